@@ -1,0 +1,56 @@
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Runs google-java-format over every Java file of the repository: {@code check} fails and names the
+ * files that differ, {@code apply} rewrites them.
+ *
+ * <p>Started by the root POM on the toolchain's JDK: {@code java .ci/Format.java MODE JARS ROOT}.
+ */
+final class Format {
+  private static final List<String> COMPILER_PACKAGES =
+      List.of("api", "code", "file", "main", "parser", "tree", "util");
+
+  public static void main(String[] args) throws IOException, InterruptedException {
+    String mode = args[0];
+    Path root = Path.of(args[2]);
+    List<String> sources = sources(root);
+
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    for (String name : COMPILER_PACKAGES) {
+      command.add("--add-exports=jdk.compiler/com.sun.tools.javac." + name + "=ALL-UNNAMED");
+    }
+    command.addAll(List.of("-cp", args[1] + "/*", "com.google.googlejavaformat.java.Main"));
+    command.addAll(
+        mode.equals("apply")
+            ? List.of("--replace")
+            : List.of("--dry-run", "--set-exit-if-changed"));
+    Path list = Files.write(Path.of(args[1], "sources.txt"), sources);
+    command.add("@" + list);
+
+    int exit = new ProcessBuilder(command).inheritIO().start().waitFor();
+    if (exit != 0) {
+      System.err.println(
+          "The files above are not formatted. To format them: mvn -N process-sources"
+              + " -Dformat.mode=apply");
+    }
+    System.exit(exit);
+  }
+
+  private static List<String> sources(Path root) throws IOException {
+    List<String> sources = new ArrayList<>();
+    try (var modules = Files.list(root)) {
+      for (Path module : modules.filter(m -> Files.isDirectory(m.resolve("src"))).toList()) {
+        try (var files = Files.walk(module.resolve("src"))) {
+          files.map(Path::toString).filter(f -> f.endsWith(".java")).sorted().forEach(sources::add);
+        }
+      }
+    }
+    sources.add(root.resolve(".ci/Format.java").toString());
+    return sources;
+  }
+}

@@ -1,0 +1,30 @@
+package io.throttlekit;
+
+import java.util.List;
+
+/**
+ * All charges of one descriptor of a request: it is refused when any of them is.
+ *
+ * @param role whose refusal refuses the whole request
+ * @param charges at least one
+ */
+public record Claim(Role role, List<Charge> charges) {
+
+  /** What the refusal of one descriptor means for the request. */
+  public enum Role {
+    /** The request is refused. */
+    ENFORCED,
+    /** The request is refused when every descriptor of this role is refused. */
+    QUOTA,
+    /** Nothing: the refusal is only told. */
+    SHADOW
+  }
+
+  /** Checks that there is something to charge. */
+  public Claim {
+    if (charges.isEmpty()) {
+      throw new IllegalArgumentException("a claim needs at least one charge");
+    }
+    charges = List.copyOf(charges);
+  }
+}

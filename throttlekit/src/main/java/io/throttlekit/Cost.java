@@ -1,0 +1,22 @@
+package io.throttlekit;
+
+/** The range of costs: whole units from {@link #MAX} given back to {@link #MAX} charged. */
+public final class Cost {
+
+  /** The largest cost of one charge, and the largest limit: 2^53 − 1, exact in every store. */
+  public static final long MAX = (1L << 53) - 1;
+
+  private Cost() {}
+
+  /**
+   * Returns {@code units} when it is a valid cost.
+   *
+   * @throws IllegalArgumentException when it is below −{@link #MAX} or above {@link #MAX}
+   */
+  public static long check(long units) {
+    if (units > MAX || units < -MAX) {
+      throw new IllegalArgumentException("cost must be from -(2^53-1) to 2^53-1, was " + units);
+    }
+    return units;
+  }
+}

@@ -1,0 +1,34 @@
+package io.throttlekit;
+
+/**
+ * What a counter answered to one charge.
+ *
+ * @param admitted whether the cost was within what was left
+ * @param limit units that the counter admits at most: per window, or as one burst
+ * @param remaining units still left after this charge, from 0 to {@code limit}
+ * @param resetAtMillis wall-clock time in ms since the epoch at which the counter is whole again
+ * @param retryAfterMillis 0 when admitted; else the shortest wait in ms, at least 1, after which
+ *     the same cost could be admitted if nobody else charged, or {@link #NEVER}
+ */
+public record Decision(
+    boolean admitted, long limit, long remaining, long resetAtMillis, long retryAfterMillis) {
+
+  /** The {@code retryAfterMillis} of a cost that no waiting makes fit. */
+  public static final long NEVER = Long.MAX_VALUE;
+
+  /** An admitted charge. */
+  public static Decision admit(long limit, long remaining, long resetAtMillis) {
+    return new Decision(true, limit, remaining, resetAtMillis, 0);
+  }
+
+  /** A refused charge. */
+  public static Decision refuse(
+      long limit, long remaining, long resetAtMillis, long retryAfterMillis) {
+    return new Decision(false, limit, remaining, resetAtMillis, retryAfterMillis);
+  }
+
+  /** Whether this refusal stands however long the caller waits. */
+  public boolean neverFits() {
+    return retryAfterMillis == NEVER;
+  }
+}

@@ -1,0 +1,86 @@
+package io.throttlekit.rate;
+
+import io.throttlekit.Cost;
+import io.throttlekit.Decision;
+import io.throttlekit.Overrun;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * At most {@code limit} units in every window aligned to the epoch.
+ *
+ * <p>Admits up to {@code 2 · limit} units within a span of one window that straddles a boundary;
+ * {@link SlidingWindow} does not. State is two numbers. Time that runs backwards stays in the
+ * newest window seen.
+ *
+ * @param limit units per window, from 0 (refuse everything) to {@link Cost#MAX}
+ * @param windowMillis length of a window in ms, from 1
+ */
+public record FixedWindow(long limit, long windowMillis)
+    implements RateAlgorithm<FixedWindow.State> {
+
+  /** Units counted so far in the window that began at {@code startMillis}. */
+  public record State(long startMillis, long used) {}
+
+  /** Checks the ranges. */
+  public FixedWindow {
+    Range.checkLimit(limit);
+    Range.checkWindow(windowMillis);
+  }
+
+  @Override
+  public String id() {
+    return "fixed_window";
+  }
+
+  @Override
+  public Transition<State> charge(
+      @Nullable State state, long nowMillis, long cost, Overrun overrun) {
+    long start = windowStart(state, nowMillis);
+    long used = usedIn(state, start);
+    long end = start + windowMillis;
+    long left = limit - used;
+    if (cost == 0) {
+      boolean admitted = overrun == Overrun.COUNT ? left >= 0 : left > 0;
+      return new Transition<>(
+          state, admitted ? Decision.admit(limit, left, end) : refusal(1, left, end, nowMillis));
+    }
+    if (cost <= left) {
+      return new Transition<>(
+          new State(start, used + cost), Decision.admit(limit, left - cost, end));
+    }
+    if (overrun == Overrun.REFUSE) {
+      return new Transition<>(state, refusal(cost, left, end, nowMillis));
+    }
+    return new Transition<>(
+        new State(start, Range.saturatedSum(used, cost)), refusal(cost, 0, end, nowMillis));
+  }
+
+  @Override
+  public Transition<State> refund(@Nullable State state, long nowMillis, long units) {
+    long start = windowStart(state, nowMillis);
+    long used = usedIn(state, start);
+    long kept = Math.max(0, used - units);
+    State next = kept == used ? state : new State(start, kept);
+    return new Transition<>(
+        next, Decision.admit(limit, Math.max(0, limit - kept), start + windowMillis));
+  }
+
+  @Override
+  public long unusedFromMillis(State state) {
+    return state.startMillis + windowMillis;
+  }
+
+  private Decision refusal(long cost, long left, long end, long nowMillis) {
+    long retryAfter = cost > limit ? Decision.NEVER : Math.max(1, end - nowMillis);
+    return Decision.refuse(limit, Math.max(0, left), end, retryAfter);
+  }
+
+  private long windowStart(@Nullable State state, long nowMillis) {
+    long start = nowMillis - Math.floorMod(nowMillis, windowMillis);
+    return state == null ? start : Math.max(start, state.startMillis);
+  }
+
+  private static long usedIn(@Nullable State state, long start) {
+    return state != null && state.startMillis == start ? state.used : 0;
+  }
+}

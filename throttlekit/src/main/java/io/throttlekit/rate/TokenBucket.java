@@ -1,0 +1,119 @@
+package io.throttlekit.rate;
+
+import io.throttlekit.Cost;
+import io.throttlekit.Decision;
+import io.throttlekit.Overrun;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bucket of {@code capacity} tokens, full at first, that regains {@code refill} tokens per
+ * window, evenly, and loses one per unit charged.
+ *
+ * <p>In any span of {@code t} ms at most {@code capacity + refill · t / windowMillis} units are
+ * admitted. Tokens are kept exactly, in units of 1/windowMillis. While the clock is behind the
+ * newest time seen, nothing is regained.
+ *
+ * @param refill tokens regained per window, from 0 (refuse everything)
+ * @param windowMillis the period of {@code refill} in ms, from 1
+ * @param capacity tokens of a full bucket, from 1, or 0 with a refill of 0; {@code capacity ·
+ *     windowMillis} is at most {@link Cost#MAX}
+ */
+public record TokenBucket(long refill, long windowMillis, long capacity)
+    implements RateAlgorithm<TokenBucket.State> {
+
+  /** Tokens times windowMillis at {@code atMillis}; below 0 after an overdraft. */
+  public record State(long level, long atMillis) {}
+
+  /** Checks the ranges. */
+  public TokenBucket {
+    Range.checkLimit(refill);
+    Range.checkWindow(windowMillis);
+    Range.checkLimit(capacity);
+    if ((refill == 0) != (capacity == 0)) {
+      throw new IllegalArgumentException("capacity and refill must both be 0 or both be above 0");
+    }
+    Range.checkProduct("capacity", capacity, windowMillis);
+  }
+
+  /** A capacity as large as the refill. */
+  public TokenBucket(long refill, long windowMillis) {
+    this(refill, windowMillis, refill);
+  }
+
+  @Override
+  public long limit() {
+    return capacity;
+  }
+
+  @Override
+  public String id() {
+    return "token_bucket";
+  }
+
+  @Override
+  public Transition<State> charge(
+      @Nullable State state, long nowMillis, long cost, Overrun overrun) {
+    long at = state == null ? nowMillis : Math.max(nowMillis, state.atMillis);
+    long level = levelAt(state, at);
+    if (cost == 0) {
+      boolean admitted = overrun == Overrun.COUNT ? level >= 0 : level >= windowMillis;
+      return new Transition<>(
+          state, admitted ? admission(level, at) : refusal(1, level, at, nowMillis));
+    }
+    if (cost <= capacity && cost * windowMillis <= level) {
+      long next = level - cost * windowMillis;
+      return new Transition<>(new State(next, at), admission(next, at));
+    }
+    Decision refusal = refusal(cost, level, at, nowMillis);
+    if (overrun == Overrun.REFUSE || refill == 0) {
+      return new Transition<>(state, refusal);
+    }
+    long debt = Math.max(-Cost.MAX, level - Range.saturatedProduct(cost, windowMillis));
+    return new Transition<>(
+        new State(debt, at),
+        Decision.refuse(capacity, 0, resetAt(debt, at), refusal.retryAfterMillis()));
+  }
+
+  @Override
+  public Transition<State> refund(@Nullable State state, long nowMillis, long units) {
+    long at = state == null ? nowMillis : Math.max(nowMillis, state.atMillis);
+    long level = levelAt(state, at);
+    long next = Math.min(full(), level + Range.saturatedProduct(units, windowMillis));
+    return new Transition<>(next == level ? state : new State(next, at), admission(next, at));
+  }
+
+  @Override
+  public long unusedFromMillis(State state) {
+    return resetAt(state.level, state.atMillis);
+  }
+
+  private long full() {
+    return capacity * windowMillis;
+  }
+
+  private long levelAt(@Nullable State state, long at) {
+    if (state == null || refill == 0) {
+      return full();
+    }
+    long elapsed = at - state.atMillis;
+    long missing = full() - state.level;
+    return missing <= 0 || elapsed > missing / refill ? full() : state.level + elapsed * refill;
+  }
+
+  private Decision admission(long level, long at) {
+    return Decision.admit(capacity, Math.max(0, level) / windowMillis, resetAt(level, at));
+  }
+
+  private Decision refusal(long cost, long level, long at, long nowMillis) {
+    long retryAfter =
+        cost > capacity
+            ? Decision.NEVER
+            : Math.max(1, at - nowMillis + Math.ceilDiv(cost * windowMillis - level, refill));
+    return Decision.refuse(
+        capacity, Math.max(0, level) / windowMillis, resetAt(level, at), retryAfter);
+  }
+
+  private long resetAt(long level, long at) {
+    return level >= full() ? at : at + Math.ceilDiv(full() - level, refill);
+  }
+}
