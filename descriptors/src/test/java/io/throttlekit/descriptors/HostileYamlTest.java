@@ -10,6 +10,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class HostileYamlTest {
+  private static final String LIMIT =
+      "domain: d\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: %s}}]";
+
 
   @Test
   void refusesAnAliasBombQuickly() {
@@ -120,14 +123,40 @@ class HostileYamlTest {
 
   @Test
   void readsALargeFileInTime() {
+    assertThat(soon(many(20_000, "k%d"))).isEmpty();
+  }
+
+  @Test
+  void readsALevelOfManyWildcardsInTime() {
+    assertThat(soon(many(20_000, "k%d*"))).isEmpty();
+  }
+
+  @Test
+  void refusesAFileOfMoreThanAMillionValues() {
+    assertThat(soon("a: b\n".repeat(1_000_000)))
+        .singleElement()
+        .asString()
+        .startsWith("a.yaml:500001:1: error: more than 1000000 values");
+  }
+
+  @Test
+  void readsHugeTokensInTime() {
+    int size = 8 * 1024 * 1024;
+    assertThat(soon("domain: \"" + "x\\n".repeat(size / 3) + "\"")).isEmpty();
+    assertThat(soon("domain: |\n" + " x\n".repeat(size / 3))).isEmpty();
+    assertThat(soon("domain: d\n" + "9".repeat(size) + ": 1\n")).hasSize(1);
+    assertThat(soon(LIMIT.formatted("9".repeat(size)))).hasSize(1);
+  }
+
+  private static String many(int descriptors, String key) {
     StringBuilder policy = new StringBuilder("domain: d\ndescriptors:\n");
-    for (int i = 0; i < 50_000; i++) {
+    for (int i = 0; i < descriptors; i++) {
       policy
-          .append("  - {key: k")
-          .append(i)
-          .append(", rate_limit: {unit: day, requests_per_unit: 1}}\n");
+          .append("  - {key: \"")
+          .append(key.formatted(i))
+          .append("\", rate_limit: {unit: day, requests_per_unit: 1}}\n");
     }
-    assertThat(soon(policy.toString())).isEmpty();
+    return policy.toString();
   }
 
   private static List<String> soon(String text) {
