@@ -92,15 +92,20 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
       return new Transition<>(null, admission(null, nowMillis, limit));
     }
     long at = Math.max(nowMillis, state.newestMillis);
-    int from = firstLive(state, at);
-    long total = Math.max(liveBefore(state, at, from), state.total - units);
-    State next = cutTo(state, from, total);
+    long total = Math.max(liveBefore(state, at, firstLive(state, at)), state.total - units);
+    State next = cutTo(state, total);
     return new Transition<>(next, admission(next, at, limit - used(next, at)));
   }
 
   @Override
   public long unusedFromMillis(State state) {
-    return state.newestMillis + windowMillis;
+    boolean newestIsEmpty = state.total == before(state, state.to);
+    if (!newestIsEmpty) {
+      return state.newestMillis + windowMillis;
+    }
+    return state.to == state.from
+        ? state.newestMillis
+        : state.log.millis(state.to - 1) + windowMillis;
   }
 
   private long used(@Nullable State state, long at) {
@@ -141,7 +146,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     if (state.total - forgotten > Cost.MAX - cost) {
       return new State(ChargeLog.EMPTY, 0, 0, at, Cost.MAX);
     }
-    if (state.newestMillis == at) {
+    if (state.newestMillis == at || state.total == before(state, state.to)) {
       return new State(state.log, from, state.to, at, state.total + cost);
     }
     if (state.total <= MAX_TOTAL && state.log.append(state.to, state.newestMillis, state.total)) {
@@ -155,21 +160,27 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     return new State(copy, 0, size, at, state.total - forgotten + cost);
   }
 
-  private static @Nullable State cutTo(State state, int from, long total) {
+  /**
+   * The state with {@code total}, from those that are counted. Its newest time stays, if without a
+   * unit, and so do older charges: a clock may step back to them.
+   */
+  private static State cutTo(State state, long total) {
     if (total == state.total) {
       return state;
     }
-    if (total <= before(state, from)) {
-      return null;
+    if (total >= before(state, state.to)) {
+      return new State(state.log, state.from, state.to, state.newestMillis, total);
     }
-    if (total > before(state, state.to)) {
-      return new State(state.log, from, state.to, state.newestMillis, total);
+    int last = state.to - 1;
+    while (before(state, last) >= total && last > state.from) {
+      last--;
     }
-    int newest = state.to - 1;
-    while (before(state, newest) >= total) {
-      newest--;
+    if (total == before(state, last)) {
+      return new State(ChargeLog.EMPTY, 0, 0, state.newestMillis, 0);
     }
-    return new State(state.log, from, newest, state.log.millis(newest), total);
+    ChargeLog copy = state.log.copyOf(state.from, state.from, last, state.log.millis(last), total);
+    int size = last - state.from + 1;
+    return new State(copy, 0, size, state.newestMillis, total - before(state, state.from));
   }
 
   private Decision admission(@Nullable State state, long at, long left) {
