@@ -92,8 +92,7 @@ final class ConfigAssembly {
             values.get(Settings.HEADERS_RESET)),
         values.get(Settings.RETRY_AFTER),
         values.get(Settings.STRUCTURED_HEADERS),
-        new DeniedBody(
-            values.get(Settings.DENIED_CONTENT_TYPE), values.get(Settings.DENIED_TEXT)),
+        new DeniedBody(values.get(Settings.DENIED_CONTENT_TYPE), values.get(Settings.DENIED_TEXT)),
         values.get(Settings.DYNAMIC_METADATA));
   }
 

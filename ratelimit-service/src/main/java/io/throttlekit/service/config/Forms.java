@@ -33,8 +33,7 @@ final class Forms {
   }
 
   static Form<Integer> port() {
-    return integer(
-        "a port (a whole number from 0 to 65535, 0 for any free one)", 0, 65_535);
+    return integer("a port (a whole number from 0 to 65535, 0 for any free one)", 0, 65_535);
   }
 
   static Form<Integer> count(int least, int most) {

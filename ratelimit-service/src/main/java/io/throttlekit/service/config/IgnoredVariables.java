@@ -48,13 +48,12 @@ final class IgnoredVariables {
   /** One line that names the variables by reason, or nothing. */
   static String warning(Map<String, String> environment) {
     Map<String, TreeSet<String>> byReason = new TreeMap<>();
-    environment.forEach(
-        (name, value) -> {
-          String reason = reason(name, value);
-          if (!reason.isEmpty()) {
-            byReason.computeIfAbsent(reason, unused -> new TreeSet<>()).add(name);
-          }
-        });
+    environment.forEach((name, value) -> {
+      String reason = reason(name, value);
+      if (!reason.isEmpty()) {
+        byReason.computeIfAbsent(reason, _ -> new TreeSet<>()).add(name);
+      }
+    });
     return byReason.isEmpty()
         ? ""
         : byReason.entrySet().stream()

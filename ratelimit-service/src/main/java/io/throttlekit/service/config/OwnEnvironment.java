@@ -15,7 +15,8 @@ final class OwnEnvironment {
 
   /** What Kubernetes sets for a Service that is called throttlekit. */
   private static final Pattern SERVICE_LINK =
-      Pattern.compile("THROTTLEKIT_.*(SERVICE_(HOST|PORT)|PORT_[0-9]+_(TCP|UDP|SCTP)).*|THROTTLEKIT_PORT");
+      Pattern.compile(
+          "THROTTLEKIT_.*(SERVICE_(HOST|PORT)|PORT_[0-9]+_(TCP|UDP|SCTP)).*|THROTTLEKIT_PORT");
 
   private OwnEnvironment() {}
 
@@ -24,17 +25,16 @@ final class OwnEnvironment {
     Map<String, Setting<?>> settings = new LinkedHashMap<>();
     Settings.ALL.forEach(setting -> settings.put(setting.variable(), setting));
     new TreeMap<>(environment)
-        .forEach(
-            (name, value) -> {
-              Setting<?> setting = settings.get(name);
-              if (setting != null && !value.isEmpty()) {
-                values.read(setting, setting.form().split(value), new Origin.Variable(name));
-              } else if (setting == null && isMeantForUs(name)) {
-                values.error(
-                    new Origin.Variable(name),
-                    "there is no such setting" + Spelling.hint(name, settings.keySet()));
-              }
-            });
+        .forEach((name, value) -> {
+          Setting<?> setting = settings.get(name);
+          if (setting != null && !value.isEmpty()) {
+            values.read(setting, setting.form().split(value), new Origin.Variable(name));
+          } else if (setting == null && isMeantForUs(name)) {
+            values.error(
+                new Origin.Variable(name),
+                "there is no such setting" + Spelling.hint(name, settings.keySet()));
+          }
+        });
   }
 
   private static boolean isMeantForUs(String name) {

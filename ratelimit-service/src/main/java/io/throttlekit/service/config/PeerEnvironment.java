@@ -31,8 +31,7 @@ final class PeerEnvironment {
           Map.entry("LIMIT_REMAINING_HEADER", Settings.HEADERS_REMAINING),
           Map.entry("LIMIT_RESET_HEADER", Settings.HEADERS_RESET),
           Map.entry("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED", Settings.NEEDS_POLICIES),
-          Map.entry(
-              "REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", Settings.STORE_MUST_BE_REACHABLE),
+          Map.entry("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", Settings.STORE_MUST_BE_REACHABLE),
           Map.entry("SHADOW_MODE", Settings.SHADOW_MODE),
           Map.entry("QUOTA_MODE", Settings.QUOTA_MODE),
           Map.entry("RESPONSE_DYNAMIC_METADATA", Settings.DYNAMIC_METADATA),
@@ -65,12 +64,11 @@ final class PeerEnvironment {
    * @param standsIn whether the process was started with nothing but that program's environment
    */
   PeerEnvironment(Map<String, String> environment, SettingValues values, boolean standsIn) {
-    environment.forEach(
-        (name, value) -> {
-          if (!value.isEmpty()) {
-            this.environment.put(name, value);
-          }
-        });
+    environment.forEach((name, value) -> {
+      if (!value.isEmpty()) {
+        this.environment.put(name, value);
+      }
+    });
     this.values = values;
     this.standsIn = standsIn;
   }

@@ -42,9 +42,7 @@ final class Settings {
       new Setting<>("grpc.tls.client_san", Forms.headerValue(), "");
   static final Setting<Duration> MAX_CONNECTION_AGE =
       new Setting<>(
-          "grpc.max_connection_age",
-          Forms.duration(Duration.ZERO, YEAR),
-          GRPC.maxConnectionAge());
+          "grpc.max_connection_age", Forms.duration(Duration.ZERO, YEAR), GRPC.maxConnectionAge());
   static final Setting<Duration> MAX_CONNECTION_AGE_GRACE =
       new Setting<>(
           "grpc.max_connection_age_grace",
@@ -64,8 +62,7 @@ final class Settings {
           Forms.duration(Duration.ZERO, DAY),
           GRPC.permitKeepAliveTime());
   static final Setting<Integer> MAX_MESSAGE_BYTES =
-      new Setting<>(
-          "grpc.max_message_bytes", Forms.count(1_024, 64 << 20), GRPC.maxMessageBytes());
+      new Setting<>("grpc.max_message_bytes", Forms.count(1_024, 64 << 20), GRPC.maxMessageBytes());
   static final Setting<Integer> MAX_DESCRIPTORS =
       new Setting<>("grpc.max_descriptors", Forms.count(1, 100_000), GRPC.maxDescriptors());
   static final Setting<Integer> MAX_CONCURRENT_CALLS =
@@ -104,9 +101,7 @@ final class Settings {
       new Setting<>("store.uri", Forms.storeUri(), DEFAULTS.store().uri());
   static final Setting<Long> MAX_COUNTERS =
       new Setting<>(
-          "store.max_counters",
-          Forms.longCount(1, 1_000_000_000),
-          DEFAULTS.store().maxCounters());
+          "store.max_counters", Forms.longCount(1, 1_000_000_000), DEFAULTS.store().maxCounters());
 
   static final Setting<Boolean> HEADERS_ENABLED =
       new Setting<>("response.headers.enabled", Forms.flag(), RESPONSE.headers().enabled());
@@ -133,15 +128,12 @@ final class Settings {
 
   static final Setting<Boolean> CHARGE_REJECTED =
       new Setting<>(
-          "compatibility.charge_rejected",
-          Forms.flag(),
-          DEFAULTS.compatibility().chargeRejected());
+          "compatibility.charge_rejected", Forms.flag(), DEFAULTS.compatibility().chargeRejected());
   static final Setting<Boolean> SHADOW_MODE =
       new Setting<>(
           "compatibility.shadow_mode", Forms.flag(), DEFAULTS.compatibility().shadowMode());
   static final Setting<Boolean> QUOTA_MODE =
-      new Setting<>(
-          "compatibility.quota_mode", Forms.flag(), DEFAULTS.compatibility().quotaMode());
+      new Setting<>("compatibility.quota_mode", Forms.flag(), DEFAULTS.compatibility().quotaMode());
 
   static final Setting<Boolean> PROMETHEUS =
       new Setting<>("telemetry.prometheus", Forms.flag(), TELEMETRY.prometheus());
@@ -154,8 +146,7 @@ final class Settings {
   static final Setting<String> OTLP_PROTOCOL =
       new Setting<>(
           "telemetry.otlp_protocol",
-          Forms.word(
-              List.of("http", "grpc"), Map.of("http/protobuf", "http")),
+          Forms.word(List.of("http", "grpc"), Map.of("http/protobuf", "http")),
           TELEMETRY.otlpProtocol());
   static final Setting<String> OTLP_ENDPOINT =
       new Setting<>("telemetry.otlp_endpoint", Forms.endpoint(), TELEMETRY.otlpEndpoint());
@@ -180,9 +171,7 @@ final class Settings {
 
   static final Setting<Boolean> STORE_MUST_BE_REACHABLE =
       new Setting<>(
-          "health.store_must_be_reachable",
-          Forms.flag(),
-          DEFAULTS.health().storeMustBeReachable());
+          "health.store_must_be_reachable", Forms.flag(), DEFAULTS.health().storeMustBeReachable());
   static final Setting<Boolean> NEEDS_POLICIES =
       new Setting<>("health.needs_policies", Forms.flag(), DEFAULTS.health().needsPolicies());
   static final Setting<Integer> WARM_UP_REQUESTS =
@@ -190,16 +179,62 @@ final class Settings {
 
   static final List<Setting<?>> ALL =
       List.of(
-          POLICY_PATHS, MERGE_DOMAINS, POLL_INTERVAL, REQUIRE_AT_START, GRPC_HOST, GRPC_PORT,
-          UNIX_SOCKET, TLS_CERTIFICATE, TLS_KEY, TLS_CLIENT_CA, TLS_CLIENT_SAN, MAX_CONNECTION_AGE,
-          MAX_CONNECTION_AGE_GRACE, KEEP_ALIVE_TIME, KEEP_ALIVE_TIMEOUT, PERMIT_KEEP_ALIVE_TIME,
-          MAX_MESSAGE_BYTES, MAX_DESCRIPTORS, MAX_CONCURRENT_CALLS, EVENT_LOOPS, DRAIN_TIMEOUT,
-          DRAIN_DELAY, HTTP_HOST, HTTP_PORT, DEBUG_HOST, DEBUG_PORT, METRICS_ADDRESS, METRICS_PATH, STORE_URI, MAX_COUNTERS,
-          HEADERS_ENABLED, HEADERS_LIMIT, HEADERS_REMAINING, HEADERS_RESET, RETRY_AFTER,
-          STRUCTURED_HEADERS, DENIED_CONTENT_TYPE, DENIED_TEXT, DYNAMIC_METADATA, CHARGE_REJECTED,
-          SHADOW_MODE, QUOTA_MODE, PROMETHEUS, OTLP_METRICS, TRACING, SAMPLING_RATIO,
-          OTLP_PROTOCOL, OTLP_ENDPOINT, SERVICE_NAME, LOG_LEVEL, LOG_FORMAT, NEAR_LIMIT_RATIO,
-          MAX_SERIES, STORE_MUST_BE_REACHABLE, NEEDS_POLICIES, WARM_UP_REQUESTS);
+          POLICY_PATHS,
+          MERGE_DOMAINS,
+          POLL_INTERVAL,
+          REQUIRE_AT_START,
+          GRPC_HOST,
+          GRPC_PORT,
+          UNIX_SOCKET,
+          TLS_CERTIFICATE,
+          TLS_KEY,
+          TLS_CLIENT_CA,
+          TLS_CLIENT_SAN,
+          MAX_CONNECTION_AGE,
+          MAX_CONNECTION_AGE_GRACE,
+          KEEP_ALIVE_TIME,
+          KEEP_ALIVE_TIMEOUT,
+          PERMIT_KEEP_ALIVE_TIME,
+          MAX_MESSAGE_BYTES,
+          MAX_DESCRIPTORS,
+          MAX_CONCURRENT_CALLS,
+          EVENT_LOOPS,
+          DRAIN_TIMEOUT,
+          DRAIN_DELAY,
+          HTTP_HOST,
+          HTTP_PORT,
+          DEBUG_HOST,
+          DEBUG_PORT,
+          METRICS_ADDRESS,
+          METRICS_PATH,
+          STORE_URI,
+          MAX_COUNTERS,
+          HEADERS_ENABLED,
+          HEADERS_LIMIT,
+          HEADERS_REMAINING,
+          HEADERS_RESET,
+          RETRY_AFTER,
+          STRUCTURED_HEADERS,
+          DENIED_CONTENT_TYPE,
+          DENIED_TEXT,
+          DYNAMIC_METADATA,
+          CHARGE_REJECTED,
+          SHADOW_MODE,
+          QUOTA_MODE,
+          PROMETHEUS,
+          OTLP_METRICS,
+          TRACING,
+          SAMPLING_RATIO,
+          OTLP_PROTOCOL,
+          OTLP_ENDPOINT,
+          SERVICE_NAME,
+          LOG_LEVEL,
+          LOG_FORMAT,
+          NEAR_LIMIT_RATIO,
+          MAX_SERIES,
+          STORE_MUST_BE_REACHABLE,
+          NEEDS_POLICIES,
+          WARM_UP_REQUESTS);
 
   private Settings() {}
 
