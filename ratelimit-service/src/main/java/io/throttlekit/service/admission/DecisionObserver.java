@@ -3,7 +3,9 @@ package io.throttlekit.service.admission;
 import io.throttlekit.Decision;
 import io.throttlekit.descriptors.Rule;
 
-/** Hears of every decision, on the thread that took it. Implementations are thread-safe and quick. */
+/**
+ * Hears of every decision, on the thread that took it. Implementations are thread-safe and quick.
+ */
 public interface DecisionObserver {
 
   /**

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param refused whether it is told to be over its limit; never for a rule in shadow mode
  * @param role what its refusal means for the request
- * @param rule what matched; absent when nothing did and when another rule of the request replaces it
+ * @param rule what matched; absent when nothing did and when another rule of the request replaces
+ *     it
  * @param limit the limit that tells most: of several the one that refused, else the one with the
  *     smallest remaining fraction; absent when nothing was charged
  * @param decision of that limit's counter; absent exactly when {@code limit} is

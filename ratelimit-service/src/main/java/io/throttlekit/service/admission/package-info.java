@@ -1,4 +1,6 @@
-/** The decision about one request: which rules apply, what is charged, what each descriptor gets. */
+/**
+ * The decision about one request: which rules apply, what is charged, what each descriptor gets.
+ */
 @NullMarked
 package io.throttlekit.service.admission;
 
