@@ -40,17 +40,16 @@ final class BlockingWatch implements AutoCloseable {
   private void watch(String threadNames) {
     while (watching) {
       Thread.getAllStackTraces()
-          .forEach(
-              (thread, stack) -> {
-                if (thread.getName().startsWith(threadNames)
-                    && WAITING.contains(thread.getState())
-                    && Arrays.stream(stack).anyMatch(BlockingWatch::isOurs)) {
-                  blocked.add(
-                      Arrays.stream(stack)
-                          .map(StackTraceElement::toString)
-                          .collect(Collectors.joining("\n")));
-                }
-              });
+          .forEach((thread, stack) -> {
+            if (thread.getName().startsWith(threadNames)
+                && WAITING.contains(thread.getState())
+                && Arrays.stream(stack).anyMatch(BlockingWatch::isOurs)) {
+              blocked.add(
+                  Arrays.stream(stack)
+                      .map(StackTraceElement::toString)
+                      .collect(Collectors.joining("\n")));
+            }
+          });
     }
   }
 

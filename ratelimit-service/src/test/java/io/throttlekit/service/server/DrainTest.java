@@ -42,24 +42,23 @@ class DrainTest {
     for (int c = 0; c < 8; c++) {
       callers.add(
           Thread.ofVirtual()
-              .start(
-                  () -> {
-                    try {
-                      while (moved.get() < 50) {
-                        if (askOnce(first)) {
-                          answered.incrementAndGet();
-                        } else {
-                          // Nobody listens any more; a lost call would be a closed connection.
-                          assertThat(lastRefusal.get()).isEqualTo("io exception");
-                          assertThat(setup.health.serving()).isFalse();
-                          moved.incrementAndGet();
-                          assertThat(askOnce(second)).isTrue();
-                        }
-                      }
-                    } catch (Throwable t) {
-                      lost.add(t);
+              .start(() -> {
+                try {
+                  while (moved.get() < 50) {
+                    if (askOnce(first)) {
+                      answered.incrementAndGet();
+                    } else {
+                      // Nobody listens any more; a lost call would be a closed connection.
+                      assertThat(lastRefusal.get()).isEqualTo("io exception");
+                      assertThat(setup.health.serving()).isFalse();
+                      moved.incrementAndGet();
+                      assertThat(askOnce(second)).isTrue();
                     }
-                  }));
+                  }
+                } catch (Throwable t) {
+                  lost.add(t);
+                }
+              }));
     }
     await().until(() -> answered.get() > 200);
     leaving.stop();
