@@ -13,7 +13,6 @@ class HostileYamlTest {
   private static final String LIMIT =
       "domain: d\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: %s}}]";
 
-
   @Test
   void refusesAnAliasBombQuickly() {
     StringBuilder bomb = new StringBuilder("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");

@@ -5,6 +5,7 @@ import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -101,11 +102,12 @@ public final class HttpListener implements AutoCloseable {
     if (!reply.contentType().isEmpty()) {
       request.getResponseHeaders().set("Content-Type", reply.contentType());
     }
-    boolean bodiless = reply.body().length == 0 || request.getRequestMethod().equals("HEAD");
-    request.sendResponseHeaders(reply.status(), bodiless ? -1 : reply.body().length);
+    byte[] bytes = reply.body().getBytes(StandardCharsets.UTF_8);
+    boolean bodiless = bytes.length == 0 || request.getRequestMethod().equals("HEAD");
+    request.sendResponseHeaders(reply.status(), bodiless ? -1 : bytes.length);
     if (!bodiless) {
       try (OutputStream body = request.getResponseBody()) {
-        body.write(reply.body());
+        body.write(bytes);
       }
     }
   }

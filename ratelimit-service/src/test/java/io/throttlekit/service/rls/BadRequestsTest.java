@@ -19,8 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class BadRequestsTest {
-  private final RateLimitFrontEnd service =
-      new Setup(Book.X, Setup.NATIVE, Setup.BARE).frontEnd();
+  private final RateLimitFrontEnd service = new Setup(Book.X, Setup.NATIVE, Setup.BARE).frontEnd();
 
   @Test
   void aRequestNeedsADomainFirst() {
@@ -54,11 +53,13 @@ class BadRequestsTest {
     long most = (1L << 53) - 1;
     RateLimitFrontEnd counting = new Setup(Book.X, Setup.COUNTING, Setup.BARE).frontEnd();
     for (int i = 0; i < 5; i++) {
-      assertThat(Told.of(counting.answer(x(hits(most, of("max", "a")), hits(most, of("max", "a"))))))
+      assertThat(
+              Told.of(counting.answer(x(hits(most, of("max", "a")), hits(most, of("max", "a"))))))
           .isEqualTo(
               "OVER_LIMIT [OVER_LIMIT 4294967295/DAY rem=0; OVER_LIMIT 4294967295/DAY rem=0]");
     }
-    assertThat(Told.of(service.answer(hits(-1, x(of("max", "b")))))).endsWith("OK 4294967295/DAY rem=0]");
+    assertThat(Told.of(service.answer(hits(-1, x(of("max", "b"))))))
+        .endsWith("OK 4294967295/DAY rem=0]");
   }
 
   @ParameterizedTest

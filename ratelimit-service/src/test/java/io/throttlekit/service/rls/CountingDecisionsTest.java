@@ -172,12 +172,14 @@ class CountingDecisionsTest {
   @Test
   void anOverrideKnowsTheWeekThoughTheMessageClassDoesNot() {
     assertThat(ask(x(limit(3, 7, of("own", "w"))))).isEqualTo("OK [OK 3/WEEK rem=2]");
-    assertThat(ask(x(limit(-1, 4, of("own", "w"))))).isEqualTo("OK [OK 4294967295/DAY rem=4294967294]");
+    assertThat(ask(x(limit(-1, 4, of("own", "w")))))
+        .isEqualTo("OK [OK 4294967295/DAY rem=4294967294]");
   }
 
   @Test
   void of100DescriptorsEachGetsItsStatusInOrder() {
-    var descriptors = new io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor[100];
+    var descriptors =
+        new io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor[100];
     for (int i = 0; i < descriptors.length; i++) {
       descriptors[i] = i == 50 ? of("nope", "a") : of("ten", "v" + i);
     }
@@ -193,7 +195,8 @@ class CountingDecisionsTest {
   }
 
   private static long resetOf(Setup setup) {
-    return setup.frontEnd()
+    return setup
+        .frontEnd()
         .answer(x(of("min", "a")))
         .getStatuses(0)
         .getDurationUntilReset()

@@ -36,10 +36,8 @@ class DynamicMetadataTest {
           rate_limit: {unit: minute, requests_per_unit: 0}
       """;
   private static final ResponseConfig METADATA =
-      new ResponseConfig(
-          RateLimitHeaders.defaults(), false, false, DeniedBody.defaults(), true);
-  private static final RateLimitRequest BOTH =
-      to("rl", of("service", "one"), of("service", "two"));
+      new ResponseConfig(RateLimitHeaders.defaults(), false, false, DeniedBody.defaults(), true);
+  private static final RateLimitRequest BOTH = to("rl", of("service", "one"), of("service", "two"));
 
   private final RateLimitFrontEnd counting = serving(Setup.COUNTING);
 
@@ -98,9 +96,7 @@ class DynamicMetadataTest {
          "metadata": {"quota": {"name": "one", "tags": ["a", 2, true, null]}},
          "decidedBy": "hard"}
         """);
-    assertThat(
-            counting.answer(request).getDynamicMetadata().containsFields("decidedBy"))
-        .isFalse();
+    assertThat(counting.answer(request).getDynamicMetadata().containsFields("decidedBy")).isFalse();
   }
 
   @Test

@@ -86,8 +86,7 @@ class ResponseHeadersTest {
     service.answer(hits(10, x(of("min", "a"), of("hr", "a"))));
     assertThat(headers(service.answer(x(of("min", "a"), of("hr", "a")))))
         .isEqualTo("Retry-After: 1378");
-    Setup quotas =
-        new Setup(Book.X, new CompatibilityConfig(false, false, true), RETRY);
+    Setup quotas = new Setup(Book.X, new CompatibilityConfig(false, false, true), RETRY);
     quotas.frontEnd().answer(hits(10, x(of("min", "a"), of("hr", "a"))));
     assertThat(headers(quotas.frontEnd().answer(x(of("min", "a"), of("hr", "a")))))
         .isEqualTo("Retry-After: 58");

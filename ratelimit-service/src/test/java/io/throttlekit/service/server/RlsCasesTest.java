@@ -32,7 +32,8 @@ class RlsCasesTest {
 
   @TestFactory
   Stream<DynamicTest> answersAsEnvoysOwnServiceDoes() {
-    return cases().map(c -> DynamicTest.dynamicTest(text(c, "id") + ' ' + text(c, "title"), () -> run(c)));
+    return cases()
+        .map(c -> DynamicTest.dynamicTest(text(c, "id") + ' ' + text(c, "title"), () -> run(c)));
   }
 
   @Test
@@ -101,8 +102,7 @@ class RlsCasesTest {
                   + text(limit.getAsJsonObject(), "unit")
                   + " "
                   + text(limit.getAsJsonObject(), "name");
-      expected.add(
-          new Told(text(status, "code"), status.get("limit_remaining").getAsLong(), text));
+      expected.add(new Told(text(status, "code"), status.get("limit_remaining").getAsLong(), text));
     }
     return expected;
   }
