@@ -1,6 +1,6 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.server.Ask.of;
+import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class EventLoopTest {
 
   @Test
-  void aDecisionIsTakenOnTheEventLoopItselfWithoutEverBlockingIt() throws Exception {
+  void aDecisionIsTakenOnTheEventLoopItselfWithoutEverBlockingIt() {
     Clock clock = new Clock();
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE, clock);
     GrpcServer server = setup.serve(Setup.loopback());
@@ -36,7 +36,7 @@ class EventLoopTest {
   }
 
   @Test
-  void theWatchSeesACallThatBlocks() throws Exception {
+  void theWatchSeesACallThatBlocks() {
     Clock clock = new Clock();
     clock.blocking = true;
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE, clock);
@@ -70,7 +70,7 @@ class EventLoopTest {
 
   private static Code ask(ManagedChannel channel, String key) {
     return RateLimitServiceGrpc.newBlockingStub(channel)
-        .shouldRateLimit(x(of(key, "a")))
+        .shouldRateLimit(x(entries(key, "a")))
         .getOverallCode();
   }
 
