@@ -13,6 +13,7 @@ import io.throttlekit.TimeSource;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Where decisions are taken, and what becomes of the unexpected there. */
@@ -76,7 +77,7 @@ class EventLoopTest {
 
   private static final class Clock implements TimeSource {
     final Set<String> askedOn = ConcurrentHashMap.newKeySet();
-    final AtomicReference<RuntimeException> failure = new AtomicReference<>();
+    final AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
     volatile boolean blocking;
 
     @Override
