@@ -1,5 +1,6 @@
 package io.throttlekit.rate;
 
+import io.throttlekit.Cost;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 import org.jspecify.annotations.Nullable;
@@ -8,9 +9,12 @@ import org.jspecify.annotations.Nullable;
  * At most {@code limit} units in any window, exactly: the time of every charge is remembered for
  * one window.
  *
- * <p>A charge made exactly one window ago no longer counts. Costs 16 bytes per remembered charge,
- * at most {@code limit} of them, so it is for small limits. Time that runs backwards is taken as
- * the newest time seen.
+ * <p>A charge made exactly one window ago no longer counts. Costs 16 to 64 bytes per remembered
+ * charge, so it is for small limits. Charges of one ms are one entry; when overdrafts make more
+ * entries than the limit plus two, the oldest are taken together at the newest of their times,
+ * which decides the same unless units are refunded, and then counts them longer. A debt beyond
+ * {@link Cost#MAX} counts as that much at its newest charge. Time that runs backwards is taken as
+ * the newest time seen. Times are exact to the year 2109.
  *
  * @param limit units per window, from 0 (refuse everything) to 1,000,000
  * @param windowMillis length of the window in ms, from 1
@@ -19,23 +23,36 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
   /** The largest limit: a log of so many charges takes 16 MB. */
   public static final long MAX_LIMIT = 1_000_000;
 
-  /**
-   * The charges of one counter, oldest first. Units are counted from the counter's first charge on,
-   * so the units of a stretch of the log are a difference of two numbers.
-   *
-   * @param log times and running totals of the charges {@code from} to {@code to − 1}
-   * @param from the first charge that may still count
-   * @param to the end of the charges in the log
-   * @param forgotten units charged before {@code from}
-   * @param newestMillis time of the newest charge, which is not in the log yet
-   * @param total units charged ever, the newest charge included
-   */
-  public record State(
-      ChargeLog log, int from, int to, long forgotten, long newestMillis, long total) {
+  /** A log begins anew before its total comes near what a long holds. */
+  private static final long MAX_TOTAL = Long.MAX_VALUE / 2;
 
-    /** Units charged before the {@code index}th charge of the log. */
-    long before(int index) {
-      return index == from ? forgotten : log.total(index - 1);
+  /**
+   * The charges of one counter, oldest first, the newest beside the log of the others. Two numbers
+   * share a long, because a state is made for every charge.
+   */
+  public static final class State {
+    private static final int TO_BITS = Integer.numberOfTrailingZeros(ChargeLog.MAX_CAPACITY);
+
+    private final ChargeLog log;
+
+    /** Units of all charges since the log began, so that those of a stretch are a difference. */
+    private final long total;
+
+    private final long newestAndTo;
+
+    private State(ChargeLog log, int to, long newestMillis, long total) {
+      this.log = log;
+      this.total = total;
+      this.newestAndTo = newestMillis << TO_BITS | to;
+    }
+
+    private long newestMillis() {
+      return newestAndTo >> TO_BITS;
+    }
+
+    /** The end of the charges in the log. */
+    private int to() {
+      return (int) newestAndTo & (ChargeLog.MAX_CAPACITY - 1);
     }
   }
 
@@ -57,24 +74,24 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
   @Override
   public Transition<State> charge(
       @Nullable State state, long nowMillis, long cost, Overrun overrun) {
-    long at = state == null ? nowMillis : Math.max(nowMillis, state.newestMillis);
+    long at = state == null ? nowMillis : Math.max(nowMillis, state.newestMillis());
     long left = limit - used(state, at);
-    if (cost == 0) {
-      boolean admitted = overrun == Overrun.COUNT ? left >= 0 : left > 0;
-      return new Transition<>(
-          state, admitted ? admission(state, at, left) : refusal(state, at, nowMillis, 1, left));
-    }
-    if (cost <= left) {
-      State next = append(state, at, cost);
+    long needed = Range.needed(cost, overrun);
+    if (needed <= left) {
+      State next = cost == 0 ? state : append(state, at, cost);
       return new Transition<>(next, admission(next, at, left - cost));
     }
-    Decision refusal = refusal(state, at, nowMillis, cost, left);
-    if (overrun == Overrun.REFUSE) {
-      return new Transition<>(state, refusal);
+    long retryAfter =
+        needed > limit || state == null
+            ? Decision.NEVER
+            : freeFrom(state, at, needed - left) - nowMillis;
+    if (cost == 0 || overrun == Overrun.REFUSE) {
+      long remaining = Math.max(0, left);
+      return new Transition<>(
+          state, Decision.refuse(limit, remaining, resetAt(state, at), retryAfter));
     }
     State next = append(state, at, cost);
-    return new Transition<>(
-        next, Decision.refuse(limit, 0, resetAt(next, at), refusal.retryAfterMillis()));
+    return new Transition<>(next, Decision.refuse(limit, 0, resetAt(next, at), retryAfter));
   }
 
   @Override
@@ -82,16 +99,21 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     if (state == null) {
       return new Transition<>(null, admission(null, nowMillis, limit));
     }
-    long at = Math.max(nowMillis, state.newestMillis);
-    int from = firstLive(state, at);
-    long total = Math.max(liveBefore(state, at, from), state.total - units);
-    State next = cutTo(state, from, total);
+    long at = Math.max(nowMillis, state.newestMillis());
+    long total = Math.max(liveBefore(state, at, firstLive(state, at)), state.total - units);
+    State next = cutTo(state, total);
     return new Transition<>(next, admission(next, at, limit - used(next, at)));
   }
 
   @Override
   public long unusedFromMillis(State state) {
-    return state.newestMillis + windowMillis;
+    boolean newestIsEmpty = state.total == before(state, state.to());
+    if (!newestIsEmpty) {
+      return state.newestMillis() + windowMillis;
+    }
+    return state.to() == 0
+        ? state.newestMillis()
+        : Math.max(state.newestMillis(), state.log.millis(state.to() - 1) + windowMillis);
   }
 
   private long used(@Nullable State state, long at) {
@@ -100,14 +122,14 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
 
   /** Units charged before the oldest charge that counts at {@code at}. */
   private long liveBefore(State state, long at, int firstLive) {
-    boolean newestCounts = state.newestMillis > at - windowMillis;
-    return newestCounts ? state.before(firstLive) : state.total;
+    boolean newestCounts = state.newestMillis() > at - windowMillis;
+    return newestCounts ? before(state, firstLive) : state.total;
   }
 
   /** Index of the oldest charge in the log that counts at {@code at}; {@code to} when none does. */
   private int firstLive(State state, long at) {
-    int low = state.from;
-    int high = state.to;
+    int low = 0;
+    int high = state.to();
     while (low < high) {
       int middle = (low + high) >>> 1;
       if (state.log.millis(middle) > at - windowMillis) {
@@ -119,53 +141,60 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     return low;
   }
 
-  private State append(@Nullable State state, long at, long cost) {
-    if (state == null || state.newestMillis <= at - windowMillis) {
-      return new State(ChargeLog.EMPTY, 0, 0, 0, at, cost);
-    }
-    int from = firstLive(state, at);
-    long forgotten = state.before(from);
-    long live = state.total - forgotten;
-    // Beyond the limit only overdrafts add: they share one entry, so that a flood needs no memory.
-    if (state.newestMillis == at || live > limit) {
-      return new State(
-          state.log, from, state.to, forgotten, at, forgotten + Range.saturatedSum(live, cost));
-    }
-    if (state.log.append(state.to, state.newestMillis, state.total)) {
-      return new State(state.log, from, state.to + 1, forgotten, at, state.total + cost);
-    }
-    ChargeLog copy = state.log.copyOf(from, state.to, forgotten, state.newestMillis, live);
-    return new State(copy, 0, state.to - from + 1, 0, at, live + cost);
+  private static long before(State state, int index) {
+    return state.log.total(index - 1);
   }
 
-  private static @Nullable State cutTo(State state, int from, long total) {
+  private State append(@Nullable State state, long at, long cost) {
+    if (state == null || state.newestMillis() <= at - windowMillis) {
+      return new State(ChargeLog.EMPTY, 0, at, cost);
+    }
+    int from = firstLive(state, at);
+    long forgotten = before(state, from);
+    if (state.total - forgotten > Cost.MAX - cost) {
+      return new State(ChargeLog.EMPTY, 0, at, Cost.MAX);
+    }
+    if (state.newestMillis() == at || state.total == before(state, state.to())) {
+      return new State(state.log, state.to(), at, state.total + cost);
+    }
+    if (state.total <= MAX_TOTAL
+        && state.log.append(state.to(), state.newestMillis(), state.total)) {
+      return new State(state.log, state.to() + 1, at, state.total + cost);
+    }
+    // Every entry has a unit at least, so those before the last limit + 1 cannot matter by their
+    // own times: whatever waits for one of them to go waits for newer ones too.
+    int whole = (int) Math.max(from, state.to() - limit);
+    ChargeLog copy = state.log.copyOf(from, whole, state.to(), state.newestMillis(), state.total);
+    int size = state.to() - Math.max(from, whole - 1) + 1;
+    return new State(copy, size, at, state.total - forgotten + cost);
+  }
+
+  /**
+   * The state with {@code total}, from those that are counted. Its newest time stays, if without a
+   * unit, and so do older charges: a clock may step back to them.
+   */
+  private State cutTo(State state, long total) {
     if (total == state.total) {
       return state;
     }
-    long forgotten = state.before(from);
-    if (total <= forgotten) {
-      return null;
+    if (total >= before(state, state.to())) {
+      return new State(state.log, state.to(), state.newestMillis(), total);
     }
-    if (total > state.before(state.to)) {
-      return new State(state.log, from, state.to, forgotten, state.newestMillis, total);
+    int from = firstLive(state, state.newestMillis());
+    int last = state.to() - 1;
+    while (before(state, last) >= total && last > from) {
+      last--;
     }
-    int newest = state.to - 1;
-    while (newest > from && state.before(newest) >= total) {
-      newest--;
+    if (total == before(state, last)) {
+      return new State(ChargeLog.EMPTY, 0, state.newestMillis(), 0);
     }
-    return new State(state.log, from, newest, forgotten, state.log.millis(newest), total);
+    ChargeLog copy = state.log.copyOf(from, from, last, state.log.millis(last), total);
+    int size = last - from + 1;
+    return new State(copy, size, state.newestMillis(), total - before(state, from));
   }
 
   private Decision admission(@Nullable State state, long at, long left) {
     return Decision.admit(limit, Math.max(0, left), resetAt(state, at));
-  }
-
-  private Decision refusal(@Nullable State state, long at, long nowMillis, long cost, long left) {
-    long retryAfter =
-        state == null || cost > limit
-            ? Decision.NEVER
-            : Math.max(1, freeFrom(state, at, cost - left) - nowMillis);
-    return Decision.refuse(limit, Math.max(0, left), resetAt(state, at), retryAfter);
   }
 
   /** The ms from which {@code units} of those that count at {@code at} no longer do. */
@@ -173,7 +202,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     int first = firstLive(state, at);
     long target = liveBefore(state, at, first) + units;
     int low = first;
-    int high = state.to;
+    int high = state.to();
     while (low < high) {
       int middle = (low + high) >>> 1;
       if (state.log.total(middle) >= target) {
@@ -182,7 +211,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
         low = middle + 1;
       }
     }
-    long charged = low == state.to ? state.newestMillis : state.log.millis(low);
+    long charged = low == state.to() ? state.newestMillis() : state.log.millis(low);
     return charged + windowMillis;
   }
 
