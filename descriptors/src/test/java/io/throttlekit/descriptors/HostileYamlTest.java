@@ -10,12 +10,6 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class HostileYamlTest {
-<<<<<<< HEAD
-  private static final String LIMIT =
-      "domain: d\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: %s}}]";
-
-=======
->>>>>>> main
   @Test
   void refusesAnAliasBombQuickly() {
     StringBuilder bomb = new StringBuilder("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
