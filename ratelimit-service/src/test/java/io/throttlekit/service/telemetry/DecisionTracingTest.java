@@ -11,6 +11,7 @@ import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -205,8 +206,7 @@ class DecisionTracingTest {
   }
 
   private static DecisionSpan started(@Nullable DecisionSpan span) {
-    assertThat(span).isNotNull();
-    return span;
+    return Objects.requireNonNull(span, "not traced");
   }
 
   private SpanData onlySpan() {
