@@ -1,5 +1,7 @@
 package io.throttlekit.service.http;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
+
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
@@ -9,6 +11,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,6 +34,7 @@ public final class HttpListener implements AutoCloseable {
   private final Map<String, Route> routes;
   private final HttpServer server;
   private final ExecutorService threads;
+  private final ScheduledExecutorService clock;
 
   /**
    * Binds the address; nothing is answered before {@link #start}.
@@ -42,6 +47,9 @@ public final class HttpListener implements AutoCloseable {
     this.routes = Map.copyOf(routes);
     this.server = HttpServer.create(new InetSocketAddress(host, port), 0);
     this.threads = Executors.newVirtualThreadPerTaskExecutor();
+    this.clock =
+        Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("http-deadlines").factory());
     server.setExecutor(threads);
     server.createContext("/", this::handle);
   }
@@ -61,6 +69,7 @@ public final class HttpListener implements AutoCloseable {
   public void close() {
     server.stop(STOP_SECONDS);
     threads.shutdownNow();
+    clock.shutdownNow();
   }
 
   /** The JDK's server takes its bounds from here alone, once, when the first one is created. */
@@ -78,10 +87,15 @@ public final class HttpListener implements AutoCloseable {
   }
 
   private void handle(HttpExchange request) {
+    ScheduledFuture<?> deadline = clock.schedule(request::close, REQUEST_SECONDS, SECONDS);
     try (request) {
-      send(request, answer(request));
+      Reply reply = answer(request);
+      deadline.cancel(false);
+      send(request, reply);
     } catch (IOException gone) {
       LOG.debug("a client left before its answer", gone);
+    } finally {
+      deadline.cancel(false);
     }
   }
 
