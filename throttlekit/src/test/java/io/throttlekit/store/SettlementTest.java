@@ -82,6 +82,13 @@ class SettlementTest {
   }
 
   @Test
+  void aRefusedShadowClaimChargesNoneOfItsLimitsInAnAdmittedRequest() {
+    acquire(enforced(charge(five, "c", 1)), shadow(charge(five, "a", 1), charge(five, "b", 6)));
+    assertThat(left("a")).isEqualTo(5);
+    assertThat(left("c")).isEqualTo(4);
+  }
+
+  @Test
   void oneShadowClaimAloneIsToldButRefusesNothing() {
     Outcome outcome = acquire(shadow(charge(five, "b", 6)));
     assertThat(outcome.admitted()).isTrue();
