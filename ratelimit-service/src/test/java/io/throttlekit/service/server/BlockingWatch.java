@@ -32,9 +32,13 @@ final class BlockingWatch implements AutoCloseable {
   }
 
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     watching = false;
-    watcher.join();
+    try {
+      watcher.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void watch(String threadNames) {

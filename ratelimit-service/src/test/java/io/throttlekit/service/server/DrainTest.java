@@ -1,6 +1,6 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.server.Ask.of;
+import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -106,10 +106,9 @@ class DrainTest {
     GrpcServer server = serve(Duration.ofMillis(200), Duration.ZERO);
     ManagedChannel channel = Channels.to(server);
     CompletableFuture<Status> ended = new CompletableFuture<>();
-    var unused = open(channel, ended);
+    var _ = open(channel, ended);
     server.stop();
     assertThat(ended.get().getCode()).isIn(Status.Code.UNAVAILABLE, Status.Code.CANCELLED);
-    assertThat(unused).isNotNull();
     channel.shutdownNow();
   }
 
@@ -131,7 +130,7 @@ class DrainTest {
         },
         new Metadata());
     call.request(1);
-    call.sendMessage(x(of("max", "a")));
+    call.sendMessage(x(entries("max", "a")));
     assertThat(askOnce(channel)).isTrue(); // the connection is in order: it has begun
     return call;
   }
@@ -140,7 +139,7 @@ class DrainTest {
   private boolean askOnce(ManagedChannel channel) {
     try {
       var response =
-          RateLimitServiceGrpc.newBlockingStub(channel).shouldRateLimit(x(of("max", "a")));
+          RateLimitServiceGrpc.newBlockingStub(channel).shouldRateLimit(x(entries("max", "a")));
       assertThat(response.getOverallCode()).isEqualTo(Code.OK);
       return true;
     } catch (StatusRuntimeException e) {

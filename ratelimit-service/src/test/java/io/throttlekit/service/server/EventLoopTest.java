@@ -1,6 +1,6 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.server.Ask.of;
+import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -13,13 +13,14 @@ import io.throttlekit.TimeSource;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Where decisions are taken, and what becomes of the unexpected there. */
 class EventLoopTest {
 
   @Test
-  void aDecisionIsTakenOnTheEventLoopItselfWithoutEverBlockingIt() throws Exception {
+  void aDecisionIsTakenOnTheEventLoopItselfWithoutEverBlockingIt() {
     Clock clock = new Clock();
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE, clock);
     GrpcServer server = setup.serve(Setup.loopback());
@@ -36,7 +37,7 @@ class EventLoopTest {
   }
 
   @Test
-  void theWatchSeesACallThatBlocks() throws Exception {
+  void theWatchSeesACallThatBlocks() {
     Clock clock = new Clock();
     clock.blocking = true;
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE, clock);
@@ -70,13 +71,13 @@ class EventLoopTest {
 
   private static Code ask(ManagedChannel channel, String key) {
     return RateLimitServiceGrpc.newBlockingStub(channel)
-        .shouldRateLimit(x(of(key, "a")))
+        .shouldRateLimit(x(entries(key, "a")))
         .getOverallCode();
   }
 
   private static final class Clock implements TimeSource {
     final Set<String> askedOn = ConcurrentHashMap.newKeySet();
-    final AtomicReference<RuntimeException> failure = new AtomicReference<>();
+    final AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
     volatile boolean blocking;
 
     @Override

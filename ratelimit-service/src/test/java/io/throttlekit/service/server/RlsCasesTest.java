@@ -115,7 +115,7 @@ class RlsCasesTest {
     for (JsonElement each : json.getAsJsonArray("descriptors")) {
       JsonObject descriptor = each.getAsJsonObject();
       RateLimitDescriptor message =
-          Ask.of(
+          Ask.entries(
               descriptor.getAsJsonArray("entries").asList().stream()
                   .flatMap(entry -> entry.getAsJsonArray().asList().stream())
                   .map(JsonElement::getAsString)

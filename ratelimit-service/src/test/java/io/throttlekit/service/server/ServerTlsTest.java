@@ -1,6 +1,6 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.server.Ask.of;
+import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -149,7 +149,7 @@ class ServerTlsTest {
 
   private static Code ask(ManagedChannel channel) {
     return RateLimitServiceGrpc.newBlockingStub(channel)
-        .shouldRateLimit(x(of("hundred", "a")))
+        .shouldRateLimit(x(entries("hundred", "a")))
         .getOverallCode();
   }
 

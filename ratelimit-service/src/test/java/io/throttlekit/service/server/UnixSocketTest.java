@@ -1,6 +1,6 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.server.Ask.of;
+import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -90,7 +90,7 @@ class UnixSocketTest {
     var channel = Channels.unix(socket, clientLoops);
     try {
       return RateLimitServiceGrpc.newBlockingStub(channel)
-          .shouldRateLimit(x(of("ten", "a")))
+          .shouldRateLimit(x(entries("ten", "a")))
           .getOverallCode();
     } finally {
       channel.shutdownNow();
