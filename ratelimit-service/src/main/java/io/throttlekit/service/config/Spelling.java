@@ -29,21 +29,29 @@ final class Spelling {
     return nearest;
   }
 
-  /** Insertions, deletions and replacements that turn one word into the other. */
+  /** Insertions, deletions, replacements and swaps of neighbours that turn one into the other. */
   private static int distance(String from, String to) {
-    int[] row = new int[to.length() + 1];
+    int[] beforeLast = new int[to.length() + 1];
+    int[] last = new int[to.length() + 1];
     for (int j = 0; j <= to.length(); j++) {
-      row[j] = j;
+      last[j] = j;
     }
     for (int i = 1; i <= from.length(); i++) {
-      int diagonal = row[0];
+      int[] row = new int[to.length() + 1];
       row[0] = i;
       for (int j = 1; j <= to.length(); j++) {
-        int replaced = diagonal + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
-        diagonal = row[j];
-        row[j] = Math.min(replaced, Math.min(row[j], row[j - 1]) + 1);
+        int replaced = last[j - 1] + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
+        row[j] = Math.min(replaced, Math.min(last[j], row[j - 1]) + 1);
+        if (i > 1
+            && j > 1
+            && from.charAt(i - 1) == to.charAt(j - 2)
+            && from.charAt(i - 2) == to.charAt(j - 1)) {
+          row[j] = Math.min(row[j], beforeLast[j - 2] + 1);
+        }
       }
+      beforeLast = last;
+      last = row;
     }
-    return row[to.length()];
+    return last[to.length()];
   }
 }
