@@ -11,7 +11,11 @@ final class SkippedWhereMissing implements ExecutionCondition {
 
   @Override
   public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
-    return AnnotationSupport.findAnnotation(context.getTestClass(), Requires.class)
+    return evaluate(context.getRequiredTestClass());
+  }
+
+  static ConditionEvaluationResult evaluate(Class<?> test) {
+    return AnnotationSupport.findAnnotation(test, Requires.class)
         .map(requires -> evaluate(program(requires)))
         .orElse(ConditionEvaluationResult.enabled("needs no program"));
   }
