@@ -5,37 +5,32 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * A running Envoy, ended by {@link #close}, and at the latest with this JVM.
  *
- * <p>Its admin interface listens on a free port whatever the bootstrap's own port is, if that is 0.
+ * <p>Listeners and the admin interface may have port 0: {@link #port} tells the real one.
  * Thread-safe.
  */
 public final class EnvoyProcess implements AutoCloseable {
   private static final Pattern ADDRESS =
       Pattern.compile("\"local_address\":.*?\"port_value\":\\s*(\\d+)", Pattern.DOTALL);
   private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
-  private static final int POLL_MILLIS = 20;
 
-  private final Process process;
-  private final Path log;
+  private final ChildProcess process;
   private final HttpClient http;
-  private final Thread endWithJvm = Thread.ofPlatform().unstarted(this::end);
   private String admin = "";
   private int port;
 
-  private EnvoyProcess(Process process, Path log) {
+  private EnvoyProcess(ChildProcess process) {
     this.process = process;
-    this.log = log;
     this.http = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
   }
 
@@ -50,16 +45,13 @@ public final class EnvoyProcess implements AutoCloseable {
   public static EnvoyProcess start(Path program, String bootstrap, Path folder) throws IOException {
     Path config = Files.writeString(folder.resolve("envoy.yaml"), bootstrap);
     Path adminAddress = folder.resolve("admin-address");
-    Path log = folder.resolve("envoy.log");
-    Process process =
-        new ProcessBuilder(command(program, config, adminAddress))
-            .redirectErrorStream(true)
-            .redirectOutput(log.toFile())
-            .start();
-    EnvoyProcess envoy = new EnvoyProcess(process, log);
-    Runtime.getRuntime().addShutdownHook(envoy.endWithJvm);
+    EnvoyProcess envoy =
+        new EnvoyProcess(
+            ChildProcess.start(
+                command(program, config, adminAddress), Map.of(), folder.resolve("envoy.log")));
     try {
-      envoy.awaitReady(adminAddress);
+      envoy.process.await(() -> envoy.isReady(adminAddress), START_TIMEOUT);
+      envoy.port = envoy.firstListenerPort();
       return envoy;
     } catch (IOException | RuntimeException e) {
       envoy.close();
@@ -107,7 +99,7 @@ public final class EnvoyProcess implements AutoCloseable {
 
   /** What Envoy has logged. */
   public String log() throws IOException {
-    return Files.readString(log, StandardCharsets.UTF_8);
+    return process.log();
   }
 
   /**
@@ -137,40 +129,8 @@ public final class EnvoyProcess implements AutoCloseable {
   /** Ends Envoy and waits for its end; without effect the second time. */
   @Override
   public void close() {
-    end();
+    process.close();
     http.close();
-    try {
-      Runtime.getRuntime().removeShutdownHook(endWithJvm);
-    } catch (IllegalStateException e) {
-      // The JVM is ending: the hook runs anyway.
-    }
-  }
-
-  private void end() {
-    process.destroy();
-    try {
-      if (!process.waitFor(5, TimeUnit.SECONDS)) {
-        process.destroyForcibly().waitFor();
-      }
-    } catch (InterruptedException e) {
-      process.destroyForcibly();
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private void awaitReady(Path adminAddress) throws IOException {
-    for (long waited = 0; waited < START_TIMEOUT.toMillis(); waited += POLL_MILLIS) {
-      if (!process.isAlive()) {
-        throw new IOException("Envoy ended with code " + process.exitValue() + ":\n" + log());
-      }
-      if (isReady(adminAddress)) {
-        port = firstListenerPort();
-        return;
-      }
-      awaitEnd(POLL_MILLIS);
-    }
-    throw new IOException(
-        "Envoy is not ready after " + START_TIMEOUT.toSeconds() + " s:\n" + log());
   }
 
   private boolean isReady(Path adminAddress) throws IOException {
@@ -191,14 +151,5 @@ public final class EnvoyProcess implements AutoCloseable {
       throw new IOException("the bootstrap has no listener");
     }
     return Integer.parseInt(address.group(1));
-  }
-
-  private void awaitEnd(int millis) throws IOException {
-    try {
-      boolean _ = process.waitFor(millis, TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("interrupted", e);
-    }
   }
 }
