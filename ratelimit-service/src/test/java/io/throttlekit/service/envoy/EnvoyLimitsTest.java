@@ -96,19 +96,17 @@ class EnvoyLimitsTest {
   void decidesAHundredDescriptorsAtOnce() throws IOException {
     String actions =
         IntStream.range(0, 100)
-            .mapToObj(
-                i ->
-                    "                              - actions:\n"
-                        + "                                  - generic_key: {descriptor_key: k"
-                        + i
-                        + ", descriptor_value: v}\n")
+            .mapToObj(i ->
+                "                              - actions:\n"
+                    + "                                  - generic_key: {descriptor_key: k"
+                    + i
+                    + ", descriptor_value: v}\n")
             .collect(Collectors.joining());
     String rules =
         IntStream.range(0, 100)
-            .mapToObj(
-                i ->
-                    "  - key: k%d\n    rate_limit: {requests_per_unit: %d, unit: day}\n"
-                        .formatted(i, i == 73 ? 2 : 1000))
+            .mapToObj(i ->
+                "  - key: k%d\n    rate_limit: {requests_per_unit: %d, unit: day}\n"
+                    .formatted(i, i == 73 ? 2 : 1000))
             .collect(Collectors.joining());
     Changes hundred =
         new Changes(
@@ -122,7 +120,8 @@ class EnvoyLimitsTest {
 
   @Test
   void letsRequestsOfARuleInShadowModePass() throws IOException {
-    Changes shadow = Changes.policy(p -> p.replace("    rate_limit:", "    shadow_mode: true\n    rate_limit:"));
+    Changes shadow =
+        Changes.policy(p -> p.replace("    rate_limit:", "    shadow_mode: true\n    rate_limit:"));
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.REQUEST_HEADERS, shadow)) {
       assertThat(mesh.admitted(20, "/", "x-user", "anna")).isEqualTo(20);
     }

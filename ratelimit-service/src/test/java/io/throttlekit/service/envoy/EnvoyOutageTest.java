@@ -31,7 +31,8 @@ class EnvoyOutageTest {
 
       mesh.startServiceAgain();
       await().atMost(LONG).until(() -> mesh.status("/") == 429);
-      assertThat(mesh.upstream().requests()).as("2 + 4 + 2 of the new counter, at least")
+      assertThat(mesh.upstream().requests())
+          .as("2 + 4 + 2 of the new counter, at least")
           .isGreaterThanOrEqualTo(8);
     }
   }

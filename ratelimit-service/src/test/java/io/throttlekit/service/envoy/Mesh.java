@@ -99,8 +99,7 @@ final class Mesh implements AutoCloseable {
   private static void writePolicy(Path folder, String text) throws IOException {
     Path file = Files.createDirectories(folder.resolve("policies")).resolve("policy.yaml");
     Path next = Files.writeString(folder.resolve("next.yaml"), text);
-    Files.move(
-        next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 
   /** Sends a request with headers, name then value. */

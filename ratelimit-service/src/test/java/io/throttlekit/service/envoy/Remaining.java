@@ -7,7 +7,9 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 
-/** Asks the service what is left, without charging: what Envoy charges after a response is seen so. */
+/**
+ * Asks the service what is left, without charging: what Envoy charges after a response is seen so.
+ */
 final class Remaining implements AutoCloseable {
   private final ManagedChannel channel;
 

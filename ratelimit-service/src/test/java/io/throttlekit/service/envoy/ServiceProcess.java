@@ -9,7 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/** The service as users run it: {@code serve} in a process of its own, on this test's class path. */
+/**
+ * The service as users run it: {@code serve} in a process of its own, on this test's class path.
+ */
 final class ServiceProcess implements AutoCloseable {
   private static final Pattern READY = Pattern.compile("(?m)^ready grpc=\\S+:(\\d+) ");
   private static final Map<String, String> QUICK_START =

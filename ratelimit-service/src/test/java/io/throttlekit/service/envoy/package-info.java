@@ -1,4 +1,6 @@
-/** The service behind a real Envoy: HTTP requests go in, and only what a client sees is asserted. */
+/**
+ * The service behind a real Envoy: HTTP requests go in, and only what a client sees is asserted.
+ */
 @NullMarked
 package io.throttlekit.service.envoy;
 
