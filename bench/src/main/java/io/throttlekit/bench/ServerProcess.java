@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -39,13 +40,18 @@ final class ServerProcess implements AutoCloseable {
    *
    * @param name what reports call it
    * @param command a program that stays the same process, or one that replaces itself with exec
+   * @param environment variables beside those of this process
    * @param log where its standard error goes
    * @throws IOException when it cannot be started, or ends or says nothing for two minutes
    */
-  static ServerProcess start(String name, List<String> command, File log) throws IOException {
+  static ServerProcess start(
+      String name, List<String> command, Map<String, String> environment, File log)
+      throws IOException {
     TimeSource time = TimeSource.system();
     long start = time.monotonicNanos();
-    Process process = new ProcessBuilder(command).redirectError(log).start();
+    ProcessBuilder builder = new ProcessBuilder(command).redirectError(log);
+    builder.environment().putAll(environment);
+    Process process = builder.start();
     CompletableFuture<String> ready = new CompletableFuture<>();
     Thread.ofVirtual().name(name + "-output").start(() -> read(process, ready));
     try {
