@@ -1,0 +1,24 @@
+package io.throttlekit.descriptors;
+
+import org.jspecify.annotations.Nullable;
+
+/** A descriptor of a policy book, ready to be matched. Immutable. */
+final class CompiledDescriptor {
+  final EntryPattern expects;
+  final String composite;
+  final @Nullable WildcardPattern wildcard;
+  final @Nullable Rule rule;
+  final Level children;
+
+  CompiledDescriptor(EntryPattern expects, @Nullable Rule rule, Level children) {
+    this.expects = expects;
+    this.composite = expects.composite();
+    this.wildcard = expects.wildcard();
+    this.rule = rule;
+    this.children = children;
+  }
+
+  SourceLocation location() {
+    return expects.source().location();
+  }
+}

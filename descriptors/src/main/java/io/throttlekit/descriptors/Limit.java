@@ -1,0 +1,30 @@
+package io.throttlekit.descriptors;
+
+import io.throttlekit.rate.RateAlgorithm;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One limit of a rule.
+ *
+ * @param algorithm decides and counts
+ * @param requestsPerUnit what the policy says, as answers show it
+ * @param unit the window as Envoy's protocol names it, or {@code null} when it has no name for it
+ * @param windowMillis length of the window in ms
+ * @param counterScope domain, algorithm and window in a text that no other combination yields
+ */
+public record Limit(
+    RateAlgorithm<?> algorithm,
+    long requestsPerUnit,
+    @Nullable LimitUnit unit,
+    long windowMillis,
+    String counterScope) {
+
+  /** The limit of {@code spec} in {@code domain}. */
+  static Limit of(String domain, LimitSpec spec) {
+    RateAlgorithm<?> algorithm = spec.algorithm();
+    // The length keeps a domain that contains the separator apart from every other one.
+    String scope =
+        domain.length() + ":" + domain + '/' + algorithm.id() + '/' + spec.windowMillis();
+    return new Limit(algorithm, spec.requestsPerUnit(), spec.unit(), spec.windowMillis(), scope);
+  }
+}

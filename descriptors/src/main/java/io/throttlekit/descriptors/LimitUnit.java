@@ -1,0 +1,30 @@
+package io.throttlekit.descriptors;
+
+/** The windows that Envoy's protocol can name. Every one is aligned to the epoch. */
+public enum LimitUnit {
+  /** One second. */
+  SECOND(1),
+  /** 60 seconds. */
+  MINUTE(60),
+  /** 60 minutes. */
+  HOUR(3_600),
+  /** 24 hours. */
+  DAY(86_400),
+  /** 7 days, from Thursday 00:00 UTC. */
+  WEEK(604_800),
+  /** 30 days, not a calendar month. */
+  MONTH(2_592_000),
+  /** 365 days, not a calendar year. */
+  YEAR(31_536_000);
+
+  private final long seconds;
+
+  LimitUnit(long seconds) {
+    this.seconds = seconds;
+  }
+
+  /** Length of the window in ms. */
+  public long millis() {
+    return seconds * 1_000;
+  }
+}

@@ -1,0 +1,77 @@
+package io.throttlekit.descriptors;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The policies of all domains, as they were loaded together. Immutable and thread-safe. */
+public final class PolicyBook {
+  private static final PolicyBook EMPTY = of(Map.of());
+
+  private final Map<String, DomainPolicies> domains;
+  private final List<String> names;
+  private final List<Rule> rules;
+
+  private PolicyBook(Map<String, DomainPolicies> domains, List<Rule> rules) {
+    this.domains = domains;
+    this.names = List.copyOf(domains.keySet());
+    this.rules = List.copyOf(rules);
+  }
+
+  /** A book that knows no domain. */
+  public static PolicyBook empty() {
+    return EMPTY;
+  }
+
+  /**
+   * The book of these domains, in this order.
+   *
+   * @throws IllegalArgumentException if two descriptors of one level have the same text
+   */
+  static PolicyBook of(Map<String, List<DescriptorNode>> domains) {
+    Map<String, DomainPolicies> compiled = new LinkedHashMap<>();
+    List<Rule> rules = new ArrayList<>();
+    domains.forEach((name, descriptors) -> {
+      Level root = compile(name, RulePath.ROOT, descriptors, rules);
+      compiled.put(name, new DomainPolicies(name, root));
+    });
+    return new PolicyBook(compiled, rules);
+  }
+
+  /** The policies of a domain, or {@code null} when no file speaks of it. */
+  public @Nullable DomainPolicies domain(String name) {
+    return domains.get(name);
+  }
+
+  /** Every rule, in the order of the files. */
+  public List<Rule> rules() {
+    return rules;
+  }
+
+  /** The names of all domains, in the order of the files. */
+  public List<String> domains() {
+    return names;
+  }
+
+  private static Level compile(
+      String domain, RulePath above, List<DescriptorNode> descriptors, List<Rule> rules) {
+    if (descriptors.isEmpty()) {
+      return Level.EMPTY;
+    }
+    List<CompiledDescriptor> level = new ArrayList<>();
+    for (DescriptorNode descriptor : descriptors) {
+      EntryPattern expects = EntryPattern.of(descriptor);
+      RulePath path = above.to(expects);
+      RuleSpec spec = descriptor.rule();
+      Rule rule = spec == null ? null : Rule.of(domain, path, spec);
+      if (rule != null) {
+        rules.add(rule);
+      }
+      Level children = compile(domain, path, descriptor.children(), rules);
+      level.add(new CompiledDescriptor(expects, rule, children));
+    }
+    return new Level(level);
+  }
+}

@@ -1,0 +1,187 @@
+package io.throttlekit.descriptors;
+
+import io.throttlekit.rate.FixedWindow;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What limits the requests that reach one descriptor of a policy, or the limit that a request
+ * brought itself. Immutable and thread-safe.
+ *
+ * <p>A rule is not the identity of a counter: that is the {@link Limit#counterScope()} of its limit
+ * and the {@link #chargedEntries} of the request.
+ */
+public final class Rule {
+  private static final SourceLocation IN_REQUEST = new SourceLocation("(request)", 0, 0);
+
+  private final String domain;
+  private final RuleSpec spec;
+  private final RulePath path;
+  private final List<Limit> limits;
+  private final List<String> staticMetricKeys;
+  private final boolean dynamicMetricKeys;
+  private final @Nullable Map<String, Object> metadata;
+
+  private Rule(String domain, RulePath path, RuleSpec spec, List<String> staticMetricKeys) {
+    this.domain = domain;
+    this.spec = spec;
+    this.path = path;
+    this.limits = spec.limits().stream().map(limit -> Limit.of(domain, limit)).toList();
+    this.staticMetricKeys = staticMetricKeys;
+    this.dynamicMetricKeys = path.dynamicMetricKeys();
+    this.metadata = frozen(spec.metadata());
+  }
+
+  static Rule of(String domain, RulePath path, RuleSpec spec) {
+    return new Rule(domain, path, spec, path.composites());
+  }
+
+  /**
+   * The rule of a limit that a request brings. It charges the same counter as a fixed window of the
+   * same unit for the same entries in the policies, and has none of their other properties.
+   *
+   * @param entries key, value, key, value …
+   */
+  public static Rule override(String domain, String[] entries, LimitOverride override) {
+    LimitUnit unit = override.unit();
+    FixedWindow window = new FixedWindow(override.requestsPerUnit(), unit.millis());
+    LimitSpec limit = new LimitSpec(window, override.requestsPerUnit(), unit, unit.millis());
+    RuleSpec spec =
+        new RuleSpec(
+            IN_REQUEST,
+            false,
+            List.of(limit),
+            "",
+            List.of(),
+            false,
+            false,
+            false,
+            OnOutage.ERROR,
+            null);
+    return new Rule(domain, RulePath.ROOT, spec, metricKeysOfOverride(entries));
+  }
+
+  /** The domain it belongs to. */
+  public String domain() {
+    return domain;
+  }
+
+  /** The name that answers show and that other rules replace; empty when it has none. */
+  public String name() {
+    return spec.name();
+  }
+
+  /** The texts of the descriptors that lead to it: {@code key1_value1.subkey1}. */
+  public String path() {
+    return String.join(".", staticMetricKeys);
+  }
+
+  /** Where the policy states it. */
+  public SourceLocation location() {
+    return spec.location();
+  }
+
+  /** Whether it admits everything and counts nothing; it then has no limits. */
+  public boolean unlimited() {
+    return spec.unlimited();
+  }
+
+  /** Whether it counts but never refuses. */
+  public boolean shadow() {
+    return spec.shadow();
+  }
+
+  /** Whether it refuses only together with every other quota of the request. */
+  public boolean quota() {
+    return spec.quota();
+  }
+
+  /** Whether a cost beyond what is left is charged whole, and still answered over limit. */
+  public boolean overdraft() {
+    return spec.overdraft();
+  }
+
+  /** What it answers when its counters cannot be reached. */
+  public OnOutage onOutage() {
+    return spec.onOutage();
+  }
+
+  /** Names of the rules that do not count in a request that this one matches too. */
+  public List<String> replaces() {
+    return spec.replaces();
+  }
+
+  /** What must all admit; empty iff {@link #unlimited()}. */
+  public List<Limit> limits() {
+    return limits;
+  }
+
+  /** What answers carry when it admits: texts, numbers, booleans, lists and maps; unmodifiable. */
+  public @Nullable Map<String, Object> metadata() {
+    return metadata;
+  }
+
+  /**
+   * The entries to count under: those of the request, with the pattern in place of each value whose
+   * descriptor lets all values share one counter.
+   *
+   * @param entries of a request that this rule matched
+   * @return {@code entries} itself when nothing is shared
+   */
+  public String[] chargedEntries(String[] entries) {
+    return path.chargedEntries(entries);
+  }
+
+  /**
+   * One key per entry, {@code k} or {@code k_v}, as statistics name this rule for such a request.
+   *
+   * @param entries of a request that this rule matched
+   * @return always the same list unless {@link #dynamicMetricKeys()}
+   */
+  public List<String> metricKeys(String[] entries) {
+    return dynamicMetricKeys ? path.metricKeys(entries) : staticMetricKeys;
+  }
+
+  /** Whether values of requests show in the metric keys, so that their number is unbounded. */
+  public boolean dynamicMetricKeys() {
+    return dynamicMetricKeys;
+  }
+
+  /** Domain, path and place. */
+  @Override
+  public String toString() {
+    return domain + ' ' + path() + " (" + location() + ')';
+  }
+
+  private static List<String> metricKeysOfOverride(String[] entries) {
+    List<String> keys = new ArrayList<>(entries.length / 2);
+    for (int i = 0; i + 1 < entries.length; i += 2) {
+      keys.add(entries[i + 1].isEmpty() ? entries[i] : entries[i] + '_' + entries[i + 1]);
+    }
+    return List.copyOf(keys);
+  }
+
+  private static @Nullable Map<String, Object> frozen(@Nullable Map<String, Object> metadata) {
+    return metadata == null ? null : frozenMap(metadata);
+  }
+
+  private static Map<String, Object> frozenMap(Map<?, ?> map) {
+    Map<String, Object> copy = new LinkedHashMap<>(); // keeps the order, and null values
+    map.forEach((key, value) -> copy.put(String.valueOf(key), frozenValue(value)));
+    return Collections.unmodifiableMap(copy);
+  }
+
+  @SuppressWarnings("NullAway") // a policy may say null, and only those who render it need to know
+  private static Object frozenValue(@Nullable Object value) {
+    return switch (value) {
+      case null -> null;
+      case Map<?, ?> map -> frozenMap(map);
+      case List<?> list -> list.stream().map(Rule::frozenValue).toList();
+      default -> value;
+    };
+  }
+}

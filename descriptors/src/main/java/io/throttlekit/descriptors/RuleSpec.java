@@ -1,0 +1,30 @@
+package io.throttlekit.descriptors;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a policy file says at one descriptor about limits; {@code limits} is empty iff unlimited.
+ */
+record RuleSpec(
+    SourceLocation location,
+    boolean unlimited,
+    List<LimitSpec> limits,
+    String name,
+    List<String> replaces,
+    boolean shadow,
+    boolean quota,
+    boolean overdraft,
+    OnOutage onOutage,
+    @Nullable Map<String, Object> metadata) {
+
+  RuleSpec {
+    limits = List.copyOf(limits);
+    replaces = List.copyOf(replaces);
+    if (unlimited != limits.isEmpty()) {
+      throw new IllegalArgumentException(
+          location + ": a rule is either unlimited or has at least one limit");
+    }
+  }
+}

@@ -1,0 +1,55 @@
+package io.throttlekit.descriptors;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A composite text in which every {@code *} stands for any characters, none included. It matches
+ * whole texts only. Matching does not allocate.
+ */
+final class WildcardPattern {
+  private final String prefix;
+  private final String[] middles;
+  private final String suffix;
+
+  private WildcardPattern(String prefix, String[] middles, String suffix) {
+    this.prefix = prefix;
+    this.middles = middles;
+    this.suffix = suffix;
+  }
+
+  /** The pattern of a text that contains at least one {@code *}. */
+  static WildcardPattern of(String text) {
+    int first = text.indexOf('*');
+    int last = text.lastIndexOf('*');
+    List<String> middles = new ArrayList<>();
+    for (int from = first + 1; from <= last; ) {
+      int star = text.indexOf('*', from);
+      if (star > from) {
+        middles.add(text.substring(from, star));
+      }
+      from = star + 1;
+    }
+    return new WildcardPattern(
+        text.substring(0, first), middles.toArray(String[]::new), text.substring(last + 1));
+  }
+
+  /** Whether the whole text {@code key_value} is one of those the pattern describes. */
+  boolean matches(String key, String value) {
+    int end = CompositeText.length(key, value) - suffix.length();
+    if (end < prefix.length()
+        || !CompositeText.hasAt(key, value, 0, prefix)
+        || !CompositeText.hasAt(key, value, end, suffix)) {
+      return false;
+    }
+    int from = prefix.length();
+    for (String middle : middles) { // the leftmost place leaves the most room for the rest
+      int at = CompositeText.indexOf(key, value, from, end, middle);
+      if (at < 0) {
+        return false;
+      }
+      from = at + middle.length();
+    }
+    return true;
+  }
+}

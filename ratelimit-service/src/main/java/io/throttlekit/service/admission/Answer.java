@@ -1,0 +1,44 @@
+package io.throttlekit.service.admission;
+
+import io.throttlekit.Claim.Role;
+import io.throttlekit.Decision;
+import java.util.List;
+
+/**
+ * What a request gets.
+ *
+ * @param admitted whether the request may pass
+ * @param verdicts one per descriptor, in order; owned, not copied
+ */
+public record Answer(boolean admitted, List<Verdict> verdicts) {
+
+  /**
+   * The shortest wait in ms after which the same request could be admitted if nobody else asked; 0
+   * when it is admitted, {@link Decision#NEVER} when no waiting helps.
+   *
+   * <p>Every refusing rule must have room again, and of rules in quota mode any one.
+   */
+  public long retryAfterMillis() {
+    if (admitted) {
+      return 0;
+    }
+    long enforced = 0;
+    long quota = Decision.NEVER;
+    boolean anyQuota = false;
+    boolean quotaPassed = false;
+    for (Verdict verdict : verdicts) {
+      Decision decision = verdict.decision();
+      if (decision == null) {
+        continue;
+      }
+      if (verdict.role() == Role.QUOTA) {
+        anyQuota = true;
+        quotaPassed |= !verdict.refused();
+        quota = Math.min(quota, decision.retryAfterMillis());
+      } else if (verdict.refused()) {
+        enforced = Math.max(enforced, decision.retryAfterMillis());
+      }
+    }
+    return anyQuota && !quotaPassed ? Math.max(enforced, quota) : enforced;
+  }
+}

@@ -1,0 +1,192 @@
+package io.throttlekit.service.admission;
+
+import io.throttlekit.Charge;
+import io.throttlekit.Claim;
+import io.throttlekit.Claim.Role;
+import io.throttlekit.Decision;
+import io.throttlekit.descriptors.Descriptor;
+import io.throttlekit.descriptors.DomainPolicies;
+import io.throttlekit.descriptors.Limit;
+import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.config.CompatibilityConfig;
+import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.store.Outcome;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request with several charges: its rules without those that others replace, charged as one.
+ *
+ * <p>For one thread and one decision.
+ */
+final class ManyDescriptors {
+  private final RateLimitRequest request;
+  private final CompatibilityConfig compatibility;
+  private final DecisionObserver observer;
+  private final @Nullable Rule[] rules;
+
+  /** Whether some descriptor in quota mode is sure to pass, so that the others cannot refuse. */
+  private boolean quotaPasses;
+
+  ManyDescriptors(
+      RateLimitRequest request,
+      DomainPolicies domain,
+      CompatibilityConfig compatibility,
+      DecisionObserver observer) {
+    this.request = request;
+    this.compatibility = compatibility;
+    this.observer = observer;
+    this.rules = new @Nullable Rule[request.descriptors().size()];
+    for (int i = 0; i < rules.length; i++) {
+      rules[i] = MemoryAdmission.ruleFor(domain, request.descriptors().get(i));
+    }
+  }
+
+  Answer decide(InMemoryStore store) {
+    dropReplaced();
+    findPassingQuota();
+    List<Claim> claims = claims();
+    if (claims.isEmpty()) {
+      return new Answer(true, verdicts(List.of()));
+    }
+    Outcome outcome = store.acquire(claims);
+    List<Verdict> verdicts = verdicts(outcome.decisions());
+    if (!compatibility.shadowMode()) {
+      return new Answer(outcome.admitted(), verdicts);
+    }
+    if (wouldRefuse(verdicts)) {
+      observer.globalShadow();
+    }
+    return new Answer(true, verdicts);
+  }
+
+  /** Names count from every rule that matched, also from one that is itself replaced. */
+  private void dropReplaced() {
+    Set<String> replaced = Set.of();
+    for (Rule rule : rules) {
+      if (rule != null && !rule.replaces().isEmpty()) {
+        replaced = replaced.isEmpty() ? new HashSet<>() : replaced;
+        replaced.addAll(rule.replaces());
+      }
+    }
+    if (replaced.isEmpty()) {
+      return;
+    }
+    for (int i = 0; i < rules.length; i++) {
+      Rule rule = rules[i];
+      if (rule != null && !rule.unlimited() && replaced.contains(rule.name())) {
+        rules[i] = null;
+      }
+    }
+  }
+
+  private void findPassingQuota() {
+    for (Rule rule : rules) {
+      if (rule == null) {
+        quotaPasses |= compatibility.quotaMode();
+      } else if (rule.shadow()) {
+        quotaPasses |= rule.quota() || compatibility.quotaMode();
+      }
+    }
+  }
+
+  private List<Claim> claims() {
+    List<Claim> claims = new ArrayList<>(rules.length);
+    for (int i = 0; i < rules.length; i++) {
+      Rule rule = rules[i];
+      if (rule != null && !rule.unlimited()) {
+        claims.add(new Claim(chargingRole(rule, i), charges(rule, i)));
+      }
+    }
+    return claims;
+  }
+
+  private Role chargingRole(Rule rule, int index) {
+    Role role = role(rule, index);
+    boolean cannotRefuse = compatibility.shadowMode() || (role == Role.QUOTA && quotaPasses);
+    return cannotRefuse ? Role.SHADOW : role;
+  }
+
+  private Role role(Rule rule, int index) {
+    Descriptor descriptor = request.descriptors().get(index);
+    return MemoryAdmission.roleOf(
+        rule, descriptor, request.costOf(descriptor), compatibility.quotaMode());
+  }
+
+  private List<Charge> charges(Rule rule, int index) {
+    Descriptor descriptor = request.descriptors().get(index);
+    long cost = request.costOf(descriptor);
+    List<Charge> charges = new ArrayList<>(rule.limits().size());
+    for (Limit limit : rule.limits()) {
+      charges.add(
+          MemoryAdmission.chargeOf(
+              rule, limit, descriptor.entries(), cost, compatibility.chargeRejected()));
+    }
+    return charges;
+  }
+
+  private List<Verdict> verdicts(List<Decision> decisions) {
+    Verdict[] verdicts = new Verdict[rules.length];
+    int first = 0;
+    for (int i = 0; i < rules.length; i++) {
+      Rule rule = rules[i];
+      if (rule == null) {
+        verdicts[i] = Verdict.UNTOUCHED;
+      } else if (rule.unlimited()) {
+        verdicts[i] = Verdict.unlimited(rule);
+      } else {
+        int end = first + rule.limits().size();
+        verdicts[i] = verdict(rule, i, decisions.subList(first, end));
+        first = end;
+      }
+    }
+    return Arrays.asList(verdicts);
+  }
+
+  private Verdict verdict(Rule rule, int index, List<Decision> decisions) {
+    int telling = 0;
+    for (int i = 1; i < decisions.size(); i++) {
+      if (tellsMore(decisions.get(i), decisions.get(telling))) {
+        telling = i;
+      }
+    }
+    Decision decision = decisions.get(telling);
+    Descriptor descriptor = request.descriptors().get(index);
+    observer.decided(
+        rule, descriptor.entries(), request.costOf(descriptor), decision, rule.shadow());
+    return Verdict.of(role(rule, index), rule, rule.limits().get(telling), decision);
+  }
+
+  /** A refusal tells more than none, a longer one more than a shorter, then the fuller counter. */
+  private static boolean tellsMore(Decision one, Decision other) {
+    if (one.admitted() != other.admitted()) {
+      return !one.admitted();
+    }
+    if (one.retryAfterMillis() != other.retryAfterMillis()) {
+      return one.retryAfterMillis() > other.retryAfterMillis();
+    }
+    return remainingFraction(one) < remainingFraction(other);
+  }
+
+  private static double remainingFraction(Decision decision) {
+    return decision.limit() == 0 ? 0 : (double) decision.remaining() / decision.limit();
+  }
+
+  private boolean wouldRefuse(List<Verdict> verdicts) {
+    boolean anyQuota = false;
+    boolean quotaPassed = quotaPasses;
+    for (Verdict verdict : verdicts) {
+      if (verdict.role() == Role.QUOTA) {
+        anyQuota = true;
+        quotaPassed |= !verdict.refused();
+      } else if (verdict.refused()) {
+        return true;
+      }
+    }
+    return anyQuota && !quotaPassed;
+  }
+}

@@ -1,0 +1,50 @@
+package io.throttlekit.service.admission;
+
+import io.throttlekit.Claim.Role;
+import io.throttlekit.Decision;
+import io.throttlekit.descriptors.Limit;
+import io.throttlekit.descriptors.Rule;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one descriptor of a request gets.
+ *
+ * @param refused whether it is told to be over its limit; never for a rule in shadow mode
+ * @param role what its refusal means for the request
+ * @param rule what matched; absent when nothing did and when another rule of the request replaces
+ *     it
+ * @param limit the limit that tells most: of several the one that refused, else the one with the
+ *     smallest remaining fraction; absent when nothing was charged
+ * @param decision of that limit's counter; absent exactly when {@code limit} is
+ */
+public record Verdict(
+    boolean refused,
+    Role role,
+    @Nullable Rule rule,
+    @Nullable Limit limit,
+    @Nullable Decision decision) {
+
+  /** Nothing limits the descriptor. */
+  public static final Verdict UNTOUCHED = new Verdict(false, Role.ENFORCED, null, null, null);
+
+  /** The descriptor matched a rule without a limit. */
+  static Verdict unlimited(Rule rule) {
+    return new Verdict(false, Role.ENFORCED, rule, null, null);
+  }
+
+  /** The counter of {@code limit} decided. */
+  static Verdict of(Role role, Rule rule, Limit limit, Decision decision) {
+    return new Verdict(!decision.admitted() && role != Role.SHADOW, role, rule, limit, decision);
+  }
+
+  /**
+   * Units left as the caller is told: none where a rule in shadow mode let pass what was too much.
+   */
+  public long remaining() {
+    Decision decided = decision;
+    if (decided == null || (!decided.admitted() && role == Role.SHADOW)) {
+      return 0;
+    }
+    return decided.remaining();
+  }
+}

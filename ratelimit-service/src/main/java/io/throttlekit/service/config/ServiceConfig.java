@@ -1,0 +1,43 @@
+package io.throttlekit.service.config;
+
+/**
+ * Everything that can be configured of one process.
+ *
+ * @param policies where policies are read and how often
+ * @param grpc the gRPC listener
+ * @param http the HTTP listener for {@code /json} and {@code /healthcheck}
+ * @param debug the HTTP listener for operators
+ * @param store where counters live
+ * @param response what an answer carries besides its statuses
+ * @param compatibility where envoyproxy/ratelimit decides differently
+ * @param telemetry metrics, traces and logs
+ * @param health when the process calls itself healthy
+ * @param warmUp what happens before the process says that it serves
+ */
+public record ServiceConfig(
+    PolicyConfig policies,
+    GrpcConfig grpc,
+    HttpConfig http,
+    DebugConfig debug,
+    StoreConfig store,
+    ResponseConfig response,
+    CompatibilityConfig compatibility,
+    TelemetryConfig telemetry,
+    HealthConfig health,
+    WarmUpConfig warmUp) {
+
+  /** What is in force when nothing is configured. */
+  public static ServiceConfig defaults() {
+    return new ServiceConfig(
+        PolicyConfig.defaults(),
+        GrpcConfig.defaults(),
+        HttpConfig.defaults(),
+        DebugConfig.defaults(),
+        StoreConfig.defaults(),
+        ResponseConfig.defaults(),
+        CompatibilityConfig.defaults(),
+        TelemetryConfig.defaults(),
+        HealthConfig.defaults(),
+        WarmUpConfig.defaults());
+  }
+}

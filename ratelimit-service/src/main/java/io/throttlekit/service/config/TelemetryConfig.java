@@ -1,0 +1,36 @@
+package io.throttlekit.service.config;
+
+/**
+ * Metrics, traces and logs.
+ *
+ * @param prometheus whether {@code /metrics} is served
+ * @param otlpMetrics whether metrics are pushed over OTLP
+ * @param tracing whether decisions are traced
+ * @param samplingRatio share of the traces begun here that are kept, from 0 to 1
+ * @param otlpProtocol {@code http} or {@code grpc}
+ * @param otlpEndpoint where OTLP goes; empty for the exporter's own default
+ * @param serviceName how this process names itself
+ * @param logLevel {@code trace}, {@code debug}, {@code info}, {@code warn} or {@code error}
+ * @param logFormat {@code text} or {@code json}
+ * @param nearLimitRatio share of a limit from which a charge counts as near it, from 0 to 1
+ * @param maxSeries most label combinations kept of one metric
+ */
+public record TelemetryConfig(
+    boolean prometheus,
+    boolean otlpMetrics,
+    boolean tracing,
+    double samplingRatio,
+    String otlpProtocol,
+    String otlpEndpoint,
+    String serviceName,
+    String logLevel,
+    String logFormat,
+    double nearLimitRatio,
+    int maxSeries) {
+
+  /** What is in force when nothing is configured. */
+  public static TelemetryConfig defaults() {
+    return new TelemetryConfig(
+        true, false, false, 1.0, "http", "", "throttlekit", "info", "text", 0.8, 10_000);
+  }
+}

@@ -1,0 +1,109 @@
+package io.throttlekit.service.rls;
+
+import io.envoyproxy.envoy.config.core.v3.HeaderValue;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.throttlekit.Claim.Role;
+import io.throttlekit.Decision;
+import io.throttlekit.descriptors.Limit;
+import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.Verdict;
+import io.throttlekit.service.config.RateLimitHeaders;
+import io.throttlekit.service.config.ResponseConfig;
+import org.jspecify.annotations.Nullable;
+
+/** Adds the response headers that tell clients of their limits. Immutable. */
+final class HeaderWriter {
+  private final RateLimitHeaders classic;
+  private final boolean retryAfter;
+  private final boolean structured;
+
+  HeaderWriter(ResponseConfig config) {
+    this.classic = config.headers();
+    this.retryAfter = config.retryAfter();
+    this.structured = config.structuredHeaders();
+  }
+
+  void addTo(RateLimitResponse.Builder response, Answer answer, long nowMillis) {
+    if (classic.enabled()) {
+      addClassic(response, answer, nowMillis);
+    }
+    if (structured) {
+      addStructured(response, answer, nowMillis);
+    }
+    if (retryAfter && !answer.admitted()) {
+      long millis = answer.retryAfterMillis();
+      if (millis != Decision.NEVER) {
+        add(response, "Retry-After", Math.max(1, Seconds.ceil(millis)));
+      }
+    }
+  }
+
+  private void addClassic(RateLimitResponse.Builder response, Answer answer, long nowMillis) {
+    Verdict shown = shown(answer);
+    Limit limit = shown == null ? null : shown.limit();
+    Decision decision = shown == null ? null : shown.decision();
+    if (shown != null && limit != null && decision != null) {
+      add(response, classic.limit(), limit.requestsPerUnit());
+      add(response, classic.remaining(), shown.remaining());
+      add(response, classic.reset(), Seconds.untilReset(limit, decision, nowMillis));
+    }
+  }
+
+  /**
+   * The one descriptor that the three headers have room for: the last that refuses by itself, else
+   * the first with the smallest remaining.
+   */
+  private static @Nullable Verdict shown(Answer answer) {
+    Verdict shown = null;
+    long least = Long.MAX_VALUE;
+    for (Verdict verdict : answer.verdicts()) {
+      if (verdict.limit() == null) {
+        continue;
+      }
+      if (verdict.refused() && verdict.role() == Role.ENFORCED) {
+        shown = verdict;
+        least = 0;
+      } else if (shown == null || verdict.remaining() < least) {
+        shown = verdict;
+        least = verdict.remaining();
+      }
+    }
+    return shown;
+  }
+
+  private static void addStructured(
+      RateLimitResponse.Builder response, Answer answer, long nowMillis) {
+    StructuredList limits = new StructuredList();
+    StructuredList policies = new StructuredList();
+    for (Verdict verdict : answer.verdicts()) {
+      Rule rule = verdict.rule();
+      Limit limit = verdict.limit();
+      Decision decision = verdict.decision();
+      if (rule == null || limit == null || decision == null) {
+        continue;
+      }
+      String name = rule.name().isEmpty() ? rule.path() : rule.name();
+      limits
+          .member(name)
+          .parameter('r', verdict.remaining())
+          .parameter('t', Seconds.untilReset(limit, decision, nowMillis));
+      policies
+          .member(name)
+          .parameter('q', limit.requestsPerUnit())
+          .parameter('w', Seconds.ceil(limit.windowMillis()));
+    }
+    if (!limits.isEmpty()) {
+      add(response, "RateLimit", limits.toString());
+      add(response, "RateLimit-Policy", policies.toString());
+    }
+  }
+
+  private static void add(RateLimitResponse.Builder response, String name, long value) {
+    add(response, name, Long.toString(value));
+  }
+
+  private static void add(RateLimitResponse.Builder response, String name, String value) {
+    response.addResponseHeadersToAdd(HeaderValue.newBuilder().setKey(name).setValue(value));
+  }
+}

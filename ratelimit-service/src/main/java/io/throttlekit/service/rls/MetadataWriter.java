@@ -1,0 +1,125 @@
+package io.throttlekit.service.rls;
+
+import com.google.protobuf.ListValue;
+import com.google.protobuf.Struct;
+import com.google.protobuf.TextFormat;
+import com.google.protobuf.Value;
+import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
+import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Entry;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.throttlekit.Claim.Role;
+import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.Verdict;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The dynamic metadata of an answer: what was asked, the metadata of the rules that passed and,
+ * where asked for, the rule that refused. Immutable.
+ */
+final class MetadataWriter {
+  private final boolean tellDecidingRule;
+
+  MetadataWriter(boolean tellDecidingRule) {
+    this.tellDecidingRule = tellDecidingRule;
+  }
+
+  Struct write(RateLimitRequest request, Answer answer) {
+    Struct.Builder metadata = Struct.newBuilder();
+    metadata.putFields("domain", text(request.getDomain()));
+    ListValue.Builder descriptors = ListValue.newBuilder();
+    for (RateLimitDescriptor descriptor : request.getDescriptorsList()) {
+      descriptors.addValues(Value.newBuilder().setStructValue(descriptor(descriptor)));
+    }
+    metadata.putFields("descriptors", Value.newBuilder().setListValue(descriptors).build());
+    if (request.getHitsAddend() != 0) {
+      metadata.putFields("hitsAddend", number(Integer.toUnsignedLong(request.getHitsAddend())));
+    }
+    Map<String, @Nullable Object> ofRules = ofPassedRules(answer);
+    if (!ofRules.isEmpty()) {
+      metadata.putFields("metadata", JsonValue.of(ofRules));
+    }
+    String decidedBy = tellDecidingRule ? decidedBy(answer) : "";
+    if (!decidedBy.isEmpty()) {
+      metadata.putFields("decidedBy", text(decidedBy));
+    }
+    return metadata.build();
+  }
+
+  private static Struct descriptor(RateLimitDescriptor descriptor) {
+    ListValue.Builder entries = ListValue.newBuilder();
+    for (Entry entry : descriptor.getEntriesList()) {
+      entries.addValues(text(entry.getKey() + "=" + entry.getValue()));
+    }
+    Struct.Builder struct = Struct.newBuilder();
+    struct.putFields("entries", Value.newBuilder().setListValue(entries).build());
+    if (descriptor.hasLimit()) {
+      String limit =
+          TextFormat.printer().emittingSingleLine(true).printToString(descriptor.getLimit());
+      struct.putFields("limit", text(limit.strip()));
+    }
+    if (descriptor.hasHitsAddend()) {
+      struct.putFields("hitsAddend", number(descriptor.getHitsAddend().getValue()));
+    }
+    return struct.build();
+  }
+
+  private static Map<String, @Nullable Object> ofPassedRules(Answer answer) {
+    Map<String, @Nullable Object> merged = new LinkedHashMap<>();
+    for (Verdict verdict : answer.verdicts()) {
+      Rule rule = verdict.rule();
+      Map<String, Object> metadata = rule == null ? null : rule.metadata();
+      if (metadata != null && !verdict.refused()) {
+        merge(merged, metadata);
+      }
+    }
+    return merged;
+  }
+
+  /** Adds what {@code target} lacks; maps within are copied first, because policies own them. */
+  private static void merge(Map<String, @Nullable Object> target, Map<?, ?> source) {
+    source.forEach((key, value) -> {
+      String name = String.valueOf(key);
+      Object present = target.get(name);
+      if (present instanceof Map<?, ?> first && value instanceof Map<?, ?> second) {
+        Map<String, @Nullable Object> both = new LinkedHashMap<>();
+        merge(both, first);
+        merge(both, second);
+        target.put(name, both);
+      } else if (!target.containsKey(name)) {
+        target.put(name, value);
+      }
+    });
+  }
+
+  /** The first rule that refuses by itself, else the first in quota mode; empty when admitted. */
+  private static String decidedBy(Answer answer) {
+    String decidedBy = "";
+    if (answer.admitted()) {
+      return decidedBy;
+    }
+    List<Verdict> verdicts = answer.verdicts();
+    for (Verdict verdict : verdicts) {
+      Rule rule = verdict.rule();
+      if (rule == null || !verdict.refused()) {
+        continue;
+      }
+      if (verdict.role() == Role.ENFORCED) {
+        return rule.path();
+      }
+      decidedBy = decidedBy.isEmpty() ? rule.path() : decidedBy;
+    }
+    return decidedBy;
+  }
+
+  private static Value text(String value) {
+    return Value.newBuilder().setStringValue(value).build();
+  }
+
+  private static Value number(long value) {
+    return Value.newBuilder().setNumberValue((double) value).build();
+  }
+}

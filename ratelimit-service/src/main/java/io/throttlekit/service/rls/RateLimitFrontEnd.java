@@ -1,0 +1,91 @@
+package io.throttlekit.service.rls;
+
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.admission.Admission;
+import io.throttlekit.service.admission.Admission.Later;
+import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.NoPoliciesException;
+import io.throttlekit.service.admission.RateLimitRequest;
+import io.throttlekit.service.config.CompatibilityConfig;
+import io.throttlekit.service.config.ResponseConfig;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Answers Envoy's rate-limit requests, whichever way they come in. Thread-safe.
+ *
+ * <p>A caller that can be told later goes through {@link #read}, {@link #decide} and {@link
+ * #write}; one that may block takes {@link #answer}.
+ */
+public final class RateLimitFrontEnd {
+  private final Admission admission;
+  private final RequestReader reader;
+  private final ResponseWriter writer;
+
+  /**
+   * A front end to {@code admission}.
+   *
+   * @param maxDescriptors most descriptors of one request
+   */
+  public RateLimitFrontEnd(
+      Admission admission,
+      ResponseConfig response,
+      CompatibilityConfig compatibility,
+      int maxDescriptors,
+      TimeSource time) {
+    this.admission = admission;
+    this.reader = new RequestReader(maxDescriptors);
+    this.writer = new ResponseWriter(response, compatibility, time);
+  }
+
+  /**
+   * Checks a message.
+   *
+   * @throws InvalidRequestException when it is not a request that could be answered
+   */
+  public RateLimitRequest read(io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest message) {
+    return reader.read(message);
+  }
+
+  /**
+   * Decides and charges.
+   *
+   * @return null when {@code later} will be told
+   * @throws NoPoliciesException when no policies were ever loaded
+   */
+  public @Nullable Answer decide(RateLimitRequest request, Later later) {
+    return admission.decide(request, later);
+  }
+
+  /** The message that answers {@code message}: never empty, never of unknown code. */
+  public RateLimitResponse write(
+      io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest message, Answer answer) {
+    return writer.write(message, answer);
+  }
+
+  /**
+   * Reads, decides and writes, waiting where a store has to be asked; never on an event loop.
+   *
+   * @throws InvalidRequestException when the message is not a request that could be answered
+   * @throws NoPoliciesException when no policies were ever loaded
+   */
+  public RateLimitResponse answer(
+      io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest message) {
+    CompletableFuture<Answer> later = new CompletableFuture<>();
+    Answer now = decide(read(message), new Waiting(later));
+    return write(message, now != null ? now : later.join());
+  }
+
+  private record Waiting(CompletableFuture<Answer> future) implements Later {
+    @Override
+    public void answered(Answer answer) {
+      future.complete(answer);
+    }
+
+    @Override
+    public void failed(Throwable cause) {
+      future.completeExceptionally(cause);
+    }
+  }
+}

@@ -1,0 +1,196 @@
+package io.throttlekit.service.server;
+
+import io.grpc.Server;
+import io.grpc.netty.NettyServerBuilder;
+import io.grpc.protobuf.services.ProtoReflectionServiceV1;
+import io.netty.channel.EventLoopGroup;
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.config.GrpcConfig;
+import io.throttlekit.service.config.TlsConfig;
+import io.throttlekit.service.rls.RateLimitFrontEnd;
+import io.throttlekit.service.server.Health.Obstacle;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Serves rate-limit requests, health and reflection over gRPC.
+ *
+ * <p>Everything runs on the event loops, so nothing behind it may block. Thread-safe; started once
+ * and stopped once.
+ */
+public final class GrpcServer {
+  private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(GrpcServer.class);
+  private static final Duration TLS_POLL_INTERVAL = Duration.ofSeconds(5);
+
+  /** Every client that goes away with calls open would be a warning; held, or the level is lost. */
+  private static final Logger STREAM_ERRORS = Logger.getLogger("io.grpc.netty.NettyServerHandler");
+
+  private final GrpcConfig config;
+  private final Health health;
+  private final Server server;
+  private final Transport transport;
+  private final EventLoopGroup eventLoops;
+  private final @Nullable ServerTls tls;
+  private final @Nullable UnixSocketFile socketFile;
+  private final CountDownLatch drained = new CountDownLatch(1);
+
+  /**
+   * A server that is not listening yet.
+   *
+   * @throws ListenException when it never could, such as for lack of a certificate
+   */
+  public GrpcServer(
+      GrpcConfig config,
+      RateLimitFrontEnd frontEnd,
+      Health health,
+      CallObserver observer,
+      TimeSource time) {
+    this(config, new ShouldRateLimit(frontEnd, observer, time), health, TLS_POLL_INTERVAL);
+  }
+
+  GrpcServer(GrpcConfig config, ShouldRateLimit service, Health health, Duration tlsPollInterval) {
+    this.config = config;
+    this.health = health;
+    this.transport = Transport.of(config);
+    TlsConfig tlsConfig = config.tls();
+    this.tls = tlsConfig == null ? null : ServerTls.follow(tlsConfig, tlsPollInterval);
+    Path socket = config.unixSocket();
+    this.socketFile = socket == null ? null : new UnixSocketFile(socket);
+    this.eventLoops = transport.eventLoops(config.eventLoops());
+    STREAM_ERRORS.setLevel(Level.SEVERE);
+    this.server = build(service);
+  }
+
+  /**
+   * Listens.
+   *
+   * @throws ListenException when the address cannot be had
+   */
+  public void start() {
+    try {
+      if (socketFile != null) {
+        socketFile.removeStale();
+      }
+      server.start();
+    } catch (IOException e) {
+      release();
+      throw new ListenException("cannot listen on " + describeAddress() + ": " + reason(e), e);
+    } catch (ListenException e) {
+      release();
+      throw e;
+    }
+  }
+
+  /** The port listened on, or −1 for a Unix socket. */
+  public int port() {
+    return server.getPort();
+  }
+
+  /** The address listened on, {@code HOST:PORT} or the path of a socket. */
+  public String address() {
+    List<? extends SocketAddress> addresses = server.getListenSockets();
+    return !addresses.isEmpty() && addresses.getFirst() instanceof InetSocketAddress tcp
+        ? config.host() + ":" + tcp.getPort()
+        : describeAddress();
+  }
+
+  /**
+   * Drains and stops: health says no, after the configured delay connections are asked to go, calls
+   * in progress end, and past the configured time they are cut. Returns when nothing runs any more;
+   * an interrupt skips the waiting.
+   */
+  public void stop() {
+    health.raise(Obstacle.DRAINING);
+    try {
+      boolean unused = drained.await(config.drainDelay().toNanos(), TimeUnit.NANOSECONDS);
+      server.shutdown();
+      if (!server.awaitTermination(config.drainTimeout().toNanos(), TimeUnit.NANOSECONDS)) {
+        LOG.warn("calls were still in progress after {}, they are cut", config.drainTimeout());
+        boolean cut = server.shutdownNow().awaitTermination(1, TimeUnit.SECONDS);
+        LOG.debug("all calls cut: {}", cut);
+      }
+    } catch (InterruptedException e) {
+      server.shutdownNow();
+      Thread.currentThread().interrupt();
+    } finally {
+      drained.countDown();
+      release();
+    }
+  }
+
+  private Server build(ShouldRateLimit service) {
+    NettyServerBuilder builder =
+        NettyServerBuilder.forAddress(transport.address())
+            .channelType(transport.channelType())
+            .bossEventLoopGroup(eventLoops)
+            .workerEventLoopGroup(eventLoops)
+            .directExecutor()
+            .maxInboundMessageSize(config.maxMessageBytes())
+            .maxConcurrentCallsPerConnection(config.maxConcurrentCallsPerConnection())
+            .permitKeepAliveTime(config.permitKeepAliveTime().toNanos(), TimeUnit.NANOSECONDS)
+            .permitKeepAliveWithoutCalls(true)
+            .addService(service.definition())
+            .addService(health.service())
+            .addService(ProtoReflectionServiceV1.newInstance())
+            .addService(reflectionAlpha());
+    if (config.keepAliveTime().isPositive()) {
+      builder.keepAliveTime(config.keepAliveTime().toNanos(), TimeUnit.NANOSECONDS);
+    }
+    if (config.keepAliveTimeout().isPositive()) {
+      builder.keepAliveTimeout(config.keepAliveTimeout().toNanos(), TimeUnit.NANOSECONDS);
+    }
+    if (config.maxConnectionAge().isPositive()) {
+      builder.maxConnectionAge(config.maxConnectionAge().toNanos(), TimeUnit.NANOSECONDS);
+    }
+    if (config.maxConnectionAgeGrace().isPositive()) {
+      builder.maxConnectionAgeGrace(config.maxConnectionAgeGrace().toNanos(), TimeUnit.NANOSECONDS);
+    }
+    if (tls != null) {
+      builder.sslContext(tls.context());
+    }
+    return builder.build();
+  }
+
+  @SuppressWarnings("deprecation") // many tools still ask the old name
+  private static io.grpc.BindableService reflectionAlpha() {
+    return io.grpc.protobuf.services.ProtoReflectionService.newInstance();
+  }
+
+  private void release() {
+    if (tls != null) {
+      tls.close();
+    }
+    if (socketFile != null && server.isShutdown()) {
+      try {
+        socketFile.remove();
+      } catch (IOException e) {
+        LOG.warn("the socket file {} could not be removed", config.unixSocket(), e);
+      }
+    }
+    var unused = eventLoops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+  }
+
+  private String describeAddress() {
+    Path socket = config.unixSocket();
+    return socket != null ? socket.toString() : config.host() + ":" + config.port();
+  }
+
+  private static String reason(IOException e) {
+    Throwable cause = e;
+    while (cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    String message = cause.getMessage();
+    return message == null ? cause.getClass().getSimpleName() : message;
+  }
+}

@@ -1,0 +1,119 @@
+package io.throttlekit.service.server;
+
+import io.grpc.netty.GrpcSslContexts;
+import io.grpc.util.AdvancedTlsX509KeyManager;
+import io.grpc.util.AdvancedTlsX509TrustManager;
+import io.grpc.util.AdvancedTlsX509TrustManager.Verification;
+import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.OpenSsl;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import io.throttlekit.service.config.TlsConfig;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The server's side of TLS. Follows its files: handshakes that begin after a change use the new
+ * certificate, established connections keep theirs, and files that do not fit together change
+ * nothing. Thread-safe.
+ */
+final class ServerTls implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ServerTls.class);
+
+  private final TlsConfig config;
+  private final AdvancedTlsX509KeyManager keys = new AdvancedTlsX509KeyManager();
+  private final @Nullable AdvancedTlsX509TrustManager clients;
+  private final ScheduledExecutorService poller =
+      Executors.newSingleThreadScheduledExecutor(
+          Thread.ofPlatform().daemon().name("tls-files").factory());
+
+  private TlsFiles files;
+
+  private ServerTls(TlsConfig config, TlsFiles files) throws GeneralSecurityException, IOException {
+    this.config = config;
+    this.files = files;
+    this.clients = config.clientCa() == null ? null : trustManager(config.clientSan());
+    use(files);
+  }
+
+  /**
+   * Reads the files and keeps following them.
+   *
+   * @param pollInterval how often they are looked at
+   * @throws ListenException when they are missing, unreadable or do not fit together
+   */
+  static ServerTls follow(TlsConfig config, Duration pollInterval) {
+    try {
+      ServerTls tls = new ServerTls(config, TlsFiles.read(config));
+      long nanos = pollInterval.toNanos();
+      var unused =
+          tls.poller.scheduleWithFixedDelay(tls::reload, nanos, nanos, TimeUnit.NANOSECONDS);
+      return tls;
+    } catch (IOException | GeneralSecurityException e) {
+      throw new ListenException("cannot use the TLS files: " + describe(e), e);
+    }
+  }
+
+  SslContext context() {
+    SslProvider provider = OpenSsl.isAvailable() ? SslProvider.OPENSSL : SslProvider.JDK;
+    SslContextBuilder builder =
+        GrpcSslContexts.configure(SslContextBuilder.forServer(keys), provider);
+    if (clients != null) {
+      builder.trustManager(clients).clientAuth(ClientAuth.REQUIRE);
+    }
+    try {
+      return builder.build();
+    } catch (IOException e) {
+      throw new ListenException("cannot set up TLS: " + describe(e), e);
+    }
+  }
+
+  @Override
+  public void close() {
+    poller.shutdownNow();
+  }
+
+  private void reload() {
+    try {
+      TlsFiles now = TlsFiles.read(config);
+      if (!now.sameAs(files)) {
+        use(now);
+        files = now;
+        LOG.info("the TLS certificate of {} is in use", config.certificate());
+      }
+    } catch (IOException | GeneralSecurityException | RuntimeException e) {
+      LOG.error("the TLS files do not fit, the previous ones stay in use: {}", describe(e));
+    }
+  }
+
+  private void use(TlsFiles files) throws GeneralSecurityException, IOException {
+    if (clients != null) {
+      clients.updateTrustCredentials(files.clientAuthorities());
+    }
+    keys.updateIdentityCredentials(files.chain(), files.key());
+  }
+
+  private static AdvancedTlsX509TrustManager trustManager(@Nullable String san)
+      throws GeneralSecurityException {
+    var builder =
+        AdvancedTlsX509TrustManager.newBuilder()
+            .setVerification(Verification.CERTIFICATE_ONLY_VERIFICATION);
+    if (san != null && !san.isEmpty()) {
+      builder.setSslSocketAndEnginePeerVerifier(new ClientName(san));
+    }
+    return builder.build();
+  }
+
+  private static String describe(Exception e) {
+    String message = e.getMessage();
+    return e.getClass().getSimpleName() + (message == null ? "" : ": " + message);
+  }
+}

@@ -1,0 +1,57 @@
+package io.throttlekit.service.server;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerDomainSocketChannel;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.unix.DomainSocketAddress;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.throttlekit.service.config.GrpcConfig;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.file.Path;
+
+/** How bytes come in: epoll where this host has it, else NIO. */
+record Transport(
+    SocketAddress address, Class<? extends ServerChannel> channelType, IoHandlerFactory ioHandler) {
+
+  /** The name of every event loop begins with this. */
+  static final String THREADS = "grpc-loop";
+
+  static Transport of(GrpcConfig config) {
+    Path socket = config.unixSocket();
+    if (socket != null) {
+      if (!Epoll.isAvailable()) {
+        throw new ListenException("a Unix socket needs epoll, which this host does not have", null);
+      }
+      return new Transport(
+          new DomainSocketAddress(socket.toString()),
+          EpollServerDomainSocketChannel.class,
+          EpollIoHandler.newFactory());
+    }
+    InetSocketAddress address = new InetSocketAddress(config.host(), config.port());
+    if (address.isUnresolved()) {
+      throw new ListenException("cannot listen on " + config.host() + ": unknown host", null);
+    }
+    return Epoll.isAvailable()
+        ? new Transport(address, EpollServerSocketChannel.class, EpollIoHandler.newFactory())
+        : new Transport(address, NioServerSocketChannel.class, NioIoHandler.newFactory());
+  }
+
+  /**
+   * Event loops for this transport.
+   *
+   * @param count how many; 0 for one per core
+   */
+  EventLoopGroup eventLoops(int count) {
+    int loops = count == 0 ? Runtime.getRuntime().availableProcessors() : count;
+    return new MultiThreadIoEventLoopGroup(
+        loops, new DefaultThreadFactory(THREADS, true), ioHandler);
+  }
+}

@@ -1,0 +1,48 @@
+package io.throttlekit.service.server;
+
+import java.io.IOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+
+/** The file of a Unix socket, which outlives the process that made it. */
+record UnixSocketFile(Path path) {
+
+  /**
+   * Removes what a process that is gone has left.
+   *
+   * @throws ListenException when somebody still listens there, or when it is not a socket
+   */
+  void removeStale() {
+    if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+      return;
+    }
+    try {
+      if (!Files.readAttributes(path, BasicFileAttributes.class).isOther()) {
+        throw new ListenException("cannot listen on " + path + ": it is not a socket", null);
+      }
+      if (somebodyListens()) {
+        throw new ListenException("cannot listen on " + path + ": another process does", null);
+      }
+      Files.delete(path);
+    } catch (IOException e) {
+      throw new ListenException("cannot listen on " + path + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** Removes the file of our own socket. */
+  void remove() throws IOException {
+    Files.deleteIfExists(path);
+  }
+
+  private boolean somebodyListens() {
+    try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(path))) {
+      return channel.isConnected();
+    } catch (IOException refused) {
+      return false;
+    }
+  }
+}
