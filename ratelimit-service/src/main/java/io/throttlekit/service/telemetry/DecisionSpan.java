@@ -1,0 +1,49 @@
+package io.throttlekit.service.telemetry;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.StatusCode;
+
+/** The span of one request that is traced. Used by one thread at a time; {@link #end} it once. */
+public final class DecisionSpan {
+  private static final AttributeKey<String> DOMAIN = AttributeKey.stringKey("ratelimit.domain");
+  private static final AttributeKey<String> RULE = AttributeKey.stringKey("ratelimit.rule");
+  private static final AttributeKey<String> DECISION = AttributeKey.stringKey("ratelimit.decision");
+  private static final AttributeKey<Long> REMAINING = AttributeKey.longKey("ratelimit.remaining");
+  private static final AttributeKey<String> DECIDED_IN =
+      AttributeKey.stringKey("ratelimit.decided_in");
+
+  private final Span span;
+
+  DecisionSpan(Span span) {
+    this.span = span;
+  }
+
+  /**
+   * Says what was decided.
+   *
+   * @param rule path of the rule that the decision rests on; empty when no rule matched
+   * @param admitted whether the request may pass
+   * @param remaining what that rule has left
+   * @param where what decided, such as {@code memory}
+   */
+  public void decided(String domain, String rule, boolean admitted, long remaining, String where) {
+    span.setAttribute(DOMAIN, domain);
+    span.setAttribute(DECISION, admitted ? "ok" : "over_limit");
+    span.setAttribute(DECIDED_IN, where);
+    if (!rule.isEmpty()) {
+      span.setAttribute(RULE, rule);
+      span.setAttribute(REMAINING, remaining);
+    }
+  }
+
+  /** Says why there was no decision. */
+  public void failed(String reason) {
+    span.setStatus(StatusCode.ERROR, reason);
+  }
+
+  /** Ends the span. */
+  public void end() {
+    span.end();
+  }
+}

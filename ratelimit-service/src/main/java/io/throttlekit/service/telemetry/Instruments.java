@@ -1,0 +1,122 @@
+package io.throttlekit.service.telemetry;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.metrics.ObservableLongMeasurement;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+
+/** The instruments that read {@link RateLimitMetrics} when somebody collects. */
+final class Instruments {
+  private static final String SERVICE = "ratelimit_service_";
+  private static final AttributeKey<String> OUTCOME = AttributeKey.stringKey("outcome");
+  private static final AttributeKey<String> ERR_TYPE = AttributeKey.stringKey("err_type");
+  private static final Attributes SHOULD_RATE_LIMIT =
+      Attributes.of(AttributeKey.stringKey("grpc_method"), "ShouldRateLimit");
+
+  private final Meter meter;
+  private final RateLimitMetrics metrics;
+
+  Instruments(Meter meter, RateLimitMetrics metrics) {
+    this.meter = meter;
+    this.metrics = metrics;
+  }
+
+  void register(LongSupplier counters, LongSupplier forgotten) {
+    ofEachSeries("total_hits", tally -> tally.totalHits);
+    ofEachSeries("within_limit", tally -> tally.withinLimit);
+    ofEachSeries("near_limit", tally -> tally.nearLimit);
+    ofEachSeries("over_limit", tally -> tally.overLimit);
+    ofEachSeries("shadow_mode", tally -> tally.shadowMode);
+    ofTheService();
+    ofOurs(counters, forgotten);
+  }
+
+  private void ofEachSeries(String name, Function<Tally, LongAdder> counter) {
+    meter
+        .counterBuilder(SERVICE + "rate_limit_" + name)
+        .buildWithCallback(measured -> observe(measured, counter));
+  }
+
+  /** Series that share their labels are one: an instrument takes each set of labels once. */
+  private void observe(ObservableLongMeasurement measured, Function<Tally, LongAdder> counter) {
+    Map<Attributes, Long> sums = new HashMap<>();
+    metrics
+        .series()
+        .forEach((name, tally) -> {
+          if (tally.totalHits.sum() > 0) {
+            sums.merge(name.labels(), counter.apply(tally).sum(), Long::sum);
+          }
+        });
+    sums.forEach((labels, sum) -> measured.record(sum, labels));
+  }
+
+  private void ofTheService() {
+    meter
+        .counterBuilder(SERVICE + "rate_limit_domain_not_found")
+        .buildWithCallback(measured ->
+            metrics
+                .unknownDomains()
+                .forEach((domain, count) ->
+                    measured.record(count, Attributes.of(SeriesName.DOMAIN, domain))));
+    meter
+        .counterBuilder(SERVICE + "should_rate_limit_error")
+        .buildWithCallback(measured -> {
+          for (Failure failure : Failure.values()) {
+            measured.record(
+                metrics.failures(failure), Attributes.of(ERR_TYPE, failure.errorType()));
+          }
+        });
+    meter
+        .counterBuilder(SERVICE + "total_requests")
+        .buildWithCallback(measured -> measured.record(metrics.totalRequests(), SHOULD_RATE_LIMIT));
+    counter(SERVICE + "config_load_success", "", metrics::goodLoads);
+    counter(SERVICE + "config_load_error", "", metrics::badLoads);
+    counter(SERVICE + "global_shadow_mode", "", metrics::globalShadowed);
+  }
+
+  private void ofOurs(LongSupplier counters, LongSupplier forgotten) {
+    meter
+        .counterBuilder("throttlekit_decisions")
+        .setDescription("Descriptors decided, by what became of them")
+        .buildWithCallback(measured -> {
+          measured.record(metrics.admitted(), Attributes.of(OUTCOME, "admitted"));
+          measured.record(metrics.refused(), Attributes.of(OUTCOME, "refused"));
+          measured.record(metrics.shadowed(), Attributes.of(OUTCOME, "shadowed"));
+        });
+    counter("throttlekit_refunded_hits", "Hits given back by callers", metrics::refundedHits);
+    counter(
+        "throttlekit_forgotten_counters",
+        "Counters dropped for want of room while they still counted",
+        forgotten);
+    counter(
+        "throttlekit_dropped_series",
+        "Decisions and unknown domains counted as other because there were too many names",
+        metrics::droppedSeries);
+    gauge("throttlekit_counters", "Counters held in memory", counters);
+    gauge("throttlekit_policy_generation", "Good loads of the policies", metrics::goodLoads);
+    gauge(
+        "throttlekit_policy_last_load_ok",
+        "1 when the last load of the policies was good, else 0",
+        () -> metrics.lastLoadOk() ? 1 : 0);
+  }
+
+  private void counter(String name, String description, LongSupplier value) {
+    meter
+        .counterBuilder(name)
+        .setDescription(description)
+        .buildWithCallback(measured -> measured.record(value.getAsLong()));
+  }
+
+  private void gauge(String name, String description, LongSupplier value) {
+    meter
+        .gaugeBuilder(name)
+        .ofLongs()
+        .setDescription(description)
+        .buildWithCallback(measured -> measured.record(value.getAsLong()));
+  }
+}

@@ -1,0 +1,56 @@
+package io.throttlekit.service.telemetry;
+
+import io.opentelemetry.exporter.otlp.http.metrics.OtlpHttpMetricExporter;
+import io.opentelemetry.exporter.otlp.http.metrics.OtlpHttpMetricExporterBuilder;
+import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
+import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporterBuilder;
+import io.opentelemetry.exporter.otlp.metrics.OtlpGrpcMetricExporter;
+import io.opentelemetry.exporter.otlp.metrics.OtlpGrpcMetricExporterBuilder;
+import io.opentelemetry.exporter.otlp.trace.OtlpGrpcSpanExporter;
+import io.opentelemetry.exporter.otlp.trace.OtlpGrpcSpanExporterBuilder;
+import io.opentelemetry.sdk.metrics.export.MetricExporter;
+import io.opentelemetry.sdk.trace.export.SpanExporter;
+
+/**
+ * Exporters to one collector.
+ *
+ * @param protocol {@code http} or {@code grpc}
+ * @param endpoint base URL, to which {@code http} appends each signal's path; empty for the
+ *     exporter's default, a collector on this host
+ */
+record Otlp(String protocol, String endpoint) {
+  private static final String HTTP = "http";
+
+  /** Checks the protocol. */
+  Otlp {
+    if (!protocol.equals(HTTP) && !protocol.equals("grpc")) {
+      throw new IllegalArgumentException("OTLP goes over http or grpc, not " + protocol);
+    }
+  }
+
+  MetricExporter metrics() {
+    if (protocol.equals(HTTP)) {
+      OtlpHttpMetricExporterBuilder http = OtlpHttpMetricExporter.builder();
+      return (endpoint.isEmpty() ? http : http.setEndpoint(url("/v1/metrics"))).build();
+    }
+    OtlpGrpcMetricExporterBuilder grpc = OtlpGrpcMetricExporter.builder();
+    return (endpoint.isEmpty() ? grpc : grpc.setEndpoint(endpoint)).build();
+  }
+
+  SpanExporter spans() {
+    if (protocol.equals(HTTP)) {
+      OtlpHttpSpanExporterBuilder http = OtlpHttpSpanExporter.builder();
+      return (endpoint.isEmpty() ? http : http.setEndpoint(url("/v1/traces"))).build();
+    }
+    OtlpGrpcSpanExporterBuilder grpc = OtlpGrpcSpanExporter.builder();
+    return (endpoint.isEmpty() ? grpc : grpc.setEndpoint(endpoint)).build();
+  }
+
+  private String url(String path) {
+    if (endpoint.endsWith(path)) {
+      return endpoint;
+    }
+    return (endpoint.endsWith("/") ? endpoint.substring(0, endpoint.length() - 1) : endpoint)
+        + path;
+  }
+}

@@ -1,0 +1,184 @@
+package io.throttlekit.service.telemetry;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.metrics.DoubleHistogram;
+import io.opentelemetry.api.metrics.Meter;
+import io.throttlekit.Decision;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.Rule;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts what the service decides.
+ *
+ * <p>Deciding adds to counters in memory; instruments read them when somebody scrapes. Rules whose
+ * statistics are named by values of requests, and unknown domains, have at most {@code maxSeries}
+ * series each; what comes beyond is counted as {@code other}. Thread-safe.
+ */
+public final class RateLimitMetrics {
+  private static final double NANOS_PER_SECOND = 1e9;
+  private static final Attributes SHOULD_RATE_LIMIT =
+      Attributes.of(AttributeKey.stringKey("grpc_method"), "ShouldRateLimit");
+
+  /** Up to 10 s as Prometheus has them by default, and finer where answers from memory fall. */
+  private static final List<Double> RESPONSE_SECONDS =
+      List.of(
+          .000_05, .000_1, .000_25, .000_5, .001, .002_5, .005, .01, .025, .05, .1, .25, .5, 1.0,
+          2.5, 5.0, 10.0);
+
+  private final RuleSeries series;
+  private final UnknownDomains unknownDomains;
+  private final float nearLimitRatio;
+  private final DoubleHistogram responseTime;
+  private final LongAdder admitted = new LongAdder();
+  private final LongAdder refused = new LongAdder();
+  private final LongAdder shadowed = new LongAdder();
+  private final LongAdder refundedHits = new LongAdder();
+  private final LongAdder answered = new LongAdder();
+  private final LongAdder serviceFailures = new LongAdder();
+  private final LongAdder storeFailures = new LongAdder();
+  private final LongAdder globalShadow = new LongAdder();
+  private final LongAdder goodLoads = new LongAdder();
+  private final LongAdder badLoads = new LongAdder();
+  private volatile boolean lastLoadOk;
+
+  /**
+   * Registers every instrument.
+   *
+   * @param policies the book in force, null while there is none
+   * @param counters how many counters the store holds
+   * @param forgotten how many counters the store has dropped while they still counted
+   * @param nearLimitRatio share of a limit from which a hit is near it, from 0 to 1
+   * @param maxSeries most series whose names come from requests
+   */
+  public RateLimitMetrics(
+      Meter meter,
+      Supplier<? extends @Nullable PolicyBook> policies,
+      LongSupplier counters,
+      LongSupplier forgotten,
+      double nearLimitRatio,
+      int maxSeries) {
+    this.series = new RuleSeries(policies, maxSeries);
+    this.unknownDomains = new UnknownDomains(maxSeries);
+    this.nearLimitRatio = (float) nearLimitRatio;
+    this.responseTime =
+        meter
+            .histogramBuilder("ratelimit_service_response_time_seconds")
+            .setUnit("s")
+            .setExplicitBucketBoundariesAdvice(RESPONSE_SECONDS)
+            .build();
+    new Instruments(meter, this).register(counters, forgotten);
+  }
+
+  /**
+   * Counts the decision of one descriptor.
+   *
+   * @param entries of the descriptor: key, value, key, value …
+   * @param hits what was asked for; 0 for a peek, below 0 for a refund
+   * @param decision of the limit that the answer tells of
+   * @param shadow whether a refusal does not count because the rule is in shadow mode
+   */
+  public void decided(Rule rule, String[] entries, long hits, Decision decision, boolean shadow) {
+    if (hits < 0) {
+      refundedHits.add(-hits);
+      return;
+    }
+    if (decision.admitted()) {
+      admitted.increment();
+    } else if (shadow) {
+      shadowed.increment();
+    } else {
+      refused.increment();
+    }
+    series.of(rule, entries).add(hits, decision, nearLimitRatio, shadow);
+  }
+
+  /** Counts a request for a domain that no policy knows. */
+  public void domainNotFound(String domain) {
+    unknownDomains.count(domain);
+  }
+
+  /** Counts a call that was answered, also with an error, and how long that took. */
+  public void answered(long nanos) {
+    answered.increment();
+    responseTime.record(nanos / NANOS_PER_SECOND, SHOULD_RATE_LIMIT);
+  }
+
+  /** Counts a request that got no decision. */
+  public void failed(Failure failure) {
+    (failure == Failure.SERVICE ? serviceFailures : storeFailures).increment();
+  }
+
+  /** Counts a refusal that was answered with OK because the whole service is in shadow mode. */
+  public void globalShadow() {
+    globalShadow.increment();
+  }
+
+  /** Counts a load of the policies. */
+  public void policiesLoaded(boolean ok) {
+    (ok ? goodLoads : badLoads).increment();
+    lastLoadOk = ok;
+  }
+
+  /** Every counter that is not zero as {@code name: value}, by envoyproxy/ratelimit's names. */
+  public List<String> lines() {
+    return new StatsLines(this).sorted();
+  }
+
+  RuleSeries series() {
+    return series;
+  }
+
+  UnknownDomains unknownDomains() {
+    return unknownDomains;
+  }
+
+  long admitted() {
+    return admitted.sum();
+  }
+
+  long refused() {
+    return refused.sum();
+  }
+
+  long shadowed() {
+    return shadowed.sum();
+  }
+
+  long refundedHits() {
+    return refundedHits.sum();
+  }
+
+  long totalRequests() {
+    return answered.sum();
+  }
+
+  long failures(Failure failure) {
+    return (failure == Failure.SERVICE ? serviceFailures : storeFailures).sum();
+  }
+
+  long globalShadowed() {
+    return globalShadow.sum();
+  }
+
+  long goodLoads() {
+    return goodLoads.sum();
+  }
+
+  long badLoads() {
+    return badLoads.sum();
+  }
+
+  boolean lastLoadOk() {
+    return lastLoadOk;
+  }
+
+  long droppedSeries() {
+    return series.dropped() + unknownDomains.gathered();
+  }
+}

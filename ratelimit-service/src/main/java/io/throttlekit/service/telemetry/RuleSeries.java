@@ -1,0 +1,122 @@
+package io.throttlekit.service.telemetry;
+
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.Rule;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the tally of a rule.
+ *
+ * <p>Rules of the book in force whose names do not depend on the request have theirs in a map by
+ * identity that is built when a new book is first seen and never changed: finding one allocates
+ * nothing, and rules of earlier books are forgotten with their map. The names of all other series
+ * come from requests, so at most {@code maxSeries} of those are kept; what comes after is gathered
+ * in one series of the domain and counted. Thread-safe.
+ */
+final class RuleSeries {
+
+  /** The series of one book. */
+  private record Fixed(
+      @Nullable PolicyBook book,
+      IdentityHashMap<Rule, Tally> ofRule,
+      Map<SeriesName, Tally> named) {}
+
+  private final Supplier<? extends @Nullable PolicyBook> policies;
+  private final int maxSeries;
+  private final Map<SeriesName, Tally> fromRequests = new ConcurrentHashMap<>();
+  private final Map<String, Tally> others = new ConcurrentHashMap<>();
+  private final LongAdder dropped = new LongAdder();
+  private volatile Fixed fixed = new Fixed(null, new IdentityHashMap<>(), Map.of());
+
+  RuleSeries(Supplier<? extends @Nullable PolicyBook> policies, int maxSeries) {
+    this.policies = policies;
+    this.maxSeries = maxSeries;
+  }
+
+  Tally of(Rule rule, String[] entries) {
+    Tally known = fixed.ofRule.get(rule);
+    return known != null ? known : find(rule, entries);
+  }
+
+  /** Decisions whose series was not kept for itself. */
+  long dropped() {
+    return dropped.sum();
+  }
+
+  /** Shows every series that has been kept, those of the rules of the book first. */
+  void forEach(BiConsumer<SeriesName, Tally> reader) {
+    refreshed().named.forEach(reader);
+    fromRequests.forEach(reader);
+    others.forEach((domain, tally) -> reader.accept(SeriesName.otherOf(domain), tally));
+  }
+
+  private Tally find(Rule rule, String[] entries) {
+    Fixed current = refreshed();
+    Tally known = current.ofRule.get(rule);
+    if (known != null) {
+      return known;
+    }
+    SeriesName name = SeriesName.of(rule.domain(), rule.metricKeys(entries));
+    Tally named = current.named.get(name);
+    if (named == null) {
+      named = fromRequests.get(name);
+    }
+    return named != null ? named : added(name, rule.domain());
+  }
+
+  private Tally added(SeriesName name, String domain) {
+    if (fromRequests.size() < maxSeries) {
+      synchronized (this) {
+        if (fromRequests.size() < maxSeries) {
+          return fromRequests.computeIfAbsent(name, any -> new Tally());
+        }
+      }
+    }
+    dropped.increment();
+    return others.computeIfAbsent(domain, any -> new Tally());
+  }
+
+  private Fixed refreshed() {
+    Fixed current = fixed;
+    PolicyBook book = policies.get();
+    return book == current.book || book == null ? current : rebuilt(book);
+  }
+
+  private synchronized Fixed rebuilt(PolicyBook book) {
+    Fixed before = fixed;
+    if (before.book == book) {
+      return before;
+    }
+    IdentityHashMap<Rule, Tally> ofRule = new IdentityHashMap<>();
+    Map<SeriesName, Tally> named = new HashMap<>();
+    for (Rule rule : book.rules()) {
+      if (!rule.unlimited() && !rule.dynamicMetricKeys()) {
+        SeriesName name = SeriesName.of(rule.domain(), rule.metricKeys(new String[0]));
+        ofRule.put(rule, named.computeIfAbsent(name, key -> inherited(before, key)));
+      }
+    }
+    if (fromRequests.size() >= maxSeries) {
+      fromRequests.clear(); // else the values of rules that are gone would fill it for ever
+    }
+    others.keySet().retainAll(book.domains());
+    Fixed now = new Fixed(book, ofRule, named);
+    fixed = now;
+    return now;
+  }
+
+  private Tally inherited(Fixed before, SeriesName name) {
+    Tally fromRequest = fromRequests.remove(name);
+    Tally same = before.named.get(name);
+    if (same != null) {
+      return same;
+    }
+    return fromRequest != null ? fromRequest : new Tally();
+  }
+}

@@ -1,0 +1,61 @@
+package io.throttlekit.service.telemetry;
+
+import io.prometheus.metrics.config.EscapingScheme;
+import io.prometheus.metrics.expositionformats.OpenMetricsTextFormatWriter;
+import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
+import io.prometheus.metrics.model.registry.MultiCollector;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The metrics as Prometheus reads them.
+ *
+ * <p>The library appends {@code _total} to the name of every counter, but the dashboards of
+ * envoyproxy/ratelimit ask for its counters without. So those are taken out and written under their
+ * own names: as counters in the Prometheus text format, and as values of unknown type in
+ * OpenMetrics, where a counter must end in {@code _total}. Thread-safe.
+ */
+public final class Scrape {
+
+  /** A scrape's body and how to read it. */
+  public record Page(String contentType, byte[] body) {}
+
+  private final MultiCollector metrics;
+  private final PrometheusTextFormatWriter text = PrometheusTextFormatWriter.create();
+  private final OpenMetricsTextFormatWriter openMetrics = OpenMetricsTextFormatWriter.create();
+
+  Scrape(MultiCollector metrics) {
+    this.metrics = metrics;
+  }
+
+  /**
+   * Collects every metric.
+   *
+   * @param accept the request's Accept header: OpenMetrics when it names it, else Prometheus text
+   */
+  public Page page(@Nullable String accept) throws IOException {
+    MetricSnapshots.Builder ours = MetricSnapshots.builder();
+    OriginalCounters originals = new OriginalCounters();
+    for (MetricSnapshot metric : metrics.collect()) {
+      if (metric instanceof CounterSnapshot counter && OriginalCounters.isOne(counter)) {
+        originals.add(counter);
+      } else {
+        ours.metricSnapshot(metric);
+      }
+    }
+    ByteArrayOutputStream body = new ByteArrayOutputStream();
+    if (openMetrics.accepts(accept)) {
+      originals.untyped().forEach(ours::metricSnapshot);
+      openMetrics.write(body, ours.build(), EscapingScheme.UNDERSCORE_ESCAPING);
+      return new Page(openMetrics.getContentType(), body.toByteArray());
+    }
+    text.write(body, ours.build(), EscapingScheme.UNDERSCORE_ESCAPING);
+    body.write(originals.text().getBytes(StandardCharsets.UTF_8));
+    return new Page(text.getContentType(), body.toByteArray());
+  }
+}

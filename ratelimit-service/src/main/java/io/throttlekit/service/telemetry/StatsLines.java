@@ -1,0 +1,54 @@
+package io.throttlekit.service.telemetry;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+
+/** The counters as text, under the names that envoyproxy/ratelimit gives statsd. */
+final class StatsLines {
+  private static final String SERVICE = "ratelimit.service.";
+  private static final String RATE_LIMIT = SERVICE + "rate_limit.";
+
+  private final RateLimitMetrics metrics;
+  private final List<String> lines = new ArrayList<>();
+
+  StatsLines(RateLimitMetrics metrics) {
+    this.metrics = metrics;
+  }
+
+  List<String> sorted() {
+    metrics.series().forEach(this::addTally);
+    metrics
+        .unknownDomains()
+        .forEach((domain, count) -> add(RATE_LIMIT + domain + ".domain_not_found", count));
+    for (Failure failure : Failure.values()) {
+      add(SERVICE + "call.should_rate_limit." + failure.errorType(), metrics.failures(failure));
+    }
+    add("ratelimit_server.ShouldRateLimit.total_requests", metrics.totalRequests());
+    add(SERVICE + "config_load_success", metrics.goodLoads());
+    add(SERVICE + "config_load_error", metrics.badLoads());
+    add(SERVICE + "global_shadow_mode", metrics.globalShadowed());
+    Collections.sort(lines);
+    return lines;
+  }
+
+  private void addTally(SeriesName name, Tally tally) {
+    String prefix = RATE_LIMIT + name.dotted() + ".";
+    add(prefix + "total_hits", tally.totalHits);
+    add(prefix + "within_limit", tally.withinLimit);
+    add(prefix + "near_limit", tally.nearLimit);
+    add(prefix + "over_limit", tally.overLimit);
+    add(prefix + "shadow_mode", tally.shadowMode);
+  }
+
+  private void add(String name, LongAdder counter) {
+    add(name, counter.sum());
+  }
+
+  private void add(String name, long value) {
+    if (value != 0) {
+      lines.add(name + ": " + value);
+    }
+  }
+}

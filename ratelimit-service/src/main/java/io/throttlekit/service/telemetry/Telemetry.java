@@ -1,0 +1,121 @@
+package io.throttlekit.service.telemetry;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.exporter.prometheus.PrometheusMetricReader;
+import io.opentelemetry.sdk.common.CompletableResultCode;
+import io.opentelemetry.sdk.metrics.ExemplarFilter;
+import io.opentelemetry.sdk.metrics.SdkMeterProvider;
+import io.opentelemetry.sdk.metrics.SdkMeterProviderBuilder;
+import io.opentelemetry.sdk.metrics.export.PeriodicMetricReader;
+import io.opentelemetry.sdk.resources.Resource;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
+import io.throttlekit.service.config.TelemetryConfig;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.DoubleSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The OpenTelemetry SDK of this process, set up by hand: nothing global, nothing read from the
+ * environment. Thread-safe.
+ */
+public final class Telemetry implements AutoCloseable {
+  private static final String SCOPE = "io.throttlekit";
+
+  /** How long {@link #close} waits for what is still to be sent. */
+  static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(3);
+
+  /** {@link RateLimitMetrics} bounds its series itself, in a way that keeps the sums right. */
+  private static final int UNBOUNDED = Integer.MAX_VALUE - 1;
+
+  private final SdkMeterProvider meters;
+  private final @Nullable SdkTracerProvider tracers;
+  private final @Nullable Scrape scrape;
+  private final double samplingRatio;
+
+  private Telemetry(
+      SdkMeterProvider meters,
+      @Nullable SdkTracerProvider tracers,
+      @Nullable Scrape scrape,
+      double samplingRatio) {
+    this.meters = meters;
+    this.tracers = tracers;
+    this.scrape = scrape;
+    this.samplingRatio = samplingRatio;
+  }
+
+  /**
+   * Starts what the configuration asks for.
+   *
+   * @throws IllegalArgumentException when the OTLP endpoint or protocol is not valid
+   */
+  public static Telemetry start(TelemetryConfig config) {
+    Resource resource =
+        Resource.getDefault()
+            .merge(
+                Resource.create(
+                    Attributes.of(AttributeKey.stringKey("service.name"), config.serviceName())));
+    Otlp otlp = new Otlp(config.otlpProtocol(), config.otlpEndpoint());
+
+    SdkMeterProviderBuilder meters =
+        SdkMeterProvider.builder()
+            .setResource(resource)
+            .setExemplarFilter(ExemplarFilter.alwaysOff());
+    Scrape scrape = null;
+    if (config.prometheus()) {
+      PrometheusMetricReader reader =
+          PrometheusMetricReader.builder()
+              .setOtelScopeLabelsEnabled(false)
+              .setTargetInfoMetricEnabled(true)
+              .build();
+      meters.registerMetricReader(reader, any -> UNBOUNDED);
+      scrape = new Scrape(reader);
+    }
+    if (config.otlpMetrics()) {
+      meters.registerMetricReader(
+          PeriodicMetricReader.builder(otlp.metrics()).build(), any -> UNBOUNDED);
+    }
+    SdkTracerProvider tracers =
+        config.tracing()
+            ? SdkTracerProvider.builder()
+                .setResource(resource)
+                .addSpanProcessor(BatchSpanProcessor.builder(otlp.spans()).build())
+                .build()
+            : null;
+    return new Telemetry(meters.build(), tracers, scrape, config.samplingRatio());
+  }
+
+  /** Where instruments are registered. */
+  public Meter meter() {
+    return meters.get(SCOPE);
+  }
+
+  /** The metrics as Prometheus reads them; null when that is off. */
+  public @Nullable Scrape scrape() {
+    return scrape;
+  }
+
+  /**
+   * The traces of decisions; costs nothing when tracing is off.
+   *
+   * @param random from 0 to below 1, to choose among requests that have no trace yet
+   */
+  public DecisionTracing tracing(DoubleSupplier random) {
+    return tracers == null
+        ? DecisionTracing.off()
+        : DecisionTracing.on(tracers.get(SCOPE), samplingRatio, random);
+  }
+
+  /** Sends what is left, for at most {@link #CLOSE_TIMEOUT}, and stops. */
+  @Override
+  public void close() {
+    CompletableResultCode spans =
+        tracers == null ? CompletableResultCode.ofSuccess() : tracers.shutdown();
+    CompletableResultCode.ofAll(List.of(meters.shutdown(), spans))
+        .join(CLOSE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+  }
+}

@@ -1,0 +1,49 @@
+package io.throttlekit.service.telemetry;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.ObjLongConsumer;
+
+/**
+ * Counts requests by the domain that no policy knows. Callers choose those names, so at most {@code
+ * maxNames} are kept apart; the others are counted as {@code other}. Thread-safe.
+ */
+final class UnknownDomains {
+  private final int maxNames;
+  private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();
+  private final LongAdder other = new LongAdder();
+
+  UnknownDomains(int maxNames) {
+    this.maxNames = maxNames;
+  }
+
+  void count(String domain) {
+    String name = LabelText.of(domain);
+    LongAdder known = name.equals(SeriesName.OTHER) ? other : counts.get(name);
+    (known != null ? known : added(name)).increment();
+  }
+
+  /** Requests counted as {@code other}. */
+  long gathered() {
+    return other.sum();
+  }
+
+  void forEach(ObjLongConsumer<String> reader) {
+    counts.forEach((name, count) -> reader.accept(name, count.sum()));
+    if (gathered() > 0) {
+      reader.accept(SeriesName.OTHER, gathered());
+    }
+  }
+
+  private LongAdder added(String name) {
+    if (counts.size() < maxNames) {
+      synchronized (this) {
+        if (counts.size() < maxNames) {
+          return counts.computeIfAbsent(name, any -> new LongAdder());
+        }
+      }
+    }
+    return other;
+  }
+}
