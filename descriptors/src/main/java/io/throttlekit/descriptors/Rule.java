@@ -26,18 +26,23 @@ public final class Rule {
   private final boolean dynamicMetricKeys;
   private final @Nullable Map<String, Object> metadata;
 
-  private Rule(String domain, RulePath path, RuleSpec spec, List<String> staticMetricKeys) {
+  private Rule(
+      String domain,
+      RulePath path,
+      RuleSpec spec,
+      List<String> staticMetricKeys,
+      boolean dynamicMetricKeys) {
     this.domain = domain;
     this.spec = spec;
     this.path = path;
     this.limits = spec.limits().stream().map(limit -> Limit.of(domain, limit)).toList();
     this.staticMetricKeys = staticMetricKeys;
-    this.dynamicMetricKeys = path.dynamicMetricKeys();
+    this.dynamicMetricKeys = dynamicMetricKeys;
     this.metadata = frozen(spec.metadata());
   }
 
   static Rule of(String domain, RulePath path, RuleSpec spec) {
-    return new Rule(domain, path, spec, path.composites());
+    return new Rule(domain, path, spec, path.composites(), path.dynamicMetricKeys());
   }
 
   /**
@@ -62,7 +67,7 @@ public final class Rule {
             false,
             OnOutage.ERROR,
             null);
-    return new Rule(domain, RulePath.ROOT, spec, metricKeysOfOverride(entries));
+    return new Rule(domain, RulePath.ROOT, spec, metricKeysOfOverride(entries), true);
   }
 
   /** The domain it belongs to. */
@@ -143,7 +148,8 @@ public final class Rule {
    * @return always the same list unless {@link #dynamicMetricKeys()}
    */
   public List<String> metricKeys(String[] entries) {
-    return dynamicMetricKeys ? path.metricKeys(entries) : staticMetricKeys;
+    boolean ofPath = dynamicMetricKeys && !path.steps().isEmpty(); // an override has no path
+    return ofPath ? path.metricKeys(entries) : staticMetricKeys;
   }
 
   /** Whether values of requests show in the metric keys, so that their number is unbounded. */

@@ -1,5 +1,7 @@
 package io.throttlekit.service.config;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Everything that can be configured of one process.
  *
@@ -7,6 +9,7 @@ package io.throttlekit.service.config;
  * @param grpc the gRPC listener
  * @param http the HTTP listener for {@code /json} and {@code /healthcheck}
  * @param debug the HTTP listener for operators
+ * @param metrics a listener of its own for metrics; absent when the others do
  * @param store where counters live
  * @param response what an answer carries besides its statuses
  * @param compatibility where envoyproxy/ratelimit decides differently
@@ -19,6 +22,7 @@ public record ServiceConfig(
     GrpcConfig grpc,
     HttpConfig http,
     DebugConfig debug,
+    @Nullable MetricsConfig metrics,
     StoreConfig store,
     ResponseConfig response,
     CompatibilityConfig compatibility,
@@ -33,6 +37,7 @@ public record ServiceConfig(
         GrpcConfig.defaults(),
         HttpConfig.defaults(),
         DebugConfig.defaults(),
+        null,
         StoreConfig.defaults(),
         ResponseConfig.defaults(),
         CompatibilityConfig.defaults(),

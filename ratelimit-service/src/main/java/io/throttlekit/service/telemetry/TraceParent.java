@@ -122,7 +122,7 @@ record TraceParent(Sampled sampled, SpanContext context) {
     return parts.length > 4 ? null : b3(parts[0], parts[1], parts.length == 2 ? "" : parts[2]);
   }
 
-  private static @Nullable TraceParent b3(Metadata headers) {
+  private static TraceParent b3(Metadata headers) {
     String flags = headers.get(B3_FLAGS);
     String decision = headers.get(B3_SAMPLED);
     String sampled = "1".equals(flags) ? "d" : decision == null ? "" : decision;

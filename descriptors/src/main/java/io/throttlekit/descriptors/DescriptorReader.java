@@ -1,0 +1,93 @@
+package io.throttlekit.descriptors;
+
+import io.throttlekit.descriptors.Fields.Field;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Reads descriptors and all that is nested in them. */
+final class DescriptorReader {
+  private final Problems problems;
+  private final Values values;
+  private final RuleReader ruleReader;
+
+  DescriptorReader(Problems problems) {
+    this.problems = problems;
+    this.values = new Values(problems);
+    this.ruleReader = new RuleReader(problems);
+  }
+
+  /** The descriptors in the field {@code descriptors}; those without a key are left out. */
+  List<DescriptorNode> readAll(Fields parent) {
+    List<DescriptorNode> nodes = new ArrayList<>();
+    for (YamlNode.Mapping mapping : values.mappings(parent.get("descriptors"))) {
+      DescriptorNode node = read(mapping);
+      if (!node.key().isEmpty()) {
+        nodes.add(node);
+      }
+    }
+    return nodes;
+  }
+
+  /** Reports {@code node} when {@code seen}, the descriptors of its level, has one like it. */
+  static void checkUnique(
+      DescriptorNode node, Map<String, DescriptorNode> seen, Problems problems) {
+    DescriptorNode first = seen.putIfAbsent(node.composite(), node);
+    if (first == null) {
+      return;
+    }
+    String text = Wording.quote(node.composite());
+    if (first.key().equals(node.key())) {
+      problems.error(
+          node.location(),
+          "the descriptor " + text + " is already defined at " + first.location(),
+          "put both into one, or change a key or a value");
+    } else {
+      problems.error(
+          node.location(),
+          "the descriptor " + text + " cannot be told from the one at " + first.location(),
+          "key and value are joined by _, and both give the same text: rename a key");
+    }
+  }
+
+  private DescriptorNode read(YamlNode.Mapping mapping) {
+    Fields fields = Fields.of(mapping, problems);
+    Place place = fields.get("limits") == null ? Place.DESCRIPTOR : Place.DESCRIPTOR_WITH_LIMITS;
+    place.check(fields, problems);
+    Field keyField = fields.get("key");
+    String key = values.text(keyField);
+    if (key.isEmpty() && (keyField == null || keyField.value() instanceof YamlNode.Scalar)) {
+      problems.error(
+          keyField == null ? fields.location() : keyField.value().location(),
+          "the descriptor has no key",
+          "write key: NAME");
+    }
+    String value = values.text(fields.get("value"));
+    Field shared = fields.get("share_threshold");
+    boolean shareThreshold = values.flag(shared);
+    RuleSpec rule = ruleReader.read(fields);
+    List<DescriptorNode> children = readAll(fields);
+    Map<String, DescriptorNode> level = new HashMap<>();
+    children.forEach(child -> checkUnique(child, level, problems));
+    DescriptorNode node =
+        new DescriptorNode(
+            fields.location(),
+            key,
+            value,
+            shareThreshold,
+            values.flag(fields.get("value_to_metric")),
+            values.flag(fields.get("detailed_metric")),
+            rule,
+            children);
+    if (shared != null && shareThreshold && !node.wildcard()) {
+      problems.error(
+          shared.at(),
+          "`share_threshold` needs a wildcard, but "
+              + Wording.quote(node.composite())
+              + " has no *",
+          "write value: prefix*, or remove share_threshold");
+    }
+    return node;
+  }
+}

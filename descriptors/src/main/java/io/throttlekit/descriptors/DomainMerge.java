@@ -1,0 +1,46 @@
+package io.throttlekit.descriptors;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Brings the domains of all sources together, in the order of the sources. */
+final class DomainMerge {
+  private final LoadOptions options;
+  private final Problems problems;
+  private final Map<String, Domain> domains = new LinkedHashMap<>();
+
+  DomainMerge(LoadOptions options, Problems problems) {
+    this.options = options;
+    this.problems = problems;
+  }
+
+  private record Domain(
+      SourceLocation location, List<DescriptorNode> nodes, Map<String, DescriptorNode> level) {}
+
+  void add(String name, SourceLocation location, List<DescriptorNode> nodes) {
+    Domain known = domains.get(name);
+    if (known != null && !options.mergeDomains()) {
+      problems.error(
+          location,
+          "the domain " + Wording.quote(name) + " is already defined at " + known.location(),
+          "put both into one file, or turn on merging of domains");
+      return;
+    }
+    Domain domain =
+        known == null ? new Domain(location, new ArrayList<>(), new HashMap<>()) : known;
+    domains.put(name, domain);
+    for (DescriptorNode node : nodes) {
+      DescriptorReader.checkUnique(node, domain.level(), problems);
+      domain.nodes().add(node);
+    }
+  }
+
+  Map<String, List<DescriptorNode>> domains() {
+    Map<String, List<DescriptorNode>> merged = new LinkedHashMap<>();
+    domains.forEach((name, domain) -> merged.put(name, domain.nodes()));
+    return merged;
+  }
+}

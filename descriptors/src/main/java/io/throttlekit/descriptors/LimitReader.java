@@ -1,0 +1,167 @@
+package io.throttlekit.descriptors;
+
+import io.throttlekit.Cost;
+import io.throttlekit.descriptors.Fields.Field;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.rate.Gcra;
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.rate.SlidingLog;
+import io.throttlekit.rate.SlidingWindow;
+import io.throttlekit.rate.TokenBucket;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Reads one limit: how many, in which window, by which algorithm. */
+final class LimitReader {
+  private static final long MAX_REQUESTS = 4_294_967_295L;
+  private static final String FIXED_WINDOW = "fixed_window";
+  private static final List<String> ALGORITHMS =
+      List.of(FIXED_WINDOW, "sliding_window", "sliding_log", "gcra", "token_bucket");
+  private static final List<String> BURSTY = List.of("gcra", "token_bucket");
+  private static final List<String> UNITS =
+      Arrays.stream(LimitUnit.values()).map(unit -> unit.name().toLowerCase(Locale.ROOT)).toList();
+
+  private final Problems problems;
+  private final Values values;
+
+  LimitReader(Problems problems) {
+    this.problems = problems;
+    this.values = new Values(problems);
+  }
+
+  /** The limit, or {@code null} after reporting why it is none. */
+  @Nullable LimitSpec read(Fields fields) {
+    checkPlacement(fields);
+    long requests = requests(fields);
+    long window = window(fields);
+    String algorithm = algorithm(fields);
+    long burst = burst(fields, algorithm);
+    if (requests < 0 || window <= 0 || algorithm == null || burst < -1) {
+      return null;
+    }
+    try {
+      return new LimitSpec(
+          build(algorithm, requests, window, burst), requests, unitOf(window), window);
+    } catch (IllegalArgumentException e) {
+      Field blamed = fields.get(burst >= 0 ? "burst" : "requests_per_unit");
+      problems.error(
+          blamed == null ? fields.location() : blamed.value().location(),
+          algorithm + " cannot do this: " + e.getMessage(),
+          "");
+      return null;
+    }
+  }
+
+  /** Reports values of {@code tier} and {@code scope} that need features of later versions. */
+  void checkPlacement(Fields fields) {
+    checkAvailable(fields.get("tier"), List.of("strict", "cached_deny", "leased"));
+    checkAvailable(fields.get("scope"), List.of("region", "global"));
+  }
+
+  /** Whether the unit is one that envoyproxy/ratelimit knows. */
+  static boolean isUnit(String text) {
+    return UNITS.contains(text.toLowerCase(Locale.ROOT));
+  }
+
+  private void checkAvailable(@Nullable Field field, List<String> allowed) {
+    String choice = field == null ? null : values.choice(field, allowed);
+    if (field != null && choice != null && !choice.equals(allowed.getFirst())) {
+      problems.error(
+          field.value().location(),
+          Wording.quote(field.name() + ": " + choice) + " is not available in this version yet",
+          "");
+    }
+  }
+
+  private long requests(Fields fields) {
+    Field field = fields.get("requests_per_unit");
+    if (field == null) {
+      problems.warning(
+          fields.location(),
+          "`requests_per_unit` is missing, so the limit is 0 and refuses everything",
+          "write requests_per_unit: 0 if that is meant");
+      return 0;
+    }
+    return values.number(field, MAX_REQUESTS);
+  }
+
+  private long window(Fields fields) {
+    Field unit = fields.get("unit");
+    Field every = fields.get("every");
+    if (unit != null && every != null) {
+      problems.error(
+          every.at(), "`unit` and `every` both say how long the window is", "keep one of them");
+      return 0;
+    }
+    if (every != null) {
+      return every(every);
+    }
+    if (unit == null) {
+      problems.error(
+          fields.location(),
+          "the limit does not say how long its window is",
+          "add unit: " + String.join(", ", UNITS) + "; or every: 10s");
+      return 0;
+    }
+    String name = values.choice(unit, UNITS);
+    return name == null ? 0 : LimitUnit.valueOf(name.toUpperCase(Locale.ROOT)).millis();
+  }
+
+  private long every(Field every) {
+    String text = values.text(every);
+    long millis = WindowText.millis(text);
+    boolean scalar =
+        every.value() instanceof YamlNode.Scalar node && node.kind() != ScalarKind.FLOAT;
+    if (millis == 0 && scalar) {
+      problems.error(
+          every.value().location(),
+          Wording.quote(text) + " is not a duration of at least 1ms",
+          "write a number and a unit, as 250ms, 10s, 1m30s, 12h or 7d");
+    }
+    return millis;
+  }
+
+  private @Nullable String algorithm(Fields fields) {
+    Field field = fields.get("algorithm");
+    return field == null ? FIXED_WINDOW : values.choice(field, ALGORITHMS);
+  }
+
+  /** -1 when absent, -2 after reporting. */
+  private long burst(Fields fields, @Nullable String algorithm) {
+    Field field = fields.get("burst");
+    if (field == null) {
+      return -1;
+    }
+    long burst = values.number(field, Cost.MAX);
+    if (algorithm != null && !BURSTY.contains(algorithm)) {
+      problems.error(
+          field.at(),
+          "`burst` has no meaning with " + algorithm,
+          "add algorithm: gcra or algorithm: token_bucket, or remove it");
+      return -2;
+    }
+    return burst < 0 ? -2 : burst;
+  }
+
+  private static RateAlgorithm<?> build(String algorithm, long requests, long window, long burst) {
+    return switch (algorithm) {
+      case "sliding_window" -> new SlidingWindow(requests, window);
+      case "sliding_log" -> new SlidingLog(requests, window);
+      case "gcra" -> burst < 0 ? new Gcra(requests, window) : new Gcra(requests, window, burst);
+      case "token_bucket" ->
+          burst < 0 ? new TokenBucket(requests, window) : new TokenBucket(requests, window, burst);
+      default -> new FixedWindow(requests, window);
+    };
+  }
+
+  private static @Nullable LimitUnit unitOf(long window) {
+    for (LimitUnit unit : LimitUnit.values()) {
+      if (unit.millis() == window) {
+        return unit;
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,18 @@
+package io.throttlekit.descriptors;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What became of a load.
+ *
+ * @param book the policies; {@code null} exactly when a problem is an error
+ * @param problems every error and warning, in the order of the sources and of their lines
+ */
+public record LoadResult(@Nullable PolicyBook book, List<Problem> problems) {
+
+  /** Copies the list. */
+  public LoadResult {
+    problems = List.copyOf(problems);
+  }
+}

@@ -1,0 +1,154 @@
+package io.throttlekit.descriptors;
+
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/** The mappings of a policy file, each with the keys that mean something there. */
+enum Place {
+  ROOT("at the top of a file", List.of("domain", "descriptors")),
+  DESCRIPTOR(
+      "in a descriptor",
+      List.of(
+          "key",
+          "value",
+          "rate_limit",
+          "limits",
+          "descriptors",
+          "shadow_mode",
+          "quota_mode",
+          "detailed_metric",
+          "value_to_metric",
+          "share_threshold",
+          "metadata")),
+  RATE_LIMIT(
+      "in rate_limit",
+      List.of(
+          "requests_per_unit",
+          "unit",
+          "every",
+          "algorithm",
+          "burst",
+          "unlimited",
+          "name",
+          "replaces",
+          "overdraft",
+          "on_outage",
+          "tier",
+          "scope")),
+  LIMIT(
+      "in an entry of limits",
+      List.of(
+          "requests_per_unit",
+          "unit",
+          "every",
+          "algorithm",
+          "burst",
+          "overdraft",
+          "tier",
+          "scope")),
+  /** A descriptor with {@code limits}: what holds for all of them stands beside them. */
+  DESCRIPTOR_WITH_LIMITS(
+      "in a descriptor with limits",
+      List.of("name", "replaces", "overdraft", "on_outage", "tier", "scope"),
+      DESCRIPTOR.keys),
+  REPLACES("in an entry of replaces", List.of("name"));
+
+  /** The keys of envoyproxy/ratelimit, which accepts each of them at any place. */
+  private static final Set<String> ORIGINAL =
+      Set.of(
+          "domain",
+          "key",
+          "value",
+          "descriptors",
+          "rate_limit",
+          "unit",
+          "requests_per_unit",
+          "unlimited",
+          "shadow_mode",
+          "quota_mode",
+          "name",
+          "replaces",
+          "detailed_metric",
+          "value_to_metric",
+          "share_threshold",
+          "metadata");
+
+  private static final Set<String> NOT_BUILT_YET =
+      Set.of("lease", "on_data_loss", "fair_share", "concurrency");
+
+  private final String where;
+  private final Set<String> keys;
+
+  @SafeVarargs
+  Place(String where, List<String> own, Set<String>... more) {
+    this.where = where;
+    this.keys = new LinkedHashSet<>(own);
+    for (Set<String> keys : more) {
+      this.keys.addAll(keys);
+    }
+  }
+
+  /** Reports each key that means nothing here, with the place where it would. */
+  void check(Fields fields, Problems problems) {
+    for (Fields.Field field : fields.all()) {
+      if (!keys.contains(field.name())) {
+        checkForeign(field, problems);
+      }
+    }
+  }
+
+  private void checkForeign(Fields.Field field, Problems problems) {
+    String key = Wording.quote(field.name());
+    if (NOT_BUILT_YET.contains(field.name())) {
+      problems.error(field.at(), key + " is not available in this version yet", "");
+    } else if (this != LIMIT && ORIGINAL.contains(field.name())) {
+      problems.warning(field.at(), key + " has no effect " + where, home(field.name()));
+    } else if (isKnown(field.name())) {
+      problems.error(field.at(), key + " has no meaning " + where, home(field.name()));
+    } else {
+      problems.error(field.at(), "unknown key " + key + " " + where, suggestion(field.name()));
+    }
+  }
+
+  private String suggestion(String written) {
+    if (Wording.nearest(written, keys) == null) {
+      String elsewhere = Wording.nearest(written, everyKey());
+      if (elsewhere != null) {
+        return "did you mean " + elsewhere + "? " + home(elsewhere);
+      }
+    }
+    return Wording.suggest(written, keys);
+  }
+
+  private String home(String key) {
+    if (this == LIMIT && key.equals("unlimited")) {
+      return "unlimited stands in rate_limit, without limits";
+    }
+    if (this == LIMIT && DESCRIPTOR_WITH_LIMITS.keys.contains(key)) {
+      return "it belongs in the descriptor, beside limits, and holds for all of them";
+    }
+    if (ROOT.keys.contains(key) && !key.equals("descriptors")) {
+      return "it belongs at the top of the file";
+    }
+    if (DESCRIPTOR.keys.contains(key)) {
+      return this == ROOT
+          ? "it belongs in an entry of descriptors"
+          : "it belongs in the descriptor, beside key";
+    }
+    return "it belongs in rate_limit";
+  }
+
+  private static boolean isKnown(String key) {
+    return everyKey().contains(key);
+  }
+
+  private static Set<String> everyKey() {
+    Set<String> every = new LinkedHashSet<>();
+    for (Place place : values()) {
+      every.addAll(place.keys);
+    }
+    every.addAll(NOT_BUILT_YET);
+    return every;
+  }
+}

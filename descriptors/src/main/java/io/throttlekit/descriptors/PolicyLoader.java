@@ -1,0 +1,74 @@
+package io.throttlekit.descriptors;
+
+import io.throttlekit.descriptors.Fields.Field;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Turns policy files into a {@link PolicyBook}, or says everything that is wrong with all of them.
+ *
+ * <p>Accepts every file that envoyproxy/ratelimit accepts. Malformed, hostile or huge input gives
+ * errors, never an exception. Immutable and thread-safe; reads nothing but its argument.
+ */
+public final class PolicyLoader {
+  private final LoadOptions options;
+
+  /** A loader that always loads by {@code options}. */
+  public PolicyLoader(LoadOptions options) {
+    this.options = options;
+  }
+
+  /**
+   * Loads all sources together. Where a domain is merged, its wildcards are tried in the order of
+   * {@code sources}.
+   */
+  public LoadResult load(List<PolicySource> sources) {
+    Problems problems = new Problems();
+    DomainMerge merge = new DomainMerge(options, problems);
+    Map<String, Integer> order = new HashMap<>();
+    for (PolicySource source : sources) {
+      order.putIfAbsent(source.name(), order.size());
+      YamlNode root = YamlTree.read(source, problems);
+      if (root != null) {
+        readDomain(source, root, merge, problems);
+      }
+    }
+    if (problems.hasErrors()) {
+      return new LoadResult(null, problems.sorted(order));
+    }
+    Map<String, List<DescriptorNode>> domains = merge.domains();
+    for (Finding finding : UnreachableRules.find(domains)) {
+      problems.warning(finding.location(), finding.message(), finding.hint());
+    }
+    return new LoadResult(PolicyBook.of(domains), problems.sorted(order));
+  }
+
+  private static void readDomain(
+      PolicySource source, YamlNode root, DomainMerge merge, Problems problems) {
+    if (!(root instanceof YamlNode.Mapping mapping)) {
+      boolean empty = root.isNull();
+      problems.error(
+          empty ? new SourceLocation(source.name(), 1, 1) : root.location(),
+          empty
+              ? "the file is empty"
+              : "a policy file is a mapping, but here is " + root.describe(),
+          "begin with domain: NAME and descriptors:");
+      return;
+    }
+    Fields fields = Fields.of(mapping, problems);
+    Place.ROOT.check(fields, problems);
+    Values values = new Values(problems);
+    Field named = fields.get("domain");
+    String domain = values.text(named);
+    List<DescriptorNode> nodes = new DescriptorReader(problems).readAll(fields);
+    if (!domain.isEmpty() && named != null) {
+      merge.add(domain, named.value().location(), nodes);
+    } else if (named == null || named.value() instanceof YamlNode.Scalar) {
+      problems.error(
+          named == null ? fields.location() : named.value().location(),
+          "the file names no domain",
+          "begin with domain: NAME");
+    }
+  }
+}

@@ -1,0 +1,70 @@
+package io.throttlekit.descriptors;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Collects the problems of one load. Says the same thing about the same place once, however often
+ * an alias leads there, and nothing after {@link #MAX} problems.
+ */
+final class Problems {
+  static final int MAX = 1_000;
+
+  private final Set<Problem> found = new LinkedHashSet<>();
+  private boolean errors;
+  private boolean full;
+
+  void error(SourceLocation location, String message, String hint) {
+    errors = true;
+    add(new Problem(Severity.ERROR, location, message, hint));
+  }
+
+  void warning(SourceLocation location, String message, String hint) {
+    add(new Problem(Severity.WARNING, location, message, hint));
+  }
+
+  boolean hasErrors() {
+    return errors;
+  }
+
+  /** The problems by file, in the order of {@code files}, then by line and column. */
+  List<Problem> sorted(Map<String, Integer> files) {
+    List<Problem> sorted = new ArrayList<>(found);
+    sorted.sort(
+        Comparator.comparing(
+            Problem::location,
+            Comparator.<SourceLocation>comparingInt(
+                    at -> files.getOrDefault(at.file(), Integer.MAX_VALUE))
+                .thenComparingInt(SourceLocation::line)
+                .thenComparingInt(SourceLocation::column)));
+    return sorted;
+  }
+
+  private void add(Problem problem) {
+    if (found.size() < MAX) {
+      found.add(problem);
+    } else if (!full && !found.contains(problem)) {
+      full = true;
+      found.add(
+          new Problem(
+              problem.severity(),
+              problem.location(),
+              problem.message(),
+              "more than " + MAX + " problems: some are not shown"));
+    }
+    if (full && problem.severity() == Severity.ERROR) {
+      keepAnError(problem);
+    }
+  }
+
+  /** An error must be seen even when warnings have filled the list. */
+  private void keepAnError(Problem problem) {
+    if (found.stream().noneMatch(one -> one.severity() == Severity.ERROR)) {
+      found.add(problem);
+    }
+  }
+}

@@ -1,0 +1,223 @@
+package io.throttlekit.descriptors;
+
+import io.throttlekit.descriptors.Fields.Field;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Reads what a descriptor says about limits: {@code rate_limit}, or {@code limits}. */
+final class RuleReader {
+  private static final List<String> ON_OUTAGE =
+      List.of("error", "deny", "allow", "local", "regional_only");
+
+  private final Problems problems;
+  private final Values values;
+  private final LimitReader limitReader;
+  private final MetadataReader metadataReader;
+
+  RuleReader(Problems problems) {
+    this.problems = problems;
+    this.values = new Values(problems);
+    this.limitReader = new LimitReader(problems);
+    this.metadataReader = new MetadataReader(problems);
+  }
+
+  /** The rule of a descriptor; {@code null} when it has none, or after reporting an error. */
+  @Nullable RuleSpec read(Fields descriptor) {
+    Field single = descriptor.get("rate_limit");
+    Field several = descriptor.get("limits");
+    Map<String, Object> metadata = metadata(descriptor);
+    if (single != null && several != null) {
+      problems.error(
+          several.at(),
+          "a descriptor has either `rate_limit` or `limits`, not both",
+          "move the limit of rate_limit into limits");
+    }
+    if (several != null) {
+      return ofSeveral(descriptor, several, metadata);
+    }
+    if (single != null) {
+      return ofSingle(descriptor, single, metadata);
+    }
+    warnOfFlagsWithoutLimit(descriptor);
+    return null;
+  }
+
+  private @Nullable RuleSpec ofSingle(
+      Fields descriptor, Field single, @Nullable Map<String, Object> metadata) {
+    YamlNode.Mapping mapping = values.mapping(single);
+    if (mapping == null) {
+      return null;
+    }
+    Fields fields = Fields.of(mapping, problems);
+    Place.RATE_LIMIT.check(fields, problems);
+    if (values.flag(fields.get("unlimited"))) {
+      checkUnlimited(fields);
+      return rule(descriptor, single, fields, List.of(), false, metadata);
+    }
+    LimitSpec limit = limitReader.read(fields);
+    boolean overdraft = values.flag(fields.get("overdraft"));
+    List<LimitSpec> limits = limit == null ? List.of() : List.of(limit);
+    return rule(descriptor, single, fields, limits, overdraft, metadata);
+  }
+
+  private @Nullable RuleSpec ofSeveral(
+      Fields descriptor, Field several, @Nullable Map<String, Object> metadata) {
+    limitReader.checkPlacement(descriptor);
+    List<YamlNode.Mapping> entries = values.mappings(several);
+    if (several.value() instanceof YamlNode.Sequence list && list.items().isEmpty()) {
+      problems.error(several.at(), "`limits` is empty", "add a limit, or remove the key");
+    }
+    Map<String, SourceLocation> windows = new LinkedHashMap<>();
+    List<LimitSpec> limits = new ArrayList<>();
+    List<Fields> own = new ArrayList<>();
+    for (YamlNode.Mapping entry : entries) {
+      Fields fields = Fields.of(entry, problems);
+      Place.LIMIT.check(fields, problems);
+      LimitSpec limit = limitReader.read(fields);
+      if (limit != null) {
+        limits.add(limit);
+        checkDistinct(limit, fields, windows);
+      }
+      own.add(fields);
+    }
+    return rule(descriptor, several, descriptor, limits, overdraft(descriptor, own), metadata);
+  }
+
+  /** What the limits, or else their descriptor, say; they are charged as one, so all the same. */
+  private boolean overdraft(Fields descriptor, List<Fields> limits) {
+    boolean beside = values.flag(descriptor.get("overdraft"));
+    boolean first = beside;
+    for (int i = 0; i < limits.size(); i++) {
+      Field said = limits.get(i).get("overdraft");
+      boolean overdraws = said == null ? beside : values.flag(said);
+      if (i > 0 && overdraws != first) {
+        problems.error(
+            said == null ? limits.get(i).location() : said.at(),
+            "the limits of one descriptor are charged as one, so `overdraft` must be the same",
+            "write it once, beside limits");
+      }
+      first = i == 0 ? overdraws : first;
+    }
+    return first;
+  }
+
+  private void checkDistinct(LimitSpec limit, Fields fields, Map<String, SourceLocation> windows) {
+    String window = limit.algorithm().id() + " over " + limit.windowMillis() + " ms";
+    SourceLocation first = windows.putIfAbsent(window, fields.location());
+    if (first != null) {
+      problems.error(
+          fields.location(),
+          "two limits share one counter, " + window + ": the other is at " + first,
+          "keep the smaller of them, or change a window or an algorithm");
+    }
+  }
+
+  private @Nullable RuleSpec rule(
+      Fields descriptor,
+      Field declared,
+      Fields own,
+      List<LimitSpec> limits,
+      boolean overdraft,
+      @Nullable Map<String, Object> metadata) {
+    String name = values.text(own.get("name"));
+    List<String> replaces = replaces(own, name);
+    OnOutage onOutage = onOutage(own.get("on_outage"));
+    boolean shadow = values.flag(descriptor.get("shadow_mode"));
+    boolean quota = values.flag(descriptor.get("quota_mode"));
+    boolean unlimited = declared.name().equals("rate_limit") && values.flag(own.get("unlimited"));
+    if (!unlimited && limits.isEmpty()) {
+      return null;
+    }
+    return new RuleSpec(
+        declared.at(),
+        unlimited,
+        limits,
+        name,
+        replaces,
+        shadow,
+        quota,
+        overdraft,
+        onOutage,
+        metadata);
+  }
+
+  private List<String> replaces(Fields own, String name) {
+    List<String> replaces = new ArrayList<>();
+    for (YamlNode.Mapping entry : values.mappings(own.get("replaces"))) {
+      Fields fields = Fields.of(entry, problems);
+      Place.REPLACES.check(fields, problems);
+      Field named = fields.get("name");
+      String replaced = values.text(named);
+      if (replaced.isEmpty()) {
+        problems.error(
+            fields.location(), "an entry of `replaces` names no rule", "write - name: RULE");
+      } else if (replaced.equals(name) && named != null) {
+        problems.error(
+            named.value().location(),
+            "the rule " + Wording.quote(name) + " replaces itself",
+            "name another rule");
+      }
+      replaces.add(replaced);
+    }
+    return replaces;
+  }
+
+  private OnOutage onOutage(@Nullable Field field) {
+    String choice = field == null ? "error" : values.choice(field, ON_OUTAGE);
+    if (field == null || choice == null) {
+      return OnOutage.ERROR;
+    }
+    OnOutage onOutage = OnOutage.valueOf(choice.toUpperCase(Locale.ROOT));
+    if (onOutage == OnOutage.REGIONAL_ONLY) {
+      problems.error(
+          field.value().location(),
+          "`regional_only` needs `scope: global`, which is not available in this version yet",
+          "allowed: error, deny, allow, local");
+    }
+    return onOutage;
+  }
+
+  private void checkUnlimited(Fields fields) {
+    for (String key : List.of("every", "algorithm", "burst", "overdraft")) {
+      Field field = fields.get(key);
+      if (field != null) {
+        problems.error(
+            field.at(), "`unlimited` and " + Wording.quote(key) + " contradict each other", "");
+      }
+    }
+    limitReader.checkPlacement(fields);
+    Field unit = fields.get("unit");
+    if (unit != null && LimitReader.isUnit(values.text(unit))) {
+      problems.error(
+          unit.at(), "`unlimited` and `unit` contradict each other", "remove one of them");
+    } else if (unit != null) {
+      problems.warning(unit.at(), "`unit` has no effect beside `unlimited`", "remove it");
+    }
+    Field requests = fields.get("requests_per_unit");
+    if (requests != null && values.number(requests, 4_294_967_295L) >= 0) {
+      problems.warning(
+          requests.at(), "`requests_per_unit` has no effect beside `unlimited`", "remove it");
+    }
+  }
+
+  private @Nullable Map<String, Object> metadata(Fields descriptor) {
+    YamlNode.Mapping mapping = values.mapping(descriptor.get("metadata"));
+    return mapping == null ? null : metadataReader.read(mapping);
+  }
+
+  private void warnOfFlagsWithoutLimit(Fields descriptor) {
+    for (String key : List.of("shadow_mode", "quota_mode", "metadata")) {
+      Field field = descriptor.get(key);
+      if (field != null && (key.equals("metadata") || values.flag(field))) {
+        problems.warning(
+            field.at(),
+            Wording.quote(key) + " has no effect on a descriptor without a limit",
+            "add rate_limit here, or move it to the descriptor that has one");
+      }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+package io.throttlekit.descriptors;
+
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CoderResult;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
+
+/** From bytes to text that can be parsed, without losing what is wrong with the bytes. */
+final class SourceText {
+  /** The largest policy file. */
+  static final int MAX_BYTES = 16 * 1024 * 1024;
+
+  private SourceText() {}
+
+  /** UTF-8, or UTF-16 after its byte order mark; each byte that is neither as U+DC00 + byte. */
+  static String decode(byte[] bytes) {
+    if (bytes.length >= 2
+        && (bytes[0] == -1 && bytes[1] == -2 || bytes[0] == -2 && bytes[1] == -1)) {
+      return new String(bytes, StandardCharsets.UTF_16);
+    }
+    CharsetDecoder decoder =
+        StandardCharsets.UTF_8
+            .newDecoder()
+            .onMalformedInput(CodingErrorAction.REPORT)
+            .onUnmappableCharacter(CodingErrorAction.REPORT);
+    ByteBuffer in = ByteBuffer.wrap(bytes);
+    // One char per byte is enough: no UTF-8 sequence is shorter than its UTF-16 form.
+    CharBuffer out = CharBuffer.allocate(bytes.length);
+    while (true) {
+      CoderResult result = decoder.decode(in, out, true);
+      if (!result.isError()) {
+        return out.flip().toString();
+      }
+      for (int i = 0; i < result.length(); i++) {
+        out.put((char) (0xDC00 | (in.get() & 0xFF)));
+      }
+    }
+  }
+
+  /** Reports text that is too large or was not UTF-8. */
+  static boolean isReadable(PolicySource source, Problems problems) {
+    String text = source.text();
+    long bytes = 0;
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (Character.isHighSurrogate(c)
+          && i + 1 < text.length()
+          && Character.isLowSurrogate(text.charAt(i + 1))) {
+        bytes += 4;
+        i++;
+      } else if (Character.isSurrogate(c)) {
+        problems.error(
+            locate(source.name(), text, text.codePointCount(0, i)),
+            "not a text file in UTF-8",
+            "save it as UTF-8");
+        return false;
+      } else {
+        bytes += c < 0x80 ? 1 : c < 0x800 ? 2 : 3;
+      }
+    }
+    if (bytes > MAX_BYTES) {
+      problems.error(
+          new SourceLocation(source.name(), 1, 1),
+          "larger than " + MAX_BYTES / 1024 / 1024 + " MiB",
+          "split it into several files and merge their domains");
+      return false;
+    }
+    return true;
+  }
+
+  static String withoutByteOrderMark(String text) {
+    return text.startsWith("\uFEFF") ? text.substring(1) : text;
+  }
+
+  /** The place of the character at {@code index}, in code points. */
+  static SourceLocation locate(String file, String text, int index) {
+    int line = 1;
+    int column = 1;
+    int[] before = text.codePoints().limit(index).toArray();
+    for (int c : before) {
+      column++;
+      if (c == '\n') {
+        line++;
+        column = 1;
+      }
+    }
+    return new SourceLocation(file, line, column);
+  }
+}

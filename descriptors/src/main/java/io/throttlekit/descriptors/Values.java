@@ -1,0 +1,146 @@
+package io.throttlekit.descriptors;
+
+import io.throttlekit.descriptors.Fields.Field;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the values of fields as what they must be, and reports those that are not. */
+final class Values {
+  private final Problems problems;
+
+  Values(Problems problems) {
+    this.problems = problems;
+  }
+
+  /** Text; numbers and booleans count as the text they are written as. "" when absent. */
+  String text(@Nullable Field field) {
+    if (field == null) {
+      return "";
+    }
+    if (!(field.value() instanceof YamlNode.Scalar scalar)) {
+      wrongType(field, "text", "");
+      return "";
+    }
+    if (scalar.kind() == ScalarKind.FLOAT) {
+      wrongType(field, "text", "quote it: \"" + scalar.text() + "\"");
+    }
+    return scalar.text();
+  }
+
+  /** A boolean; false when absent. */
+  boolean flag(@Nullable Field field) {
+    if (field == null) {
+      return false;
+    }
+    if (field.value() instanceof YamlNode.Scalar scalar) {
+      if (scalar.kind() == ScalarKind.BOOL) {
+        return ScalarKind.isTrue(scalar.text());
+      }
+      boolean quoted = ScalarKind.ofPlain(scalar.text()) == ScalarKind.BOOL;
+      wrongType(field, "true or false", quoted ? "remove the quotes" : "");
+    } else {
+      wrongType(field, "true or false", "");
+    }
+    return false;
+  }
+
+  /** A whole number from 0 to {@code max}; -1 after reporting that it is none. */
+  long number(Field field, long max) {
+    String wanted = "a whole number from 0 to " + max;
+    if (!(field.value() instanceof YamlNode.Scalar scalar)) {
+      wrongType(field, wanted, "");
+      return -1;
+    }
+    if (scalar.kind() != ScalarKind.INTEGER) {
+      boolean quoted =
+          scalar.kind() == ScalarKind.TEXT
+              && ScalarKind.ofPlain(scalar.text()) == ScalarKind.INTEGER;
+      wrongType(field, wanted, quoted ? "remove the quotes" : "");
+      return -1;
+    }
+    BigInteger number = ScalarKind.integer(scalar.text());
+    if (number == null || number.signum() < 0 || number.compareTo(BigInteger.valueOf(max)) > 0) {
+      problems.error(
+          scalar.location(),
+          Wording.quote(field.name())
+              + " is out of range: "
+              + Wording.quote(scalar.text())
+              + " is not from 0 to "
+              + max,
+          "");
+      return -1;
+    }
+    return number.longValue();
+  }
+
+  /** One of {@code allowed}, in their case or any other; {@code null} after reporting. */
+  @Nullable String choice(Field field, List<String> allowed) {
+    String text = text(field);
+    for (String word : allowed) {
+      if (word.equals(text.toLowerCase(Locale.ROOT))) {
+        return word;
+      }
+    }
+    if (field.value() instanceof YamlNode.Scalar scalar && scalar.kind() != ScalarKind.FLOAT) {
+      String near = Wording.nearest(text, allowed);
+      String list = "allowed: " + String.join(", ", allowed);
+      problems.error(
+          scalar.location(),
+          Wording.quote(text) + " is not a value of " + Wording.quote(field.name()),
+          near == null ? list : "did you mean " + near + "? " + list);
+    }
+    return null;
+  }
+
+  /** The mapping that the field holds; {@code null} when absent, or after reporting. */
+  YamlNode.@Nullable Mapping mapping(@Nullable Field field) {
+    if (field == null) {
+      return null;
+    }
+    if (field.value() instanceof YamlNode.Mapping mapping) {
+      return mapping;
+    }
+    wrongType(field, "a mapping", "write its keys on lines of their own, indented");
+    return null;
+  }
+
+  /** The mappings of a list; what is none of them is reported. Empty when absent. */
+  List<YamlNode.Mapping> mappings(@Nullable Field field) {
+    if (field == null) {
+      return List.of();
+    }
+    if (!(field.value() instanceof YamlNode.Sequence sequence)) {
+      wrongType(field, "a list", "begin each entry with a dash: - key: …");
+      return List.of();
+    }
+    List<YamlNode.Mapping> mappings = new ArrayList<>();
+    for (YamlNode item : sequence.items()) {
+      if (item instanceof YamlNode.Mapping mapping) {
+        mappings.add(mapping);
+      } else {
+        problems.error(
+            item.location(),
+            "an entry of "
+                + Wording.quote(field.name())
+                + " must be a mapping, but here is "
+                + item.describe(),
+            "write - key: value");
+      }
+    }
+    return mappings;
+  }
+
+  private void wrongType(Field field, String wanted, String hint) {
+    problems.error(
+        field.value().location(),
+        Wording.quote(field.name())
+            + " must be "
+            + wanted
+            + ", but here is "
+            + field.value().describe(),
+        hint);
+  }
+}

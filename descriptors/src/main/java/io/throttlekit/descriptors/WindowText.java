@@ -1,0 +1,34 @@
+package io.throttlekit.descriptors;
+
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Durations as policies write them: {@code 10s}, {@code 1m30s}, {@code 250ms}. */
+final class WindowText {
+  private static final Pattern FORM =
+      Pattern.compile(
+          "(?:(\\d{1,12})d)?(?:(\\d{1,12})h)?(?:(\\d{1,12})m)?(?:(\\d{1,12})s)?(?:(\\d{1,12})ms)?");
+  private static final long[] MILLIS = {86_400_000, 3_600_000, 60_000, 1_000, 1};
+
+  private WindowText() {}
+
+  /** Milliseconds; 0 when the text is not a duration of at least 1 ms. */
+  static long millis(String text) {
+    Matcher parts = FORM.matcher(text.toLowerCase(Locale.ROOT));
+    if (!parts.matches()) {
+      return 0;
+    }
+    long millis = 0;
+    for (int i = 0; i < MILLIS.length; i++) {
+      String number = parts.group(i + 1);
+      // 10^12 days are 8.64e19 ms: beyond a long, so too much is as much as a long holds.
+      long part = number == null ? 0 : Long.parseLong(number);
+      if (part > (Long.MAX_VALUE - millis) / MILLIS[i]) {
+        return Long.MAX_VALUE;
+      }
+      millis += part * MILLIS[i];
+    }
+    return millis;
+  }
+}

@@ -1,0 +1,80 @@
+package io.throttlekit.descriptors;
+
+import java.util.Collection;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** The words of messages: quoted input and suggestions. */
+final class Wording {
+  private static final int MAX_QUOTED = 60;
+
+  private Wording() {}
+
+  /** {@code text} in back quotes, on one line, shortened, with invisible characters spelt out. */
+  static String quote(String text) {
+    StringBuilder quoted = new StringBuilder("`");
+    text.codePoints()
+        .limit(MAX_QUOTED)
+        .forEach(c -> {
+          if (c < ' ' || Character.getType(c) == Character.CONTROL) {
+            quoted.append(String.format(Locale.ROOT, "\\u%04x", c));
+          } else {
+            quoted.appendCodePoint(c);
+          }
+        });
+    return quoted.append(text.length() > MAX_QUOTED ? "…`" : "`").toString();
+  }
+
+  /** {@code did you mean x?}, or what is allowed when nothing is near. */
+  static String suggest(String written, Collection<String> allowed) {
+    String nearest = nearest(written, allowed);
+    return nearest == null
+        ? "allowed: " + String.join(", ", allowed)
+        : "did you mean " + nearest + "?";
+  }
+
+  /** The word that {@code written} probably stands for; {@code null} when it is like none. */
+  static @Nullable String nearest(String written, Collection<String> words) {
+    if (written.length() > MAX_QUOTED) {
+      return null;
+    }
+    String plain = plain(written);
+    int best = Math.max(1, plain.length() / 3) + 1;
+    String nearest = null;
+    for (String word : words) {
+      int distance = distance(plain, plain(word));
+      if (distance < best) {
+        best = distance;
+        nearest = word;
+      }
+    }
+    return nearest;
+  }
+
+  private static String plain(String word) {
+    return word.toLowerCase(Locale.ROOT).replaceAll("[-_. ]", "");
+  }
+
+  /** Insertions, deletions, replacements and swaps of neighbours between two words. */
+  private static int distance(String a, String b) {
+    int[][] steps = new int[a.length() + 1][b.length() + 1];
+    for (int i = 0; i <= a.length(); i++) {
+      for (int j = 0; j <= b.length(); j++) {
+        if (i == 0 || j == 0) {
+          steps[i][j] = i + j;
+          continue;
+        }
+        int replace = a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1;
+        steps[i][j] =
+            Math.min(steps[i - 1][j - 1] + replace, 1 + Math.min(steps[i - 1][j], steps[i][j - 1]));
+        if (i > 1
+            && j > 1
+            && a.charAt(i - 1) == b.charAt(j - 2)
+            && a.charAt(i - 2) == b.charAt(j - 1)) {
+          steps[i][j] = Math.min(steps[i][j], steps[i - 2][j - 2] + 1);
+        }
+      }
+    }
+    return steps[a.length()][b.length()];
+  }
+}

@@ -1,0 +1,227 @@
+package io.throttlekit.descriptors;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.api.lowlevel.Parse;
+import org.snakeyaml.engine.v2.common.Anchor;
+import org.snakeyaml.engine.v2.events.AliasEvent;
+import org.snakeyaml.engine.v2.events.Event;
+import org.snakeyaml.engine.v2.events.MappingStartEvent;
+import org.snakeyaml.engine.v2.events.NodeEvent;
+import org.snakeyaml.engine.v2.events.ScalarEvent;
+import org.snakeyaml.engine.v2.events.SequenceStartEvent;
+import org.snakeyaml.engine.v2.exceptions.Mark;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+
+/**
+ * Builds the tree of a source's first document from parser events, so that depth and aliases are
+ * bounded while reading and not after.
+ */
+final class YamlTree {
+  /** Levels of lists and mappings: as many as 64 nested descriptors and their rate_limit need. */
+  static final int MAX_DEPTH = 130;
+
+  /** How many nodes all aliases together may stand for. */
+  static final int MAX_ALIASED = 100_000;
+
+  private final String file;
+  private final Iterator<Event> events;
+  private final Map<Anchor, Anchored> anchors = new HashMap<>();
+  private final Set<Anchor> open = new HashSet<>();
+  private int deepest;
+  private int nodes;
+  private int aliased;
+
+  private YamlTree(String file, Iterator<Event> events) {
+    this.file = file;
+    this.events = events;
+  }
+
+  private record Anchored(YamlNode node, int height, int size) {}
+
+  /** Ends reading; the tree is useless. */
+  private static final class Unreadable extends Exception {
+    private static final long serialVersionUID = 1;
+    private final transient SourceLocation location;
+    private final String hint;
+
+    Unreadable(SourceLocation location, String message, String hint) {
+      super(message, null, false, false);
+      this.location = location;
+      this.hint = hint;
+    }
+  }
+
+  /** The first document of {@code source}, or {@code null} after reporting why there is none. */
+  static @Nullable YamlNode read(PolicySource source, Problems problems) {
+    if (!SourceText.isReadable(source, problems)) {
+      return null;
+    }
+    String text = SourceText.withoutByteOrderMark(source.text());
+    LoadSettings settings =
+        LoadSettings.builder()
+            .setLabel(source.name())
+            .setCodePointLimit(SourceText.MAX_BYTES)
+            .build();
+    try {
+      YamlTree tree = new YamlTree(source.name(), new Parse(settings).parseString(text).iterator());
+      YamlNode root = tree.firstDocument();
+      tree.warnOfFurtherDocuments(problems);
+      return root;
+    } catch (Unreadable e) {
+      problems.error(e.location, String.valueOf(e.getMessage()), e.hint);
+    } catch (YamlEngineException e) {
+      SyntaxProblem.report(source.name(), text, e, problems);
+    }
+    return null;
+  }
+
+  private YamlNode firstDocument() throws Unreadable {
+    while (events.hasNext()) {
+      Event event = events.next();
+      switch (event.getEventId()) {
+        case StreamStart, DocumentStart, Comment -> {}
+        case StreamEnd -> {
+          return new YamlNode.Scalar(at(event), "", ScalarKind.NULL);
+        }
+        default -> {
+          return node(event, 1);
+        }
+      }
+    }
+    return new YamlNode.Scalar(new SourceLocation(file, 1, 1), "", ScalarKind.NULL);
+  }
+
+  private void warnOfFurtherDocuments(Problems problems) {
+    try {
+      while (events.hasNext()) {
+        Event event = events.next();
+        if (event.getEventId() == Event.ID.DocumentStart) {
+          problems.warning(
+              at(event),
+              "only the first document of a file is read: what follows has no effect",
+              "put each domain into a file of its own");
+          return;
+        }
+      }
+    } catch (YamlEngineException e) {
+      problems.warning(
+          new SourceLocation(file, 1, 1),
+          "what follows the first document is not YAML and has no effect",
+          "remove it");
+    }
+  }
+
+  private YamlNode node(Event event, int depth) throws Unreadable {
+    if (event instanceof AliasEvent alias) {
+      return alias(alias, depth);
+    }
+    Optional<Anchor> anchor = event instanceof NodeEvent node ? node.getAnchor() : Optional.empty();
+    if (anchor.isEmpty()) {
+      return content(event, depth);
+    }
+    int deepestBefore = deepest;
+    int nodesBefore = nodes;
+    deepest = depth;
+    boolean nested = !open.add(anchor.get());
+    YamlNode node = content(event, depth);
+    if (!nested) {
+      open.remove(anchor.get());
+    }
+    anchors.put(anchor.get(), new Anchored(node, deepest - depth, nodes - nodesBefore));
+    deepest = Math.max(deepest, deepestBefore);
+    return node;
+  }
+
+  private YamlNode alias(AliasEvent alias, int depth) throws Unreadable {
+    String name = Wording.quote("*" + alias.getAlias());
+    Anchored anchored = anchors.get(alias.getAlias());
+    if (open.contains(alias.getAlias())) {
+      throw new Unreadable(at(alias), "the alias " + name + " contains itself", "");
+    }
+    if (anchored == null) {
+      throw new Unreadable(
+          at(alias), "the alias " + name + " has no anchor above it", "anchors are written &name");
+    }
+    checkDepth(alias, depth + anchored.height());
+    nodes += anchored.size();
+    aliased += anchored.size();
+    if (aliased > MAX_ALIASED) {
+      throw new Unreadable(
+          at(alias), "the aliases of this file stand for more than " + MAX_ALIASED + " nodes", "");
+    }
+    return anchored.node();
+  }
+
+  private YamlNode content(Event event, int depth) throws Unreadable {
+    nodes++;
+    return switch (event) {
+      case ScalarEvent scalar -> scalar(scalar);
+      case SequenceStartEvent start -> {
+        checkDepth(start, depth);
+        List<YamlNode> items = new ArrayList<>();
+        for (Event next = events.next();
+            next.getEventId() != Event.ID.SequenceEnd;
+            next = events.next()) {
+          items.add(node(next, depth + 1));
+        }
+        yield new YamlNode.Sequence(at(event), items);
+      }
+      case MappingStartEvent start -> {
+        checkDepth(start, depth);
+        List<YamlNode.Entry> entries = new ArrayList<>();
+        for (Event next = events.next();
+            next.getEventId() != Event.ID.MappingEnd;
+            next = events.next()) {
+          YamlNode key = node(next, depth + 1);
+          entries.add(new YamlNode.Entry(key, node(events.next(), depth + 1)));
+        }
+        yield new YamlNode.Mapping(at(event), entries);
+      }
+      default -> throw new Unreadable(at(event), "not valid YAML here", "");
+    };
+  }
+
+  private YamlNode scalar(ScalarEvent event) throws Unreadable {
+    String tag = event.getTag().orElse("");
+    ScalarKind kind =
+        switch (tag) {
+          case "" -> event.isPlain() ? ScalarKind.ofPlain(event.getValue()) : ScalarKind.TEXT;
+          case "tag:yaml.org,2002:int",
+              "tag:yaml.org,2002:bool",
+              "tag:yaml.org,2002:float",
+              "tag:yaml.org,2002:null" ->
+              ScalarKind.ofPlain(event.getValue());
+          case "tag:yaml.org,2002:binary", "tag:yaml.org,2002:timestamp" ->
+              throw new Unreadable(
+                  at(event),
+                  "the tag " + Wording.quote(tag) + " is not supported",
+                  "write the text itself, in quotes");
+          default -> ScalarKind.TEXT;
+        };
+    return new YamlNode.Scalar(at(event), event.getValue(), kind);
+  }
+
+  private void checkDepth(Event event, int depth) throws Unreadable {
+    deepest = Math.max(deepest, depth);
+    if (depth > MAX_DEPTH) {
+      throw new Unreadable(at(event), "nested too deeply", "at most 64 levels of descriptors");
+    }
+  }
+
+  private SourceLocation at(Event event) {
+    return event.getStartMark().map(this::at).orElse(new SourceLocation(file, 1, 1));
+  }
+
+  private SourceLocation at(Mark mark) {
+    return new SourceLocation(file, mark.getLine() + 1, mark.getColumn() + 1);
+  }
+}

@@ -1,0 +1,100 @@
+package io.throttlekit.descriptors;
+
+import io.throttlekit.rate.FixedWindow;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Policies for tests, written as code: {@code key("user").value("u-*").limit(5).of(children)}. */
+final class Descriptors {
+  private final String key;
+  private String value = "";
+  private boolean share;
+  private boolean valueToMetric;
+  private boolean detailed;
+  private int line;
+  private @Nullable RuleSpec rule;
+
+  private Descriptors(String key) {
+    this.key = key;
+  }
+
+  static Descriptors key(String key) {
+    return new Descriptors(key);
+  }
+
+  Descriptors value(String text) {
+    this.value = text;
+    return this;
+  }
+
+  Descriptors share() {
+    this.share = true;
+    return this;
+  }
+
+  Descriptors valueToMetric() {
+    this.valueToMetric = true;
+    return this;
+  }
+
+  Descriptors detailed() {
+    this.detailed = true;
+    return this;
+  }
+
+  /** The line of shop.yaml where it stands, in column 5. */
+  Descriptors line(int number) {
+    this.line = number;
+    return this;
+  }
+
+  /** A limit of so many requests a minute. */
+  Descriptors limit(long requests) {
+    return rule(false, List.of(perMinute(requests)), null);
+  }
+
+  Descriptors unlimited() {
+    return rule(true, List.of(), null);
+  }
+
+  Descriptors rule(
+      boolean unlimited, List<LimitSpec> limits, @Nullable Map<String, Object> metadata) {
+    this.rule =
+        new RuleSpec(
+            location(),
+            unlimited,
+            limits,
+            "",
+            List.of(),
+            false,
+            false,
+            false,
+            OnOutage.ERROR,
+            metadata);
+    return this;
+  }
+
+  DescriptorNode of(DescriptorNode... children) {
+    return new DescriptorNode(
+        location(), key, value, share, valueToMetric, detailed, rule, List.of(children));
+  }
+
+  static LimitSpec perMinute(long requests) {
+    return new LimitSpec(new FixedWindow(requests, 60_000), requests, LimitUnit.MINUTE, 60_000);
+  }
+
+  static PolicyBook book(String domain, DescriptorNode... descriptors) {
+    return PolicyBook.of(Map.of(domain, List.of(descriptors)));
+  }
+
+  /** The rule of domain d that the entries reach. */
+  static @Nullable Rule match(PolicyBook book, String... entries) {
+    DomainPolicies policies = book.domain("d");
+    return policies == null ? null : policies.match(entries);
+  }
+
+  private SourceLocation location() {
+    return new SourceLocation("shop.yaml", line, 5);
+  }
+}

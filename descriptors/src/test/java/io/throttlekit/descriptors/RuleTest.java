@@ -1,0 +1,164 @@
+package io.throttlekit.descriptors;
+
+import static io.throttlekit.descriptors.Descriptors.book;
+import static io.throttlekit.descriptors.Descriptors.key;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.rate.SlidingWindow;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+class RuleTest {
+
+  @Test
+  void chargesThePatternInPlaceOfASharedValueAndNothingElse() {
+    PolicyBook book =
+        book(
+            "d",
+            key("path")
+                .value("path/*")
+                .share()
+                .of(key("file").value("file/*").of(key("type").limit(1).of())),
+            key("file").value("test*").share().limit(2).of(),
+            key("file").value("test1").limit(3).of());
+
+    String[] entries = {"path", "path/a", "file", "file/b", "type", "t"};
+    assertThat(rule(book, entries).chargedEntries(entries))
+        .containsExactly("path", "path/*", "file", "file/b", "type", "t");
+    assertThat(entries[1]).isEqualTo("path/a");
+
+    String[] own = {"file", "test1"};
+    assertThat(rule(book, own).chargedEntries(own)).isSameAs(own);
+    String[] shared = {"file", "test2"};
+    assertThat(rule(book, shared).chargedEntries(shared)).containsExactly("file", "test*");
+    String[] literal = {"file", "test*"};
+    assertThat(rule(book, literal).chargedEntries(literal)).isSameAs(literal);
+  }
+
+  @Test
+  void keepsCountersApartWhoseTextsWouldJoinToTheSame() {
+    PolicyBook book = book("d", key("a_b").limit(1).of(), key("a").limit(1).of());
+
+    assertThat(counter(book, "a_b", "c")).isNotEqualTo(counter(book, "a", "b_c"));
+    assertThat(counter(book, "a", "b_c")).isEqualTo(counter(book, "a", "b_c"));
+  }
+
+  @Test
+  void separatesScopesByDomainAlgorithmAndWindowButNotByLimit() {
+    String scope = scope("d", new FixedWindow(1, 60_000));
+    assertThat(scope("d", new FixedWindow(2, 60_000))).isEqualTo(scope);
+    assertThat(scope("e", new FixedWindow(1, 60_000))).isNotEqualTo(scope);
+    assertThat(scope("d", new FixedWindow(1, 1_000))).isNotEqualTo(scope);
+    assertThat(scope("d", new SlidingWindow(1, 60_000))).isNotEqualTo(scope);
+    assertThat(scope("d/fixed_window/60000", new FixedWindow(1, 60_000)))
+        .isNotEqualTo(scope + "/fixed_window/60000")
+        .doesNotStartWith(scope);
+  }
+
+  @Test
+  void anOverrideSharesTheCounterOfAFixedWindowForTheSameEntriesAndUnit() {
+    PolicyBook book = book("d", key("user").limit(100).of());
+    String[] entries = {"user", "bob"};
+    Rule override = Rule.override("d", entries, new LimitOverride(5, LimitUnit.MINUTE));
+
+    assertThat(counter(override, entries)).isEqualTo(counter(book, entries));
+    assertThat(counter(Rule.override("d", entries, new LimitOverride(5, LimitUnit.HOUR)), entries))
+        .isNotEqualTo(counter(book, entries));
+  }
+
+  @Test
+  void anOverrideHasItsOwnLimitAndNoOtherProperty() {
+    String[] entries = {"k", "v", "k2", ""};
+    Rule rule = Rule.override("d", entries, new LimitOverride(7, LimitUnit.DAY));
+
+    assertThat(rule.limits()).hasSize(1);
+    Limit limit = rule.limits().getFirst();
+    assertThat(limit.algorithm()).isEqualTo(new FixedWindow(7, 86_400_000));
+    assertThat(limit.requestsPerUnit()).isEqualTo(7);
+    assertThat(limit.unit()).isEqualTo(LimitUnit.DAY);
+    assertThat(limit.windowMillis()).isEqualTo(86_400_000);
+    assertThat(rule.metricKeys(entries)).containsExactly("k_v", "k2");
+    assertThat(rule.path()).isEqualTo("k_v.k2");
+    assertThat(rule.dynamicMetricKeys()).as("values of the request show").isTrue();
+    assertThat(rule.chargedEntries(entries)).isSameAs(entries);
+    assertThat(rule.name()).isEmpty();
+    assertThat(rule.replaces()).isEmpty();
+    assertThat(rule.metadata()).isNull();
+    assertThat(rule.unlimited() || rule.shadow() || rule.quota() || rule.overdraft()).isFalse();
+    assertThat(rule.onOutage()).isEqualTo(OnOutage.ERROR);
+    assertThat(rule.location()).hasToString("(request)");
+  }
+
+  @Test
+  void knowsTheMillisecondsOfEveryUnit() {
+    assertThat(LimitUnit.values())
+        .extracting(LimitUnit::millis)
+        .containsExactly(
+            1_000L,
+            60_000L,
+            3_600_000L,
+            86_400_000L,
+            604_800_000L,
+            2_592_000_000L,
+            31_536_000_000L);
+  }
+
+  @Test
+  void readsAsItsDomainPathAndPlace() {
+    PolicyBook book = book("d", key("user").value("u*").of(key("path").line(12).limit(1).of()));
+
+    assertThat(rule(book, "user", "u1", "path", "/"))
+        .hasToString("d user_u*.path (shop.yaml:12:5)");
+  }
+
+  @Test
+  void copiesMetadataDeeplySoThatNobodyCanChangeIt() {
+    List<Object> inner = new ArrayList<>(List.of("x"));
+    Map<String, Object> metadata = new HashMap<>(Map.of("list", inner, "map", new HashMap<>()));
+    PolicyBook book =
+        book("d", key("a").rule(false, List.of(Descriptors.perMinute(1)), metadata).of());
+    Map<String, Object> kept = Objects.requireNonNull(rule(book, "a", "b").metadata());
+
+    inner.add("y");
+    metadata.put("more", 1);
+
+    assertThat(kept).isEqualTo(Map.of("list", List.of("x"), "map", Map.of()));
+    Object map = Objects.requireNonNull(kept.get("map"));
+    assertThatThrownBy(() -> kept.put("k", "v")).isInstanceOf(RuntimeException.class);
+    assertThatThrownBy(() -> ((Map<?, ?>) map).remove("k")).isInstanceOf(RuntimeException.class);
+  }
+
+  @Test
+  void isEitherUnlimitedOrLimited() {
+    assertThat(rule(book("d", key("a").unlimited().of()), "a", "b").limits()).isEmpty();
+    assertThatThrownBy(() -> key("a").rule(false, List.of(), null))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> key("a").rule(true, List.of(Descriptors.perMinute(1)), null))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  private static String scope(String domain, RateAlgorithm<?> algorithm) {
+    return Limit.of(domain, new LimitSpec(algorithm, 1, null, algorithm.windowMillis()))
+        .counterScope();
+  }
+
+  private static CounterKey counter(PolicyBook book, String... entries) {
+    return counter(rule(book, entries), entries);
+  }
+
+  private static CounterKey counter(Rule rule, String[] entries) {
+    return CounterKey.of(rule.limits().getFirst().counterScope(), rule.chargedEntries(entries));
+  }
+
+  private static Rule rule(PolicyBook book, String... entries) {
+    return Objects.requireNonNull(Descriptors.match(book, entries));
+  }
+}

@@ -1,0 +1,117 @@
+package io.throttlekit.service.config;
+
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the typed configuration of single values, and checks what only several tell. */
+final class ConfigAssembly {
+
+  private ConfigAssembly() {}
+
+  static ServiceConfig assemble(SettingValues values) {
+    if (values.get(Settings.POLICY_PATHS).isEmpty()) {
+      values.error(
+          new Origin.Option("--policies"),
+          "no policies: give --policies PATH, policies.paths in the configuration file, or the"
+              + " variable RUNTIME_ROOT");
+    }
+    return new ServiceConfig(
+        new PolicyConfig(
+            values.get(Settings.POLICY_PATHS),
+            values.get(Settings.MERGE_DOMAINS),
+            values.get(Settings.POLL_INTERVAL),
+            values.get(Settings.REQUIRE_AT_START)),
+        grpc(values),
+        new HttpConfig(values.get(Settings.HTTP_HOST), values.get(Settings.HTTP_PORT)),
+        new DebugConfig(values.get(Settings.DEBUG_HOST), values.get(Settings.DEBUG_PORT)),
+        metrics(values),
+        new StoreConfig(values.get(Settings.STORE_URI), values.get(Settings.MAX_COUNTERS)),
+        response(values),
+        new CompatibilityConfig(
+            values.get(Settings.CHARGE_REJECTED),
+            values.get(Settings.SHADOW_MODE),
+            values.get(Settings.QUOTA_MODE)),
+        telemetry(values),
+        new HealthConfig(
+            values.get(Settings.STORE_MUST_BE_REACHABLE), values.get(Settings.NEEDS_POLICIES)),
+        new WarmUpConfig(values.get(Settings.WARM_UP_REQUESTS)));
+  }
+
+  private static GrpcConfig grpc(SettingValues values) {
+    return new GrpcConfig(
+        values.get(Settings.GRPC_HOST),
+        values.get(Settings.GRPC_PORT),
+        path(values.get(Settings.UNIX_SOCKET)),
+        tls(values),
+        values.get(Settings.MAX_CONNECTION_AGE),
+        values.get(Settings.MAX_CONNECTION_AGE_GRACE),
+        values.get(Settings.KEEP_ALIVE_TIME),
+        values.get(Settings.KEEP_ALIVE_TIMEOUT),
+        values.get(Settings.PERMIT_KEEP_ALIVE_TIME),
+        values.get(Settings.MAX_MESSAGE_BYTES),
+        values.get(Settings.MAX_DESCRIPTORS),
+        values.get(Settings.MAX_CONCURRENT_CALLS),
+        values.get(Settings.EVENT_LOOPS),
+        values.get(Settings.DRAIN_TIMEOUT),
+        values.get(Settings.DRAIN_DELAY));
+  }
+
+  private static @Nullable MetricsConfig metrics(SettingValues values) {
+    String address = values.get(Settings.METRICS_ADDRESS);
+    return address.isEmpty() || !values.get(Settings.PROMETHEUS)
+        ? null
+        : MetricsConfig.at(address, values.get(Settings.METRICS_PATH));
+  }
+
+  private static @Nullable TlsConfig tls(SettingValues values) {
+    Path certificate = path(values.get(Settings.TLS_CERTIFICATE));
+    Path key = path(values.get(Settings.TLS_KEY));
+    Path clientCa = path(values.get(Settings.TLS_CLIENT_CA));
+    String clientSan = values.get(Settings.TLS_CLIENT_SAN);
+    needs(values, Settings.TLS_CERTIFICATE, Settings.TLS_KEY);
+    needs(values, Settings.TLS_KEY, Settings.TLS_CERTIFICATE);
+    needs(values, Settings.TLS_CLIENT_CA, Settings.TLS_CERTIFICATE);
+    needs(values, Settings.TLS_CLIENT_SAN, Settings.TLS_CLIENT_CA);
+    return certificate == null || key == null
+        ? null
+        : new TlsConfig(certificate, key, clientCa, clientSan.isEmpty() ? null : clientSan);
+  }
+
+  private static void needs(SettingValues values, Setting<String> what, Setting<String> other) {
+    if (!values.get(what).isEmpty() && values.get(other).isEmpty()) {
+      values.error(values.origin(what), what + " needs " + other);
+    }
+  }
+
+  private static ResponseConfig response(SettingValues values) {
+    return new ResponseConfig(
+        new RateLimitHeaders(
+            values.get(Settings.HEADERS_ENABLED),
+            values.get(Settings.HEADERS_LIMIT),
+            values.get(Settings.HEADERS_REMAINING),
+            values.get(Settings.HEADERS_RESET)),
+        values.get(Settings.RETRY_AFTER),
+        values.get(Settings.STRUCTURED_HEADERS),
+        new DeniedBody(values.get(Settings.DENIED_CONTENT_TYPE), values.get(Settings.DENIED_TEXT)),
+        values.get(Settings.DYNAMIC_METADATA));
+  }
+
+  private static TelemetryConfig telemetry(SettingValues values) {
+    return new TelemetryConfig(
+        values.get(Settings.PROMETHEUS),
+        values.get(Settings.OTLP_METRICS),
+        values.get(Settings.TRACING),
+        values.get(Settings.SAMPLING_RATIO),
+        values.get(Settings.OTLP_PROTOCOL),
+        values.get(Settings.OTLP_ENDPOINT),
+        values.get(Settings.SERVICE_NAME),
+        values.get(Settings.LOG_LEVEL),
+        values.get(Settings.LOG_FORMAT),
+        values.get(Settings.NEAR_LIMIT_RATIO),
+        values.get(Settings.MAX_SERIES));
+  }
+
+  private static @Nullable Path path(String text) {
+    return text.isEmpty() ? null : Path.of(text);
+  }
+}

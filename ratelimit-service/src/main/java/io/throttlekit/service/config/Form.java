@@ -1,0 +1,40 @@
+package io.throttlekit.service.config;
+
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the values of one kind are written.
+ *
+ * @param expected what a person has to write, to complete "is not …"
+ * @param list whether several texts make one value
+ * @param parser the value, or null when the texts do not say one
+ * @param printer the value as YAML
+ */
+record Form<T>(
+    String expected,
+    boolean list,
+    Function<List<String>, @Nullable T> parser,
+    Function<T, String> printer) {
+
+  /** A form whose value is one text. */
+  static <T> Form<T> of(
+      String expected, Function<String, @Nullable T> parser, Function<T, String> printer) {
+    return new Form<>(
+        expected,
+        false,
+        texts -> texts.size() == 1 ? parser.apply(texts.getFirst()) : null,
+        printer);
+  }
+
+  /** The value, or null when the texts do not say one. */
+  @Nullable T parse(List<String> texts) {
+    return parser.apply(texts);
+  }
+
+  /** The texts of one line: lists are separated by commas. */
+  List<String> split(String line) {
+    return list ? List.of(line.split(",", -1)) : List.of(line);
+  }
+}

@@ -1,0 +1,82 @@
+package io.throttlekit.service.config;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/** Variables of envoyproxy/ratelimit that mean nothing here, and why. */
+final class IgnoredVariables {
+
+  private static final String PER_PROCESS = "counters are per process in this version";
+  private static final String NO_STATSD = "metrics are for Prometheus and OTLP";
+
+  /** A name, or the beginning of names when it ends in an underscore. */
+  private record Ignored(String name, String reason) {
+    boolean covers(String variable) {
+      return name.endsWith("_") ? variable.startsWith(name) : variable.equals(name);
+    }
+  }
+
+  private static final List<Ignored> ALL =
+      List.of(
+          new Ignored("REDIS_", PER_PROCESS),
+          new Ignored("MEMCACHE_", PER_PROCESS),
+          new Ignored("BACKEND_TYPE", PER_PROCESS),
+          new Ignored("CACHE_KEY_PREFIX", PER_PROCESS),
+          new Ignored("EXPIRATION_JITTER_MAX_SECONDS", PER_PROCESS),
+          new Ignored("LOCAL_CACHE_SIZE_IN_BYTES", "counters are in memory already"),
+          new Ignored("CONFIG_GRPC_XDS_", "policies come from files in this version"),
+          new Ignored("XDS_CLIENT_", "policies come from files in this version"),
+          new Ignored("USE_STATSD", NO_STATSD),
+          new Ignored("STATSD_", NO_STATSD),
+          new Ignored("GOSTATS_", NO_STATSD),
+          new Ignored("USE_DOG_STATSD", NO_STATSD),
+          new Ignored("USE_DOG_STATSD_MOGRIFIERS", NO_STATSD),
+          new Ignored("DOG_STATSD_MOGRIFIER_", NO_STATSD),
+          new Ignored("EXTRA_TAGS", NO_STATSD),
+          new Ignored("STATS_FLUSH_INTERVAL", NO_STATSD),
+          new Ignored("DISABLE_STATS", "telemetry.prometheus and telemetry.otlp_metrics say it"),
+          new Ignored("PROMETHEUS_MAPPER_YAML", "metric names are fixed"),
+          new Ignored("PROMETHEUS_RESPONSE_TIME_AS_MILLISECONDS", "times are in seconds"),
+          new Ignored("TRACING_SERVICE_NAMESPACE", "traces carry the service name only"),
+          new Ignored("TRACING_SERVICE_INSTANCE_ID", "traces carry the service name only"));
+
+  private IgnoredVariables() {}
+
+  /** One line that names the variables by reason, or nothing. */
+  static String warning(Map<String, String> environment) {
+    Map<String, TreeSet<String>> byReason = new TreeMap<>();
+    environment.forEach((name, value) -> {
+      String reason = reason(name, value);
+      if (!reason.isEmpty()) {
+        byReason.computeIfAbsent(reason, _ -> new TreeSet<>()).add(name);
+      }
+    });
+    return byReason.isEmpty()
+        ? ""
+        : byReason.entrySet().stream()
+            .map(entry -> String.join(", ", entry.getValue()) + " (" + entry.getKey() + ")")
+            .collect(Collectors.joining("; ", "set but without meaning here: ", ""));
+  }
+
+  private static String reason(String name, String value) {
+    if (name.equals("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION") || turnsOff(name, value)) {
+      return "";
+    }
+    for (Ignored ignored : ALL) {
+      if (ignored.covers(name)) {
+        return ignored.reason();
+      }
+    }
+    return "";
+  }
+
+  /** Turning off what is not there needs no word. */
+  private static boolean turnsOff(String name, String value) {
+    boolean isSwitch =
+        name.equals("USE_STATSD") || name.equals("USE_DOG_STATSD") || name.equals("DISABLE_STATS");
+    return isSwitch && Boolean.FALSE.equals(Forms.flag().parse(List.of(value)));
+  }
+}

@@ -1,0 +1,45 @@
+package io.throttlekit.service.config;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+/** Reads the variables that override fields of the file by name. */
+final class OwnEnvironment {
+
+  /** Variables of the start script, and the one that names the file. */
+  private static final List<String> NOT_FIELDS =
+      List.of("THROTTLEKIT_CONFIG", "THROTTLEKIT_JAVA_OPTIONS");
+
+  /** What Kubernetes sets for a Service that is called throttlekit. */
+  private static final Pattern SERVICE_LINK =
+      Pattern.compile(
+          "THROTTLEKIT_.*(SERVICE_(HOST|PORT)|PORT_[0-9]+_(TCP|UDP|SCTP)).*|THROTTLEKIT_PORT");
+
+  private OwnEnvironment() {}
+
+  /** Puts what the variables say into the values; an empty variable says nothing. */
+  static void read(Map<String, String> environment, SettingValues values) {
+    Map<String, Setting<?>> settings = new LinkedHashMap<>();
+    Settings.ALL.forEach(setting -> settings.put(setting.variable(), setting));
+    new TreeMap<>(environment)
+        .forEach((name, value) -> {
+          Setting<?> setting = settings.get(name);
+          if (setting != null && !value.isEmpty()) {
+            values.read(setting, setting.form().split(value), new Origin.Variable(name));
+          } else if (setting == null && isMeantForUs(name)) {
+            values.error(
+                new Origin.Variable(name),
+                "there is no such setting" + Spelling.hint(name, settings.keySet()));
+          }
+        });
+  }
+
+  private static boolean isMeantForUs(String name) {
+    return name.startsWith("THROTTLEKIT_")
+        && !NOT_FIELDS.contains(name)
+        && !SERVICE_LINK.matcher(name).matches();
+  }
+}

@@ -1,0 +1,210 @@
+package io.throttlekit.service.config;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the variables of envoyproxy/ratelimit, so that a deployment can switch images. */
+final class PeerEnvironment {
+
+  /** Variables that say exactly what a setting of ours says. */
+  private static final Map<String, Setting<?>> SAME =
+      Map.ofEntries(
+          Map.entry("HOST", Settings.HTTP_HOST),
+          Map.entry("PORT", Settings.HTTP_PORT),
+          Map.entry("DEBUG_HOST", Settings.DEBUG_HOST),
+          Map.entry("DEBUG_PORT", Settings.DEBUG_PORT),
+          Map.entry("GRPC_HOST", Settings.GRPC_HOST),
+          Map.entry("GRPC_PORT", Settings.GRPC_PORT),
+          Map.entry("GRPC_UDS", Settings.UNIX_SOCKET),
+          Map.entry("GRPC_MAX_CONNECTION_AGE", Settings.MAX_CONNECTION_AGE),
+          Map.entry("GRPC_MAX_CONNECTION_AGE_GRACE", Settings.MAX_CONNECTION_AGE_GRACE),
+          Map.entry("LOG_LEVEL", Settings.LOG_LEVEL),
+          Map.entry("LOG_FORMAT", Settings.LOG_FORMAT),
+          Map.entry("MERGE_DOMAIN_CONFIG", Settings.MERGE_DOMAINS),
+          Map.entry("NEAR_LIMIT_RATIO", Settings.NEAR_LIMIT_RATIO),
+          Map.entry("LIMIT_RESPONSE_HEADERS_ENABLED", Settings.HEADERS_ENABLED),
+          Map.entry("LIMIT_LIMIT_HEADER", Settings.HEADERS_LIMIT),
+          Map.entry("LIMIT_REMAINING_HEADER", Settings.HEADERS_REMAINING),
+          Map.entry("LIMIT_RESET_HEADER", Settings.HEADERS_RESET),
+          Map.entry("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED", Settings.NEEDS_POLICIES),
+          Map.entry("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", Settings.STORE_MUST_BE_REACHABLE),
+          Map.entry("SHADOW_MODE", Settings.SHADOW_MODE),
+          Map.entry("QUOTA_MODE", Settings.QUOTA_MODE),
+          Map.entry("RESPONSE_DYNAMIC_METADATA", Settings.DYNAMIC_METADATA),
+          Map.entry("USE_PROMETHEUS", Settings.PROMETHEUS),
+          Map.entry("PROMETHEUS_ADDR", Settings.METRICS_ADDRESS),
+          Map.entry("PROMETHEUS_PATH", Settings.METRICS_PATH),
+          Map.entry("TRACING_ENABLED", Settings.TRACING),
+          Map.entry("TRACING_SERVICE_NAME", Settings.SERVICE_NAME),
+          Map.entry("TRACING_EXPORTER_PROTOCOL", Settings.OTLP_PROTOCOL),
+          Map.entry("TRACING_SAMPLING_RATE", Settings.SAMPLING_RATIO),
+          Map.entry("OTEL_EXPORTER_OTLP_ENDPOINT", Settings.OTLP_ENDPOINT));
+
+  /** The certificates, which count only when GRPC_SERVER_USE_TLS says so. */
+  private static final Map<String, Setting<?>> TLS =
+      Map.of(
+          "GRPC_SERVER_TLS_CERT", Settings.TLS_CERTIFICATE,
+          "GRPC_SERVER_TLS_KEY", Settings.TLS_KEY,
+          "GRPC_CLIENT_TLS_CACERT", Settings.TLS_CLIENT_CA,
+          "GRPC_CLIENT_TLS_SAN", Settings.TLS_CLIENT_SAN);
+
+  private static final Origin DEFAULT = new Origin.PeerDefault();
+
+  private final Map<String, String> environment = new LinkedHashMap<>();
+  private final SettingValues values;
+  private final boolean standsIn;
+
+  /**
+   * A reader of the variables that are not empty.
+   *
+   * @param standsIn whether the process was started with nothing but that program's environment
+   */
+  PeerEnvironment(Map<String, String> environment, SettingValues values, boolean standsIn) {
+    environment.forEach((name, value) -> {
+      if (!value.isEmpty()) {
+        this.environment.put(name, value);
+      }
+    });
+    this.values = values;
+    this.standsIn = standsIn;
+  }
+
+  /** Whether the variables say where that program's files are. */
+  static boolean namesPolicies(Map<String, String> environment) {
+    return isSet(environment, "RUNTIME_ROOT") || isSet(environment, "RUNTIME_SUBDIRECTORY");
+  }
+
+  /** What is in force there when nothing is configured. */
+  void putDefaults() {
+    values.put(Settings.CHARGE_REJECTED, true, DEFAULT);
+    values.put(Settings.MERGE_DOMAINS, false, DEFAULT);
+    values.put(Settings.REQUIRE_AT_START, false, DEFAULT);
+    values.put(Settings.RETRY_AFTER, false, DEFAULT);
+    values.put(Settings.MAX_CONNECTION_AGE, Duration.ofHours(24), DEFAULT);
+    values.put(Settings.MAX_CONNECTION_AGE_GRACE, Duration.ofHours(1), DEFAULT);
+    values.put(Settings.LOG_LEVEL, "warn", DEFAULT);
+    values.put(Settings.SERVICE_NAME, "RateLimit", DEFAULT);
+    if (Boolean.TRUE.equals(Forms.flag().parse(List.of(value("USE_PROMETHEUS"))))) {
+      values.put(Settings.METRICS_ADDRESS, ":9090", DEFAULT);
+    }
+  }
+
+  /** Puts what the variables say into the values. */
+  void read() {
+    readProvider();
+    readPolicyPaths();
+    SAME.entrySet().stream()
+        .sorted(Map.Entry.comparingByKey())
+        .forEach(same -> readSame(same.getKey(), same.getValue()));
+    readTls();
+    readChargeRejected();
+    Boolean start = flag("FORCE_START_WITHOUT_INITIAL_CONFIG");
+    if (start != null && start) {
+      values.put(
+          Settings.REQUIRE_AT_START,
+          false,
+          new Origin.Variable("FORCE_START_WITHOUT_INITIAL_CONFIG"));
+    }
+    String warning = IgnoredVariables.warning(environment);
+    if (!warning.isEmpty()) {
+      values.warn(warning);
+    }
+  }
+
+  private void readProvider() {
+    String type = environment.getOrDefault("CONFIG_TYPE", "FILE").toUpperCase(Locale.ROOT);
+    Origin origin = new Origin.Variable("CONFIG_TYPE");
+    if (type.equals("GRPC_XDS_SOTW")) {
+      values.error(
+          origin, "policies over xDS are not built in this version; FILE reads them from files");
+    } else if (!type.equals("FILE")) {
+      values.error(origin, Forms.alwaysQuoted(Secrets.mask(type)) + " is not FILE");
+    }
+    String store = environment.getOrDefault("BACKEND_TYPE", "redis");
+    if (!store.equals("redis") && !store.equals("memcache")) {
+      values.error(
+          new Origin.Variable("BACKEND_TYPE"),
+          Forms.alwaysQuoted(store) + " is not redis or memcache");
+    }
+  }
+
+  /** That program reads every file whose path below the root begins with the last folder's name. */
+  private void readPolicyPaths() {
+    flag("RUNTIME_IGNOREDOTFILES");
+    Boolean watchRoot = flag("RUNTIME_WATCH_ROOT");
+    if (!namesPolicies(environment)) {
+      return;
+    }
+    String root = environment.getOrDefault("RUNTIME_ROOT", "/srv/runtime_data/current");
+    String below = environment.getOrDefault("RUNTIME_SUBDIRECTORY", "");
+    String folder = environment.getOrDefault("RUNTIME_APPDIRECTORY", "config");
+    String base = below.isEmpty() ? root : root + "/" + below;
+    List<String> paths =
+        watchRoot == null || watchRoot
+            ? List.of(base + "/" + folder + "/**", base + "/" + folder + ".*")
+            : List.of(base + "/" + folder + "/**");
+    values.read(
+        Settings.POLICY_PATHS,
+        paths,
+        new Origin.Variable("RUNTIME_ROOT, RUNTIME_SUBDIRECTORY, RUNTIME_APPDIRECTORY"));
+  }
+
+  private void readSame(String name, Setting<?> setting) {
+    String value = environment.get(name);
+    if (value != null) {
+      values.read(setting, List.of(value), new Origin.Variable(name));
+    }
+  }
+
+  private void readTls() {
+    Boolean use = flag("GRPC_SERVER_USE_TLS");
+    if (use == null || !use) {
+      return;
+    }
+    TLS.entrySet().stream()
+        .sorted(Map.Entry.comparingByKey())
+        .forEach(part -> readSame(part.getKey(), part.getValue()));
+    if (values.get(Settings.TLS_CERTIFICATE).isEmpty() || values.get(Settings.TLS_KEY).isEmpty()) {
+      values.error(
+          new Origin.Variable("GRPC_SERVER_USE_TLS"),
+          "needs GRPC_SERVER_TLS_CERT and GRPC_SERVER_TLS_KEY");
+    }
+  }
+
+  private void readChargeRejected() {
+    Boolean stop = flag("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT");
+    if (stop != null && (stop || standsIn)) {
+      values.put(
+          Settings.CHARGE_REJECTED,
+          !stop,
+          new Origin.Variable("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT"));
+    }
+  }
+
+  private @Nullable Boolean flag(String name) {
+    String value = environment.get(name);
+    if (value == null) {
+      return null;
+    }
+    Form<Boolean> form = Forms.flag();
+    Boolean flag = form.parse(List.of(value));
+    if (flag == null) {
+      values.error(
+          new Origin.Variable(name), Forms.alwaysQuoted(value) + " is not " + form.expected());
+    }
+    return flag;
+  }
+
+  private String value(String name) {
+    return environment.getOrDefault(name, "");
+  }
+
+  private static boolean isSet(Map<String, String> environment, String name) {
+    String value = environment.get(name);
+    return value != null && !value.isEmpty();
+  }
+}

@@ -1,0 +1,63 @@
+package io.throttlekit.service.config;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the command line said, as it was written; null where it said nothing.
+ *
+ * @param policies files or folders
+ * @param config the configuration file
+ * @param grpcPort port of the gRPC listener
+ * @param httpPort port of the HTTP listener
+ * @param debugPort port of the debug listener
+ * @param store where counters live
+ * @param region name of the region that this process belongs to
+ * @param coordinator what regions share budgets through
+ */
+public record ServeFlags(
+    List<String> policies,
+    @Nullable String config,
+    @Nullable String grpcPort,
+    @Nullable String httpPort,
+    @Nullable String debugPort,
+    @Nullable String store,
+    @Nullable String region,
+    @Nullable String coordinator) {
+
+  /** Keeps a copy of the list. */
+  public ServeFlags {
+    policies = List.copyOf(policies);
+  }
+
+  /** A command line that said nothing. */
+  public static ServeFlags none() {
+    return new ServeFlags(List.of(), null, null, null, null, null, null, null);
+  }
+
+  void read(SettingValues values) {
+    if (!policies.isEmpty()) {
+      values.read(Settings.POLICY_PATHS, policies, new Origin.Option("--policies"));
+    }
+    read(values, Settings.GRPC_PORT, grpcPort, "--grpc-port");
+    read(values, Settings.HTTP_PORT, httpPort, "--http-port");
+    read(values, Settings.DEBUG_PORT, debugPort, "--debug-port");
+    read(values, Settings.STORE_URI, store, "--store");
+    if (coordinator != null && !coordinator.equals("memory")) {
+      values.error(
+          new Origin.Option("--coordinator"),
+          Forms.alwaysQuoted(Secrets.mask(coordinator))
+              + " is not memory (coordinators outside the process are not built in this version)");
+    }
+    if (region != null) {
+      values.warn("--region means nothing in this version: budgets are not shared by regions yet");
+    }
+  }
+
+  private static void read(
+      SettingValues values, Setting<?> setting, @Nullable String text, String option) {
+    if (text != null) {
+      values.read(setting, List.of(text), new Origin.Option(option));
+    }
+  }
+}

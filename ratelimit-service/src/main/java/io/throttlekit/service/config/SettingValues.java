@@ -1,0 +1,80 @@
+package io.throttlekit.service.config;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The values said so far, where each was said, and what was wrong. Not thread-safe. */
+final class SettingValues {
+
+  private static final Origin DEFAULT = new Origin.Default();
+
+  private static final String SERVICE_LINK =
+      " (Kubernetes sets such variables for Services; enableServiceLinks: false turns that off)";
+
+  /** A value and where it came from. */
+  private record Said(Object value, Origin origin) {}
+
+  private final Map<Setting<?>, Said> said = new LinkedHashMap<>();
+  private final List<String> errors = new ArrayList<>();
+  private final List<String> warnings = new ArrayList<>();
+
+  /** The value in force. */
+  @SuppressWarnings("unchecked") // put accepts a setting's own type only
+  <T> T get(Setting<T> setting) {
+    Said found = said.get(setting);
+    return found == null ? setting.fallback() : (T) found.value();
+  }
+
+  /** Where the value in force came from. */
+  Origin origin(Setting<?> setting) {
+    Said found = said.get(setting);
+    return found == null ? DEFAULT : found.origin();
+  }
+
+  /** Replaces the value in force. */
+  <T> void put(Setting<T> setting, T value, Origin origin) {
+    said.put(setting, new Said(value, origin));
+  }
+
+  /** Replaces the value in force by what the texts say, or notes what is wrong with them. */
+  <T> void read(Setting<T> setting, List<String> texts, Origin origin) {
+    T value = setting.form().parse(texts);
+    if (value == null) {
+      error(origin, malformed(setting, texts, origin));
+    } else {
+      put(setting, value, origin);
+    }
+  }
+
+  /** The value in force as YAML. */
+  <T> String print(Setting<T> setting) {
+    return setting.form().printer().apply(get(setting));
+  }
+
+  void error(Origin origin, String message) {
+    errors.add(origin + ": " + message);
+  }
+
+  void warn(String message) {
+    warnings.add(message);
+  }
+
+  List<String> errors() {
+    return List.copyOf(errors);
+  }
+
+  List<String> warnings() {
+    return List.copyOf(warnings);
+  }
+
+  private static String malformed(Setting<?> setting, List<String> texts, Origin origin) {
+    String value = Secrets.mask(String.join(",", texts));
+    String shown = value.length() > 120 ? value.substring(0, 120) + "…" : value;
+    return Forms.alwaysQuoted(shown)
+        + " is not "
+        + setting.form().expected()
+        + (origin instanceof Origin.Variable && value.startsWith("tcp://") ? SERVICE_LINK : "");
+  }
+}
