@@ -60,7 +60,10 @@ final class Contender implements AutoCloseable {
   }
 
   private MeasuredLoad measure(Load load, Duration time) throws IOException, InterruptedException {
-    return MeasuredLoad.of(server::usage, load, connections, requests, Bounds.lasting(time));
+    MeasuredLoad measured =
+        MeasuredLoad.of(server::usage, load, connections, requests, Bounds.lasting(time));
+    System.err.println(server.name() + ": " + measured);
+    return measured;
   }
 
   @Override
