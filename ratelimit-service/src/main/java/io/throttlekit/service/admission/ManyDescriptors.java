@@ -9,6 +9,7 @@ import io.throttlekit.descriptors.DomainPolicies;
 import io.throttlekit.descriptors.Limit;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.config.CompatibilityConfig;
+import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.Outcome;
 import java.util.ArrayList;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 final class ManyDescriptors {
   private final RateLimitRequest request;
   private final CompatibilityConfig compatibility;
-  private final DecisionObserver observer;
+  private final RateLimitMetrics metrics;
   private final @Nullable Rule[] rules;
 
   /** Whether some descriptor in quota mode is sure to pass, so that the others cannot refuse. */
@@ -36,10 +37,10 @@ final class ManyDescriptors {
       RateLimitRequest request,
       DomainPolicies domain,
       CompatibilityConfig compatibility,
-      DecisionObserver observer) {
+      RateLimitMetrics metrics) {
     this.request = request;
     this.compatibility = compatibility;
-    this.observer = observer;
+    this.metrics = metrics;
     this.rules = new @Nullable Rule[request.descriptors().size()];
     for (int i = 0; i < rules.length; i++) {
       rules[i] = MemoryAdmission.ruleFor(domain, request.descriptors().get(i));
@@ -59,7 +60,7 @@ final class ManyDescriptors {
       return new Answer(outcome.admitted(), verdicts);
     }
     if (wouldRefuse(verdicts)) {
-      observer.globalShadow();
+      metrics.globalShadow();
     }
     return new Answer(true, verdicts);
   }
@@ -156,7 +157,7 @@ final class ManyDescriptors {
     }
     Decision decision = decisions.get(telling);
     Descriptor descriptor = request.descriptors().get(index);
-    observer.decided(
+    metrics.decided(
         rule, descriptor.entries(), request.costOf(descriptor), decision, rule.shadow());
     return Verdict.of(role(rule, index), rule, rule.limits().get(telling), decision);
   }

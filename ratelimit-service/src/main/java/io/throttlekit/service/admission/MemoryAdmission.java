@@ -12,6 +12,7 @@ import io.throttlekit.descriptors.LimitOverride;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.config.CompatibilityConfig;
+import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.store.InMemoryStore;
 import java.util.Collections;
 import java.util.List;
@@ -29,7 +30,7 @@ public final class MemoryAdmission implements Admission {
   private final Supplier<@Nullable PolicyBook> policies;
   private final InMemoryStore store;
   private final CompatibilityConfig compatibility;
-  private final DecisionObserver observer;
+  private final RateLimitMetrics metrics;
 
   /**
    * Decides by the book that {@code policies} gives at the time.
@@ -40,11 +41,11 @@ public final class MemoryAdmission implements Admission {
       Supplier<@Nullable PolicyBook> policies,
       InMemoryStore store,
       CompatibilityConfig compatibility,
-      DecisionObserver observer) {
+      RateLimitMetrics metrics) {
     this.policies = policies;
     this.store = store;
     this.compatibility = compatibility;
-    this.observer = observer;
+    this.metrics = metrics;
   }
 
   @Override
@@ -56,11 +57,11 @@ public final class MemoryAdmission implements Admission {
     List<Descriptor> descriptors = request.descriptors();
     DomainPolicies domain = book.domain(request.domain());
     if (domain == null) {
-      observer.domainNotFound(request.domain());
+      metrics.domainNotFound(request.domain());
       return new Answer(true, Collections.nCopies(descriptors.size(), Verdict.UNTOUCHED));
     }
     if (descriptors.size() > 1) {
-      return new ManyDescriptors(request, domain, compatibility, observer).decide(store);
+      return new ManyDescriptors(request, domain, compatibility, metrics).decide(store);
     }
     Descriptor descriptor = descriptors.getFirst();
     Rule rule = ruleFor(domain, descriptor);
@@ -71,7 +72,7 @@ public final class MemoryAdmission implements Admission {
       return new Answer(true, List.of(Verdict.unlimited(rule)));
     }
     if (rule.limits().size() > 1) {
-      return new ManyDescriptors(request, domain, compatibility, observer).decide(store);
+      return new ManyDescriptors(request, domain, compatibility, metrics).decide(store);
     }
     return decideOne(request, descriptor, rule, rule.limits().getFirst());
   }
@@ -105,12 +106,12 @@ public final class MemoryAdmission implements Admission {
     long cost = request.costOf(descriptor);
     Decision decision =
         store.acquire(chargeOf(rule, limit, entries, cost, compatibility.chargeRejected()));
-    observer.decided(rule, entries, cost, decision, rule.shadow());
+    metrics.decided(rule, entries, cost, decision, rule.shadow());
     Role role = roleOf(rule, descriptor, cost, compatibility.quotaMode());
     Verdict verdict = Verdict.of(role, rule, limit, decision);
     boolean admitted = !verdict.refused();
     if (!admitted && compatibility.shadowMode()) {
-      observer.globalShadow();
+      metrics.globalShadow();
       admitted = true;
     }
     return new Answer(admitted, List.of(verdict));

@@ -9,6 +9,8 @@ import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.TlsConfig;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.server.Health.Obstacle;
+import io.throttlekit.service.telemetry.DecisionTracing;
+import io.throttlekit.service.telemetry.RateLimitMetrics;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -53,9 +55,10 @@ public final class GrpcServer {
       GrpcConfig config,
       RateLimitFrontEnd frontEnd,
       Health health,
-      CallObserver observer,
+      RateLimitMetrics metrics,
+      DecisionTracing tracing,
       TimeSource time) {
-    this(config, new ShouldRateLimit(frontEnd, observer, time), health, TLS_POLL_INTERVAL);
+    this(config, new ShouldRateLimit(frontEnd, metrics, tracing, time), health, TLS_POLL_INTERVAL);
   }
 
   GrpcServer(GrpcConfig config, ShouldRateLimit service, Health health, Duration tlsPollInterval) {
@@ -112,7 +115,7 @@ public final class GrpcServer {
   public void stop() {
     health.raise(Obstacle.DRAINING);
     try {
-      boolean unused = drained.await(config.drainDelay().toNanos(), TimeUnit.NANOSECONDS);
+      var _ = drained.await(config.drainDelay().toNanos(), TimeUnit.NANOSECONDS);
       server.shutdown();
       if (!server.awaitTermination(config.drainTimeout().toNanos(), TimeUnit.NANOSECONDS)) {
         LOG.warn("calls were still in progress after {}, they are cut", config.drainTimeout());
@@ -177,7 +180,7 @@ public final class GrpcServer {
         LOG.warn("the socket file {} could not be removed", config.unixSocket(), e);
       }
     }
-    var unused = eventLoops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+    var _ = eventLoops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
   }
 
   private String describeAddress() {

@@ -9,6 +9,8 @@ import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.rls.InvalidRequestException;
+import io.throttlekit.service.telemetry.DecisionSpan;
+import io.throttlekit.service.telemetry.Failure;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,16 +22,22 @@ import org.slf4j.LoggerFactory;
  */
 final class RateLimitCall extends ServerCall.Listener<RateLimitRequest> implements Later {
   private static final Logger LOG = LoggerFactory.getLogger(RateLimitCall.class);
+  private static final long NOT_STARTED = Long.MIN_VALUE;
 
   private final ShouldRateLimit service;
   private final ServerCall<RateLimitRequest, RateLimitResponse> call;
+  private final @Nullable DecisionSpan span;
   private @Nullable RateLimitRequest request;
   private boolean ended;
-  private long startNanos;
+  private long startNanos = NOT_STARTED;
 
-  RateLimitCall(ShouldRateLimit service, ServerCall<RateLimitRequest, RateLimitResponse> call) {
+  RateLimitCall(
+      ShouldRateLimit service,
+      ServerCall<RateLimitRequest, RateLimitResponse> call,
+      @Nullable DecisionSpan span) {
     this.service = service;
     this.call = call;
+    this.span = span;
   }
 
   @Override
@@ -59,7 +67,9 @@ final class RateLimitCall extends ServerCall.Listener<RateLimitRequest> implemen
 
   @Override
   public void onCancel() {
-    ended = true;
+    if (!ended) {
+      end();
+    }
   }
 
   @Override
@@ -99,22 +109,40 @@ final class RateLimitCall extends ServerCall.Listener<RateLimitRequest> implemen
 
   private void reply(Answer answer) {
     RateLimitRequest complete = request;
-    if (ended || complete == null || call.isCancelled()) {
+    if (ended || complete == null) {
       return;
     }
     RateLimitResponse response = service.frontEnd.write(complete, answer);
-    ended = true;
-    call.sendHeaders(new Metadata());
-    call.sendMessage(response);
-    call.close(Status.OK, new Metadata());
-    service.observer.answered(service.time.monotonicNanos() - startNanos);
+    if (span != null) {
+      Trace.decided(span, complete.getDomain(), answer);
+    }
+    end();
+    if (!call.isCancelled()) {
+      call.sendHeaders(new Metadata());
+      call.sendMessage(response);
+      call.close(Status.OK, new Metadata());
+    }
   }
 
   private void fail(Status status) {
-    service.observer.failed();
-    if (!ended) {
-      ended = true;
-      call.close(status, new Metadata());
+    if (ended) {
+      return;
+    }
+    service.metrics.failed(Failure.SERVICE);
+    if (span != null) {
+      span.failed(String.valueOf(status.getDescription()));
+    }
+    end();
+    call.close(status, new Metadata());
+  }
+
+  private void end() {
+    ended = true;
+    if (startNanos != NOT_STARTED) {
+      service.metrics.answered(service.time.monotonicNanos() - startNanos);
+    }
+    if (span != null) {
+      span.end();
     }
   }
 }

@@ -54,8 +54,7 @@ final class ServerTls implements AutoCloseable {
     try {
       ServerTls tls = new ServerTls(config, TlsFiles.read(config));
       long nanos = pollInterval.toNanos();
-      var unused =
-          tls.poller.scheduleWithFixedDelay(tls::reload, nanos, nanos, TimeUnit.NANOSECONDS);
+      var _ = tls.poller.scheduleWithFixedDelay(tls::reload, nanos, nanos, TimeUnit.NANOSECONDS);
       return tls;
     } catch (IOException | GeneralSecurityException e) {
       throw new ListenException("cannot use the TLS files: " + describe(e), e);

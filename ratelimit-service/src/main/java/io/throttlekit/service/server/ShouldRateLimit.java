@@ -13,6 +13,8 @@ import io.grpc.ServiceDescriptor;
 import io.grpc.StatusRuntimeException;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
+import io.throttlekit.service.telemetry.DecisionTracing;
+import io.throttlekit.service.telemetry.RateLimitMetrics;
 import java.io.InputStream;
 
 /**
@@ -27,12 +29,18 @@ final class ShouldRateLimit implements ServerCallHandler<RateLimitRequest, RateL
       RateLimitRequest.newBuilder().setDomain("malformed").build();
 
   final RateLimitFrontEnd frontEnd;
-  final CallObserver observer;
+  final RateLimitMetrics metrics;
   final TimeSource time;
+  private final DecisionTracing tracing;
 
-  ShouldRateLimit(RateLimitFrontEnd frontEnd, CallObserver observer, TimeSource time) {
+  ShouldRateLimit(
+      RateLimitFrontEnd frontEnd,
+      RateLimitMetrics metrics,
+      DecisionTracing tracing,
+      TimeSource time) {
     this.frontEnd = frontEnd;
-    this.observer = observer;
+    this.metrics = metrics;
+    this.tracing = tracing;
     this.time = time;
   }
 
@@ -56,7 +64,7 @@ final class ShouldRateLimit implements ServerCallHandler<RateLimitRequest, RateL
   public ServerCall.Listener<RateLimitRequest> startCall(
       ServerCall<RateLimitRequest, RateLimitResponse> call, Metadata headers) {
     call.request(2); // one message, and one more to notice that there is no second
-    return new RateLimitCall(this, call);
+    return new RateLimitCall(this, call, tracing.start(headers));
   }
 
   private record ForgivingMarshaller(Marshaller<RateLimitRequest> exact)
