@@ -4,12 +4,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The matching rules of the policy language, written for reading and with nothing in common with
- * the real matcher: texts are built, patterns are regular expressions, levels are maps. What the
+ * the real matcher: texts are built, patterns are tried letter by letter, levels are maps. What the
  * real one does is compared with this.
  */
 public final class ReferenceMatcher {
@@ -102,12 +101,14 @@ public final class ReferenceMatcher {
   }
 
   static boolean describes(String pattern, String text) {
-    StringBuilder regex = new StringBuilder();
-    for (int i = 0; i < pattern.length(); i++) {
-      char c = pattern.charAt(i);
-      regex.append(c == '*' ? ".*" : Pattern.quote(String.valueOf(c)));
+    if (pattern.isEmpty()) {
+      return text.isEmpty();
     }
-    return Pattern.compile(regex.toString(), Pattern.DOTALL).matcher(text).matches();
+    String rest = pattern.substring(1);
+    if (pattern.startsWith("*")) {
+      return describes(rest, text) || (!text.isEmpty() && describes(pattern, text.substring(1)));
+    }
+    return text.startsWith(pattern.substring(0, 1)) && describes(rest, text.substring(1));
   }
 
   private static List<String> charged(

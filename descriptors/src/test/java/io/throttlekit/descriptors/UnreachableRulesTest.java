@@ -1,0 +1,215 @@
+package io.throttlekit.descriptors;
+
+import static io.throttlekit.descriptors.Descriptors.key;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.descriptors.ReferenceMatcher.Branch;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class UnreachableRulesTest {
+
+  @Test
+  void namesTheWildcardThatTakesEverythingFirst() {
+    assertThat(
+            find(
+                key("user").value("a*").line(3).limit(1).of(),
+                key("user").value("ab*").line(6).limit(2).of()))
+        .containsExactly(
+            new Finding(
+                new SourceLocation("shop.yaml", 6, 5),
+                "wildcard `user_ab*` never matches: everything it describes is taken first by"
+                    + " `user_a*` (shop.yaml:3:5)",
+                "move it before `user_a*`"));
+  }
+
+  @Test
+  void namesTheWildcardThatHidesADefaultWhereverItStands() {
+    assertThat(
+            find(
+                key("user").line(3).limit(1).of(key("path").limit(1).of()),
+                key("user").value("*").line(6).limit(2).of()))
+        .containsExactly(
+            new Finding(
+                new SourceLocation("shop.yaml", 3, 5),
+                "default of `user` never matches, nor what is below it: every value is taken first"
+                    + " by `user_*` (shop.yaml:6:5)",
+                "state it in the wildcard's place, or narrow the wildcard"));
+  }
+
+  @Test
+  void looksBelowDescriptorsThatCanBeReachedAndInEveryDomain() {
+    DescriptorNode parent =
+        key("a").of(key("b").value("*").line(5).of(), key("b").value("x*y").line(7).of());
+
+    assertThat(UnreachableRules.find(Map.of("d", List.of(parent), "e", List.of(parent))))
+        .extracting(finding -> finding.location().line())
+        .containsExactly(7, 7);
+  }
+
+  @ParameterizedTest(name = "{1} behind {0}: hidden {2}")
+  @CsvSource({
+    "k_a*,      k_ab*,   true",
+    "k_ab*,     k_a*,    false",
+    "k_*,       k_*x,    true",
+    "*,         k_a*b*c, true",
+    "k_*b*,     k_a*b*c, true",
+    "k_a*b,     k_a*c*b, true",
+    "k_a*c*b,   k_a*b,   false",
+    "k_*a,      k_a*,    false",
+    "k*,        k_*,     true",
+    "k_*,       k*,      false",
+    "*_*,       k*,      true",
+    "*_*,       *,       true",
+    "k*_*,      k*,      true",
+    "k_a*,      k_b*,    false",
+    "k_**,      k_*,     true",
+  })
+  void decidesWhetherOnePatternCoversAnother(String earlier, String later, boolean hidden) {
+    assertThat(find(key(earlier).of(), key(later).of())).hasSize(hidden ? 1 : 0);
+  }
+
+  @Test
+  void seesTwoWildcardsThatOnlyTogetherCoverAThird() {
+    DescriptorNode left = key("a*_*b*c").line(1).of();
+    DescriptorNode right = key("a*b*_*c").line(2).of();
+    DescriptorNode third = key("a*b*c").line(3).of();
+
+    assertThat(find(left, right, third))
+        .extracting(Finding::message)
+        .containsExactly(
+            "wildcard `a*b*c` never matches: everything it describes is taken first by"
+                + " `a*_*b*c` (shop.yaml:1:5) and `a*b*_*c` (shop.yaml:2:5)");
+    assertThat(find(left, third)).isEmpty();
+    assertThat(find(right, third)).isEmpty();
+  }
+
+  @Test
+  void neverWarnsOfKeyAndValueNorOfADefaultThatAWildcardLeavesAValue() {
+    assertThat(
+            find(
+                key("user").value("*").of(),
+                key("user").value("bob").of(),
+                key("path").of(),
+                key("path").value("/*").of()))
+        .isEmpty();
+  }
+
+  /**
+   * No request finds a flagged descriptor, unless its own text is literally that of the descriptor;
+   * and what is not flagged is found by the request made for it.
+   */
+  @ParameterizedTest(name = "seed {0}")
+  @ValueSource(longs = {7, 20_261_121})
+  void flagsExactlyWhatRequestsNeverFind(long seed) {
+    RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
+    RandomPolicies policies = new RandomPolicies(random);
+    int flagged = 0;
+    int found = 0;
+    for (int p = 0; p < 4_000; p++) {
+      List<DescriptorNode> level = policies.policy("d").descriptors();
+      Map<String, Integer> positions = new HashMap<>();
+      Set<Integer> hidden = new HashSet<>();
+      List<DescriptorNode> named = new ArrayList<>();
+      for (int i = 0; i < level.size(); i++) {
+        DescriptorNode d = level.get(i);
+        positions.put("#" + i, i);
+        named.add(named(d, "#" + i));
+        if (UnreachableRules.inspect(level, i) != null) {
+          hidden.add(i);
+        }
+      }
+      flagged += hidden.size();
+      Set<Integer> reached = new HashSet<>();
+      RandomPolicies.Policy policy = new RandomPolicies.Policy("d", named);
+      for (int r = 0; r < 15; r++) {
+        String[] request = policies.request(policy);
+        if (request.length >= 2) {
+          reach(named, request[0], request[1], positions, reached);
+        }
+      }
+      for (DescriptorNode d : level) {
+        probes(d).forEach(text -> reach(named, text[0], text[1], positions, reached));
+      }
+      found += reached.size();
+      assertThat(hidden).as(policy::yaml).allSatisfy(i -> assertThat(reached).doesNotContain(i));
+      Set<Integer> all = new HashSet<>(reached);
+      all.addAll(hidden);
+      for (int i = 0; i < level.size(); i++) {
+        DescriptorNode d = level.get(i);
+        boolean exactOnly = !d.wildcard() && !d.value().isEmpty();
+        assertThat(exactOnly || all.contains(i))
+            .as(() -> d.composite() + " of\n" + policy)
+            .isTrue();
+      }
+    }
+    assertThat(flagged).isGreaterThan(1_000);
+    assertThat(found).isGreaterThan(1_000);
+  }
+
+  /** Entries made to find the descriptor if anything can: fresh letters for the stars. */
+  private static List<String[]> probes(DescriptorNode descriptor) {
+    String text = descriptor.composite();
+    if (!descriptor.wildcard()) {
+      return List.<String[]>of(new String[] {descriptor.key(), "§"});
+    }
+    List<String[]> probes = new ArrayList<>();
+    if (text.contains("_")) {
+      probes.add(text.replace("*", "§").split("_", 2));
+    }
+    for (int at = text.indexOf('*'); at >= 0; at = text.indexOf('*', at + 1)) {
+      String probe = text.substring(0, at) + "§_§" + text.substring(at + 1);
+      probes.add(probe.replace("*", "§").split("_", 2));
+    }
+    return probes;
+  }
+
+  private static void reach(
+      List<DescriptorNode> level,
+      String key,
+      String value,
+      Map<String, Integer> positions,
+      Set<Integer> reached) {
+    ReferenceMatcher.Walk walk = ReferenceMatcher.match(level, key, value);
+    Integer position = walk.ruleName() == null ? null : positions.get(walk.ruleName());
+    if (position == null) {
+      return;
+    }
+    Branch asWritten = level.get(position).wildcard() ? Branch.WILDCARD : Branch.DEFAULT;
+    if (walk.branches().getFirst() == asWritten) {
+      reached.add(position);
+    }
+  }
+
+  private static DescriptorNode named(DescriptorNode d, String name) {
+    RuleSpec rule =
+        new RuleSpec(
+            d.location(),
+            true,
+            List.of(),
+            name,
+            List.of(),
+            false,
+            false,
+            false,
+            OnOutage.ERROR,
+            null);
+    return new DescriptorNode(
+        d.location(), d.key(), d.value(), false, false, false, rule, d.children());
+  }
+
+  private static List<Finding> find(DescriptorNode... descriptors) {
+    return UnreachableRules.find(Map.of("d", Arrays.asList(descriptors)));
+  }
+}
