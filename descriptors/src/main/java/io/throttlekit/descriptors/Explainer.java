@@ -1,18 +1,115 @@
 package io.throttlekit.descriptors;
 
+import io.throttlekit.descriptors.Explanation.NearMiss;
+import io.throttlekit.descriptors.Explanation.NearMiss.Kind;
+import io.throttlekit.descriptors.Explanation.Outcome;
+import io.throttlekit.descriptors.Explanation.Step;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
-/** Says which rule a request meets and why. Stateless and thread-safe. */
+/** Says which rule a request meets and why. Stateless and thread-safe; not for the hot path. */
 public final class Explainer {
 
   /**
    * Explains what happens to one descriptor of a request.
    *
    * @param entries key, value, key, value …
+   * @throws IllegalArgumentException if a key has no value
    */
   public Explanation explain(PolicyBook book, String domain, String[] entries) {
+    if (entries.length % 2 != 0) {
+      throw new IllegalArgumentException("every key needs a value: " + List.of(entries));
+    }
     DomainPolicies policies = book.domain(domain);
-    Rule rule = policies == null ? null : policies.match(entries);
-    return new Explanation(rule, String.valueOf(rule), List.of(), List.of());
+    if (policies == null) {
+      String summary = "no rule: no policy names the domain `" + domain + '`';
+      return new Explanation(
+          Outcome.UNKNOWN_DOMAIN, null, summary, List.of(), sameLetters(book, domain));
+    }
+    List<Step> steps = new ArrayList<>();
+    Level level = policies.root();
+    CompiledDescriptor last = null;
+    for (int i = 0; i < entries.length; i += 2) {
+      CompiledDescriptor found = level.find(entries[i], entries[i + 1]);
+      if (found == null) {
+        List<NearMiss> misses = new NearMisses(policies, entries).ofEntry(level, i);
+        return new Explanation(
+            Outcome.ENTRY_NOT_FOUND, null, notFound(entries, i, last, level), steps, misses);
+      }
+      steps.add(step(i, entries, found));
+      last = found;
+      level = found.children;
+    }
+    return atEnd(policies, entries, last, steps);
+  }
+
+  private static Explanation atEnd(
+      DomainPolicies policies,
+      String[] entries,
+      @Nullable CompiledDescriptor last,
+      List<Step> steps) {
+    if (last == null) {
+      String summary = "no rule: the descriptor has no entries";
+      return new Explanation(Outcome.NO_ENTRIES, null, summary, steps, List.of());
+    }
+    Rule rule = last.rule;
+    if (rule == null) {
+      String summary = "no rule: " + named(last) + " states no limit";
+      List<NearMiss> misses = new NearMisses(policies, entries).below(last);
+      return new Explanation(Outcome.NO_LIMIT, null, summary, steps, misses);
+    }
+    String name = rule.name().isEmpty() ? "" : " named " + rule.name();
+    String summary =
+        "rule `%s`%s at %s: %s".formatted(rule.path(), name, rule.location(), limits(rule));
+    return new Explanation(Outcome.MATCHED, rule, summary, steps, List.of());
+  }
+
+  private static String notFound(
+      String[] entries, int at, @Nullable CompiledDescriptor above, Level level) {
+    String where = above == null ? "" : " below " + named(above);
+    String what = level.isEmpty() ? "there is nothing" : "nothing matches it";
+    return "no rule: entry %d %s, and %s%s".formatted(at / 2 + 1, entry(entries, at), what, where);
+  }
+
+  private static String limits(Rule rule) {
+    if (rule.unlimited()) {
+      return "unlimited";
+    }
+    List<String> limits = new ArrayList<>();
+    for (Limit limit : rule.limits()) {
+      LimitUnit unit = limit.unit();
+      String window =
+          unit == null ? limit.windowMillis() + " ms" : unit.name().toLowerCase(Locale.ROOT);
+      limits.add(limit.requestsPerUnit() + " per " + window + " (" + limit.algorithm().id() + ')');
+    }
+    return String.join(" and ", limits) + (rule.shadow() ? ", in shadow mode" : "");
+  }
+
+  private static List<NearMiss> sameLetters(PolicyBook book, String domain) {
+    return book.domains().stream()
+        .filter(known -> known.equalsIgnoreCase(domain))
+        .map(known ->
+            new NearMiss(
+                Kind.CASE,
+                "domain `" + domain + "` differs only in case from `" + known + '`',
+                null))
+        .toList();
+  }
+
+  private static Step step(int at, String[] entries, CompiledDescriptor found) {
+    String key = entries[at];
+    String value = entries[at + 1];
+    MatchedBy how = found.expects.matchedBy(key, value);
+    return new Step(at / 2 + 1, key, value, how, found.composite, found.location());
+  }
+
+  private static String entry(String[] entries, int at) {
+    return entries[at] + '=' + entries[at + 1];
+  }
+
+  private static String named(CompiledDescriptor descriptor) {
+    return '`' + descriptor.composite + "` (" + descriptor.location() + ')';
   }
 }
