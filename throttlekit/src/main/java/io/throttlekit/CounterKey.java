@@ -9,9 +9,10 @@ import java.util.List;
  *
  * <p>Neither the limit nor the rule object belongs to it, so a reload that changes a limit keeps
  * the count. Entries are kept apart, so {@code a_b, c} and {@code a, b_c} are different counters.
+ * Ordered, so that a hash map stays fast when someone chooses values with equal hash codes.
  * Immutable and thread-safe as long as nobody writes to the array it was made from.
  */
-public final class CounterKey {
+public final class CounterKey implements Comparable<CounterKey> {
   private final String scope;
   private final String[] entries;
   private final int hash;
@@ -44,6 +45,13 @@ public final class CounterKey {
   /** The charged entries: key, value, key, value … */
   public List<String> entries() {
     return List.of(entries);
+  }
+
+  /** By scope, then by entries; consistent with equals. */
+  @Override
+  public int compareTo(CounterKey that) {
+    int byScope = scope.compareTo(that.scope);
+    return byScope != 0 ? byScope : Arrays.compare(entries, that.entries);
   }
 
   @Override

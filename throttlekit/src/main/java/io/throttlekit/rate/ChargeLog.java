@@ -1,7 +1,7 @@
 package io.throttlekit.rate;
 
-import java.util.Arrays;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
 /**
  * Times and running totals of charges, in a buffer that many states share.
@@ -16,47 +16,64 @@ final class ChargeLog {
   static final ChargeLog EMPTY = new ChargeLog(0);
 
   private static final int SMALLEST = 8;
+  private static final VarHandle CLAIMED;
 
-  private final long[] millis;
-  private final long[] totals;
-  private final AtomicInteger claimed;
+  static {
+    try {
+      CLAIMED = MethodHandles.lookup().findVarHandle(ChargeLog.class, "claimed", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** Time and total of every entry, alternating. */
+  private final long[] entries;
+
+  @SuppressWarnings("UnusedVariable") // through CLAIMED
+  private volatile int claimed;
 
   private ChargeLog(int capacity) {
-    millis = new long[capacity];
-    totals = new long[capacity];
-    claimed = new AtomicInteger();
+    entries = new long[2 * capacity];
   }
 
   long millis(int index) {
-    return millis[index];
+    return entries[2 * index];
   }
 
+  /** Units charged up to and including entry {@code index}; 0 before the first. */
   long total(int index) {
-    return totals[index];
+    return index < 0 ? 0 : entries[2 * index + 1];
   }
 
   /** Writes entry {@code index} unless it is taken or beyond the end; says whether it did. */
   boolean append(int index, long atMillis, long total) {
-    if (index >= millis.length || !claimed.compareAndSet(index, index + 1)) {
+    if (2 * index >= entries.length || !CLAIMED.compareAndSet(this, index, index + 1)) {
       return false;
     }
-    millis[index] = atMillis;
-    totals[index] = total;
+    write(index, atMillis, total);
     return true;
   }
 
   /**
-   * A log of the entries {@code from} to {@code to − 1} and one more, with totals less {@code
-   * forgotten} and room for as many again.
+   * A log of the entries {@code from} to {@code to − 1} and one more, with totals less those before
+   * {@code from}, and room for as many again. The units of entries before {@code whole} are kept as
+   * one entry, at the newest of their times.
    */
-  ChargeLog copyOf(int from, int to, long forgotten, long newestMillis, long newestTotal) {
-    int size = to - from;
+  ChargeLog copyOf(int from, int whole, int to, long newestMillis, long newestTotal) {
+    long forgotten = total(from - 1);
+    int first = Math.max(from, whole - 1);
+    int size = to - first;
     ChargeLog copy = new ChargeLog(Math.max(SMALLEST, 2 * (size + 1)));
-    System.arraycopy(millis, from, copy.millis, 0, size);
-    Arrays.setAll(copy.totals, i -> i < size ? totals[from + i] - forgotten : 0);
-    copy.millis[size] = newestMillis;
-    copy.totals[size] = newestTotal;
-    copy.claimed.setPlain(size + 1);
+    for (int i = 0; i < size; i++) {
+      copy.write(i, millis(first + i), total(first + i) - forgotten);
+    }
+    copy.write(size, newestMillis, newestTotal - forgotten);
+    CLAIMED.set(copy, size + 1);
     return copy;
+  }
+
+  private void write(int index, long atMillis, long total) {
+    entries[2 * index] = atMillis;
+    entries[2 * index + 1] = total;
   }
 }

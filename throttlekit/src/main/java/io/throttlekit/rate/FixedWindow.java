@@ -39,20 +39,18 @@ public record FixedWindow(long limit, long windowMillis)
     long used = usedIn(state, start);
     long end = start + windowMillis;
     long left = limit - used;
-    if (cost == 0) {
-      boolean admitted = overrun == Overrun.COUNT ? left >= 0 : left > 0;
-      return new Transition<>(
-          state, admitted ? Decision.admit(limit, left, end) : refusal(1, left, end, nowMillis));
+    long needed = Range.needed(cost, overrun);
+    if (needed <= left) { // never used + needed: it can overflow
+      State next = cost == 0 ? state : new State(start, used + cost);
+      return new Transition<>(next, Decision.admit(limit, left - cost, end));
     }
-    if (cost <= left) {
-      return new Transition<>(
-          new State(start, used + cost), Decision.admit(limit, left - cost, end));
-    }
-    if (overrun == Overrun.REFUSE) {
-      return new Transition<>(state, refusal(cost, left, end, nowMillis));
+    long retryAfter = needed > limit ? Decision.NEVER : end - nowMillis;
+    if (cost == 0 || overrun == Overrun.REFUSE) {
+      return new Transition<>(state, Decision.refuse(limit, Math.max(0, left), end, retryAfter));
     }
     return new Transition<>(
-        new State(start, Range.saturatedSum(used, cost)), refusal(cost, 0, end, nowMillis));
+        new State(start, Range.saturatedSum(used, cost)),
+        Decision.refuse(limit, 0, end, retryAfter));
   }
 
   @Override
@@ -67,12 +65,7 @@ public record FixedWindow(long limit, long windowMillis)
 
   @Override
   public long unusedFromMillis(State state) {
-    return state.startMillis + windowMillis;
-  }
-
-  private Decision refusal(long cost, long left, long end, long nowMillis) {
-    long retryAfter = cost > limit ? Decision.NEVER : Math.max(1, end - nowMillis);
-    return Decision.refuse(limit, Math.max(0, left), end, retryAfter);
+    return state.used == 0 ? state.startMillis : state.startMillis + windowMillis;
   }
 
   private long windowStart(@Nullable State state, long nowMillis) {

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>In any span of {@code t} ms at most {@code burst + rate · t / windowMillis} units are
  * admitted. The state is the theoretical arrival time of ITU-T I.371, kept exactly: as what is
- * owed, in units of 1/windowMillis, at a moment. A clock that steps back finds as much owed as the
- * way back would have paid.
+ * owed, in units of 1/windowMillis (up to {@link Cost#MAX} of those), at a moment that never moves
+ * back. A clock that steps back finds as much more owed as the way back would have paid.
  *
  * @param rate units per window, from 0 (refuse everything)
  * @param windowMillis the period of {@code rate} in ms, from 1
@@ -55,33 +55,35 @@ public record Gcra(long rate, long windowMillis, long burst) implements RateAlgo
   @Override
   public Transition<State> charge(
       @Nullable State state, long nowMillis, long cost, Overrun overrun) {
-    long owed = owedAt(state, nowMillis);
-    long left = burst * windowMillis - owed;
-    if (cost == 0) {
-      boolean admitted = overrun == Overrun.COUNT ? left >= 0 : left >= windowMillis && burst > 0;
-      return new Transition<>(
-          state, admitted ? admission(owed, nowMillis) : refusal(1, owed, nowMillis));
-    }
-    if (cost <= burst && cost * windowMillis <= left) {
+    long at = state == null ? nowMillis : Math.max(nowMillis, state.atMillis);
+    long owed = owedAt(state, at);
+    long needed = Range.needed(cost, overrun);
+    long fitsFrom = needed > burst ? Decision.NEVER : fitsFrom(needed, owed, at);
+    if (fitsFrom <= nowMillis) {
       long next = owed + cost * windowMillis;
-      return new Transition<>(new State(next, nowMillis), admission(next, nowMillis));
+      return new Transition<>(
+          cost == 0 ? state : new State(next, at),
+          Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at)));
     }
-    Decision refusal = refusal(cost, owed, nowMillis);
-    if (overrun == Overrun.REFUSE || rate == 0) {
-      return new Transition<>(state, refusal);
+    long retryAfter = needed > burst ? Decision.NEVER : fitsFrom - nowMillis;
+    if (cost == 0 || overrun == Overrun.REFUSE || rate == 0) {
+      long remaining = remaining(owed, at - nowMillis);
+      return new Transition<>(
+          state, Decision.refuse(burst, remaining, resetAt(owed, at), retryAfter));
     }
     long debt = Range.saturatedSum(owed, Range.saturatedProduct(cost, windowMillis));
     return new Transition<>(
-        new State(debt, nowMillis),
-        Decision.refuse(burst, 0, resetAt(debt, nowMillis), refusal.retryAfterMillis()));
+        new State(debt, at), Decision.refuse(burst, 0, resetAt(debt, at), retryAfter));
   }
 
   @Override
   public Transition<State> refund(@Nullable State state, long nowMillis, long units) {
-    long owed = owedAt(state, nowMillis);
+    long at = state == null ? nowMillis : Math.max(nowMillis, state.atMillis);
+    long owed = owedAt(state, at);
     long next = Math.max(0, owed - Range.saturatedProduct(units, windowMillis));
     return new Transition<>(
-        next == owed ? state : new State(next, nowMillis), admission(next, nowMillis));
+        next == owed ? state : new State(next, at),
+        Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at)));
   }
 
   @Override
@@ -89,31 +91,29 @@ public record Gcra(long rate, long windowMillis, long burst) implements RateAlgo
     return resetAt(state.owed, state.atMillis);
   }
 
-  private long owedAt(@Nullable State state, long nowMillis) {
+  /** What is owed at {@code at}, which is not before the state. */
+  private long owedAt(@Nullable State state, long at) {
     if (state == null || rate == 0) {
       return 0;
     }
-    long elapsed = nowMillis - state.atMillis;
-    if (elapsed < 0) {
-      return Range.saturatedSum(state.owed, Range.saturatedProduct(-elapsed, rate));
-    }
+    long elapsed = at - state.atMillis;
     return elapsed > state.owed / rate ? 0 : state.owed - elapsed * rate;
   }
 
-  private Decision admission(long owed, long nowMillis) {
-    long remaining = Math.max(0, burst * windowMillis - owed) / windowMillis;
-    return Decision.admit(burst, remaining, resetAt(owed, nowMillis));
+  /** The ms from which {@code units}, at most the burst, fit: before {@code at} if early enough. */
+  private long fitsFrom(long units, long owed, long at) {
+    if (rate == 0) {
+      return at;
+    }
+    return at + Math.ceilDiv(owed + units * windowMillis - burst * windowMillis, rate);
   }
 
-  private Decision refusal(long cost, long owed, long nowMillis) {
-    long left = burst * windowMillis - owed;
-    long retryAfter =
-        cost > burst ? Decision.NEVER : Math.max(1, Math.ceilDiv(cost * windowMillis - left, rate));
-    return Decision.refuse(
-        burst, Math.max(0, left) / windowMillis, resetAt(owed, nowMillis), retryAfter);
+  private long remaining(long owed, long millisBehind) {
+    long left = burst * windowMillis - owed - Range.saturatedProduct(millisBehind, rate);
+    return Math.max(0, left) / windowMillis;
   }
 
-  private long resetAt(long owed, long nowMillis) {
-    return owed == 0 ? nowMillis : nowMillis + Math.ceilDiv(owed, rate);
+  private long resetAt(long owed, long at) {
+    return owed == 0 || rate == 0 ? at : at + Math.ceilDiv(owed, rate);
   }
 }

@@ -1,6 +1,7 @@
 package io.throttlekit.rate;
 
 import io.throttlekit.Cost;
+import io.throttlekit.Overrun;
 
 /** The ranges in which every algorithm computes exactly, in Java's longs and in Lua's doubles. */
 final class Range {
@@ -25,6 +26,11 @@ final class Range {
       throw new IllegalArgumentException(
           what + " of " + units + " is too large: at most " + Cost.MAX / millis + " here");
     }
+  }
+
+  /** Units that must be left for a charge of {@code cost} to be admitted; a peek looks for one. */
+  static long needed(long cost, Overrun overrun) {
+    return cost == 0 && overrun != Overrun.COUNT ? 1 : cost;
   }
 
   /** {@code a + b} for values from 0 to {@link Cost#MAX}, at most {@link Cost#MAX}. */

@@ -1,5 +1,6 @@
 package io.throttlekit.rate;
 
+import io.throttlekit.Cost;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 import org.jspecify.annotations.Nullable;
@@ -8,8 +9,11 @@ import org.jspecify.annotations.Nullable;
  * At most {@code limit} units in any window, exactly: the time of every charge is remembered for
  * one window.
  *
- * <p>A charge made exactly one window ago no longer counts. Costs 16 bytes per remembered charge,
- * at most {@code limit} of them, so it is for small limits. Time that runs backwards is taken as
+ * <p>A charge made exactly one window ago no longer counts. Costs 16 to 32 bytes per remembered
+ * charge, so it is for small limits. Charges of one ms are one entry; when overdrafts make more
+ * entries than the limit plus two, the oldest are taken together at the newest of their times,
+ * which decides the same unless units are refunded, and then counts them longer. A debt beyond
+ * {@link Cost#MAX} counts as that much at its newest charge. Time that runs backwards is taken as
  * the newest time seen.
  *
  * @param limit units per window, from 0 (refuse everything) to 1,000,000
@@ -19,23 +23,28 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
   /** The largest limit: a log of so many charges takes 16 MB. */
   public static final long MAX_LIMIT = 1_000_000;
 
-  /**
-   * The charges of one counter, oldest first. Units are counted from the counter's first charge on,
-   * so the units of a stretch of the log are a difference of two numbers.
-   *
-   * @param log times and running totals of the charges {@code from} to {@code to − 1}
-   * @param from the first charge that may still count
-   * @param to the end of the charges in the log
-   * @param forgotten units charged before {@code from}
-   * @param newestMillis time of the newest charge, which is not in the log yet
-   * @param total units charged ever, the newest charge included
-   */
-  public record State(
-      ChargeLog log, int from, int to, long forgotten, long newestMillis, long total) {
+  /** A log begins anew before its total comes near what a long holds. */
+  private static final long MAX_TOTAL = Long.MAX_VALUE / 2;
 
-    /** Units charged before the {@code index}th charge of the log. */
-    long before(int index) {
-      return index == from ? forgotten : log.total(index - 1);
+  /** The charges of one counter, oldest first, the newest beside the log of the others. */
+  public static final class State {
+    private final ChargeLog log;
+
+    /** The first charge of the log that may still count, and the end of the charges in it. */
+    private final int from;
+
+    private final int to;
+    private final long newestMillis;
+
+    /** Units of all charges since the log began, so that those of a stretch are a difference. */
+    private final long total;
+
+    private State(ChargeLog log, int from, int to, long newestMillis, long total) {
+      this.log = log;
+      this.from = from;
+      this.to = to;
+      this.newestMillis = newestMillis;
+      this.total = total;
     }
   }
 
@@ -59,22 +68,22 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
       @Nullable State state, long nowMillis, long cost, Overrun overrun) {
     long at = state == null ? nowMillis : Math.max(nowMillis, state.newestMillis);
     long left = limit - used(state, at);
-    if (cost == 0) {
-      boolean admitted = overrun == Overrun.COUNT ? left >= 0 : left > 0;
-      return new Transition<>(
-          state, admitted ? admission(state, at, left) : refusal(state, at, nowMillis, 1, left));
-    }
-    if (cost <= left) {
-      State next = append(state, at, cost);
+    long needed = Range.needed(cost, overrun);
+    if (needed <= left) {
+      State next = cost == 0 ? state : append(state, at, cost);
       return new Transition<>(next, admission(next, at, left - cost));
     }
-    Decision refusal = refusal(state, at, nowMillis, cost, left);
-    if (overrun == Overrun.REFUSE) {
-      return new Transition<>(state, refusal);
+    long retryAfter =
+        needed > limit || state == null
+            ? Decision.NEVER
+            : freeFrom(state, at, needed - left) - nowMillis;
+    if (cost == 0 || overrun == Overrun.REFUSE) {
+      long remaining = Math.max(0, left);
+      return new Transition<>(
+          state, Decision.refuse(limit, remaining, resetAt(state, at), retryAfter));
     }
     State next = append(state, at, cost);
-    return new Transition<>(
-        next, Decision.refuse(limit, 0, resetAt(next, at), refusal.retryAfterMillis()));
+    return new Transition<>(next, Decision.refuse(limit, 0, resetAt(next, at), retryAfter));
   }
 
   @Override
@@ -101,7 +110,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
   /** Units charged before the oldest charge that counts at {@code at}. */
   private long liveBefore(State state, long at, int firstLive) {
     boolean newestCounts = state.newestMillis > at - windowMillis;
-    return newestCounts ? state.before(firstLive) : state.total;
+    return newestCounts ? before(state, firstLive) : state.total;
   }
 
   /** Index of the oldest charge in the log that counts at {@code at}; {@code to} when none does. */
@@ -119,53 +128,52 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     return low;
   }
 
+  private static long before(State state, int index) {
+    return state.log.total(index - 1);
+  }
+
   private State append(@Nullable State state, long at, long cost) {
     if (state == null || state.newestMillis <= at - windowMillis) {
-      return new State(ChargeLog.EMPTY, 0, 0, 0, at, cost);
+      return new State(ChargeLog.EMPTY, 0, 0, at, cost);
     }
     int from = firstLive(state, at);
-    long forgotten = state.before(from);
-    long live = state.total - forgotten;
-    // Beyond the limit only overdrafts add: they share one entry, so that a flood needs no memory.
-    if (state.newestMillis == at || live > limit) {
-      return new State(
-          state.log, from, state.to, forgotten, at, forgotten + Range.saturatedSum(live, cost));
+    long forgotten = before(state, from);
+    if (state.total - forgotten > Cost.MAX - cost) {
+      return new State(ChargeLog.EMPTY, 0, 0, at, Cost.MAX);
     }
-    if (state.log.append(state.to, state.newestMillis, state.total)) {
-      return new State(state.log, from, state.to + 1, forgotten, at, state.total + cost);
+    if (state.newestMillis == at) {
+      return new State(state.log, from, state.to, at, state.total + cost);
     }
-    ChargeLog copy = state.log.copyOf(from, state.to, forgotten, state.newestMillis, live);
-    return new State(copy, 0, state.to - from + 1, 0, at, live + cost);
+    if (state.total <= MAX_TOTAL && state.log.append(state.to, state.newestMillis, state.total)) {
+      return new State(state.log, from, state.to + 1, at, state.total + cost);
+    }
+    // Every entry has a unit at least, so those before the last limit + 1 cannot matter by their
+    // own times: whatever waits for one of them to go waits for newer ones too.
+    int whole = (int) Math.max(from, state.to - limit);
+    ChargeLog copy = state.log.copyOf(from, whole, state.to, state.newestMillis, state.total);
+    int size = state.to - Math.max(from, whole - 1) + 1;
+    return new State(copy, 0, size, at, state.total - forgotten + cost);
   }
 
   private static @Nullable State cutTo(State state, int from, long total) {
     if (total == state.total) {
       return state;
     }
-    long forgotten = state.before(from);
-    if (total <= forgotten) {
+    if (total <= before(state, from)) {
       return null;
     }
-    if (total > state.before(state.to)) {
-      return new State(state.log, from, state.to, forgotten, state.newestMillis, total);
+    if (total > before(state, state.to)) {
+      return new State(state.log, from, state.to, state.newestMillis, total);
     }
     int newest = state.to - 1;
-    while (newest > from && state.before(newest) >= total) {
+    while (before(state, newest) >= total) {
       newest--;
     }
-    return new State(state.log, from, newest, forgotten, state.log.millis(newest), total);
+    return new State(state.log, from, newest, state.log.millis(newest), total);
   }
 
   private Decision admission(@Nullable State state, long at, long left) {
     return Decision.admit(limit, Math.max(0, left), resetAt(state, at));
-  }
-
-  private Decision refusal(@Nullable State state, long at, long nowMillis, long cost, long left) {
-    long retryAfter =
-        state == null || cost > limit
-            ? Decision.NEVER
-            : Math.max(1, freeFrom(state, at, cost - left) - nowMillis);
-    return Decision.refuse(limit, Math.max(0, left), resetAt(state, at), retryAfter);
   }
 
   /** The ms from which {@code units} of those that count at {@code at} no longer do. */

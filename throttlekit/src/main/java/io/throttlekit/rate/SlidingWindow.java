@@ -8,9 +8,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * At most {@code limit} units in the window that ends now, counted in {@code buckets} slices.
  *
- * <p>The oldest slice, which the window covers in part, counts in proportion to that part; the
- * error is at most one slice. With one bucket this is the two-counter estimator. Time that runs
- * backwards stays in the newest slice seen.
+ * <p>Any {@code buckets} slices in a row hold at most {@code limit} admitted units. The slice that
+ * the window covers in part counts in proportion to that part, so a window that begins within a
+ * slice can hold more than {@code limit} by at most what that slice holds. With one bucket this is
+ * the two-counter estimator. Time that runs backwards stays in the newest slice seen.
  *
  * @param limit units per window, from 0 (refuse everything); {@code limit · windowMillis / buckets}
  *     is at most {@link Cost#MAX}
@@ -53,22 +54,18 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
       @Nullable State state, long nowMillis, long cost, Overrun overrun) {
     long slice = sliceStart(state, nowMillis);
     long at = Math.max(nowMillis, slice);
-    if (cost == 0) {
-      boolean admitted = overrun == Overrun.COUNT ? fits(state, at, 0) : fits(state, at, 1);
-      return new Transition<>(
-          state, admitted ? admission(state, at) : refusal(state, at, nowMillis, 1));
-    }
-    if (fits(state, at, cost)) {
-      State next = add(state, slice, cost);
+    long needed = Range.needed(cost, overrun);
+    if (fits(state, at, needed)) {
+      State next = cost == 0 ? state : add(state, slice, cost);
       return new Transition<>(next, admission(next, at));
     }
-    Decision refusal = refusal(state, at, nowMillis, cost);
-    if (overrun == Overrun.REFUSE) {
-      return new Transition<>(state, refusal);
+    long retryAfter = needed > limit ? Decision.NEVER : fitsFrom(state, needed) - nowMillis;
+    if (cost == 0 || overrun == Overrun.REFUSE) {
+      return new Transition<>(
+          state, Decision.refuse(limit, remaining(state, at), resetAt(state, at), retryAfter));
     }
     State next = add(state, slice, cost);
-    return new Transition<>(
-        next, Decision.refuse(limit, 0, resetAt(next, at), refusal.retryAfterMillis()));
+    return new Transition<>(next, Decision.refuse(limit, 0, resetAt(next, at), retryAfter));
   }
 
   @Override
@@ -85,7 +82,7 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
 
   /** Whether the estimate at {@code at} leaves room for {@code cost}. */
   private boolean fits(@Nullable State state, long at, long cost) {
-    return spare(state, at) >= Range.saturatedProduct(cost, bucketMillis());
+    return cost <= limit && spare(state, at) >= Range.saturatedProduct(cost, bucketMillis());
   }
 
   /**
@@ -111,12 +108,6 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
     return Decision.admit(limit, remaining(state, at), resetAt(state, at));
   }
 
-  private Decision refusal(@Nullable State state, long at, long nowMillis, long cost) {
-    long retryAfter =
-        cost > limit ? Decision.NEVER : Math.max(1, fitsFrom(state, at, cost) - nowMillis);
-    return Decision.refuse(limit, remaining(state, at), resetAt(state, at), retryAfter);
-  }
-
   private long remaining(@Nullable State state, long at) {
     return Math.max(0, spare(state, at)) / bucketMillis();
   }
@@ -125,46 +116,51 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
     return state == null ? at : Math.max(at, unusedFromMillis(state));
   }
 
-  /** The first ms from which {@code cost}, at most the limit, fits if nothing else is charged. */
-  private long fitsFrom(@Nullable State state, long at, long cost) {
+  /** The first ms from which {@code cost}, which does not fit now, does if nobody else charges. */
+  private long fitsFrom(@Nullable State state, long cost) {
     long bucket = bucketMillis();
-    long from = at;
-    for (int slice = 0; slice <= buckets + 1; slice++) {
-      long end = from - Math.floorMod(from, bucket) + bucket;
-      // Within a slice what is spare only grows, and linearly, so a search finds the first fit.
-      if (fits(state, end - 1, cost)) {
-        long low = from;
-        long high = end - 1;
-        while (low < high) {
-          long middle = low + (high - low) / 2;
-          if (fits(state, middle, cost)) {
-            high = middle;
-          } else {
-            low = middle + 1;
-          }
-        }
-        return low;
-      }
-      from = end;
+    long room = limit - cost;
+    // The newest slice that must fade, at least in part: all newer ones together leave room.
+    State fading = state;
+    while (fading != null && fading.used <= room) {
+      room -= fading.used;
+      fading = fading.older;
     }
-    return from;
+    if (fading == null) {
+      throw new IllegalStateException("a cost was refused that fits");
+    }
+    long faded = bucket - room * bucket / fading.used;
+    return fading.startMillis + windowMillis + faded;
   }
 
   private State add(@Nullable State state, long slice, long cost) {
     if (state != null && state.startMillis == slice) {
       return new State(slice, Range.saturatedSum(state.used, cost), state.older);
     }
-    return new State(slice, cost, since(state, slice - windowMillis));
+    return new State(slice, cost, trimmed(state, slice - windowMillis));
   }
 
-  /** The slices of {@code state} from {@code oldest} on; shares what it can. */
-  @SuppressWarnings("ReferenceEquality")
-  private static @Nullable State since(@Nullable State state, long oldest) {
-    if (state == null || state.startMillis < oldest) {
-      return null;
+  /**
+   * {@code state}, copied without the slices before {@code oldest} when those are the most of it:
+   * so that a charge costs about one copied slice in the long run.
+   */
+  private static @Nullable State trimmed(@Nullable State state, long oldest) {
+    int live = 0;
+    int gone = 0;
+    for (State s = state; s != null; s = s.older) {
+      if (s.startMillis >= oldest) {
+        live++;
+      } else {
+        gone++;
+      }
     }
-    State older = since(state.older, oldest);
-    return older == state.older ? state : new State(state.startMillis, state.used, older);
+    return live == 0 ? null : gone > live ? firstOf(state, live) : state;
+  }
+
+  private static @Nullable State firstOf(@Nullable State state, int slices) {
+    return state == null || slices == 0
+        ? null
+        : new State(state.startMillis, state.used, firstOf(state.older, slices - 1));
   }
 
   /** {@code state} less {@code units}, the newest first. */

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * window, evenly, and loses one per unit charged.
  *
  * <p>In any span of {@code t} ms at most {@code capacity + refill · t / windowMillis} units are
- * admitted. Tokens are kept exactly, in units of 1/windowMillis. While the clock is behind the
- * newest time seen, nothing is regained.
+ * admitted. Tokens are kept exactly, in units of 1/windowMillis; a debt is kept up to {@link
+ * Cost#MAX} of those. While the clock is behind the newest time seen, nothing is regained.
  *
  * @param refill tokens regained per window, from 0 (refuse everything)
  * @param windowMillis the period of {@code refill} in ms, from 1
@@ -55,23 +55,22 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
       @Nullable State state, long nowMillis, long cost, Overrun overrun) {
     long at = state == null ? nowMillis : Math.max(nowMillis, state.atMillis);
     long level = levelAt(state, at);
-    if (cost == 0) {
-      boolean admitted = overrun == Overrun.COUNT ? level >= 0 : level >= windowMillis;
+    long needed = Range.needed(cost, overrun);
+    if (needed <= capacity && needed * windowMillis <= level) {
+      State next = cost == 0 ? state : new State(level - cost * windowMillis, at);
+      return new Transition<>(next, admission(level - cost * windowMillis, at));
+    }
+    long retryAfter =
+        needed > capacity
+            ? Decision.NEVER
+            : at - nowMillis + Math.ceilDiv(needed * windowMillis - level, refill);
+    if (cost == 0 || overrun == Overrun.REFUSE || refill == 0) {
       return new Transition<>(
-          state, admitted ? admission(level, at) : refusal(1, level, at, nowMillis));
-    }
-    if (cost <= capacity && cost * windowMillis <= level) {
-      long next = level - cost * windowMillis;
-      return new Transition<>(new State(next, at), admission(next, at));
-    }
-    Decision refusal = refusal(cost, level, at, nowMillis);
-    if (overrun == Overrun.REFUSE || refill == 0) {
-      return new Transition<>(state, refusal);
+          state, Decision.refuse(capacity, remaining(level), resetAt(level, at), retryAfter));
     }
     long debt = Math.max(-Cost.MAX, level - Range.saturatedProduct(cost, windowMillis));
     return new Transition<>(
-        new State(debt, at),
-        Decision.refuse(capacity, 0, resetAt(debt, at), refusal.retryAfterMillis()));
+        new State(debt, at), Decision.refuse(capacity, 0, resetAt(debt, at), retryAfter));
   }
 
   @Override
@@ -101,19 +100,14 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
   }
 
   private Decision admission(long level, long at) {
-    return Decision.admit(capacity, Math.max(0, level) / windowMillis, resetAt(level, at));
+    return Decision.admit(capacity, remaining(level), resetAt(level, at));
   }
 
-  private Decision refusal(long cost, long level, long at, long nowMillis) {
-    long retryAfter =
-        cost > capacity
-            ? Decision.NEVER
-            : Math.max(1, at - nowMillis + Math.ceilDiv(cost * windowMillis - level, refill));
-    return Decision.refuse(
-        capacity, Math.max(0, level) / windowMillis, resetAt(level, at), retryAfter);
+  private long remaining(long level) {
+    return Math.max(0, level) / windowMillis;
   }
 
   private long resetAt(long level, long at) {
-    return level >= full() ? at : at + Math.ceilDiv(full() - level, refill);
+    return level >= full() || refill == 0 ? at : at + Math.ceilDiv(full() - level, refill);
   }
 }

@@ -2,17 +2,16 @@ package io.throttlekit.store;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Policy;
 import com.github.benmanes.caffeine.cache.RemovalCause;
 import io.throttlekit.Charge;
 import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.TimeSource;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
-import java.util.LinkedHashSet;
+import io.throttlekit.rate.Transition;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -20,17 +19,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * Counters in this process's memory: exact under concurrency, and never more than a given number.
  *
- * <p>When there are too many, the least useful counter is forgotten (Caffeine's W-TinyLFU keeps
- * what is asked for often), and {@link #forgotten()} counts it unless it was unused by then. A
- * counter that is forgotten starts again as unused, so the limits are exact as long as that count
- * is 0.
+ * <p>A counter leaves memory by itself some time after it is whole again. When there are too many,
+ * the least useful one is forgotten (Caffeine's W-TinyLFU keeps what is asked for often), and
+ * {@link #forgotten()} counts it if it still counted something. It starts again as unused, so the
+ * limits are exact as long as that count is 0.
  *
- * <p>Thread-safe. Charges of one counter exclude each other; charges of different counters do not
- * wait for each other.
+ * <p>Thread-safe. Charges of one counter are serialized; charges of different counters do not wait
+ * for each other. The cache is never called while a counter is held.
  */
 public final class InMemoryStore {
   private final TimeSource time;
   private final Cache<CounterKey, Counter> counters;
+  private final Policy.VarExpiration<CounterKey, Counter> expiration;
   private final AtomicLong created = new AtomicLong();
   private final LongAdder forgotten = new LongAdder();
 
@@ -39,6 +39,7 @@ public final class InMemoryStore {
    *
    * @param time the clock of all windows
    * @param maxCounters how many counters are kept at most, from 1
+   * @throws IllegalArgumentException when {@code maxCounters} is below 1
    */
   public InMemoryStore(TimeSource time, long maxCounters) {
     if (maxCounters < 1) {
@@ -48,37 +49,59 @@ public final class InMemoryStore {
     this.counters =
         Caffeine.newBuilder()
             .maximumSize(maxCounters)
+            .expireAfter(new Lifetime())
+            .ticker(time::monotonicNanos)
             .evictionListener(
                 (@Nullable CounterKey key, @Nullable Counter counter, RemovalCause cause) ->
                     forget(counter))
             .executor(Runnable::run)
             .build();
+    this.expiration = counters.policy().expireVariably().orElseThrow();
   }
 
   /** Decides and counts one charge. */
   public Decision acquire(Charge charge) {
     long now = time.wallMillis();
     while (true) {
-      Counter counter = counter(charge.key());
-      counter.lock();
-      try {
-        if (!counter.isRetired()) {
-          return counter.apply(charge, now);
+      Counter counter = counters.getIfPresent(charge.key());
+      if (counter == null) {
+        Transition<?> first = Counter.transition(charge, null, now);
+        if (first.state() == null) {
+          return first.decision(); // an unused counter needs no memory
         }
-      } finally {
-        counter.unlock();
+        counter = counter(charge, now);
       }
+      Decision decision = counter.charge(charge, now);
+      if (decision != null) {
+        keep(counter, charge, decision, now);
+        return decision;
+      }
+      Thread.onSpinWait();
     }
   }
 
   /** Decides and counts the claims of one request as one. */
   public Outcome acquire(List<Claim> claims) {
+    if (claims.size() == 1 && claims.getFirst().charges().size() == 1) {
+      Claim only = claims.getFirst();
+      Decision decision = acquire(only.charges().getFirst());
+      boolean admitted = decision.admitted() || only.role() == Claim.Role.SHADOW;
+      return new Outcome(admitted, List.of(decision));
+    }
     long now = time.wallMillis();
+    Settlement settlement = new Settlement(claims, now);
     while (true) {
-      Outcome outcome = tryAcquire(claims, now);
+      for (int i = 0; i < settlement.size(); i++) {
+        settlement.use(i, counter(settlement.charge(i), now));
+      }
+      Outcome outcome = settlement.settle();
       if (outcome != null) {
+        for (int i = 0; i < settlement.size(); i++) {
+          keep(settlement.counter(i), settlement.charge(i), outcome.decisions().get(i), now);
+        }
         return outcome;
       }
+      Thread.onSpinWait();
     }
   }
 
@@ -86,17 +109,13 @@ public final class InMemoryStore {
   public void reset(CounterKey key) {
     Counter counter = counters.asMap().remove(key);
     if (counter != null) {
-      counter.lock();
-      try {
-        counter.retire();
-      } finally {
-        counter.unlock();
-      }
+      counter.retire(time.wallMillis());
     }
   }
 
-  /** How many counters are kept, about. */
+  /** How many counters are kept, after those that are due have left. */
   public long size() {
+    counters.cleanUp();
     return counters.estimatedSize();
   }
 
@@ -105,54 +124,32 @@ public final class InMemoryStore {
     return forgotten.sum();
   }
 
-  /** Returns null when a counter was retired meanwhile. */
-  private @Nullable Outcome tryAcquire(List<Claim> claims, long now) {
-    List<Counter> ofCharge = new ArrayList<>();
-    for (Claim claim : claims) {
-      for (Charge charge : claim.charges()) {
-        ofCharge.add(counter(charge.key()));
-      }
-    }
-    Counter[] distinct =
-        new LinkedHashSet<>(ofCharge)
-            .stream().sorted(Comparator.comparingLong(c -> c.order)).toArray(Counter[]::new);
-    int[] indexes = new int[ofCharge.size()];
-    for (int i = 0; i < indexes.length; i++) {
-      indexes[i] = Arrays.asList(distinct).indexOf(ofCharge.get(i));
-    }
-    boolean retired = false;
-    for (Counter counter : distinct) {
-      counter.lock();
-      retired |= counter.isRetired();
-    }
-    try {
-      return retired ? null : new Settlement(claims, distinct, indexes, now).settle();
-    } finally {
-      for (Counter counter : distinct) {
-        counter.unlock();
-      }
-    }
+  private Counter counter(Charge charge, long now) {
+    Counter known = counters.getIfPresent(charge.key());
+    return known != null ? known : counters.get(charge.key(), key -> create(charge, now));
   }
 
-  private Counter counter(CounterKey key) {
-    Counter known = counters.getIfPresent(key);
-    return known != null
-        ? known
-        : counters.get(key, absent -> new Counter(created.incrementAndGet()));
+  private Counter create(Charge charge, long now) {
+    long keptUntil = Lifetime.firstDate(now, charge.algorithm().windowMillis());
+    return new Counter(created.incrementAndGet(), charge.algorithm(), keptUntil);
+  }
+
+  /** Lets the counter live as long as it counts something. */
+  private void keep(Counter counter, Charge charge, Decision decision, long now) {
+    if (!Lifetime.extend(counter, decision.resetAtMillis(), charge.algorithm().windowMillis())) {
+      return;
+    }
+    // Of two threads the one with the earlier date may write last; it then sees the later date.
+    long until;
+    do {
+      until = counter.keptUntilMillis();
+      expiration.setExpiresAfter(charge.key(), until - now, TimeUnit.MILLISECONDS);
+    } while (until != counter.keptUntilMillis());
   }
 
   private void forget(@Nullable Counter counter) {
-    if (counter == null) {
-      return;
-    }
-    counter.lock();
-    try {
-      counter.retire();
-      if (counter.usedAt(time.wallMillis())) {
-        forgotten.increment();
-      }
-    } finally {
-      counter.unlock();
+    if (counter != null && counter.retire(time.wallMillis())) {
+      forgotten.increment();
     }
   }
 }

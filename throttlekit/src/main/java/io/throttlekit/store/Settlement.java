@@ -4,141 +4,165 @@ import io.throttlekit.Charge;
 import io.throttlekit.Claim;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
-import io.throttlekit.rate.Transition;
-import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides the claims of one request as one, on counters that the caller has locked.
+ * Decides the claims of one request as one, while it holds all their counters.
  *
  * <p>Refunds and overdrafts always count. Every other charge counts only when its own claim is not
  * refused and the request is admitted. Claims are applied in order, so two claims on one counter
- * see each other.
+ * see each other. Counters are held in one order everywhere, so requests never wait in a circle.
  */
 final class Settlement {
+  private static final Comparator<Counter> IN_ORDER = (a, b) -> Long.compare(a.order, b.order);
+
   private final List<Claim> claims;
-  private final Counter[] counters;
-  private final int[] counterOfCharge;
   private final long nowMillis;
-  private final @Nullable Object[] states;
+  private final Charge[] charges;
+  private final Counter[] counters;
   private final Decision[] decisions;
 
-  /**
-   * @param counters the distinct counters of the claims, locked
-   * @param counterOfCharge index into {@code counters} for every charge, in order
-   */
-  Settlement(List<Claim> claims, Counter[] counters, int[] counterOfCharge, long nowMillis) {
+  /** The draft of a charge's counter before that charge. */
+  private final @Nullable Object[] before;
+
+  Settlement(List<Claim> claims, long nowMillis) {
     this.claims = claims;
-    this.counters = counters;
-    this.counterOfCharge = counterOfCharge;
     this.nowMillis = nowMillis;
-    this.states = new @Nullable Object[counters.length];
-    this.decisions = new Decision[counterOfCharge.length];
+    int size = 0;
+    for (int c = 0; c < claims.size(); c++) {
+      size += claims.get(c).charges().size();
+    }
+    this.charges = new Charge[size];
+    this.counters = new Counter[size];
+    this.decisions = new Decision[size];
+    this.before = new @Nullable Object[size];
+    int next = 0;
+    for (int c = 0; c < claims.size(); c++) {
+      List<Charge> ofClaim = claims.get(c).charges();
+      for (int i = 0; i < ofClaim.size(); i++) {
+        charges[next++] = ofClaim.get(i);
+      }
+    }
   }
 
-  Outcome settle() {
-    boolean[] refused = new boolean[claims.size()];
-    rewind();
+  /** How many charges there are. */
+  int size() {
+    return charges.length;
+  }
+
+  Charge charge(int index) {
+    return charges[index];
+  }
+
+  Counter counter(int index) {
+    return counters[index];
+  }
+
+  /** Names the counter of charge {@code index}. */
+  void use(int index, Counter counter) {
+    counters[index] = counter;
+  }
+
+  /** Decides and counts; null, with nothing counted, when a counter is retired. */
+  @Nullable Outcome settle() {
+    Counter[] held = distinctInOrder();
+    @Nullable Object[] found = new @Nullable Object[held.length];
+    int holding = 0;
+    boolean settled = false;
+    try {
+      while (holding < held.length) {
+        if (!held[holding].hold()) {
+          return null;
+        }
+        found[holding] = held[holding].draft;
+        holding++;
+      }
+      boolean admitted = decide(held, found);
+      settled = true;
+      return new Outcome(admitted, List.of(decisions));
+    } finally {
+      for (int i = 0; i < holding; i++) {
+        held[i].release(settled ? held[i].draft : found[i]);
+      }
+    }
+  }
+
+  private boolean decide(Counter[] held, @Nullable Object[] found) {
+    int quotas = 0;
+    int refusedQuotas = 0;
+    boolean admitted = true;
     int first = 0;
     for (int c = 0; c < claims.size(); c++) {
       Claim claim = claims.get(c);
-      refused[c] = apply(claim, first);
-      first += claim.charges().size();
-    }
-    boolean admitted = isAdmitted(refused);
-    if (!admitted) {
-      rewind();
-      chargeOnlyWhatAlwaysCounts(0, decisions.length);
-    }
-    commit();
-    return new Outcome(admitted, Arrays.asList(decisions));
-  }
-
-  private void rewind() {
-    for (int i = 0; i < counters.length; i++) {
-      states[i] = counters[i].state();
-    }
-  }
-
-  private void commit() {
-    List<Charge> charges = charges();
-    for (int i = 0; i < decisions.length; i++) {
-      int counter = counterOfCharge[i];
-      counters[counter].keep(charges.get(i).algorithm(), states[counter]);
-    }
-  }
-
-  /**
-   * Applies one claim; takes back what must not count when it is refused, and says whether it is.
-   */
-  private boolean apply(Claim claim, int first) {
-    int end = first + claim.charges().size();
-    @Nullable Object[] before = states.clone();
-    boolean refused = false;
-    for (int i = first; i < end; i++) {
-      decisions[i] = advance(claim.charges().get(i - first), i);
-      refused |= !decisions[i].admitted();
-    }
-    if (refused) {
-      System.arraycopy(before, 0, states, 0, states.length);
-      chargeOnlyWhatAlwaysCounts(first, end);
-    }
-    return refused;
-  }
-
-  private void chargeOnlyWhatAlwaysCounts(int first, int end) {
-    List<Charge> charges = charges();
-    for (int i = first; i < end; i++) {
-      Charge charge = charges.get(i);
-      if (charge.cost() < 0 || charge.overrun() != Overrun.REFUSE) {
-        decisions[i] = advance(charge, i);
-      } else if (decisions[i].admitted()) {
-        decisions[i] = uncharged(charge, i);
-      }
-    }
-  }
-
-  private Decision advance(Charge charge, int index) {
-    int counter = counterOfCharge[index];
-    Transition<?> transition = Counter.transition(charge, states[counter], nowMillis);
-    states[counter] = transition.state();
-    return transition.decision();
-  }
-
-  /** The answer of a charge that would have been admitted, had the others been. */
-  private Decision uncharged(Charge charge, int index) {
-    Charge peek = new Charge(charge.key(), charge.algorithm(), 0, Overrun.COUNT);
-    Decision seen = Counter.transition(peek, states[counterOfCharge[index]], nowMillis).decision();
-    return Decision.admit(seen.limit(), seen.remaining(), seen.resetAtMillis());
-  }
-
-  private boolean isAdmitted(boolean[] refused) {
-    int quotas = 0;
-    int refusedQuotas = 0;
-    for (int c = 0; c < refused.length; c++) {
-      switch (claims.get(c).role()) {
-        case ENFORCED -> {
-          if (refused[c]) {
-            return false;
-          }
-        }
+      int end = first + claim.charges().size();
+      boolean refused = !apply(first, end);
+      switch (claim.role()) {
+        case ENFORCED -> admitted &= !refused;
         case QUOTA -> {
           quotas++;
-          refusedQuotas += refused[c] ? 1 : 0;
+          refusedQuotas += refused ? 1 : 0;
         }
         case SHADOW -> {}
       }
+      first = end;
     }
-    return quotas == 0 || refusedQuotas < quotas;
+    admitted &= quotas == 0 || refusedQuotas < quotas;
+    if (!admitted) {
+      for (int i = 0; i < held.length; i++) {
+        held[i].draft = found[i];
+      }
+      chargeOnlyWhatAlwaysCounts(0, charges.length);
+    }
+    return admitted;
   }
 
-  private List<Charge> charges() {
-    List<Charge> charges = new ArrayList<>(decisions.length);
-    for (Claim claim : claims) {
-      charges.addAll(claim.charges());
+  /** Applies one claim, or of a refused one what always counts; says whether it is admitted. */
+  private boolean apply(int first, int end) {
+    boolean admitted = true;
+    for (int i = first; i < end; i++) {
+      before[i] = counters[i].draft;
+      decisions[i] = counters[i].chargeDraft(charges[i], nowMillis);
+      admitted &= decisions[i].admitted();
     }
-    return charges;
+    if (!admitted) {
+      for (int i = end - 1; i >= first; i--) {
+        counters[i].draft = before[i];
+      }
+      chargeOnlyWhatAlwaysCounts(first, end);
+    }
+    return admitted;
+  }
+
+  private void chargeOnlyWhatAlwaysCounts(int first, int end) {
+    for (int i = first; i < end; i++) {
+      Charge charge = charges[i];
+      if (charge.cost() < 0 || charge.overrun() != Overrun.REFUSE) {
+        decisions[i] = counters[i].chargeDraft(charge, nowMillis);
+      } else if (decisions[i].admitted()) {
+        decisions[i] = uncharged(charge, counters[i]);
+      }
+    }
+  }
+
+  /** The answer of a charge that would have been admitted, had the others been. */
+  private Decision uncharged(Charge charge, Counter counter) {
+    Charge peek = new Charge(charge.key(), charge.algorithm(), 0, Overrun.COUNT);
+    Decision seen = counter.chargeDraft(peek, nowMillis);
+    return Decision.admit(seen.limit(), seen.remaining(), seen.resetAtMillis());
+  }
+
+  private Counter[] distinctInOrder() {
+    Counter[] sorted = counters.clone();
+    Arrays.sort(sorted, IN_ORDER);
+    int distinct = 0;
+    for (Counter counter : sorted) {
+      if (distinct == 0 || sorted[distinct - 1].order != counter.order) {
+        sorted[distinct++] = counter;
+      }
+    }
+    return distinct == sorted.length ? sorted : Arrays.copyOf(sorted, distinct);
   }
 }

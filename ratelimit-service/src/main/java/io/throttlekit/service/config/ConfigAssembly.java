@@ -9,18 +9,8 @@ final class ConfigAssembly {
   private ConfigAssembly() {}
 
   static ServiceConfig assemble(SettingValues values) {
-    if (values.get(Settings.POLICY_PATHS).isEmpty()) {
-      values.error(
-          new Origin.Option("--policies"),
-          "no policies: give --policies PATH, policies.paths in the configuration file, or the"
-              + " variable RUNTIME_ROOT");
-    }
     return new ServiceConfig(
-        new PolicyConfig(
-            values.get(Settings.POLICY_PATHS),
-            values.get(Settings.MERGE_DOMAINS),
-            values.get(Settings.POLL_INTERVAL),
-            values.get(Settings.REQUIRE_AT_START)),
+        policies(values),
         grpc(values),
         new HttpConfig(values.get(Settings.HTTP_HOST), values.get(Settings.HTTP_PORT)),
         new DebugConfig(values.get(Settings.DEBUG_HOST), values.get(Settings.DEBUG_PORT)),
@@ -35,6 +25,29 @@ final class ConfigAssembly {
         new HealthConfig(
             values.get(Settings.STORE_MUST_BE_REACHABLE), values.get(Settings.NEEDS_POLICIES)),
         new WarmUpConfig(values.get(Settings.WARM_UP_REQUESTS)));
+  }
+
+  private static PolicyConfig policies(SettingValues values) {
+    Path root = path(values.get(Settings.RUNTIME_ROOT));
+    if (root == null && values.get(Settings.POLICY_PATHS).isEmpty()) {
+      values.error(
+          new Origin.Option("--policies"),
+          "no policies: give --policies PATH, policies.paths in the configuration file, or the"
+              + " variable RUNTIME_ROOT");
+    }
+    return new PolicyConfig(
+        values.get(Settings.POLICY_PATHS),
+        root == null
+            ? null
+            : new RuntimeFolder(
+                root,
+                values.get(Settings.RUNTIME_SUBDIRECTORY),
+                values.get(Settings.RUNTIME_APP_DIRECTORY),
+                values.get(Settings.RUNTIME_WATCH_ROOT),
+                values.get(Settings.RUNTIME_IGNORE_DOT_FILES)),
+        values.get(Settings.MERGE_DOMAINS),
+        values.get(Settings.POLL_INTERVAL),
+        values.get(Settings.REQUIRE_AT_START));
   }
 
   private static GrpcConfig grpc(SettingValues values) {

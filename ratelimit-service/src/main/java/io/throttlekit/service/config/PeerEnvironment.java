@@ -13,6 +13,11 @@ final class PeerEnvironment {
   /** Variables that say exactly what a setting of ours says. */
   private static final Map<String, Setting<?>> SAME =
       Map.ofEntries(
+          Map.entry("RUNTIME_ROOT", Settings.RUNTIME_ROOT),
+          Map.entry("RUNTIME_SUBDIRECTORY", Settings.RUNTIME_SUBDIRECTORY),
+          Map.entry("RUNTIME_APPDIRECTORY", Settings.RUNTIME_APP_DIRECTORY),
+          Map.entry("RUNTIME_WATCH_ROOT", Settings.RUNTIME_WATCH_ROOT),
+          Map.entry("RUNTIME_IGNOREDOTFILES", Settings.RUNTIME_IGNORE_DOT_FILES),
           Map.entry("HOST", Settings.HTTP_HOST),
           Map.entry("PORT", Settings.HTTP_PORT),
           Map.entry("DEBUG_HOST", Settings.DEBUG_HOST),
@@ -96,7 +101,9 @@ final class PeerEnvironment {
   /** Puts what the variables say into the values. */
   void read() {
     readProvider();
-    readPolicyPaths();
+    if (namesPolicies(environment)) {
+      values.put(Settings.RUNTIME_ROOT, "/srv/runtime_data/current", DEFAULT);
+    }
     SAME.entrySet().stream()
         .sorted(Map.Entry.comparingByKey())
         .forEach(same -> readSame(same.getKey(), same.getValue()));
@@ -130,27 +137,6 @@ final class PeerEnvironment {
           new Origin.Variable("BACKEND_TYPE"),
           Forms.alwaysQuoted(store) + " is not redis or memcache");
     }
-  }
-
-  /** That program reads every file whose path below the root begins with the last folder's name. */
-  private void readPolicyPaths() {
-    flag("RUNTIME_IGNOREDOTFILES");
-    Boolean watchRoot = flag("RUNTIME_WATCH_ROOT");
-    if (!namesPolicies(environment)) {
-      return;
-    }
-    String root = environment.getOrDefault("RUNTIME_ROOT", "/srv/runtime_data/current");
-    String below = environment.getOrDefault("RUNTIME_SUBDIRECTORY", "");
-    String folder = environment.getOrDefault("RUNTIME_APPDIRECTORY", "config");
-    String base = below.isEmpty() ? root : root + "/" + below;
-    List<String> paths =
-        watchRoot == null || watchRoot
-            ? List.of(base + "/" + folder + "/**", base + "/" + folder + ".*")
-            : List.of(base + "/" + folder + "/**");
-    values.read(
-        Settings.POLICY_PATHS,
-        paths,
-        new Origin.Variable("RUNTIME_ROOT, RUNTIME_SUBDIRECTORY, RUNTIME_APPDIRECTORY"));
   }
 
   private void readSame(String name, Setting<?> setting) {

@@ -18,6 +18,16 @@ final class Settings {
 
   static final Setting<List<Path>> POLICY_PATHS =
       new Setting<>("policies.paths", Forms.paths(), DEFAULTS.policies().paths());
+  static final Setting<String> RUNTIME_ROOT =
+      new Setting<>("policies.runtime.root", Forms.optionalPath(), "");
+  static final Setting<String> RUNTIME_SUBDIRECTORY =
+      new Setting<>("policies.runtime.subdirectory", Forms.optionalPath(), "");
+  static final Setting<String> RUNTIME_APP_DIRECTORY =
+      new Setting<>("policies.runtime.app_directory", Forms.optionalPath(), "config");
+  static final Setting<Boolean> RUNTIME_WATCH_ROOT =
+      new Setting<>("policies.runtime.watch_root", Forms.flag(), true);
+  static final Setting<Boolean> RUNTIME_IGNORE_DOT_FILES =
+      new Setting<>("policies.runtime.ignore_dot_files", Forms.flag(), true);
   static final Setting<Boolean> MERGE_DOMAINS =
       new Setting<>("policies.merge_domains", Forms.flag(), DEFAULTS.policies().mergeDomains());
   static final Setting<Duration> POLL_INTERVAL =
@@ -180,6 +190,11 @@ final class Settings {
   static final List<Setting<?>> ALL =
       List.of(
           POLICY_PATHS,
+          RUNTIME_ROOT,
+          RUNTIME_SUBDIRECTORY,
+          RUNTIME_APP_DIRECTORY,
+          RUNTIME_WATCH_ROOT,
+          RUNTIME_IGNORE_DOT_FILES,
           MERGE_DOMAINS,
           POLL_INTERVAL,
           REQUIRE_AT_START,

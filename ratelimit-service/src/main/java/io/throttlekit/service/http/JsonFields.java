@@ -126,7 +126,8 @@ final class JsonFields {
       throw new MalformedBodyException("a number was expected at " + json.getPath());
     }
     String digits = json.nextString();
-    if (digits.length() > MAX_NUMBER_LENGTH || !digits.matches("-?\\d+(\\.\\d+)?([eE][+-]?\\d+)?")) {
+    if (digits.length() > MAX_NUMBER_LENGTH
+        || !digits.matches("-?\\d+(\\.\\d+)?([eE][+-]?\\d+)?")) {
       throw new MalformedBodyException("not a number at " + json.getPath());
     }
     BigDecimal number = new BigDecimal(digits);

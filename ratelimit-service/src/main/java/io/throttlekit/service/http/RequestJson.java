@@ -15,8 +15,10 @@ import java.util.Map;
  * nothing unknown.
  */
 final class RequestJson {
-  private static final BigInteger UINT32_MAX = BigInteger.ONE.shiftLeft(32).subtract(BigInteger.ONE);
-  private static final BigInteger UINT64_MAX = BigInteger.ONE.shiftLeft(64).subtract(BigInteger.ONE);
+  private static final BigInteger UINT32_MAX =
+      BigInteger.ONE.shiftLeft(32).subtract(BigInteger.ONE);
+  private static final BigInteger UINT64_MAX =
+      BigInteger.ONE.shiftLeft(64).subtract(BigInteger.ONE);
   private static final BigInteger INT32_MIN = BigInteger.valueOf(Integer.MIN_VALUE);
   private static final BigInteger INT32_MAX = BigInteger.valueOf(Integer.MAX_VALUE);
 
@@ -45,105 +47,99 @@ final class RequestJson {
 
   private RateLimitRequest request() throws IOException, MalformedBodyException {
     RateLimitRequest.Builder request = RateLimitRequest.newBuilder();
-    object(
-        name -> {
-          switch (name) {
-            case "domain" -> {
-              if (!json.absent()) {
-                request.setDomain(json.text());
-              }
-            }
-            case "descriptors" -> {
-              if (!json.absent()) {
-                json.list(() -> request.addDescriptors(descriptor()));
-              }
-            }
-            case "hitsAddend" -> {
-              if (!json.absent()) {
-                request.setHitsAddend(uint32());
-              }
-            }
-            default -> throw unknown(name);
+    object(name -> {
+      switch (name) {
+        case "domain" -> {
+          if (!json.absent()) {
+            request.setDomain(json.text());
           }
-        });
+        }
+        case "descriptors" -> {
+          if (!json.absent()) {
+            json.list(() -> request.addDescriptors(descriptor()));
+          }
+        }
+        case "hitsAddend" -> {
+          if (!json.absent()) {
+            request.setHitsAddend(uint32());
+          }
+        }
+        default -> throw unknown(name);
+      }
+    });
     json.end();
     return request.build();
   }
 
   private RateLimitDescriptor descriptor() throws IOException, MalformedBodyException {
     RateLimitDescriptor.Builder descriptor = RateLimitDescriptor.newBuilder();
-    object(
-        name -> {
-          switch (name) {
-            case "entries" -> {
-              if (!json.absent()) {
-                json.list(() -> descriptor.addEntries(entry()));
-              }
-            }
-            case "limit" -> {
-              if (!json.absent()) {
-                descriptor.setLimit(override());
-              }
-            }
-            case "hitsAddend" -> {
-              if (!json.absent()) {
-                long hits = json.whole(BigInteger.ZERO, UINT64_MAX).longValue();
-                descriptor.setHitsAddend(UInt64Value.of(hits));
-              }
-            }
-            case "isNegativeHits" -> {
-              if (!json.absent() && json.truth()) {
-                descriptor.setUnknownFields(
-                    UnknownFieldSet.newBuilder()
-                        .mergeVarintField(IS_NEGATIVE_HITS, 1)
-                        .build());
-              }
-            }
-            default -> throw unknown(name);
+    object(name -> {
+      switch (name) {
+        case "entries" -> {
+          if (!json.absent()) {
+            json.list(() -> descriptor.addEntries(entry()));
           }
-        });
+        }
+        case "limit" -> {
+          if (!json.absent()) {
+            descriptor.setLimit(override());
+          }
+        }
+        case "hitsAddend" -> {
+          if (!json.absent()) {
+            long hits = json.whole(BigInteger.ZERO, UINT64_MAX).longValue();
+            descriptor.setHitsAddend(UInt64Value.of(hits));
+          }
+        }
+        case "isNegativeHits" -> {
+          if (!json.absent() && json.truth()) {
+            descriptor.setUnknownFields(
+                UnknownFieldSet.newBuilder().mergeVarintField(IS_NEGATIVE_HITS, 1).build());
+          }
+        }
+        default -> throw unknown(name);
+      }
+    });
     return descriptor.build();
   }
 
   private RateLimitDescriptor.Entry entry() throws IOException, MalformedBodyException {
     RateLimitDescriptor.Entry.Builder entry = RateLimitDescriptor.Entry.newBuilder();
-    object(
-        name -> {
-          switch (name) {
-            case "key" -> {
-              if (!json.absent()) {
-                entry.setKey(json.text());
-              }
-            }
-            case "value" -> {
-              if (!json.absent()) {
-                entry.setValue(json.text());
-              }
-            }
-            default -> throw unknown(name);
+    object(name -> {
+      switch (name) {
+        case "key" -> {
+          if (!json.absent()) {
+            entry.setKey(json.text());
           }
-        });
+        }
+        case "value" -> {
+          if (!json.absent()) {
+            entry.setValue(json.text());
+          }
+        }
+        default -> throw unknown(name);
+      }
+    });
     return entry.build();
   }
 
   private RateLimitOverride override() throws IOException, MalformedBodyException {
     RateLimitOverride.Builder override = RateLimitOverride.newBuilder();
-    object(
-        name -> {
-          switch (name) {
-            case "requestsPerUnit" -> {
-              if (!json.absent()) {
-                override.setRequestsPerUnit(uint32());
-              }
-            }
-            case "unit" -> {
-              if (!json.absent()) {
-                override.setUnitValue(unit());
-              }
-            }
-            default -> throw unknown(name);
+    object(name -> {
+      switch (name) {
+        case "requestsPerUnit" -> {
+          if (!json.absent()) {
+            override.setRequestsPerUnit(uint32());
           }
-        });
+        }
+        case "unit" -> {
+          if (!json.absent()) {
+            override.setUnitValue(unit());
+          }
+        }
+        default -> throw unknown(name);
+      }
+    });
     return override.build();
   }
 

@@ -198,6 +198,11 @@ class ConfigLoaderTest {
   private static Map<String, String> everyField() {
     return Map.<String, String>ofEntries(
         Map.entry("THROTTLEKIT_POLICIES_PATHS", "a,b c"),
+        Map.entry("THROTTLEKIT_POLICIES_RUNTIME_ROOT", "/data"),
+        Map.entry("THROTTLEKIT_POLICIES_RUNTIME_SUBDIRECTORY", "s"),
+        Map.entry("THROTTLEKIT_POLICIES_RUNTIME_APP_DIRECTORY", "a"),
+        Map.entry("THROTTLEKIT_POLICIES_RUNTIME_WATCH_ROOT", "false"),
+        Map.entry("THROTTLEKIT_POLICIES_RUNTIME_IGNORE_DOT_FILES", "false"),
         Map.entry("THROTTLEKIT_POLICIES_MERGE_DOMAINS", "false"),
         Map.entry("THROTTLEKIT_POLICIES_POLL_INTERVAL", "250ms"),
         Map.entry("THROTTLEKIT_POLICIES_REQUIRE_AT_START", "false"),

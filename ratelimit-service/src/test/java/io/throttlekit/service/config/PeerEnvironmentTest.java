@@ -183,13 +183,20 @@ class PeerEnvironmentTest {
 
   @Test
   void policiesAreWhereThatProgramLooks() {
-    assertThat(standIn(Map.of("RUNTIME_SUBDIRECTORY", "ratelimit")).policies().paths())
-        .containsExactly(Path.of("/data/ratelimit/config/**"), Path.of("/data/ratelimit/config.*"));
+    assertThat(standIn(Map.of("RUNTIME_SUBDIRECTORY", "ratelimit")).policies().runtime())
+        .isEqualTo(new RuntimeFolder(Path.of("/data"), "ratelimit", "config", true, true));
     assertThat(
-            standIn(Map.of("RUNTIME_APPDIRECTORY", "limits", "RUNTIME_WATCH_ROOT", "false"))
+            standIn(
+                    Map.of(
+                        "RUNTIME_APPDIRECTORY", "limits",
+                        "RUNTIME_WATCH_ROOT", "false",
+                        "RUNTIME_IGNOREDOTFILES", "false"))
                 .policies()
-                .paths())
-        .containsExactly(Path.of("/data/limits/**"));
+                .runtime())
+        .isEqualTo(new RuntimeFolder(Path.of("/data"), "", "limits", false, false));
+    assertThat(config(Map.of("RUNTIME_SUBDIRECTORY", "x"), ServeFlags.none()).policies().runtime())
+        .isEqualTo(
+            new RuntimeFolder(Path.of("/srv/runtime_data/current"), "x", "config", true, true));
   }
 
   @Test

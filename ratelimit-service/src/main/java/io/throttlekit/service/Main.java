@@ -1,0 +1,19 @@
+package io.throttlekit.service;
+
+import io.throttlekit.service.cli.CommandLineTool;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+
+/** Where the process begins. */
+public final class Main {
+
+  private Main() {}
+
+  /** Runs one command line and exits with its code. */
+  public static void main(String[] arguments) {
+    PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
+    PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
+    int code = CommandLineTool.run(arguments, System.getenv(), out, err);
+    System.exit(code);
+  }
+}

@@ -1,0 +1,79 @@
+package io.throttlekit.service.cli;
+
+import java.io.PrintWriter;
+import java.util.Map;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * The command {@code throttlekit} and its subcommands.
+ *
+ * <p>Exit codes: 0 for success, 1 for an error, 2 for wrong use. Nobody ever sees a stack trace.
+ */
+@Command(
+    name = "throttlekit",
+    description = "An external rate-limit service for Envoy.",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    synopsisSubcommandLabel = "COMMAND")
+public final class CommandLineTool implements Runnable {
+
+  static final int OK = 0;
+  static final int FAILED = 1;
+  static final int WRONG_USE = 2;
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  private CommandLineTool() {}
+
+  /**
+   * Runs one command line.
+   *
+   * @param environment variables of the process
+   * @return the exit code
+   */
+  public static int run(
+      String[] arguments, Map<String, String> environment, PrintWriter out, PrintWriter err) {
+    CommandLine line =
+        new CommandLine(new CommandLineTool())
+            .addSubcommand(new ServeCommand(environment))
+            .addSubcommand(new CheckCommand())
+            .addSubcommand(new CallCommand())
+            .addSubcommand(new ExplainCommand())
+            .setOut(out)
+            .setErr(err)
+            .setExpandAtFiles(false)
+            .setUsageHelpAutoWidth(false)
+            .setParameterExceptionHandler(CommandLineTool::wrongUse)
+            .setExecutionExceptionHandler(
+                (failure, command, parsed) -> {
+                  command.getErr().println("error: " + describe(failure));
+                  return FAILED;
+                });
+    int code = line.execute(arguments);
+    out.flush();
+    err.flush();
+    return code;
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "a command is missing");
+  }
+
+  private static int wrongUse(ParameterException mistake, String[] arguments) {
+    CommandLine command = mistake.getCommandLine();
+    PrintWriter err = command.getErr();
+    err.println("error: " + mistake.getMessage());
+    err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
+    return WRONG_USE;
+  }
+
+  private static String describe(Exception failure) {
+    String message = failure.getMessage();
+    return message == null || message.isBlank() ? failure.getClass().getSimpleName() : message;
+  }
+}

@@ -1,0 +1,64 @@
+package io.throttlekit.service.cli;
+
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/**
+ * A descriptor as people write it: {@code key=value,key=value}. A comma or a backslash of a value
+ * stands behind a backslash.
+ *
+ * @param entries key, value, key, value …
+ */
+record DescriptorArgument(List<String> entries) {
+
+  /** Reads one argument. */
+  static final class Converter implements ITypeConverter<DescriptorArgument> {
+    @Override
+    public DescriptorArgument convert(String text) {
+      return parse(text);
+    }
+  }
+
+  static DescriptorArgument parse(String text) {
+    List<String> entries = new ArrayList<>();
+    for (String entry : split(text)) {
+      int equals = entry.indexOf('=');
+      if (equals <= 0) {
+        throw new TypeConversionException(
+            "'" + text + "' is not a descriptor: write key=value,key=value");
+      }
+      entries.add(entry.substring(0, equals));
+      entries.add(entry.substring(equals + 1));
+    }
+    return new DescriptorArgument(List.copyOf(entries));
+  }
+
+  private static List<String> split(String text) {
+    List<String> entries = new ArrayList<>();
+    StringBuilder entry = new StringBuilder();
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (c == '\\' && i + 1 < text.length()) {
+        entry.append(text.charAt(++i));
+      } else if (c == ',') {
+        entries.add(entry.toString());
+        entry.setLength(0);
+      } else {
+        entry.append(c);
+      }
+    }
+    entries.add(entry.toString());
+    return entries;
+  }
+
+  @Override
+  public String toString() {
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < entries.size(); i += 2) {
+      text.append(i == 0 ? "" : ",").append(entries.get(i)).append('=').append(entries.get(i + 1));
+    }
+    return text.toString();
+  }
+}

@@ -1,0 +1,74 @@
+package io.throttlekit.service.cli;
+
+import static io.throttlekit.service.cli.PolicyReading.counted;
+
+import io.throttlekit.descriptors.Explainer;
+import io.throttlekit.descriptors.Explanation;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.Rule;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Tells which rule a descriptor meets, and why. */
+@Command(
+    name = "explain",
+    description = "Shows the rule that a descriptor meets, how it is found, and near misses.",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    footer = "Exit code: 0 explained, 1 the policies are wrong, 2 wrong use.")
+final class ExplainCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Option(
+      names = "--policies",
+      required = true,
+      paramLabel = "PATH",
+      description = "Policy file or folder of them; repeatable.")
+  private List<String> policies = new ArrayList<>();
+
+  @Option(names = "--domain", required = true, paramLabel = "D", description = "Domain of the request.")
+  private String domain = "";
+
+  @Parameters(
+      arity = "1..*",
+      paramLabel = "key=value,...",
+      converter = DescriptorArgument.Converter.class,
+      description = "Descriptors, one per argument.")
+  private List<DescriptorArgument> descriptors = new ArrayList<>();
+
+  @Override
+  public Integer call() {
+    PolicyReading reading = PolicyReading.of(policies, spec.commandLine());
+    PolicyBook book = reading.result().book();
+    if (book == null) {
+      PrintWriter err = spec.commandLine().getErr();
+      reading.result().problems().forEach(err::println);
+      err.println("error: " + counted(reading.errors(), "error") + " in the policies");
+      return CommandLineTool.FAILED;
+    }
+    for (DescriptorArgument descriptor : descriptors) {
+      String[] entries = descriptor.entries().toArray(String[]::new);
+      print(descriptor, new Explainer().explain(book, domain, entries));
+    }
+    return CommandLineTool.OK;
+  }
+
+  private void print(DescriptorArgument descriptor, Explanation explanation) {
+    PrintWriter out = spec.commandLine().getOut();
+    out.println(descriptor + ": " + explanation.reason());
+    Rule rule = explanation.rule();
+    if (rule != null) {
+      out.println("  rule: " + rule.domain() + "." + rule.path() + " at " + rule.location());
+    }
+    explanation.steps().forEach(step -> out.println("  step: " + step));
+    explanation.nearMisses().forEach(miss -> out.println("  near miss: " + miss));
+  }
+}

@@ -1,0 +1,121 @@
+package io.throttlekit.service.cli;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.RateLimitService;
+import io.throttlekit.service.StartException;
+import io.throttlekit.service.config.ConfigLoader;
+import io.throttlekit.service.config.LoadedConfig;
+import io.throttlekit.service.config.ServeFlags;
+import io.throttlekit.service.config.ServiceConfig;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Runs the service until it is told to stop. */
+@Command(
+    name = "serve",
+    description = "Runs the service until SIGTERM.",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    footer = {
+      "Every field of the configuration file can be set by a variable THROTTLEKIT_SECTION_FIELD;",
+      "the variables of envoyproxy/ratelimit are understood too.",
+      "Exit code: 0 stopped, 1 cannot start, 2 wrong use or configuration."
+    })
+final class ServeCommand implements Callable<Integer> {
+
+  private final Map<String, String> environment;
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Option(
+      names = "--policies",
+      paramLabel = "PATH",
+      description = "Policy file or folder of them; repeatable.")
+  private List<String> policies = new ArrayList<>();
+
+  @Option(names = "--config", paramLabel = "FILE", description = "Configuration file.")
+  private @Nullable String config;
+
+  @Option(names = "--grpc-port", paramLabel = "PORT", description = "gRPC; 8081, 0 for any free.")
+  private @Nullable String grpcPort;
+
+  @Option(names = "--http-port", paramLabel = "PORT", description = "HTTP; 8080, 0 for any free.")
+  private @Nullable String httpPort;
+
+  @Option(names = "--debug-port", paramLabel = "PORT", description = "Debug; 6070, 0 for any free.")
+  private @Nullable String debugPort;
+
+  @Option(names = "--store", paramLabel = "URI", description = "Where counters live: memory.")
+  private @Nullable String store;
+
+  @Option(names = "--region", paramLabel = "NAME", description = "Region of this process.")
+  private @Nullable String region;
+
+  @Option(names = "--coordinator", paramLabel = "URI", description = "Shares budgets: memory.")
+  private @Nullable String coordinator;
+
+  @Option(names = "--print-config", description = "Show what is in force and why, and exit.")
+  private boolean printConfig;
+
+  ServeCommand(Map<String, String> environment) {
+    this.environment = environment;
+  }
+
+  @Override
+  public Integer call() throws InterruptedException {
+    LoadedConfig loaded =
+        new ConfigLoader(environment)
+            .load(
+                new ServeFlags(
+                    policies, config, grpcPort, httpPort, debugPort, store, region, coordinator));
+    PrintWriter err = spec.commandLine().getErr();
+    ServiceConfig inForce = loaded.config();
+    if (inForce == null) {
+      loaded.errors().forEach(error -> err.println("error: " + error));
+      return CommandLineTool.WRONG_USE;
+    }
+    if (printConfig) {
+      loaded.warnings().forEach(warning -> err.println("warning: " + warning));
+      spec.commandLine().getOut().print(loaded.yaml());
+      return CommandLineTool.OK;
+    }
+    LogOutput.configure(inForce.telemetry().logLevel(), inForce.telemetry().logFormat());
+    loaded.warnings().forEach(LoggerFactory.getLogger(ServeCommand.class)::warn);
+    return serve(inForce, err);
+  }
+
+  private int serve(ServiceConfig inForce, PrintWriter err) throws InterruptedException {
+    try {
+      RateLimitService service = new RateLimitService(inForce, TimeSource.system());
+      Thread stopping = Thread.ofPlatform().name("stop").unstarted(() -> stopAndExit(service));
+      Runtime.getRuntime().addShutdownHook(stopping);
+      service.start();
+      PrintWriter out = spec.commandLine().getOut();
+      out.println(service.readyLine());
+      out.flush();
+    } catch (StartException e) {
+      e.reasons().forEach(reason -> err.println("error: " + reason));
+      err.flush();
+      return CommandLineTool.FAILED;
+    }
+    new CountDownLatch(1).await(); // the shutdown hook ends the process
+    return CommandLineTool.OK;
+  }
+
+  /** A hook cannot change the exit code that a signal gives, except by ending the process itself. */
+  private static void stopAndExit(RateLimitService service) {
+    if (service.stop()) {
+      Runtime.getRuntime().halt(CommandLineTool.OK);
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/** What people and scripts run: serve, check, call and explain. */
+@NullMarked
+package io.throttlekit.service.cli;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,97 @@
+package io.throttlekit.service.http;
+
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.service.config.DebugConfig;
+import io.throttlekit.service.config.HttpConfig;
+import io.throttlekit.service.telemetry.Scrape;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The two HTTP servers of the process; each is bound when it is made and answers once started. */
+public final class HttpServers {
+
+  private HttpServers() {}
+
+  /**
+   * For callers and load balancers: {@code /json}, {@code /healthcheck} and {@code /metrics}.
+   *
+   * @param decide the front end; may throw what {@code RateLimitFrontEnd.answer} throws
+   * @param maxBodyBytes longest request that {@code /json} reads
+   * @param outageIsBadRequest whether {@code /json} answers 400, as envoyproxy/ratelimit, when
+   *     there is nothing to decide by
+   * @param serving whether this process serves
+   * @param scrape null when metrics are not served
+   * @throws IOException when the address cannot be bound
+   */
+  public static HttpListener service(
+      HttpConfig config,
+      Function<RateLimitRequest, RateLimitResponse> decide,
+      int maxBodyBytes,
+      boolean outageIsBadRequest,
+      BooleanSupplier serving,
+      @Nullable Scrape scrape)
+      throws IOException {
+    Map<String, Route> routes = new TreeMap<>();
+    routes.put("/json", new JsonRoute(decide, maxBodyBytes, outageIsBadRequest));
+    routes.put(
+        "/healthcheck",
+        request -> serving.getAsBoolean() ? Reply.text(200, "OK") : Reply.empty(500));
+    addMetrics(routes, scrape);
+    return new HttpListener(config.host(), config.port(), routes);
+  }
+
+  /**
+   * For operators: the policies in force, the counters, the metrics and the threads. It tells much
+   * and asks for no password, so it belongs on loopback.
+   *
+   * @param policies the book in force; null while there is none
+   * @param loadStatus what the last loads of policies came to, by name, in the order to show:
+   *     texts, numbers, truth values and lists of texts
+   * @param stats the counters as text, one per line
+   * @param scrape null when metrics are not served
+   * @throws IOException when the address cannot be bound
+   */
+  public static HttpListener debug(
+      DebugConfig config,
+      Supplier<? extends @Nullable PolicyBook> policies,
+      Supplier<Map<String, Object>> loadStatus,
+      Supplier<List<String>> stats,
+      @Nullable Scrape scrape)
+      throws IOException {
+    Map<String, Route> routes = new TreeMap<>();
+    routes.put("/rlconfig", new PoliciesRoute(policies, loadStatus));
+    routes.put("/stats", request -> Reply.text(200, lines(stats.get())));
+    routes.put("/debug/threads", request -> Reply.text(200, ThreadDump.text()));
+    addMetrics(routes, scrape);
+    routes.put("/", index(routes.keySet().stream().toList()));
+    return new HttpListener(config.host(), config.port(), routes);
+  }
+
+  private static void addMetrics(Map<String, Route> routes, @Nullable Scrape scrape) {
+    if (scrape != null) {
+      routes.put(
+          "/metrics",
+          request -> {
+            Scrape.Page page = scrape.page(request.getRequestHeaders().getFirst("Accept"));
+            return new Reply(200, page.contentType(), page.body());
+          });
+    }
+  }
+
+  private static Route index(List<String> paths) {
+    String text = lines(paths);
+    return request -> Reply.text(200, text);
+  }
+
+  private static String lines(List<String> lines) {
+    return lines.isEmpty() ? "" : String.join("\n", lines) + "\n";
+  }
+}

@@ -1,0 +1,145 @@
+package io.throttlekit.service.http;
+
+import com.google.gson.stream.JsonWriter;
+import com.sun.net.httpserver.HttpExchange;
+import io.throttlekit.descriptors.Limit;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.Rule;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rules in force, in the order of the files.
+ *
+ * <p>As text, one line per limit as envoyproxy/ratelimit writes it; what that program has no words
+ * for stands on lines that begin with {@code #}. As JSON with {@code ?format=json}.
+ */
+final class PoliciesRoute implements Route {
+  private static final String FIXED_WINDOW = "fixed_window";
+
+  private final Supplier<? extends @Nullable PolicyBook> policies;
+  private final Supplier<Map<String, Object>> loadStatus;
+
+  PoliciesRoute(
+      Supplier<? extends @Nullable PolicyBook> policies, Supplier<Map<String, Object>> loadStatus) {
+    this.policies = policies;
+    this.loadStatus = loadStatus;
+  }
+
+  @Override
+  public Reply answer(HttpExchange request) throws IOException {
+    PolicyBook book = policies.get();
+    List<Rule> rules = book == null ? List.of() : book.rules();
+    String query = request.getRequestURI().getQuery();
+    return "format=json".equals(query)
+        ? Reply.json(200, json(rules))
+        : Reply.text(200, text(rules));
+  }
+
+  private String text(List<Rule> rules) {
+    StringBuilder text = new StringBuilder();
+    loadStatus.get().forEach((name, value) -> appendStatus(text, name, value));
+    for (Rule rule : rules) {
+      if (rule.unlimited()) {
+        appendLimit(text, rule, "UNKNOWN", 0);
+        text.append("#   unlimited\n");
+      }
+      for (Limit limit : rule.limits()) {
+        appendLimit(text, rule, unit(limit), limit.requestsPerUnit());
+        if (limit.unit() == null || !limit.algorithm().id().equals(FIXED_WINDOW)) {
+          text.append("#   algorithm: ").append(limit.algorithm().id());
+          text.append(", window: ").append(limit.windowMillis()).append(" ms\n");
+        }
+      }
+    }
+    return text.toString();
+  }
+
+  private static void appendStatus(StringBuilder text, String name, Object value) {
+    if (value instanceof List<?> list) {
+      for (Object element : list) {
+        appendStatus(text, name, element);
+      }
+      return;
+    }
+    String line = value.toString().replace("\r", "").replace("\n", "\n#   ");
+    text.append("# ").append(name).append(": ").append(line).append('\n');
+  }
+
+  private static void appendLimit(
+      StringBuilder text, Rule rule, String unit, long requestsPerUnit) {
+    text.append(rule.domain()).append('.').append(rule.path());
+    text.append(": unit=").append(unit);
+    text.append(" requests_per_unit=").append(requestsPerUnit);
+    text.append(", shadow_mode: ").append(rule.shadow());
+    text.append(", quota_mode: ").append(rule.quota()).append('\n');
+  }
+
+  private String json(List<Rule> rules) throws IOException {
+    StringWriter text = new StringWriter();
+    JsonWriter json = new JsonWriter(text);
+    json.beginObject();
+    for (Map.Entry<String, Object> status : loadStatus.get().entrySet()) {
+      json.name(status.getKey());
+      writeStatus(json, status.getValue());
+    }
+    json.name("rules").beginArray();
+    for (Rule rule : rules) {
+      writeRule(json, rule);
+    }
+    json.endArray().endObject();
+    return text.toString();
+  }
+
+  private static void writeStatus(JsonWriter json, Object value) throws IOException {
+    switch (value) {
+      case List<?> list -> {
+        json.beginArray();
+        for (Object element : list) {
+          writeStatus(json, element);
+        }
+        json.endArray();
+      }
+      case Number number -> json.value(number);
+      case Boolean truth -> json.value(truth);
+      default -> json.value(value.toString());
+    }
+  }
+
+  private static void writeRule(JsonWriter json, Rule rule) throws IOException {
+    json.beginObject();
+    json.name("domain").value(rule.domain());
+    json.name("path").value(rule.path());
+    json.name("name").value(rule.name());
+    json.name("location").value(rule.location().toString());
+    json.name("unlimited").value(rule.unlimited());
+    json.name("shadow_mode").value(rule.shadow());
+    json.name("quota_mode").value(rule.quota());
+    json.name("overdraft").value(rule.overdraft());
+    json.name("on_outage").value(rule.onOutage().name().toLowerCase(Locale.ROOT));
+    json.name("replaces").beginArray();
+    for (String replaced : rule.replaces()) {
+      json.value(replaced);
+    }
+    json.endArray();
+    json.name("limits").beginArray();
+    for (Limit limit : rule.limits()) {
+      json.beginObject();
+      json.name("requests_per_unit").value(limit.requestsPerUnit());
+      json.name("unit").value(unit(limit));
+      json.name("window_ms").value(limit.windowMillis());
+      json.name("algorithm").value(limit.algorithm().id());
+      json.endObject();
+    }
+    json.endArray().endObject();
+  }
+
+  private static String unit(Limit limit) {
+    return limit.unit() == null ? "UNKNOWN" : limit.unit().name();
+  }
+}

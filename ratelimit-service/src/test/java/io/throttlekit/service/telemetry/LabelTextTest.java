@@ -1,0 +1,32 @@
+package io.throttlekit.service.telemetry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class LabelTextTest {
+
+  @ParameterizedTest
+  @CsvSource(
+      quoteCharacter = '"',
+      value = {
+        "det_10.0.0.1:80|x, det_10_0_0_1_80_x",
+        "192.168.255.254, 192_168_255_254",
+        "a.b.c.d, a.b.c.d",
+        "1.2.3, 1.2.3",
+        "plain-*/x, plain-*/x",
+        "$1\\, $1\\",
+      })
+  void writesColonsBarsAndAddressesAsTheOriginal(String text, String label) {
+    assertThat(LabelText.of(text)).isEqualTo(label);
+  }
+
+  @Test
+  void keepsTheTextItselfWhenThereIsNothingToChange() {
+    String text = "user_anna";
+
+    assertThat(LabelText.of(text)).isSameAs(text);
+  }
+}

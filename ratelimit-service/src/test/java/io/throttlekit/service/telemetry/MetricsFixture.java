@@ -1,0 +1,58 @@
+package io.throttlekit.service.telemetry;
+
+import io.throttlekit.Decision;
+import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.config.TelemetryConfig;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Metrics over some policies, with a scrape to read them by. */
+final class MetricsFixture implements AutoCloseable {
+  final Policies policies;
+  final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
+  final RateLimitMetrics metrics;
+
+  MetricsFixture(Policies policies, int maxSeries) {
+    this.policies = policies;
+    this.metrics =
+        new RateLimitMetrics(telemetry.meter(), policies::book, () -> 7, () -> 2, 0.8, maxSeries);
+  }
+
+  static MetricsFixture of(String yaml) {
+    return new MetricsFixture(Policies.of(yaml), 10_000);
+  }
+
+  /** An admitted charge that leaves {@code remaining} of {@code limit}. */
+  void admit(long hits, long limit, long remaining, String domain, String... entries) {
+    decide(hits, Decision.admit(limit, remaining, 0), domain, entries);
+  }
+
+  /** A refused charge; {@code remaining} below 0 when it was charged all the same. */
+  void refuse(long hits, long limit, long remaining, String domain, String... entries) {
+    decide(hits, Decision.refuse(limit, remaining, 0, 1), domain, entries);
+  }
+
+  private void decide(long hits, Decision decision, String domain, String... entries) {
+    Rule rule = policies.match(domain, entries);
+    metrics.decided(rule, entries, hits, decision, rule.shadow());
+  }
+
+  List<String> scraped() throws IOException {
+    return scraped(null);
+  }
+
+  List<String> scraped(@Nullable String accept) throws IOException {
+    Scrape scrape = telemetry.scrape();
+    if (scrape == null) {
+      throw new AssertionError("Prometheus is off");
+    }
+    return new String(scrape.page(accept).body(), StandardCharsets.UTF_8).lines().toList();
+  }
+
+  @Override
+  public void close() {
+    telemetry.close();
+  }
+}

@@ -1,0 +1,49 @@
+package io.throttlekit.service.telemetry;
+
+import io.throttlekit.descriptors.LoadOptions;
+import io.throttlekit.descriptors.LoadResult;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.PolicyLoader;
+import io.throttlekit.descriptors.PolicySource;
+import io.throttlekit.descriptors.Rule;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Policy books from text, and a place to swap them. */
+public final class Policies {
+  private volatile @Nullable PolicyBook book;
+
+  /** The policies of {@code yaml} in force. */
+  public static Policies of(String yaml) {
+    Policies policies = new Policies();
+    policies.swap(yaml);
+    return policies;
+  }
+
+  /** Loads {@code yaml} and puts it in force. */
+  public void swap(String yaml) {
+    LoadResult result =
+        new PolicyLoader(new LoadOptions(false)).load(List.of(new PolicySource("test.yaml", yaml)));
+    if (result.book() == null) {
+      throw new AssertionError(result.problems());
+    }
+    book = result.book();
+  }
+
+  /** The book in force. */
+  public @Nullable PolicyBook book() {
+    return book;
+  }
+
+  Rule match(String domain, String... entries) {
+    PolicyBook current = book;
+    if (current == null || current.domain(domain) == null) {
+      throw new AssertionError("no domain " + domain);
+    }
+    Rule rule = current.domain(domain).match(entries);
+    if (rule == null) {
+      throw new AssertionError("no rule in " + domain);
+    }
+    return rule;
+  }
+}

@@ -1,0 +1,186 @@
+package io.throttlekit.service.telemetry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.Decision;
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ScrapeTest {
+  private static final String OPEN_METRICS = "application/openmetrics-text;version=1.0.0,*/*;q=0.1";
+  private static final String POLICIES =
+      """
+      domain: shop
+      descriptors:
+        - {key: user, rate_limit: {unit: day, requests_per_unit: 10}}
+        - {key: sh, shadow_mode: true, rate_limit: {unit: day, requests_per_unit: 1}}
+        - key: a
+          value: b
+          descriptors:
+            - key: c
+              rate_limit: {unit: day, requests_per_unit: 10}
+              descriptors:
+                - {key: d, rate_limit: {unit: day, requests_per_unit: 10}}
+      """;
+
+  private final MetricsFixture fixture = MetricsFixture.of(POLICIES);
+
+  @AfterEach
+  void close() {
+    fixture.close();
+  }
+
+  @Test
+  void namesTheCountersOfARuleExactlyAsTheOriginal() throws IOException {
+    fixture.admit(9, 10, 1, "shop", "user", "anna");
+    fixture.refuse(3, 10, -2, "shop", "user", "anna");
+
+    assertThat(original(fixture.scraped(), "rate_limit"))
+        .containsExactly(
+            "# TYPE ratelimit_service_rate_limit_near_limit counter",
+            "ratelimit_service_rate_limit_near_limit{domain=\"shop\",key1=\"user\"} 2",
+            "# TYPE ratelimit_service_rate_limit_over_limit counter",
+            "ratelimit_service_rate_limit_over_limit{domain=\"shop\",key1=\"user\"} 2",
+            "# TYPE ratelimit_service_rate_limit_shadow_mode counter",
+            "ratelimit_service_rate_limit_shadow_mode{domain=\"shop\",key1=\"user\"} 0",
+            "# TYPE ratelimit_service_rate_limit_total_hits counter",
+            "ratelimit_service_rate_limit_total_hits{domain=\"shop\",key1=\"user\"} 12",
+            "# TYPE ratelimit_service_rate_limit_within_limit counter",
+            "ratelimit_service_rate_limit_within_limit{domain=\"shop\",key1=\"user\"} 9");
+  }
+
+  @Test
+  void levelsBelowTheSecondAreSummedInOneSeries() throws IOException {
+    fixture.admit(1, 10, 9, "shop", "a", "b", "c", "x");
+    fixture.admit(2, 10, 8, "shop", "a", "b", "c", "x", "d", "y");
+
+    assertThat(fixture.scraped())
+        .contains(
+            "ratelimit_service_rate_limit_total_hits{domain=\"shop\",key1=\"a_b\",key2=\"c\"} 3");
+  }
+
+  @Test
+  void namesTheCountersOfTheServiceExactlyAsTheOriginal() throws IOException {
+    fixture.metrics.failed(Failure.SERVICE);
+    fixture.metrics.failed(Failure.STORE);
+    fixture.metrics.failed(Failure.STORE);
+    fixture.metrics.answered(300_000);
+    fixture.metrics.globalShadow();
+    fixture.metrics.policiesLoaded(true);
+    fixture.metrics.policiesLoaded(false);
+    fixture.metrics.domainNotFound("no.pe");
+
+    assertThat(fixture.scraped())
+        .contains(
+            "ratelimit_service_should_rate_limit_error{err_type=\"service_error\"} 1",
+            "ratelimit_service_should_rate_limit_error{err_type=\"redis_error\"} 2",
+            "ratelimit_service_total_requests{grpc_method=\"ShouldRateLimit\"} 1",
+            "ratelimit_service_global_shadow_mode 1",
+            "ratelimit_service_config_load_success 1",
+            "ratelimit_service_config_load_error 1",
+            "ratelimit_service_rate_limit_domain_not_found{domain=\"no.pe\"} 1",
+            "ratelimit_service_rate_limit_no_pe_domain_not_found 1")
+        .contains(
+            "# TYPE ratelimit_service_response_time_seconds histogram",
+            "ratelimit_service_response_time_seconds_bucket{grpc_method=\"ShouldRateLimit\",le=\"2.5E-4\"} 0",
+            "ratelimit_service_response_time_seconds_bucket{grpc_method=\"ShouldRateLimit\",le=\"5.0E-4\"} 1",
+            "ratelimit_service_response_time_seconds_bucket{grpc_method=\"ShouldRateLimit\",le=\"0.005\"} 1",
+            "ratelimit_service_response_time_seconds_count{grpc_method=\"ShouldRateLimit\"} 1",
+            "ratelimit_service_response_time_seconds_sum{grpc_method=\"ShouldRateLimit\"} 3.0E-4");
+  }
+
+  @Test
+  void ourOwnMetricsFollowTheConventionOfPrometheus() throws IOException {
+    fixture.admit(1, 10, 9, "shop", "user", "anna");
+    fixture.refuse(1, 10, -1, "shop", "user", "anna");
+    fixture.refuse(1, 1, -1, "shop", "sh", "anna");
+    fixture.admit(-4, 10, 9, "shop", "user", "anna");
+    fixture.metrics.policiesLoaded(true);
+
+    assertThat(fixture.scraped())
+        .contains(
+            "# TYPE throttlekit_decisions_total counter",
+            "throttlekit_decisions_total{outcome=\"admitted\"} 1.0",
+            "throttlekit_decisions_total{outcome=\"refused\"} 1.0",
+            "throttlekit_decisions_total{outcome=\"shadowed\"} 1.0",
+            "throttlekit_refunded_hits_total 4.0",
+            "throttlekit_counters 7.0",
+            "throttlekit_forgotten_counters_total 2.0",
+            "throttlekit_policy_generation 1.0",
+            "throttlekit_policy_last_load_ok 1.0",
+            "throttlekit_dropped_series_total 0.0");
+  }
+
+  @Test
+  void noSeriesOfTheOriginalEndsInTotalOrNamesAScope() throws IOException {
+    fixture.admit(1, 10, 9, "shop", "user", "anna");
+    fixture.metrics.answered(1);
+
+    assertThat(fixture.scraped())
+        .filteredOn(line -> line.startsWith("ratelimit_"))
+        .isNotEmpty()
+        .noneMatch(line -> line.matches("\\w+_total[ {].*") || line.contains("otel_scope"));
+  }
+
+  @Test
+  void openMetricsHasTheSameNamesAsValuesOfUnknownType() throws IOException {
+    fixture.admit(1, 10, 9, "shop", "user", "anna");
+
+    List<String> lines = fixture.scraped(OPEN_METRICS);
+
+    assertThat(lines)
+        .contains(
+            "# TYPE ratelimit_service_rate_limit_total_hits unknown",
+            "ratelimit_service_rate_limit_total_hits{domain=\"shop\",key1=\"user\"} 1.0",
+            "# TYPE throttlekit_decisions counter")
+        .endsWith("# EOF");
+    assertThat(page(OPEN_METRICS)).startsWith("application/openmetrics-text");
+    assertThat(page(null)).startsWith("text/plain; version=0.0.4");
+  }
+
+  @Test
+  void labelValuesAreEscaped() throws IOException {
+    fixture.metrics.domainNotFound("a\"b\\c\nd");
+
+    assertThat(fixture.scraped())
+        .contains("ratelimit_service_rate_limit_domain_not_found{domain=\"a\\\"b\\\\c\\nd\"} 1");
+  }
+
+  @Test
+  void aScrapeSeesDecisionsOfEveryThread() throws Exception {
+    Decision decision = Decision.admit(10, 9, 0);
+    var rule = fixture.policies.match("shop", "user", "anna");
+    Thread[] threads = new Thread[4];
+    for (int t = 0; t < threads.length; t++) {
+      threads[t] =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    for (int i = 0; i < 10_000; i++) {
+                      fixture.metrics.decided(
+                          rule, new String[] {"user", "anna"}, 1, decision, false);
+                    }
+                  });
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+
+    assertThat(fixture.scraped())
+        .contains(
+            "ratelimit_service_rate_limit_total_hits{domain=\"shop\",key1=\"user\"} 40000",
+            "throttlekit_decisions_total{outcome=\"admitted\"} 40000.0");
+  }
+
+  private String page(String accept) throws IOException {
+    Scrape scrape = fixture.telemetry.scrape();
+    assertThat(scrape).isNotNull();
+    return scrape.page(accept).contentType();
+  }
+
+  private static List<String> original(List<String> lines, String part) {
+    return lines.stream().filter(line -> line.contains("ratelimit_service_" + part)).toList();
+  }
+}

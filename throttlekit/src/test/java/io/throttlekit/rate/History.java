@@ -1,0 +1,56 @@
+package io.throttlekit.rate;
+
+import io.throttlekit.Decision;
+import io.throttlekit.Overrun;
+import org.jspecify.annotations.Nullable;
+
+/** One counter and the state it has come to, for tests that tell a story. */
+final class History<S> {
+  private final RateAlgorithm<S> algorithm;
+  private @Nullable S state;
+
+  History(RateAlgorithm<S> algorithm) {
+    this.algorithm = algorithm;
+  }
+
+  Decision charge(long atMillis, long cost) {
+    return charge(atMillis, cost, Overrun.REFUSE);
+  }
+
+  Decision charge(long atMillis, long cost, Overrun overrun) {
+    return keep(algorithm.charge(state, atMillis, cost, overrun));
+  }
+
+  Decision peek(long atMillis) {
+    return charge(atMillis, 0);
+  }
+
+  Decision refund(long atMillis, long units) {
+    return keep(algorithm.refund(state, atMillis, units));
+  }
+
+  /** A counter that goes its own way from here. */
+  History<S> branch() {
+    History<S> branch = new History<>(algorithm);
+    branch.state = state;
+    return branch;
+  }
+
+  @Nullable S state() {
+    return state;
+  }
+
+  RateAlgorithm<S> algorithm() {
+    return algorithm;
+  }
+
+  /** Whether from {@code atMillis} on this counter is said to decide like an unused one. */
+  boolean unusedAt(long atMillis) {
+    return state == null || atMillis >= algorithm.unusedFromMillis(state);
+  }
+
+  private Decision keep(Transition<S> transition) {
+    state = transition.state();
+    return transition.decision();
+  }
+}
