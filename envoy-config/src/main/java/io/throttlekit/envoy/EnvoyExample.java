@@ -28,6 +28,7 @@ public enum EnvoyExample {
   private static final int SERVICE_PORT = 8081;
   private static final int UPSTREAM_PORT = 8000;
   private static final String PATIENCE = "timeout: 0.05s";
+  private static final String CONNECT_PATIENCE = "connect_timeout: 0.25s"; // TLS handshake included
   private static final String AUTHORITY = "/etc/throttlekit/ca.pem";
 
   /** The name of its file without {@code .yaml}, and of the policy's domain. */
@@ -58,6 +59,7 @@ public enum EnvoyExample {
     text = port(text, UPSTREAM_PORT, wiring.upstreamPort());
     String seconds = String.format(Locale.ROOT, "%.3f", wiring.patience().toMillis() / 1000.0);
     text = replace(text, PATIENCE, "timeout: " + seconds + "s");
+    text = replace(text, CONNECT_PATIENCE, "connect_timeout: " + seconds + "s");
     return this == TLS ? replace(text, AUTHORITY, wiring.authority().toString()) : text;
   }
 

@@ -10,7 +10,7 @@ import java.time.Duration;
  * @param adminPort where its admin interface listens; 0 is any free port
  * @param servicePort the rate-limit service's gRPC port on loopback
  * @param upstreamPort the upstream's HTTP port on loopback
- * @param patience how long Envoy waits for the service
+ * @param patience how long Envoy waits for an answer, and for a connection
  * @param authority the certificate authority of the service, PEM; read only by {@link
  *     EnvoyExample#TLS}
  */

@@ -35,7 +35,10 @@ class EnvoyExampleTest {
     for (int port = 11; port <= 14; port++) {
       assertThat(bootstrap).containsOnlyOnce("port_value: " + port + "}");
     }
-    assertThat(bootstrap).containsOnlyOnce("timeout: 1.500s").doesNotContain("/etc/throttlekit");
+    assertThat(bootstrap)
+        .containsOnlyOnce(" timeout: 1.500s")
+        .contains("connect_timeout: 1.500s")
+        .doesNotContain("0.25s", "0.05s", "/etc/throttlekit");
   }
 
   @ParameterizedTest

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -28,8 +29,8 @@ class EnvoyReloadTest {
 
   @Test
   void obeysTheNewPolicyAndKeepsCountsWithoutAnErrorUnderTraffic() throws Exception {
-    try (Mesh mesh = Mesh.start(folder, EnvoyExample.FAIL_CLOSED, Changes.policy(_ -> limit(30)));
-        Traffic traffic = Traffic.start(mesh)) {
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.FAIL_CLOSED, Changes.policy(_ -> limit(30)))) {
+      Traffic traffic = Traffic.start(mesh);
       await().atMost(LONG).until(() -> traffic.seen(429) >= 20);
       assertThat(traffic.seen(200)).isEqualTo(30);
 
@@ -39,7 +40,7 @@ class EnvoyReloadTest {
       int refused = traffic.seen(429);
       mesh.policy("domain: fail-closed\ndescriptors: [{key: backend, rate_limit: {unit: dya}}]");
       await().atMost(LONG).until(() -> traffic.seen(429) >= refused + 50);
-      traffic.close();
+      traffic.stop();
       assertThat(traffic.statuses()).as("a bad file changes nothing").containsOnlyKeys(200, 429);
       assertThat(traffic.seen(200)).as("what was counted before the reload counts").isEqualTo(45);
     }
@@ -61,8 +62,7 @@ class EnvoyReloadTest {
       ExecutorService threads,
       List<Future<Integer>> clients,
       ConcurrentHashMap<Integer, AtomicInteger> statuses,
-      AtomicBoolean stopped)
-      implements AutoCloseable {
+      AtomicBoolean stopped) {
 
     static Traffic start(Mesh mesh) {
       Traffic traffic =
@@ -91,8 +91,7 @@ class EnvoyReloadTest {
       return seen == null ? 0 : seen.get();
     }
 
-    @Override
-    public void close() throws Exception {
+    void stop() throws ExecutionException, InterruptedException {
       stopped.set(true);
       for (Future<Integer> client : clients) {
         assertThat(client.get()).isPositive();
