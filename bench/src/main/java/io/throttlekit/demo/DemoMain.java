@@ -16,9 +16,7 @@ import picocli.CommandLine.Option;
 public final class DemoMain implements Callable<Integer> {
   private static final int MOST_SECONDS = 86_400;
 
-  @Option(
-      names = "--seconds",
-      description = "stop after this many, from 1; without it, at Ctrl-C")
+  @Option(names = "--seconds", description = "stop after this many, from 1; without it, at Ctrl-C")
   private int seconds;
 
   @Option(names = "--json", description = "end with one line of JSON")

@@ -34,7 +34,7 @@ final class DemoPolicy {
     return mix.stream().map(this::ruleOf).distinct().toList();
   }
 
-  /** For example {@code user  5 per second}. */
+  /** For example {@code user 5 per second}. */
   String ruleOf(DemoRequest request) {
     Rule rule =
         Objects.requireNonNull(book.domain("demo"))

@@ -14,13 +14,12 @@ record Summary(String through, int seconds, Counts counts) {
   String json() {
     String rules =
         counts.rules().stream()
-            .map(
-                rule ->
-                    "{\"rule\":\"%s\",\"allowed\":%d,\"limited\":%d}"
-                        .formatted(
-                            rule.replaceAll(" .*", ""),
-                            counts.of(rule, Answer.ALLOWED),
-                            counts.of(rule, Answer.LIMITED)))
+            .map(rule ->
+                "{\"rule\":\"%s\",\"allowed\":%d,\"limited\":%d}"
+                    .formatted(
+                        rule.replaceAll(" .*", ""),
+                        counts.of(rule, Answer.ALLOWED),
+                        counts.of(rule, Answer.LIMITED)))
             .collect(Collectors.joining(","));
     return "{\"through\":\"%s\",\"allowed\":%d,\"limited\":%d,\"failed\":%d,\"seconds\":%d,\"rules\":[%s]}"
         .formatted(

@@ -19,7 +19,9 @@ class ScreenTest {
     add(3, "user   5 per second", Answer.ALLOWED);
     add(2, "user   5 per second", Answer.LIMITED);
     screen.show(1, counts);
-    assertThat(text()).doesNotContain("\033[4A").containsPattern("user +5 per second +3 +2 +##\033");
+    assertThat(text())
+        .doesNotContain("\033[4A")
+        .containsPattern("user +5 per second +3 +2 +##\033");
 
     add(1, "user   5 per second", Answer.LIMITED);
     screen.show(2, counts);
