@@ -1,21 +1,22 @@
 package io.throttlekit.demo;
 
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 
 /** How many requests were allowed and limited, by the rule that decided. Thread-safe. */
 final class Counts {
-  private static final int ANSWERS = Answer.values().length;
+  private record Cell(String rule, Answer answer) {}
 
   private final List<String> rules;
-  private final AtomicLongArray counts;
+  private final Map<Cell, LongAdder> counts = new ConcurrentHashMap<>();
 
   /**
    * @param rules the names of the rules, without repetition
    */
   Counts(List<String> rules) {
     this.rules = List.copyOf(rules);
-    this.counts = new AtomicLongArray(rules.size() * ANSWERS);
   }
 
   List<String> rules() {
@@ -23,11 +24,12 @@ final class Counts {
   }
 
   void add(String rule, Answer answer) {
-    counts.incrementAndGet(rules.indexOf(rule) * ANSWERS + answer.ordinal());
+    counts.computeIfAbsent(new Cell(rule, answer), _ -> new LongAdder()).increment();
   }
 
   long of(String rule, Answer answer) {
-    return counts.get(rules.indexOf(rule) * ANSWERS + answer.ordinal());
+    LongAdder count = counts.get(new Cell(rule, answer));
+    return count == null ? 0 : count.sum();
   }
 
   long of(Answer answer) {

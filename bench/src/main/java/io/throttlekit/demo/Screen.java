@@ -6,7 +6,6 @@ import java.util.Map;
 
 /** Shows the counts: a table that is drawn over on a terminal, elsewhere a line each second. */
 final class Screen {
-  private static final String UP = "\033[%dA";
   private static final String CLEAR_LINE = "\033[K";
 
   private final PrintStream out;
@@ -31,7 +30,7 @@ final class Screen {
 
   private void table(long second, Counts counts) {
     if (drawn) {
-      out.printf(UP, counts.rules().size() + 2);
+      out.printf("\033[%dA", counts.rules().size() + 2);
     }
     drawn = true;
     row("after %d s".formatted(second), "allowed", "limited", "limited just now");
