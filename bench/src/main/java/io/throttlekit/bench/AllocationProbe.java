@@ -1,0 +1,59 @@
+package io.throttlekit.bench;
+
+import com.sun.management.ThreadMXBean;
+import com.sun.tools.attach.AttachNotSupportedException;
+import com.sun.tools.attach.VirtualMachine;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import javax.management.remote.JMXConnector;
+import javax.management.remote.JMXConnectorFactory;
+import javax.management.remote.JMXServiceURL;
+
+/**
+ * Reads how many bytes all threads of another JVM of this user have allocated since it started.
+ *
+ * <p>Its management agent is loaded on the first look and allocates a little by itself, so look
+ * after latencies were measured, and over many requests.
+ */
+final class AllocationProbe implements AutoCloseable {
+  private final JMXConnector connector;
+  private final ThreadMXBean threads;
+
+  private AllocationProbe(JMXConnector connector, ThreadMXBean threads) {
+    this.connector = connector;
+    this.threads = threads;
+  }
+
+  @SuppressWarnings("BanJNDI") // the address was handed over by a process of this user
+  static AllocationProbe of(long pid) throws IOException {
+    JMXConnector connector = JMXConnectorFactory.connect(new JMXServiceURL(agentOf(pid)));
+    ThreadMXBean threads =
+        ManagementFactory.newPlatformMXBeanProxy(
+            connector.getMBeanServerConnection(),
+            ManagementFactory.THREAD_MXBEAN_NAME,
+            ThreadMXBean.class);
+    return new AllocationProbe(connector, threads);
+  }
+
+  private static String agentOf(long pid) throws IOException {
+    try {
+      VirtualMachine machine = VirtualMachine.attach(Long.toString(pid));
+      try {
+        return machine.startLocalManagementAgent();
+      } finally {
+        machine.detach();
+      }
+    } catch (AttachNotSupportedException e) {
+      throw new IOException("process " + pid + " is not a JVM that lets itself be looked into", e);
+    }
+  }
+
+  long allocatedBytes() {
+    return threads.getTotalThreadAllocatedBytes();
+  }
+
+  @Override
+  public void close() throws IOException {
+    connector.close();
+  }
+}

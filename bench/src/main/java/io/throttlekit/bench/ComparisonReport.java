@@ -1,0 +1,82 @@
+package io.throttlekit.bench;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The service beside the server that decides nothing, measured in one run.
+ *
+ * @param halfLoadPerSecond the rate that was offered to both for latency
+ */
+record ComparisonReport(
+    ServerFigures noOp, ServerFigures service, int rounds, int halfLoadPerSecond) {
+
+  /** The promised ratios, service to no-op. */
+  List<Target> targets() {
+    return List.of(
+        Target.atMost(
+            "CPU per decision, ratio", 1.15, service.peakCpuMicros() / noOp.peakCpuMicros()),
+        Target.atLeast("throughput, ratio", 0.85, service.peakPerSecond() / noOp.peakPerSecond()),
+        Target.atMost(
+            "p99 at half load, ratio", 1.3, service.halfLoadP99Millis() / noOp.halfLoadP99Millis()),
+        Target.atMost(
+            "bytes allocated per decision, ratio",
+            1.1,
+            service.allocatedBytes() / noOp.allocatedBytes()));
+  }
+
+  /** Two Markdown tables. */
+  String table() {
+    return "Medians of %d rounds; half load is %,d requests/s.%n%n"
+            .formatted(rounds, halfLoadPerSecond)
+        + "| server | decisions/s | µs CPU | µs CPU at half load | p50 ms at half load | p99 ms at"
+        + " half load | bytes allocated | MB resident |\n"
+        + "|---|---|---|---|---|---|---|---|\n"
+        + row(noOp)
+        + row(service)
+        + "\n"
+        + Target.table(targets());
+  }
+
+  /** One JSON object in one line. */
+  String json() {
+    return "{\"rounds\":%d,\"half_load_per_second\":%d,\"servers\":[%s],\"targets\":%s}"
+        .formatted(
+            rounds,
+            halfLoadPerSecond,
+            Stream.of(noOp, service).map(ComparisonReport::json).collect(Collectors.joining(",")),
+            Target.jsonArray(targets()));
+  }
+
+  private static String row(ServerFigures f) {
+    return String.format(
+        Locale.ROOT,
+        "| %s | %,.0f | %.2f | %.2f | %.3f | %.3f | %,.0f | %.0f |%n",
+        f.name(),
+        f.peakPerSecond(),
+        f.peakCpuMicros(),
+        f.halfLoadCpuMicros(),
+        f.halfLoadP50Millis(),
+        f.halfLoadP99Millis(),
+        f.allocatedBytes(),
+        f.residentBytes() / 1e6);
+  }
+
+  private static String json(ServerFigures f) {
+    return String.format(
+        Locale.ROOT,
+        "{\"name\":\"%s\",\"per_second\":%.0f,\"cpu_micros\":%.3f,\"half_load_cpu_micros\":%.3f,"
+            + "\"half_load_p50_millis\":%.3f,\"half_load_p99_millis\":%.3f,"
+            + "\"allocated_bytes\":%.0f,\"resident_bytes\":%d}",
+        f.name(),
+        f.peakPerSecond(),
+        f.peakCpuMicros(),
+        f.halfLoadCpuMicros(),
+        f.halfLoadP50Millis(),
+        f.halfLoadP99Millis(),
+        f.allocatedBytes(),
+        f.residentBytes());
+  }
+}

@@ -1,0 +1,62 @@
+package io.throttlekit.bench;
+
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.netty.NettyChannelBuilder;
+import io.netty.channel.EventLoopGroup;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** Open gRPC connections to one server. Listeners are called on event loops. */
+final class Connections implements AutoCloseable {
+  private static final int EVENT_LOOPS = 2;
+  private static final MethodDescriptor<byte[], byte[]> SHOULD_RATE_LIMIT =
+      RateLimitServiceGrpc.getShouldRateLimitMethod().toBuilder(
+              RawBytes.INSTANCE, RawBytes.INSTANCE)
+          .build();
+
+  private final EventLoopGroup loops = EventLoops.of(EVENT_LOOPS);
+  private final List<ManagedChannel> channels;
+
+  /**
+   * @param count how many connections, from 1
+   */
+  Connections(LoopbackTarget target, int count) {
+    channels = Stream.generate(() -> connect(target)).limit(count).toList();
+  }
+
+  private ManagedChannel connect(LoopbackTarget target) {
+    return NettyChannelBuilder.forAddress(target.address())
+        .channelType(EventLoops.clientChannel())
+        .eventLoopGroup(loops)
+        .directExecutor()
+        .disableRetry()
+        .usePlaintext()
+        .build();
+  }
+
+  int count() {
+    return channels.size();
+  }
+
+  /** Sends one request over the given connection (modulo their number). */
+  void send(long connection, byte[] request, ClientCall.Listener<byte[]> listener) {
+    ManagedChannel channel = channels.get((int) (connection % channels.size()));
+    ClientCall<byte[], byte[]> call = channel.newCall(SHOULD_RATE_LIMIT, CallOptions.DEFAULT);
+    call.start(listener, new Metadata());
+    call.request(2);
+    call.sendMessage(request);
+    call.halfClose();
+  }
+
+  @Override
+  public void close() {
+    channels.forEach(ManagedChannel::shutdownNow);
+    loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
+  }
+}

@@ -1,0 +1,74 @@
+package io.throttlekit.bench;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** One of the servers that are compared, and what was measured of it so far. */
+final class Contender implements AutoCloseable {
+  private final ServerProcess server;
+  private final Connections connections;
+  private final Requests requests;
+  private final List<MeasuredLoad> saturated = new ArrayList<>();
+  private final List<MeasuredLoad> steady = new ArrayList<>();
+  private double allocatedBytes = Double.NaN;
+
+  Contender(ServerProcess server, ComparisonPlan plan) {
+    this.server = server;
+    this.connections = new Connections(server.target(), plan.connections());
+    this.requests = new Requests(plan.keys());
+  }
+
+  void warmUp(ClosedLoop loop, Duration time) throws InterruptedException {
+    if (time.isPositive()) {
+      loop.offer(connections, requests, Bounds.lasting(time));
+    }
+  }
+
+  void saturate(ClosedLoop loop, Duration time) throws IOException, InterruptedException {
+    saturated.add(measure(loop, time));
+  }
+
+  void offerSteadily(OpenLoop loop, Duration time) throws IOException, InterruptedException {
+    steady.add(measure(loop, time));
+  }
+
+  /** Last of all, because looking loads classes into the server. */
+  void countAllocations(ClosedLoop loop, Duration time) throws IOException, InterruptedException {
+    try (AllocationProbe probe = AllocationProbe.of(server.pid())) {
+      long before = probe.allocatedBytes();
+      LoadResult result = loop.offer(connections, requests, Bounds.lasting(time));
+      allocatedBytes = (double) (probe.allocatedBytes() - before) / result.answers();
+    }
+  }
+
+  double peakPerSecond() {
+    return Median.of(saturated.stream().map(round -> round.load().perSecond()).toList());
+  }
+
+  ServerFigures figures() {
+    return new ServerFigures(
+        server.name(),
+        peakPerSecond(),
+        Median.of(saturated.stream().map(MeasuredLoad::cpuMicros).toList()),
+        Median.of(steady.stream().map(MeasuredLoad::cpuMicros).toList()),
+        Median.of(steady.stream().map(round -> round.load().millisAt(50)).toList()),
+        Median.of(steady.stream().map(round -> round.load().millisAt(99)).toList()),
+        allocatedBytes,
+        saturated.stream().mapToLong(MeasuredLoad::residentBytes).max().orElse(0));
+  }
+
+  private MeasuredLoad measure(Load load, Duration time) throws IOException, InterruptedException {
+    MeasuredLoad measured =
+        MeasuredLoad.of(server::usage, load, connections, requests, Bounds.lasting(time));
+    System.err.println(server.name() + ": " + measured);
+    return measured;
+  }
+
+  @Override
+  public void close() {
+    connections.close();
+    server.close();
+  }
+}

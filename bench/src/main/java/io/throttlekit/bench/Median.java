@@ -1,0 +1,20 @@
+package io.throttlekit.bench;
+
+import java.util.List;
+
+/** The middle of some measurements. */
+final class Median {
+  private Median() {}
+
+  /** The mean of the two in the middle when their number is even; NaN of none. */
+  static double of(List<Double> values) {
+    if (values.isEmpty()) {
+      return Double.NaN;
+    }
+    List<Double> sorted = values.stream().sorted().toList();
+    int middle = sorted.size() / 2;
+    return sorted.size() % 2 == 1
+        ? sorted.get(middle)
+        : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+  }
+}

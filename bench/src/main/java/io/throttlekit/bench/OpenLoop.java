@@ -1,0 +1,89 @@
+package io.throttlekit.bench;
+
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.throttlekit.TimeSource;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Requests at a steady rate, whether or not the server keeps up: shows latency as users have it.
+ *
+ * <p>A latency counts from the moment at which the request should have been sent, so a pause of the
+ * server, or of this process, is charged to every request that it delayed (no coordinated
+ * omission).
+ *
+ * @param perSecond requests per second, from 1
+ */
+record OpenLoop(int perSecond) implements Load {
+  private static final int MOST_IN_FLIGHT = 20_000;
+  private static final long MOST_FAILURES = 1_000;
+  private static final long GRACE_SECONDS = 30;
+
+  @Override
+  public LoadResult offer(Connections connections, Requests requests, Bounds bounds)
+      throws InterruptedException {
+    TimeSource time = TimeSource.system();
+    Semaphore inFlight = new Semaphore(MOST_IN_FLIGHT);
+    long start = time.monotonicNanos();
+    Tally tally = new Tally(start, bounds);
+    long total = Math.min(bounds.requests(), perSecond * bounds.time().toNanos() / 1_000_000_000L);
+    for (long place = 0; place < total && tally.failures() < MOST_FAILURES; place++) {
+      long intended = start + place * 1_000_000_000L / perSecond;
+      waitUntil(time, intended);
+      acquire(inFlight, 1);
+      connections.send(place, requests.at(place), new Reply(time, tally, inFlight, intended));
+    }
+    acquire(inFlight, MOST_IN_FLIGHT);
+    if (tally.failures() >= MOST_FAILURES) {
+      throw new IllegalStateException(tally.failures() + " calls failed");
+    }
+    return tally.result(time.monotonicNanos());
+  }
+
+  private static void waitUntil(TimeSource time, long nanos) {
+    for (long left = nanos - time.monotonicNanos();
+        left > 0;
+        left = nanos - time.monotonicNanos()) {
+      LockSupport.parkNanos(left);
+    }
+  }
+
+  private static void acquire(Semaphore inFlight, int permits) throws InterruptedException {
+    if (!inFlight.tryAcquire(permits, GRACE_SECONDS, TimeUnit.SECONDS)) {
+      throw new IllegalStateException("calls were not answered within " + GRACE_SECONDS + " s");
+    }
+  }
+
+  private static final class Reply extends ClientCall.Listener<byte[]> {
+    private final TimeSource time;
+    private final Tally tally;
+    private final Semaphore inFlight;
+    private final long intendedNanos;
+    private byte[] message = new byte[0];
+
+    Reply(TimeSource time, Tally tally, Semaphore inFlight, long intendedNanos) {
+      this.time = time;
+      this.tally = tally;
+      this.inFlight = inFlight;
+      this.intendedNanos = intendedNanos;
+    }
+
+    @Override
+    public void onMessage(byte[] message) {
+      this.message = message;
+    }
+
+    @Override
+    public void onClose(Status status, Metadata trailers) {
+      if (status.isOk()) {
+        tally.answered(intendedNanos, time.monotonicNanos(), message);
+      } else {
+        tally.failed();
+      }
+      inFlight.release();
+    }
+  }
+}

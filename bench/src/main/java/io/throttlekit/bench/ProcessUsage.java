@@ -1,0 +1,41 @@
+package io.throttlekit.bench;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * What a process of this (Linux) machine has used so far.
+ *
+ * @param cpuNanos user and system time of all its threads, counted in steps of 10 ms
+ * @param residentBytes memory that it holds now
+ */
+record ProcessUsage(long cpuNanos, long residentBytes) {
+  private static final long NANOS_PER_TICK = 10_000_000; // USER_HZ is 100 on every Linux
+  private static final int USER_TICKS = 11; // fields of /proc/PID/stat after the name
+  private static final int SYSTEM_TICKS = 12;
+
+  /** Reads {@code /proc}. */
+  static ProcessUsage of(long pid) throws IOException {
+    Path process = Path.of("/proc", Long.toString(pid));
+    return parse(
+        Files.readString(process.resolve("stat")), Files.readAllLines(process.resolve("status")));
+  }
+
+  static ProcessUsage parse(String stat, List<String> status) {
+    // The name stands in parentheses and may itself hold spaces and parentheses.
+    List<String> fields = List.of(stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1));
+    long ticks = Long.parseLong(fields.get(USER_TICKS)) + Long.parseLong(fields.get(SYSTEM_TICKS));
+    return new ProcessUsage(ticks * NANOS_PER_TICK, residentBytes(status));
+  }
+
+  private static long residentBytes(List<String> status) {
+    for (String line : status) {
+      if (line.startsWith("VmRSS:")) {
+        return 1024 * Long.parseLong(line.replaceAll("\\D", ""));
+      }
+    }
+    throw new IllegalArgumentException("no VmRSS: the process has ended");
+  }
+}

@@ -1,0 +1,124 @@
+package io.throttlekit.bench;
+
+import io.throttlekit.TimeSource;
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A server in a process of its own, from its {@code ready grpc=HOST:PORT …} line until it is
+ * closed.
+ */
+final class ServerProcess implements AutoCloseable {
+  private static final Pattern READY = Pattern.compile("ready grpc=(\\S+).*");
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  private final String name;
+  private final Process process;
+  private final LoopbackTarget target;
+  private final long readyNanos;
+
+  private ServerProcess(String name, Process process, LoopbackTarget target, long readyNanos) {
+    this.name = name;
+    this.process = process;
+    this.target = target;
+    this.readyNanos = readyNanos;
+  }
+
+  /**
+   * Starts a server and waits for its ready line.
+   *
+   * @param name what reports call it
+   * @param command a program that stays the same process, or one that replaces itself with exec
+   * @param environment variables beside those of this process
+   * @param log where its standard error goes
+   * @throws IOException when it cannot be started, or ends or says nothing for two minutes
+   */
+  static ServerProcess start(
+      String name, List<String> command, Map<String, String> environment, File log)
+      throws IOException {
+    TimeSource time = TimeSource.system();
+    long start = time.monotonicNanos();
+    ProcessBuilder builder = new ProcessBuilder(command).redirectError(log);
+    builder.environment().putAll(environment);
+    Process process = builder.start();
+    CompletableFuture<String> ready = new CompletableFuture<>();
+    Thread.ofVirtual().name(name + "-output").start(() -> read(process, ready));
+    try {
+      Matcher line = READY.matcher(ready.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join());
+      if (!line.matches()) {
+        throw new IOException(name + " ended before it was ready: see " + log);
+      }
+      long readyNanos = time.monotonicNanos() - start;
+      return new ServerProcess(name, process, LoopbackTarget.parse(line.group(1)), readyNanos);
+    } catch (IOException | RuntimeException e) {
+      process.destroyForcibly();
+      throw e;
+    }
+  }
+
+  private static void read(Process process, CompletableFuture<String> ready) {
+    try (BufferedReader output = process.inputReader()) {
+      for (String line = output.readLine(); line != null; line = output.readLine()) {
+        if (READY.matcher(line).matches()) {
+          ready.complete(line);
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } finally {
+      ready.complete("");
+    }
+  }
+
+  String name() {
+    return name;
+  }
+
+  LoopbackTarget target() {
+    return target;
+  }
+
+  long pid() {
+    return process.pid();
+  }
+
+  /** From the start of the process to its ready line. */
+  long readyNanos() {
+    return readyNanos;
+  }
+
+  ProcessUsage usage() throws IOException {
+    return ProcessUsage.of(process.pid());
+  }
+
+  /** The arguments with which the process runs now, the program first. */
+  List<String> arguments() throws IOException {
+    Path line = Path.of("/proc", Long.toString(process.pid()), "cmdline");
+    return List.of(Files.readString(line).split("\0"));
+  }
+
+  /** Asks the process to stop, and after 10 s makes it. */
+  @Override
+  public void close() {
+    process.destroy();
+    try {
+      if (!process.waitFor(10, TimeUnit.SECONDS)) {
+        process.destroyForcibly();
+      }
+    } catch (InterruptedException e) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+    }
+  }
+}

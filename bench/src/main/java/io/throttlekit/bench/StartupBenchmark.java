@@ -1,0 +1,91 @@
+package io.throttlekit.bench;
+
+import io.throttlekit.TimeSource;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Measures how soon a started service answers, how fast it is in its first second of traffic, and
+ * how much memory it holds.
+ */
+final class StartupBenchmark {
+  private static final Map<String, String> NO_WARM_UP = Map.of("THROTTLEKIT_WARM_UP_REQUESTS", "0");
+
+  private final TimeSource time = TimeSource.system();
+  private final ClosedLoop loop = new ClosedLoop(16);
+  private final Requests requests;
+  private final Servers servers;
+  private final int connections;
+
+  private StartupBenchmark(Servers servers, int connections, int keys) {
+    this.servers = servers;
+    this.connections = connections;
+    this.requests = new Requests(keys);
+  }
+
+  /**
+   * {@code [--starts 5] [--seconds 20] [--warm-up 25] [--connections 4] [--keys 10000] [--service
+   * bin/throttlekit] [--folder bench/target/runs]}.
+   *
+   * <p>The warm-up is that of this process, against the no-op server. Prints a Markdown table, then
+   * one line of JSON.
+   */
+  public static void main(String[] args) throws IOException, InterruptedException {
+    Arguments arguments = Arguments.parse(args);
+    StartupBenchmark benchmark =
+        new StartupBenchmark(
+            Servers.from(arguments),
+            arguments.integer("connections", 4),
+            arguments.integer("keys", 10_000));
+    benchmark.warmUpThisProcess(arguments.seconds("warm-up", 25));
+    List<Target> targets = new ArrayList<>();
+    targets.add(benchmark.firstDecision(arguments.integer("starts", 5)));
+    targets.addAll(benchmark.warmStart(arguments.seconds("seconds", 20)));
+    System.out.println(Target.table(targets));
+    System.out.println(Target.jsonArray(targets));
+  }
+
+  private void warmUpThisProcess(Duration length) throws IOException, InterruptedException {
+    try (ServerProcess noOp =
+            servers.noOp(List.of("-Xmx128m", "--enable-native-access=ALL-UNNAMED"));
+        Connections open = new Connections(noOp.target(), connections)) {
+      loop.offer(open, requests, Bounds.lasting(length));
+    }
+  }
+
+  private Target firstDecision(int starts) throws IOException, InterruptedException {
+    List<Double> seconds = new ArrayList<>();
+    for (int i = 0; i < starts; i++) {
+      long start = time.monotonicNanos();
+      try (ServerProcess service = servers.service(NO_WARM_UP);
+          Connections one = new Connections(service.target(), 1)) {
+        new ClosedLoop(1).offer(one, requests, new Bounds(1, Duration.ofSeconds(10)));
+        seconds.add((time.monotonicNanos() - start) / 1e9);
+      }
+    }
+    return Target.atMost(
+        "s from start to the first decision, no warm-up (median of " + starts + ")",
+        1,
+        Median.of(seconds));
+  }
+
+  private List<Target> warmStart(Duration length) throws IOException, InterruptedException {
+    try (ServerProcess service = servers.service(Map.of());
+        Connections open = new Connections(service.target(), connections)) {
+      LoadResult result = loop.offer(open, requests, Bounds.lasting(length));
+      List<Long> whole = result.answersPerSecond().subList(0, (int) length.toSeconds());
+      return List.of(
+          Target.atMost("s from start to ready, with warm-up", 10, service.readyNanos() / 1e9),
+          Target.atLeast(
+              "first second of traffic, ratio to the best second",
+              0.5,
+              (double) whole.getFirst() / Collections.max(whole)),
+          Target.atMost(
+              "MB resident after traffic on all keys", 150, service.usage().residentBytes() / 1e6));
+    }
+  }
+}

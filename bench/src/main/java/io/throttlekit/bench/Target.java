@@ -1,0 +1,67 @@
+package io.throttlekit.bench;
+
+import java.util.Locale;
+
+/**
+ * A measured figure beside what it should be.
+ *
+ * @param what the figure, with its unit
+ * @param measured the figure
+ * @param bound what it should reach
+ * @param most whether the bound is the most it may be; else it is the least
+ */
+record Target(String what, double measured, double bound, boolean most) {
+
+  static Target atMost(String what, double bound, double measured) {
+    return new Target(what, measured, bound, true);
+  }
+
+  static Target atLeast(String what, double bound, double measured) {
+    return new Target(what, measured, bound, false);
+  }
+
+  boolean reached() {
+    return most ? measured <= bound : measured >= bound;
+  }
+
+  /** A row of a Markdown table: what, measured, target, whether reached. */
+  String row() {
+    return String.format(
+        Locale.ROOT,
+        "| %s | %.3f | %s %s | %s |",
+        what,
+        measured,
+        most ? "≤" : "≥",
+        bound,
+        reached() ? "yes" : "no");
+  }
+
+  /** A JSON object. */
+  String json() {
+    return String.format(
+        Locale.ROOT,
+        "{\"what\":\"%s\",\"measured\":%s,\"%s\":%s,\"reached\":%s}",
+        what,
+        Double.isFinite(measured) ? String.format(Locale.ROOT, "%.4f", measured) : "null",
+        most ? "at_most" : "at_least",
+        bound,
+        reached());
+  }
+
+  /** A Markdown table of targets. */
+  static String table(Iterable<Target> targets) {
+    StringBuilder table =
+        new StringBuilder("| figure | measured | target | reached |\n|---|---|---|---|\n");
+    targets.forEach(target -> table.append(target.row()).append('\n'));
+    return table.toString();
+  }
+
+  /** A JSON array of targets. */
+  static String jsonArray(Iterable<Target> targets) {
+    StringBuilder array = new StringBuilder("[");
+    for (Target target : targets) {
+      array.append(array.length() == 1 ? "" : ",").append(target.json());
+    }
+    return array.append(']').toString();
+  }
+}

@@ -1,0 +1,77 @@
+package io.throttlekit.bench.micro;
+
+import static java.util.Objects.requireNonNull;
+
+import io.throttlekit.descriptors.DomainPolicies;
+import io.throttlekit.descriptors.LoadOptions;
+import io.throttlekit.descriptors.LoadResult;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.PolicyLoader;
+import io.throttlekit.descriptors.PolicySource;
+import io.throttlekit.descriptors.Rule;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** Finding the rule of a descriptor among a thousand: run with {@code -prof gc} for its bytes. */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 3, time = 2)
+@Measurement(iterations = 5, time = 2)
+@Fork(2)
+public class PolicyMatchBenchmark {
+  private static final int PATHS = 1_000;
+
+  private final DomainPolicies policies = load();
+  private final String[][] known = entriesUnder("/path-");
+  private final String[][] unknown = entriesUnder("/elsewhere-");
+
+  /** Two entries, the first by its value and the second by its key. */
+  @Benchmark
+  public @Nullable Rule matches(KeyOrder order) {
+    return policies.match(known[order.next(PATHS)]);
+  }
+
+  /** The first entry finds nothing. */
+  @Benchmark
+  public @Nullable Rule misses(KeyOrder order) {
+    return policies.match(unknown[order.next(PATHS)]);
+  }
+
+  private static String[][] entriesUnder(String prefix) {
+    String[][] entries = new String[PATHS][];
+    for (int i = 0; i < PATHS; i++) {
+      entries[i] = new String[] {"path", prefix + i, "user", "user-" + i};
+    }
+    return entries;
+  }
+
+  private static DomainPolicies load() {
+    StringBuilder yaml = new StringBuilder("domain: bench\ndescriptors:\n");
+    for (int i = 0; i < PATHS; i++) {
+      yaml.append(
+          """
+            - key: path
+              value: /path-%d
+              descriptors:
+                - {key: user, rate_limit: {requests_per_unit: 100, unit: minute}}
+          """
+              .formatted(i));
+    }
+    LoadResult result =
+        new PolicyLoader(new LoadOptions(false))
+            .load(List.of(new PolicySource("bench.yaml", yaml.toString())));
+    PolicyBook book = requireNonNull(result.book(), () -> "not loaded: " + result.problems());
+    return requireNonNull(book.domain("bench"), "bench");
+  }
+}

@@ -1,0 +1,151 @@
+package io.throttlekit.demo;
+
+import io.throttlekit.envoy.EnvoyBinary;
+import io.throttlekit.envoy.EnvoyLookup;
+import io.throttlekit.envoy.EnvoyLookup.Found;
+import io.throttlekit.envoy.EnvoyLookup.Unavailable;
+import io.throttlekit.envoy.EnvoyProcess;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Starts everything, shows it for a while, and stops everything. Used once. */
+final class Demo {
+  private final Function<Consumer<String>, EnvoyLookup> envoys;
+  private final Consumer<String> progress;
+  private final CountDownLatch stop = new CountDownLatch(1);
+
+  /**
+   * @param envoys how to find Envoy; told where progress goes
+   * @param progress told, in one line for people, what takes long
+   */
+  Demo(Function<Consumer<String>, EnvoyLookup> envoys, Consumer<String> progress) {
+    this.envoys = envoys;
+    this.progress = progress;
+  }
+
+  static Demo ofThisMachine(Consumer<String> progress) {
+    return new Demo(EnvoyBinary::find, progress);
+  }
+
+  /** Ends {@link #run} soon; for any thread. */
+  void stop() {
+    stop.countDown();
+  }
+
+  /**
+   * Runs until {@link #stop}, or for as long as was asked for.
+   *
+   * @param seconds from 1, or 0 for no end of its own
+   * @param terminal whether {@code out} is a terminal to draw on
+   */
+  Summary run(int seconds, PrintStream out, boolean terminal)
+      throws IOException, InterruptedException {
+    Deque<Closing> started = new ArrayDeque<>();
+    try {
+      Path folder = Files.createTempDirectory("throttlekit-demo");
+      started.push(() -> delete(folder));
+      Path policyFile = Files.writeString(folder.resolve("policy.yaml"), resource("policy.yaml"));
+      DemoPolicy policy = DemoPolicy.read(policyFile);
+
+      progress.accept("starting the service with in-memory counters");
+      DemoService service = DemoService.start(policyFile, folder.resolve("service.log"));
+      started.push(service::close);
+
+      Counts counts = new Counts(policy.rules(DemoRequest.MIX));
+      Sender sender = sender(service.port(), folder, started);
+      Traffic traffic = new Traffic(sender, counts, policy::ruleOf, DemoRequest.MIX);
+      started.push(traffic::close);
+
+      traffic.start();
+      int shown = show(seconds, counts, new Screen(out, terminal));
+      traffic.close();
+      return new Summary(sender.through(), shown, counts);
+    } finally {
+      for (Closing closing : started) {
+        closing.close();
+      }
+    }
+  }
+
+  private Sender sender(int servicePort, Path folder, Deque<Closing> started) throws IOException {
+    EnvoyProcess envoy = null;
+    switch (envoys.apply(progress)) {
+      case Found(Path program, String version) -> {
+        Upstream upstream = new Upstream();
+        started.push(upstream::close);
+        envoy = startEnvoy(program, version, servicePort, upstream.port(), folder);
+      }
+      case Unavailable(String reason) -> progress.accept("no Envoy: " + reason);
+    }
+    if (envoy == null) {
+      progress.accept("sending the same traffic to the service over gRPC");
+      return new GrpcSender(servicePort);
+    }
+    started.push(envoy::close);
+    progress.accept(
+        "sending 40 requests a second to http://127.0.0.1:"
+            + envoy.port()
+            + "; try: curl -i -H 'x-user: you' http://127.0.0.1:"
+            + envoy.port()
+            + "/api");
+    return new HttpSender(envoy.port());
+  }
+
+  private @Nullable EnvoyProcess startEnvoy(
+      Path program, String version, int servicePort, int upstreamPort, Path folder)
+      throws IOException {
+    progress.accept("starting Envoy " + version);
+    String bootstrap =
+        resource("envoy.yaml")
+            .replace("@SERVICE@", Integer.toString(servicePort))
+            .replace("@UPSTREAM@", Integer.toString(upstreamPort));
+    try {
+      return EnvoyProcess.start(program, bootstrap, folder);
+    } catch (IOException e) {
+      progress.accept("Envoy does not start: " + e.getMessage());
+      return null;
+    }
+  }
+
+  private int show(int seconds, Counts counts, Screen screen) throws InterruptedException {
+    int second = 0;
+    while ((seconds == 0 || second < seconds) && !stop.await(1, TimeUnit.SECONDS)) {
+      second++;
+      screen.show(second, counts);
+    }
+    return second;
+  }
+
+  private static String resource(String name) throws IOException {
+    try (InputStream file = Demo.class.getResourceAsStream(name)) {
+      return new String(Objects.requireNonNull(file, name).readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  private static void delete(Path folder) throws IOException {
+    try (var files = Files.walk(folder)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+
+  /** How to undo a step; a stack of these is undone from the last. */
+  @FunctionalInterface
+  private interface Closing {
+    void close() throws IOException;
+  }
+}

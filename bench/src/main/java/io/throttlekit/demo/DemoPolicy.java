@@ -1,0 +1,52 @@
+package io.throttlekit.demo;
+
+import io.throttlekit.descriptors.Limit;
+import io.throttlekit.descriptors.LimitUnit;
+import io.throttlekit.descriptors.LoadOptions;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.PolicyFiles;
+import io.throttlekit.descriptors.PolicyLoader;
+import io.throttlekit.descriptors.Rule;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+
+/** The policy as the service reads it, to tell which rule decides a request. Immutable. */
+final class DemoPolicy {
+  private final PolicyBook book;
+
+  private DemoPolicy(PolicyBook book) {
+    this.book = book;
+  }
+
+  static DemoPolicy read(Path file) throws IOException {
+    var loaded = new PolicyLoader(new LoadOptions(false)).load(PolicyFiles.read(List.of(file)));
+    if (loaded.book() == null) {
+      throw new IOException(loaded.problems().toString());
+    }
+    return new DemoPolicy(loaded.book());
+  }
+
+  /** The rules that {@code mix} reaches, in the order of the mix. */
+  List<String> rules(List<DemoRequest> mix) {
+    return mix.stream().map(this::ruleOf).distinct().toList();
+  }
+
+  /** For example {@code user 5 per second}. */
+  String ruleOf(DemoRequest request) {
+    Rule rule =
+        Objects.requireNonNull(book.domain("demo"))
+            .match(request.descriptor().toArray(String[]::new));
+    return rule == null ? "(no rule)" : "%-18s %s".formatted(rule.path(), limit(rule));
+  }
+
+  private static String limit(Rule rule) {
+    Limit limit = rule.limits().getFirst();
+    LimitUnit unit = limit.unit();
+    String window =
+        unit != null ? unit.name().toLowerCase(Locale.ROOT) : limit.windowMillis() / 1000 + " s";
+    return limit.requestsPerUnit() + " per " + window;
+  }
+}

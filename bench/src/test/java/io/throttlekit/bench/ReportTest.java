@@ -1,0 +1,63 @@
+package io.throttlekit.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ReportTest {
+  private final ServerFigures noOp = new ServerFigures("no-op", 50_000, 10, 15, 0.2, 2, 1_000, 90);
+  private final ServerFigures good =
+      new ServerFigures("service", 45_000, 11, 16, 0.2, 2.2, 1_090, 99);
+  private final ServerFigures bad = new ServerFigures("service", 40_000, 12, 20, 0.3, 3, 1_200, 99);
+
+  @Test
+  void aServiceWithinEveryRatioReachesAllTargets() {
+    assertThat(new ComparisonReport(noOp, good, 10, 1).targets()).allMatch(Target::reached);
+  }
+
+  @Test
+  void aServiceBeyondEveryRatioReachesNone() {
+    assertThat(new ComparisonReport(noOp, bad, 10, 1).targets()).noneMatch(Target::reached);
+  }
+
+  @Test
+  void aFigureThatWasNotMeasuredReachesNothingAndIsNullInJson() {
+    Target unknown = Target.atMost("x", 1, Double.NaN);
+    assertThat(unknown.reached()).isFalse();
+    assertThat(unknown.json()).contains("\"measured\":null");
+  }
+
+  @Test
+  void theTableAndTheJsonShowBothServersAndTheRatios() {
+    ComparisonReport report = new ComparisonReport(noOp, good, 10, 22_500);
+    assertThat(report.table())
+        .contains("| no-op | 50,000 | 10.00 |")
+        .contains("| service | 45,000 | 11.00 |")
+        .contains("| CPU per decision, ratio | 1.100 | ≤ 1.15 | yes |");
+    assertThat(report.json())
+        .startsWith("{\"rounds\":10,\"half_load_per_second\":22500,")
+        .contains("\"measured\":1.1000,\"at_most\":1.15,\"reached\":true")
+        .doesNotContain("\n");
+  }
+
+  @Test
+  void theMedianIsTheMiddleOrTheMeanOfTheTwoInTheMiddle() {
+    assertThat(Median.of(List.of(9.0, 1.0, 2.0))).isEqualTo(2);
+    assertThat(Median.of(List.of(9.0, 1.0, 2.0, 4.0))).isEqualTo(3);
+    assertThat(Median.of(List.of())).isNaN();
+  }
+
+  @Test
+  void argumentsAreWordsAndPairs() {
+    Arguments arguments = Arguments.parse("127.0.0.1:1", "--seconds", "3");
+    assertThat(arguments.subject()).isEqualTo("127.0.0.1:1");
+    assertThat(arguments.seconds("seconds", 10)).isEqualTo(Duration.ofSeconds(3));
+    assertThat(arguments.integer("keys", 10)).isEqualTo(10);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Arguments.parse("--seconds"))
+        .withMessageContaining("--seconds needs a value");
+  }
+}

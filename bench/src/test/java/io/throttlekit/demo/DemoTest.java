@@ -1,0 +1,55 @@
+package io.throttlekit.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.envoy.EnvoyLookup;
+import io.throttlekit.envoy.EnvoyProgram;
+import io.throttlekit.envoy.RealEnvoy;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+@RealEnvoy
+class DemoTest {
+  private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
+  private final List<String> progress = new ArrayList<>();
+
+  @Test
+  void showsARealEnvoyThatAllowsAndLimitsByEveryRuleAndEndsItsProcesses() throws Exception {
+    Summary summary = run(new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"), 5);
+    assertThat(summary.through()).isEqualTo("envoy");
+    assertCounted(summary);
+    assertThat(summary.json()).startsWith("{\"through\":\"envoy\",\"allowed\":");
+    assertThat(progress).anyMatch(line -> line.startsWith("starting Envoy 1.40.0"));
+    assertThat(ProcessHandle.current().children()).isEmpty();
+  }
+
+  @Test
+  void sendsTheSameTrafficOverGrpcWhereThereIsNoEnvoy() throws Exception {
+    Summary summary = run(new EnvoyLookup.Unavailable("no network"), 5);
+    assertThat(summary.through()).isEqualTo("grpc");
+    assertCounted(summary);
+    assertThat(progress).contains("no Envoy: no network");
+    assertThat(ProcessHandle.current().children()).isEmpty();
+  }
+
+  private Summary run(EnvoyLookup envoy, int seconds) throws Exception {
+    try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
+      return new Demo(_ -> envoy, progress::add).run(seconds, out, false);
+    }
+  }
+
+  private void assertCounted(Summary summary) {
+    Counts counts = summary.counts();
+    assertThat(counts.of(Answer.FAILED)).isZero();
+    assertThat(counts.rules()).hasSize(4);
+    for (String rule : counts.rules()) {
+      assertThat(counts.of(rule, Answer.ALLOWED)).as(rule).isPositive();
+      assertThat(counts.of(rule, Answer.LIMITED)).as(rule).isPositive();
+    }
+    assertThat(screen.toString(StandardCharsets.UTF_8).lines()).hasSize(5);
+  }
+}

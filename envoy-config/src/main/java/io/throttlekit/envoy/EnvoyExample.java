@@ -1,0 +1,87 @@
+package io.throttlekit.envoy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+
+/**
+ * The complete bootstraps in {@code examples/}, each with the policy that matches it.
+ *
+ * <p>As files they run as they are, on the ports they show; {@link #bootstrap(EnvoyWiring)}
+ * connects them to others. What each shows stands at its top.
+ */
+public enum EnvoyExample {
+  REQUEST_HEADERS,
+  REMOTE_ADDRESS,
+  GENERIC_KEY,
+  PER_ROUTE,
+  COSTS_AND_REFUNDS,
+  RATELIMIT_HEADERS,
+  FAIL_OPEN,
+  FAIL_CLOSED,
+  TLS;
+
+  private static final int LISTENER_PORT = 10000;
+  private static final int ADMIN_PORT = 9901;
+  private static final int SERVICE_PORT = 8081;
+  private static final int UPSTREAM_PORT = 8000;
+  private static final String PATIENCE = "timeout: 0.05s";
+  private static final String CONNECT_PATIENCE = "connect_timeout: 0.25s"; // TLS handshake included
+  private static final String AUTHORITY = "/etc/throttlekit/ca.pem";
+
+  /** The name of its file without {@code .yaml}, and of the policy's domain. */
+  public String fileName() {
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  /** The bootstrap as it stands in its file. */
+  public String bootstrap() {
+    return read("examples/" + fileName() + ".yaml");
+  }
+
+  /** The policy that matches it. */
+  public String policy() {
+    return read("examples/policies/" + fileName() + ".yaml");
+  }
+
+  /**
+   * The bootstrap, connected to other ports.
+   *
+   * @throws IllegalStateException when the file no longer shows what is to be replaced
+   */
+  public String bootstrap(EnvoyWiring wiring) {
+    String text = bootstrap();
+    text = port(text, LISTENER_PORT, wiring.listenerPort());
+    text = port(text, ADMIN_PORT, wiring.adminPort());
+    text = port(text, SERVICE_PORT, wiring.servicePort());
+    text = port(text, UPSTREAM_PORT, wiring.upstreamPort());
+    String seconds = String.format(Locale.ROOT, "%.3f", wiring.patience().toMillis() / 1000.0);
+    text = replace(text, PATIENCE, "timeout: " + seconds + "s");
+    text = replace(text, CONNECT_PATIENCE, "connect_timeout: " + seconds + "s");
+    return this == TLS ? replace(text, AUTHORITY, wiring.authority().toString()) : text;
+  }
+
+  private String port(String text, int shown, int real) {
+    return replace(text, "port_value: " + shown + "}", "port_value: " + real + "}");
+  }
+
+  private String replace(String text, String shown, String real) {
+    if (!text.contains(shown)) {
+      throw new IllegalStateException(fileName() + ".yaml no longer shows " + shown);
+    }
+    return text.replace(shown, real);
+  }
+
+  private static String read(String name) {
+    try (InputStream file = EnvoyExample.class.getResourceAsStream(name)) {
+      if (file == null) {
+        throw new IllegalStateException("no example file " + name);
+      }
+      return new String(file.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

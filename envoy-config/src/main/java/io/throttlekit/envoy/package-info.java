@@ -1,0 +1,5 @@
+/** The Envoy side: the program itself, and bootstraps that show how to point it at the service. */
+@NullMarked
+package io.throttlekit.envoy;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,63 @@
+package io.throttlekit.envoy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class EnvoyExampleTest {
+  private static final EnvoyWiring WIRING =
+      new EnvoyWiring(11, 12, 13, 14, Duration.ofMillis(1500), Path.of("/tmp/authority.pem"));
+
+  @Test
+  void everyFileBesideTheExamplesIsOne() throws IOException, URISyntaxException {
+    List<String> names =
+        Arrays.stream(EnvoyExample.values()).map(e -> e.fileName() + ".yaml").toList();
+    assertThat(files("examples")).containsExactlyInAnyOrderElementsOf(names);
+    assertThat(files("examples/policies")).containsExactlyInAnyOrderElementsOf(names);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void connectsEveryPortAndTheTimeoutOfTheExample(EnvoyExample example) {
+    String bootstrap = example.bootstrap(WIRING);
+    for (int port = 11; port <= 14; port++) {
+      assertThat(bootstrap).containsOnlyOnce("port_value: " + port + "}");
+    }
+    assertThat(bootstrap)
+        .containsOnlyOnce(" timeout: 1.500s")
+        .contains("connect_timeout: 1.500s")
+        .doesNotContain("0.25s", "0.05s", "/etc/throttlekit");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void saysAtTheTopWhichPolicyMatches(EnvoyExample example) {
+    assertThat(example.bootstrap())
+        .startsWith("# ")
+        .contains("# The policy: policies/" + example.fileName() + ".yaml");
+    assertThat(example.policy())
+        .startsWith("# ")
+        .contains("\ndomain: " + example.fileName() + "\n");
+  }
+
+  private static List<String> files(String folder) throws IOException, URISyntaxException {
+    var url = Objects.requireNonNull(EnvoyExample.class.getResource(folder));
+    try (Stream<Path> files = Files.list(Path.of(url.toURI()))) {
+      return files.filter(Files::isRegularFile).map(f -> f.getFileName().toString()).toList();
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.envoy;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,54 @@
+package io.throttlekit.service.envoy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.throttlekit.envoy.EnvoyExample;
+import io.throttlekit.envoy.RealEnvoy;
+import io.throttlekit.service.envoy.Mesh.Changes;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@RealEnvoy
+class EnvoyOutageTest {
+  private static final Duration LONG = Duration.ofSeconds(30);
+
+  @TempDir Path folder;
+
+  @Test
+  void passesRequestsWhileTheServiceIsStoppedWhereItFailsOpen() throws IOException {
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.FAIL_OPEN, Changes.NONE)) {
+      assertThat(mesh.admitted(4, "/")).isEqualTo(2);
+      mesh.stopService();
+      for (int i = 0; i < 4; i++) {
+        assertThat(mesh.status("/")).isEqualTo(200);
+      }
+      assertThat(mesh.envoy().admin("/stats?filter=ratelimit.failure_mode_allowed"))
+          .contains("cluster.upstream.ratelimit.failure_mode_allowed: 4");
+
+      mesh.startServiceAgain();
+      await().atMost(LONG).until(() -> mesh.status("/") == 429);
+      assertThat(mesh.upstream().requests())
+          .as("2 + 4 + 2 of the new counter, at least")
+          .isGreaterThanOrEqualTo(8);
+    }
+  }
+
+  @Test
+  void refusesRequestsWhileTheServiceIsStoppedWhereItFailsClosed() throws IOException {
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.FAIL_CLOSED, Changes.NONE)) {
+      assertThat(mesh.status("/")).isEqualTo(200);
+      mesh.stopService();
+      for (int i = 0; i < 4; i++) {
+        assertThat(mesh.status("/")).isEqualTo(503);
+      }
+      assertThat(mesh.upstream().requests()).isEqualTo(1);
+
+      mesh.startServiceAgain();
+      await().atMost(LONG).until(() -> mesh.status("/") == 200);
+    }
+  }
+}

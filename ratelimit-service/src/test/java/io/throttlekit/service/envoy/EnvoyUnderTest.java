@@ -1,0 +1,39 @@
+package io.throttlekit.service.envoy;
+
+import io.throttlekit.envoy.EnvoyProcess;
+import io.throttlekit.envoy.EnvoyProgram;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.testcontainers.DockerClientFactory;
+
+/** An Envoy that runs: a process, or a container where an image is named and Docker runs. */
+sealed interface EnvoyUnderTest extends AutoCloseable permits OfProcess, OfImage {
+
+  /** Where it listens, on loopback. */
+  int port();
+
+  /** What its admin interface answers. */
+  String admin(String path) throws IOException;
+
+  @Override
+  void close();
+
+  /**
+   * Starts it on a bootstrap.
+   *
+   * @param folder files that the bootstrap names must be in it
+   */
+  static EnvoyUnderTest start(Bootstrap bootstrap, Path folder) throws IOException {
+    String image = System.getProperty("envoy.image", "");
+    if (!image.isBlank() && DockerClientFactory.instance().isDockerAvailable()) {
+      return OfImage.start(image, bootstrap, folder);
+    }
+    return new OfProcess(EnvoyProcess.start(EnvoyProgram.path(), bootstrap.on(0, 0), folder));
+  }
+
+  /** A bootstrap whose own ports are still open. */
+  @FunctionalInterface
+  interface Bootstrap {
+    String on(int listenerPort, int adminPort);
+  }
+}

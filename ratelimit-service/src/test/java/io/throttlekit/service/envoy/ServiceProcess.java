@@ -1,0 +1,80 @@
+package io.throttlekit.service.envoy;
+
+import io.throttlekit.envoy.ChildProcess;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/**
+ * The service as users run it: {@code serve} in a process of its own, on this test's class path.
+ */
+final class ServiceProcess implements AutoCloseable {
+  private static final Pattern READY = Pattern.compile("(?m)^ready grpc=\\S+:(\\d+) ");
+  private static final Map<String, String> QUICK_START =
+      Map.of("THROTTLEKIT_WARM_UP_REQUESTS", "0", "THROTTLEKIT_POLICIES_POLL_INTERVAL", "100ms");
+
+  private final ChildProcess process;
+  private final int port;
+
+  private ServiceProcess(ChildProcess process, int port) {
+    this.process = process;
+    this.port = port;
+  }
+
+  /**
+   * Starts it and waits until it serves.
+   *
+   * @param policies a file or folder
+   * @param environment set in addition
+   * @param grpcPort 0 for any free one
+   */
+  static ServiceProcess start(
+      Path policies, Map<String, String> environment, int grpcPort, Path log) throws IOException {
+    Map<String, String> all = new HashMap<>(QUICK_START);
+    all.putAll(environment);
+    ChildProcess process = ChildProcess.start(command(policies, grpcPort), all, log);
+    try {
+      String port = process.awaitLog(READY, Duration.ofSeconds(60)).group(1);
+      return new ServiceProcess(process, Integer.parseInt(port));
+    } catch (IOException | RuntimeException e) {
+      process.close();
+      throw e;
+    }
+  }
+
+  int port() {
+    return port;
+  }
+
+  String log() throws IOException {
+    return process.log();
+  }
+
+  @Override
+  public void close() {
+    process.close();
+  }
+
+  private static List<String> command(Path policies, int grpcPort) {
+    String classPath =
+        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+    return List.of(
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
+        "-Xmx128m",
+        "--enable-native-access=ALL-UNNAMED",
+        "-cp",
+        classPath,
+        "io.throttlekit.service.Main",
+        "serve",
+        "--policies=" + policies,
+        "--grpc-port=" + grpcPort,
+        "--http-port=0",
+        "--debug-port=0");
+  }
+}

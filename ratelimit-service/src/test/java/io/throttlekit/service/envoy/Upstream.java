@@ -1,0 +1,56 @@
+package io.throttlekit.service.envoy;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** What Envoy protects: answers every request with 200 and 700 bytes, and counts them. */
+final class Upstream implements AutoCloseable {
+  private static final byte[] BODY = "0123456789".repeat(70).getBytes(StandardCharsets.US_ASCII);
+
+  private final HttpServer server;
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+  private final AtomicInteger requests = new AtomicInteger();
+
+  private Upstream(HttpServer server) {
+    this.server = server;
+  }
+
+  static Upstream start() throws IOException {
+    InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    Upstream upstream = new Upstream(HttpServer.create(anyPort, 128));
+    upstream.server.createContext("/", upstream::answer);
+    upstream.server.setExecutor(upstream.threads);
+    upstream.server.start();
+    return upstream;
+  }
+
+  int port() {
+    return server.getAddress().getPort();
+  }
+
+  int requests() {
+    return requests.get();
+  }
+
+  @Override
+  public void close() {
+    server.stop(0);
+    threads.close();
+  }
+
+  private void answer(HttpExchange exchange) throws IOException {
+    requests.incrementAndGet();
+    exchange.sendResponseHeaders(200, BODY.length);
+    try (OutputStream body = exchange.getResponseBody()) {
+      body.write(BODY);
+    }
+  }
+}
