@@ -24,6 +24,9 @@ final class Comparison {
       }
     }
     OpenLoop half = new OpenLoop(halfLoad(noOp, service));
+    for (Contender contender : both) {
+      contender.warmUp(half, plan.roundTime()); // the sender's own code is cold
+    }
     for (int round = 0; round < plan.rounds(); round++) {
       for (Contender contender : inTurn(both, round)) {
         contender.offerSteadily(half, plan.roundTime());

@@ -20,7 +20,7 @@ final class Contender implements AutoCloseable {
     this.requests = new Requests(plan.keys());
   }
 
-  void warmUp(ClosedLoop loop, Duration time) throws InterruptedException {
+  void warmUp(Load loop, Duration time) throws InterruptedException {
     if (time.isPositive()) {
       loop.offer(connections, requests, Bounds.lasting(time));
     }
@@ -39,7 +39,7 @@ final class Contender implements AutoCloseable {
     try (AllocationProbe probe = AllocationProbe.of(server.pid())) {
       long before = probe.allocatedBytes();
       LoadResult result = loop.offer(connections, requests, Bounds.lasting(time));
-      allocatedBytes = (double) (probe.allocatedBytes() - before) / result.answers();
+      allocatedBytes = (double) (probe.allocatedBytes() - before) / Math.max(1, result.answers());
     }
   }
 
