@@ -43,7 +43,11 @@ final class CallCommand implements Callable<Integer> {
   @Parameters(index = "0", paramLabel = "HOST:PORT", description = "The service's gRPC address.")
   private String target = "";
 
-  @Option(names = "--domain", required = true, paramLabel = "D", description = "Domain of the request.")
+  @Option(
+      names = "--domain",
+      required = true,
+      paramLabel = "D",
+      description = "Domain of the request.")
   private String domain = "";
 
   @Option(
@@ -73,7 +77,8 @@ final class CallCommand implements Callable<Integer> {
     if (hits != null && hits < 0) {
       throw new ParameterException(spec.commandLine(), "--hits has to be 0 or more");
     }
-    ManagedChannel channel = NettyChannelBuilder.forTarget("dns:///" + target).usePlaintext().build();
+    ManagedChannel channel =
+        NettyChannelBuilder.forTarget("dns:///" + target).usePlaintext().build();
     try {
       RateLimitResponse response =
           RateLimitServiceGrpc.newBlockingStub(channel)
@@ -121,6 +126,9 @@ final class CallCommand implements Callable<Integer> {
 
   private String describe(Status status) {
     String description = status.getDescription();
-    return target + " answered " + status.getCode() + (description == null ? "" : ": " + description);
+    return target
+        + " answered "
+        + status.getCode()
+        + (description == null ? "" : ": " + description);
   }
 }

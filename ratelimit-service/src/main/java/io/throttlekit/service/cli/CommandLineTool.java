@@ -48,11 +48,10 @@ public final class CommandLineTool implements Runnable {
             .setExpandAtFiles(false)
             .setUsageHelpAutoWidth(false)
             .setParameterExceptionHandler(CommandLineTool::wrongUse)
-            .setExecutionExceptionHandler(
-                (failure, command, parsed) -> {
-                  command.getErr().println("error: " + describe(failure));
-                  return FAILED;
-                });
+            .setExecutionExceptionHandler((failure, command, parsed) -> {
+              command.getErr().println("error: " + describe(failure));
+              return FAILED;
+            });
     int code = line.execute(arguments);
     out.flush();
     err.flush();

@@ -5,7 +5,6 @@ import static io.throttlekit.service.cli.PolicyReading.counted;
 import io.throttlekit.descriptors.Explainer;
 import io.throttlekit.descriptors.Explanation;
 import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.descriptors.Rule;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +33,11 @@ final class ExplainCommand implements Callable<Integer> {
       description = "Policy file or folder of them; repeatable.")
   private List<String> policies = new ArrayList<>();
 
-  @Option(names = "--domain", required = true, paramLabel = "D", description = "Domain of the request.")
+  @Option(
+      names = "--domain",
+      required = true,
+      paramLabel = "D",
+      description = "Domain of the request.")
   private String domain = "";
 
   @Parameters(
@@ -63,12 +66,7 @@ final class ExplainCommand implements Callable<Integer> {
 
   private void print(DescriptorArgument descriptor, Explanation explanation) {
     PrintWriter out = spec.commandLine().getOut();
-    out.println(descriptor + ": " + explanation.reason());
-    Rule rule = explanation.rule();
-    if (rule != null) {
-      out.println("  rule: " + rule.domain() + "." + rule.path() + " at " + rule.location());
-    }
-    explanation.steps().forEach(step -> out.println("  step: " + step));
-    explanation.nearMisses().forEach(miss -> out.println("  near miss: " + miss));
+    out.println(descriptor + ":");
+    explanation.lines().forEach(line -> out.println("  " + line));
   }
 }

@@ -99,10 +99,11 @@ final class ServeCommand implements Callable<Integer> {
       RateLimitService service = new RateLimitService(inForce, TimeSource.system());
       Thread stopping = Thread.ofPlatform().name("stop").unstarted(() -> stopAndExit(service));
       Runtime.getRuntime().addShutdownHook(stopping);
-      service.start();
-      PrintWriter out = spec.commandLine().getOut();
-      out.println(service.readyLine());
-      out.flush();
+      if (service.start()) {
+        PrintWriter out = spec.commandLine().getOut();
+        out.println(service.readyLine());
+        out.flush();
+      }
     } catch (StartException e) {
       e.reasons().forEach(reason -> err.println("error: " + reason));
       err.flush();
@@ -112,7 +113,9 @@ final class ServeCommand implements Callable<Integer> {
     return CommandLineTool.OK;
   }
 
-  /** A hook cannot change the exit code that a signal gives, except by ending the process itself. */
+  /**
+   * A hook cannot change the exit code that a signal gives, except by ending the process itself.
+   */
   private static void stopAndExit(RateLimitService service) {
     if (service.stop()) {
       Runtime.getRuntime().halt(CommandLineTool.OK);

@@ -49,7 +49,8 @@ final class ConfigFile {
   }
 
   private void readText(String text) {
-    LoadSettings settings = LoadSettings.builder().setLabel(name).setUseMarks(true).setAllowNonScalarKeys(true).build();
+    LoadSettings settings =
+        LoadSettings.builder().setLabel(name).setUseMarks(true).setAllowNonScalarKeys(true).build();
     try {
       Optional<Node> root = new Compose(settings).composeString(text);
       root.ifPresent(node -> section(node, ""));

@@ -5,6 +5,7 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.service.config.DebugConfig;
 import io.throttlekit.service.config.HttpConfig;
+import io.throttlekit.service.config.MetricsConfig;
 import io.throttlekit.service.telemetry.Scrape;
 import java.io.IOException;
 import java.util.List;
@@ -44,7 +45,7 @@ public final class HttpServers {
     routes.put(
         "/healthcheck",
         request -> serving.getAsBoolean() ? Reply.text(200, "OK") : Reply.empty(500));
-    addMetrics(routes, scrape);
+    addMetrics(routes, "/metrics", scrape);
     return new HttpListener(config.host(), config.port(), routes);
   }
 
@@ -70,15 +71,26 @@ public final class HttpServers {
     routes.put("/rlconfig", new PoliciesRoute(policies, loadStatus));
     routes.put("/stats", request -> Reply.text(200, lines(stats.get())));
     routes.put("/debug/threads", request -> Reply.text(200, ThreadDump.text()));
-    addMetrics(routes, scrape);
+    addMetrics(routes, "/metrics", scrape);
     routes.put("/", index(routes.keySet().stream().toList()));
     return new HttpListener(config.host(), config.port(), routes);
   }
 
-  private static void addMetrics(Map<String, Route> routes, @Nullable Scrape scrape) {
+  /**
+   * For Prometheus alone, where envoyproxy/ratelimit's scrape jobs look for it.
+   *
+   * @throws IOException when the address cannot be bound
+   */
+  public static HttpListener metrics(MetricsConfig config, Scrape scrape) throws IOException {
+    Map<String, Route> routes = new TreeMap<>();
+    addMetrics(routes, config.path(), scrape);
+    return new HttpListener(config.host(), config.port(), routes);
+  }
+
+  private static void addMetrics(Map<String, Route> routes, String path, @Nullable Scrape scrape) {
     if (scrape != null) {
       routes.put(
-          "/metrics",
+          path,
           request -> {
             Scrape.Page page = scrape.page(request.getRequestHeaders().getFirst("Accept"));
             return new Reply(200, page.contentType(), page.body());

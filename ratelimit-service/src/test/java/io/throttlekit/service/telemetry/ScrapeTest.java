@@ -84,9 +84,12 @@ class ScrapeTest {
             "ratelimit_service_rate_limit_no_pe_domain_not_found 1")
         .contains(
             "# TYPE ratelimit_service_response_time_seconds histogram",
-            "ratelimit_service_response_time_seconds_bucket{grpc_method=\"ShouldRateLimit\",le=\"2.5E-4\"} 0",
-            "ratelimit_service_response_time_seconds_bucket{grpc_method=\"ShouldRateLimit\",le=\"5.0E-4\"} 1",
-            "ratelimit_service_response_time_seconds_bucket{grpc_method=\"ShouldRateLimit\",le=\"0.005\"} 1",
+            "ratelimit_service_response_time_seconds_bucket{grpc_method=\"ShouldRateLimit\",le=\"2.5E-4\"}"
+                + " 0",
+            "ratelimit_service_response_time_seconds_bucket{grpc_method=\"ShouldRateLimit\",le=\"5.0E-4\"}"
+                + " 1",
+            "ratelimit_service_response_time_seconds_bucket{grpc_method=\"ShouldRateLimit\",le=\"0.005\"}"
+                + " 1",
             "ratelimit_service_response_time_seconds_count{grpc_method=\"ShouldRateLimit\"} 1",
             "ratelimit_service_response_time_seconds_sum{grpc_method=\"ShouldRateLimit\"} 3.0E-4");
   }
@@ -156,13 +159,11 @@ class ScrapeTest {
     for (int t = 0; t < threads.length; t++) {
       threads[t] =
           Thread.ofPlatform()
-              .start(
-                  () -> {
-                    for (int i = 0; i < 10_000; i++) {
-                      fixture.metrics.decided(
-                          rule, new String[] {"user", "anna"}, 1, decision, false);
-                    }
-                  });
+              .start(() -> {
+                for (int i = 0; i < 10_000; i++) {
+                  fixture.metrics.decided(rule, new String[] {"user", "anna"}, 1, decision, false);
+                }
+              });
     }
     for (Thread thread : threads) {
       thread.join();

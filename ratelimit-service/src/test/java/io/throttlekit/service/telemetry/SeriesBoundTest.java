@@ -77,8 +77,7 @@ class SeriesBoundTest {
     }
 
     assertThat(fixture.scraped())
-        .filteredOn(
-            line -> line.startsWith("ratelimit_service_rate_limit_domain_not_found{domain"))
+        .filteredOn(line -> line.startsWith("ratelimit_service_rate_limit_domain_not_found{domain"))
         .hasSize(MAX_SERIES + 1)
         .contains("ratelimit_service_rate_limit_domain_not_found{domain=\"other\"} 95");
   }
@@ -129,11 +128,10 @@ class SeriesBoundTest {
     fixture.admit(1, 10, 8, "d", "user", "anna");
 
     Awaitility.await()
-        .untilAsserted(
-            () -> {
-              System.gc();
-              assertThat(old.get()).isNull();
-            });
+        .untilAsserted(() -> {
+          System.gc();
+          assertThat(old.get()).isNull();
+        });
   }
 
   @Test

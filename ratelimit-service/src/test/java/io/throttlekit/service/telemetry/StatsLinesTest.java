@@ -28,8 +28,7 @@ class StatsLinesTest {
 
   @Test
   void namesEveryLevelOfADescriptor() {
-    fixture.admit(
-        1, 60, 59, "d", "route", "draw", "http_method", "GET", "subject_id", "123");
+    fixture.admit(1, 60, 59, "d", "route", "draw", "http_method", "GET", "subject_id", "123");
 
     assertThat(fixture.metrics.lines())
         .contains(

@@ -1,0 +1,203 @@
+package io.throttlekit.service;
+
+import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.StreamObserver;
+import io.throttlekit.TimeSource;
+import io.throttlekit.descriptors.LoadOptions;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.PolicyLoader;
+import io.throttlekit.descriptors.PolicySource;
+import io.throttlekit.service.admission.MemoryAdmission;
+import io.throttlekit.service.config.GrpcConfig;
+import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.rls.RateLimitFrontEnd;
+import io.throttlekit.service.server.GrpcServer;
+import io.throttlekit.service.server.Health;
+import io.throttlekit.service.telemetry.DecisionTracing;
+import io.throttlekit.service.telemetry.RateLimitMetrics;
+import io.throttlekit.service.telemetry.Telemetry;
+import io.throttlekit.store.InMemoryStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Sends requests to a service like this one until the virtual machine has compiled the way of a
+ * request.
+ *
+ * <p>The requests go over a plaintext loopback port of their own, to a store, policies and metrics
+ * of their own: nothing that counts is touched.
+ */
+final class WarmUp {
+
+  /** Where it ends, however few requests were sent. */
+  static final Duration LONGEST = Duration.ofSeconds(5);
+
+  private static final int IN_FLIGHT = 64;
+  private static final long COUNTERS = 1_000;
+
+  private static final String POLICIES =
+      """
+      domain: warm-up
+      descriptors:
+        - {key: user, rate_limit: {unit: minute, requests_per_unit: 1000000}}
+        - {key: closed, rate_limit: {unit: day, requests_per_unit: 1}}
+        - {key: path, value: "/api/*", rate_limit: {unit: hour, requests_per_unit: 1000000}}
+        - key: tenant
+          descriptors:
+            - {key: user, rate_limit: {unit: second, requests_per_unit: 100}}
+      """;
+
+  private static final List<RateLimitRequest> REQUESTS =
+      List.of(
+          request(List.of("user", "a")),
+          request(List.of("user", "b")),
+          request(List.of("closed", "a")),
+          request(List.of("path", "/api/v1")),
+          request(List.of("tenant", "t", "user", "a")),
+          request(List.of("unknown", "a")),
+          request(
+              List.of("user", "c"),
+              List.of("path", "/api/v2"),
+              List.of("tenant", "t", "user", "b"),
+              List.of("unknown", "b")));
+
+  private final ServiceConfig config;
+  private final TimeSource time;
+  private final BooleanSupplier stopped;
+
+  WarmUp(ServiceConfig config, TimeSource time, BooleanSupplier stopped) {
+    this.config = config;
+    this.time = time;
+    this.stopped = stopped;
+  }
+
+  /** Sends them; returns how many were answered. */
+  int run() {
+    int requests = config.warmUp().requests();
+    if (requests == 0) {
+      return 0;
+    }
+    PolicyBook book =
+        new PolicyLoader(new LoadOptions(true))
+            .load(List.of(new PolicySource("warm-up", POLICIES)))
+            .book();
+    InMemoryStore store = new InMemoryStore(time, COUNTERS);
+    TelemetryConfig telemetryConfig = TelemetryConfig.defaults();
+    try (Telemetry telemetry = Telemetry.start(telemetryConfig)) {
+      RateLimitMetrics metrics =
+          new RateLimitMetrics(
+              telemetry.meter(),
+              () -> book,
+              store::size,
+              store::forgotten,
+              telemetryConfig.nearLimitRatio(),
+              telemetryConfig.maxSeries());
+      RateLimitFrontEnd frontEnd =
+          new RateLimitFrontEnd(
+              new MemoryAdmission(() -> book, store, config.compatibility(), metrics),
+              config.response(),
+              config.compatibility(),
+              config.grpc().maxDescriptors(),
+              time);
+      GrpcServer server =
+          new GrpcServer(
+              scratch(config.grpc()), frontEnd, new Health(), metrics, DecisionTracing.off(), time);
+      server.start();
+      try {
+        return send(server.port(), requests);
+      } finally {
+        server.stop();
+      }
+    }
+  }
+
+  private int send(int port, int requests) {
+    ManagedChannel channel =
+        NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().directExecutor().build();
+    try {
+      return send(RateLimitServiceGrpc.newStub(channel), requests);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return 0;
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  private int send(RateLimitServiceGrpc.RateLimitServiceStub stub, int requests)
+      throws InterruptedException {
+    long begun = time.monotonicNanos();
+    Semaphore permits = new Semaphore(IN_FLIGHT);
+    Answers answers = new Answers(permits);
+    int sent = 0;
+    while (sent < requests
+        && !stopped.getAsBoolean()
+        && left(begun) > 0
+        && permits.tryAcquire(left(begun), TimeUnit.NANOSECONDS)) {
+      stub.shouldRateLimit(REQUESTS.get(sent % REQUESTS.size()), answers);
+      sent++;
+    }
+    boolean all = permits.tryAcquire(IN_FLIGHT, Math.max(0, left(begun)), TimeUnit.NANOSECONDS);
+    return all ? sent : Math.max(0, sent - IN_FLIGHT);
+  }
+
+  private long left(long begun) {
+    return LONGEST.toNanos() - (time.monotonicNanos() - begun);
+  }
+
+  private static GrpcConfig scratch(GrpcConfig real) {
+    return new GrpcConfig(
+        "127.0.0.1",
+        0,
+        null,
+        null,
+        Duration.ZERO,
+        Duration.ZERO,
+        real.keepAliveTime(),
+        real.keepAliveTimeout(),
+        real.permitKeepAliveTime(),
+        real.maxMessageBytes(),
+        real.maxDescriptors(),
+        Math.max(IN_FLIGHT, real.maxConcurrentCallsPerConnection()),
+        real.eventLoops(),
+        Duration.ofMillis(200),
+        Duration.ZERO);
+  }
+
+  @SafeVarargs
+  private static RateLimitRequest request(List<String>... descriptors) {
+    RateLimitRequest.Builder request = RateLimitRequest.newBuilder().setDomain("warm-up");
+    for (List<String> entries : descriptors) {
+      RateLimitDescriptor.Builder descriptor = request.addDescriptorsBuilder();
+      for (int i = 0; i < entries.size(); i += 2) {
+        descriptor.addEntriesBuilder().setKey(entries.get(i)).setValue(entries.get(i + 1));
+      }
+    }
+    return request.build();
+  }
+
+  /** Lets the next request go for every one that ended. */
+  private record Answers(Semaphore permits) implements StreamObserver<RateLimitResponse> {
+    @Override
+    public void onNext(RateLimitResponse answer) {}
+
+    @Override
+    public void onError(Throwable failure) {
+      permits.release();
+    }
+
+    @Override
+    public void onCompleted() {
+      permits.release();
+    }
+  }
+}
