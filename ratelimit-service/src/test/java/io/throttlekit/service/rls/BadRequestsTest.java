@@ -1,0 +1,97 @@
+package io.throttlekit.service.rls;
+
+import static io.throttlekit.service.server.Ask.hits;
+import static io.throttlekit.service.server.Ask.limit;
+import static io.throttlekit.service.server.Ask.of;
+import static io.throttlekit.service.server.Ask.to;
+import static io.throttlekit.service.server.Ask.x;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.throttlekit.service.admission.NoPoliciesException;
+import io.throttlekit.service.server.Book;
+import io.throttlekit.service.server.Setup;
+import java.util.Collections;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class BadRequestsTest {
+  private final RateLimitFrontEnd service =
+      new Setup(Book.X, Setup.NATIVE, Setup.BARE).frontEnd();
+
+  @Test
+  void aRequestNeedsADomainFirst() {
+    refuses(to("", of("a", "b")), "rate limit domain must not be empty");
+    refuses(RateLimitRequest.getDefaultInstance(), "rate limit domain must not be empty");
+  }
+
+  @Test
+  void aRequestNeedsADescriptor() {
+    refuses(to("x"), "rate limit descriptor list must not be empty");
+  }
+
+  @Test
+  void aRequestHasNoMoreDescriptorsThanAllowed() {
+    RateLimitDescriptor[] descriptors =
+        Collections.nCopies(201, of("a", "b")).toArray(RateLimitDescriptor[]::new);
+    refuses(x(descriptors), "a request may have at most 200 descriptors, this one has 201");
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1L << 53, Long.MAX_VALUE, Long.MIN_VALUE, -1})
+  void hitsBeyondWhatCountersHoldAreRefusedAndChargeNothing(long hits) {
+    refuses(
+        x(of("ten", "o"), hits(hits, of("ten", "o"))),
+        "hits_addend must be from 0 to 2^53-1, was " + Long.toUnsignedString(hits));
+    assertThat(Told.of(service.answer(x(of("ten", "o"))))).endsWith("rem=9]");
+  }
+
+  @Test
+  void theMostHitsThereCanBeOverflowNothing() {
+    long most = (1L << 53) - 1;
+    RateLimitFrontEnd counting = new Setup(Book.X, Setup.COUNTING, Setup.BARE).frontEnd();
+    for (int i = 0; i < 5; i++) {
+      assertThat(Told.of(counting.answer(x(hits(most, of("max", "a")), hits(most, of("max", "a"))))))
+          .isEqualTo(
+              "OVER_LIMIT [OVER_LIMIT 4294967295/DAY rem=0; OVER_LIMIT 4294967295/DAY rem=0]");
+    }
+    assertThat(Told.of(service.answer(hits(-1, x(of("max", "b")))))).endsWith("OK 4294967295/DAY rem=0]");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 8, -1})
+  void aLimitOfTheRequestNeedsAUnit(int unit) {
+    refuses(
+        x(limit(1, unit, of("k", "v"))),
+        "the limit of a descriptor needs a unit from SECOND to YEAR, was "
+            + (unit == 0 ? "UNKNOWN" : unit));
+  }
+
+  @Test
+  void beforePoliciesAreLoadedNothingIsAnsweredAndAfterwardsItIs() {
+    Setup setup = new Setup(null, Setup.NATIVE, Setup.BARE);
+    assertThatThrownBy(() -> setup.frontEnd().answer(x(of("a", "b"))))
+        .isInstanceOf(NoPoliciesException.class)
+        .hasMessage("no rate limit configuration loaded");
+  }
+
+  @Test
+  void anUnknownDomainLimitsNothingNotEvenByTheRequestsOwnLimit() {
+    assertThat(Told.of(service.answer(to("nope", limit(0, 4, of("a", "b")), of("c", "d")))))
+        .isEqualTo("OK [OK; OK]");
+  }
+
+  @Test
+  void aDescriptorWithoutEntriesIsNotLimited() {
+    assertThat(Told.of(service.answer(x(of())))).isEqualTo("OK [OK]");
+  }
+
+  private void refuses(RateLimitRequest request, String message) {
+    assertThatThrownBy(() -> service.answer(request))
+        .isInstanceOf(InvalidRequestException.class)
+        .hasMessage(message);
+  }
+}

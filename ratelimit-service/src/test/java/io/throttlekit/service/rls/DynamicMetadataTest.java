@@ -1,0 +1,138 @@
+package io.throttlekit.service.rls;
+
+import static io.throttlekit.service.server.Ask.hits;
+import static io.throttlekit.service.server.Ask.limit;
+import static io.throttlekit.service.server.Ask.of;
+import static io.throttlekit.service.server.Ask.to;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonParser;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.util.JsonFormat;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.throttlekit.service.config.CompatibilityConfig;
+import io.throttlekit.service.config.DeniedBody;
+import io.throttlekit.service.config.RateLimitHeaders;
+import io.throttlekit.service.config.ResponseConfig;
+import io.throttlekit.service.server.Setup;
+import org.junit.jupiter.api.Test;
+
+class DynamicMetadataTest {
+  private static final String POLICIES =
+      """
+      domain: rl
+      descriptors:
+        - key: service
+          value: one
+          quota_mode: true
+          rate_limit: {unit: minute, requests_per_unit: 1}
+          metadata: {quota: {name: one, tags: [a, 2, true, null]}}
+        - key: service
+          value: two
+          quota_mode: true
+          rate_limit: {unit: minute, requests_per_unit: 2}
+          metadata: {quota: {name: two, size: 5}}
+        - key: hard
+          rate_limit: {unit: minute, requests_per_unit: 0}
+      """;
+  private static final ResponseConfig METADATA =
+      new ResponseConfig(
+          RateLimitHeaders.defaults(), false, false, DeniedBody.defaults(), true);
+  private static final RateLimitRequest BOTH =
+      to("rl", of("service", "one"), of("service", "two"));
+
+  private final RateLimitFrontEnd counting = serving(Setup.COUNTING);
+
+  @Test
+  void tellsWhatWasAskedAndMergesTheMetadataOfWhatPassedTheFirstValueWinning() {
+    assertThatMetadata(
+        counting,
+        hits(1, BOTH),
+        """
+        {"domain": "rl", "hitsAddend": 1,
+         "descriptors": [{"entries": ["service=one"]}, {"entries": ["service=two"]}],
+         "metadata": {"quota": {"name": "one", "tags": ["a", 2, true, null], "size": 5}}}
+        """);
+    assertThatMetadata(
+        counting,
+        BOTH,
+        """
+        {"domain": "rl",
+         "descriptors": [{"entries": ["service=one"]}, {"entries": ["service=two"]}],
+         "metadata": {"quota": {"name": "two", "size": 5}}}
+        """);
+  }
+
+  @Test
+  void neverChangesThePolicies() {
+    counting.answer(BOTH);
+    assertThatMetadata(
+        counting,
+        to("rl", of("service", "two")),
+        """
+        {"domain": "rl", "descriptors": [{"entries": ["service=two"]}],
+         "metadata": {"quota": {"name": "two", "size": 5}}}
+        """);
+  }
+
+  @Test
+  void tellsHitsAndLimitsOfDescriptors() {
+    assertThatMetadata(
+        counting,
+        to("rl", hits(0, limit(3, 4, of("a", "b", "c", "")))),
+        """
+        {"domain": "rl",
+         "descriptors":
+           [{"entries": ["a=b", "c="], "limit": "requests_per_unit: 3 unit: DAY", "hitsAddend": 0}]}
+        """);
+  }
+
+  @Test
+  void namesTheRuleThatRefusedUnlessAnsweringAsTheOriginal() {
+    RateLimitRequest request = to("rl", of("service", "one"), of("hard", "x"));
+    assertThatMetadata(
+        serving(Setup.NATIVE),
+        request,
+        """
+        {"domain": "rl", "descriptors": [{"entries": ["service=one"]}, {"entries": ["hard=x"]}],
+         "metadata": {"quota": {"name": "one", "tags": ["a", 2, true, null]}},
+         "decidedBy": "hard"}
+        """);
+    assertThat(
+            counting.answer(request).getDynamicMetadata().containsFields("decidedBy"))
+        .isFalse();
+  }
+
+  @Test
+  void namesTheFirstQuotaWhenAllOfThemRefused() {
+    RateLimitFrontEnd service = serving(Setup.NATIVE);
+    service.answer(to("rl", of("service", "one")));
+    assertThat(
+            service
+                .answer(to("rl", of("service", "one")))
+                .getDynamicMetadata()
+                .getFieldsOrThrow("decidedBy")
+                .getStringValue())
+        .isEqualTo("service_one");
+  }
+
+  @Test
+  void isAbsentUnlessConfigured() {
+    RateLimitFrontEnd service = new Setup(POLICIES, Setup.NATIVE, Setup.BARE).frontEnd();
+    assertThat(service.answer(BOTH).hasDynamicMetadata()).isFalse();
+  }
+
+  private static void assertThatMetadata(
+      RateLimitFrontEnd service, RateLimitRequest request, String json) {
+    try {
+      String actual = JsonFormat.printer().print(service.answer(request).getDynamicMetadata());
+      assertThat(JsonParser.parseString(actual)).isEqualTo(JsonParser.parseString(json));
+    } catch (InvalidProtocolBufferException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static RateLimitFrontEnd serving(CompatibilityConfig compatibility) {
+    return new Setup(POLICIES, compatibility, METADATA).frontEnd();
+  }
+}

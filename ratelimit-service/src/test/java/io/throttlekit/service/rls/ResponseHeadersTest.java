@@ -1,0 +1,143 @@
+package io.throttlekit.service.rls;
+
+import static io.throttlekit.service.server.Ask.hits;
+import static io.throttlekit.service.server.Ask.of;
+import static io.throttlekit.service.server.Ask.x;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.throttlekit.service.config.CompatibilityConfig;
+import io.throttlekit.service.config.DeniedBody;
+import io.throttlekit.service.config.RateLimitHeaders;
+import io.throttlekit.service.config.ResponseConfig;
+import io.throttlekit.service.server.Book;
+import io.throttlekit.service.server.Setup;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+class ResponseHeadersTest {
+  private static final DeniedBody NO_BODY = DeniedBody.defaults();
+  private static final RateLimitHeaders OFF = RateLimitHeaders.defaults();
+  private static final ResponseConfig CLASSIC =
+      new ResponseConfig(
+          new RateLimitHeaders(true, "RateLimit-Limit", "x-left", "RateLimit-Reset"),
+          false,
+          false,
+          NO_BODY,
+          false);
+  private static final ResponseConfig RETRY = new ResponseConfig(OFF, true, false, NO_BODY, false);
+  private static final ResponseConfig STRUCTURED =
+      new ResponseConfig(OFF, false, true, NO_BODY, false);
+
+  @Test
+  void theThreeHeadersComeInOrderUnderTheirConfiguredNames() {
+    assertThat(headers(CLASSIC, x(of("min", "a"))))
+        .isEqualTo("RateLimit-Limit: 10 | x-left: 9 | RateLimit-Reset: 58");
+  }
+
+  @Test
+  void theHeadersTellTheDescriptorWithTheLeastRemainingAndOfEqualOnesTheFirst() {
+    assertThat(headers(CLASSIC, x(of("ten", "a"), of("wk", "a"), of("nope", "a"))))
+        .startsWith("RateLimit-Limit: 7 | x-left: 6");
+    assertThat(headers(CLASSIC, x(of("hr", "a"), of("min", "a"))))
+        .endsWith("x-left: 9 | RateLimit-Reset: 1378");
+  }
+
+  @Test
+  void ofDescriptorsThatRefuseTheLastIsTold() {
+    assertThat(headers(CLASSIC, x(of("zero", "a"), hits(9, of("five", "a")), of("one", "a"))))
+        .startsWith("RateLimit-Limit: 5 |");
+  }
+
+  @Test
+  void aQuotaThatIsUsedUpIsToldOnlyForItsRemaining() {
+    assertThat(headers(CLASSIC, x(of("zero", "a"), hits(9, of("q1", "a")))))
+        .startsWith("RateLimit-Limit: 0 |");
+  }
+
+  @Test
+  void withoutALimitThereAreNoHeaders() {
+    assertThat(headers(CLASSIC, x(of("nope", "a"), of("unl", "a")))).isEmpty();
+    assertThat(headers(STRUCTURED, x(of("nope", "a"), of("unl", "a")))).isEmpty();
+  }
+
+  @Test
+  void aRefusalSaysWhenToComeBackRoundedUp() {
+    Setup setup = new Setup(Book.X, Setup.NATIVE, RETRY);
+    RateLimitRequest request = hits(10, x(of("min", "a")));
+    assertThat(headers(setup.frontEnd().answer(request))).isEmpty();
+    setup.time().set(Setup.NOW + 500);
+    assertThat(headers(setup.frontEnd().answer(request))).isEqualTo("Retry-After: 58");
+    setup.time().set(Setup.NOW + 57_999);
+    assertThat(headers(setup.frontEnd().answer(request))).isEqualTo("Retry-After: 1");
+  }
+
+  @Test
+  void aRefusalThatNoWaitingEndsSaysNoTime() {
+    assertThat(headers(RETRY, x(of("zero", "a")))).isEmpty();
+    assertThat(headers(RETRY, hits(11, x(of("min", "a"))))).isEmpty();
+  }
+
+  @Test
+  void theWaitIsThatOfTheSlowestRefusalAndOfTheFastestQuota() {
+    Setup setup = new Setup(Book.X, Setup.NATIVE, RETRY);
+    var service = setup.frontEnd();
+    service.answer(hits(10, x(of("min", "a"), of("hr", "a"))));
+    assertThat(headers(service.answer(x(of("min", "a"), of("hr", "a")))))
+        .isEqualTo("Retry-After: 1378");
+    Setup quotas =
+        new Setup(Book.X, new CompatibilityConfig(false, false, true), RETRY);
+    quotas.frontEnd().answer(hits(10, x(of("min", "a"), of("hr", "a"))));
+    assertThat(headers(quotas.frontEnd().answer(x(of("min", "a"), of("hr", "a")))))
+        .isEqualTo("Retry-After: 58");
+  }
+
+  @Test
+  void structuredHeadersListEveryLimitWithItsPolicy() {
+    assertThat(headers(STRUCTURED, x(of("ten", "a"), of("nope", "a"), of("odd", "a"))))
+        .isEqualTo(
+            "RateLimit: \"ten-limit\";r=9;t=84178, \"odd\";r=9;t=8"
+                + " | RateLimit-Policy: \"ten-limit\";q=10;w=86400, \"odd\";q=10;w=10");
+  }
+
+  @Test
+  void noNameOfARuleCanAddAHeader() {
+    Setup setup =
+        new Setup(
+            """
+            domain: x
+            descriptors:
+              - key: evil
+                rate_limit: {unit: day, requests_per_unit: 1, name: "a\\"\\\\\\r\\nSet-Cookie: é;q=9"}
+            """,
+            Setup.NATIVE,
+            STRUCTURED);
+    String value =
+        setup.frontEnd().answer(x(of("evil", "1"))).getResponseHeadersToAdd(0).getValue();
+    assertThat(value).isEqualTo("\"a\\\"\\\\??Set-Cookie: ?;q=9\";r=0;t=84178");
+  }
+
+  @Test
+  void aRefusalHasTheConfiguredBodyWithItsType() {
+    DeniedBody body = new DeniedBody("application/json", "{\"error\":\"zu viel ü\"}");
+    ResponseConfig config = new ResponseConfig(OFF, false, false, body, false);
+    RateLimitFrontEnd service = new Setup(Book.X, Setup.NATIVE, config).frontEnd();
+    RateLimitResponse refused = service.answer(x(of("zero", "a")));
+    assertThat(refused.getRawBody().toStringUtf8()).isEqualTo("{\"error\":\"zu viel ü\"}");
+    assertThat(headers(refused)).isEqualTo("content-type: application/json");
+    RateLimitResponse admitted = service.answer(x(of("ten", "a")));
+    assertThat(admitted.getRawBody().isEmpty()).isTrue();
+    assertThat(headers(admitted)).isEmpty();
+  }
+
+  private static String headers(ResponseConfig config, RateLimitRequest request) {
+    return headers(new Setup(Book.X, Setup.NATIVE, config).frontEnd().answer(request));
+  }
+
+  private static String headers(RateLimitResponse response) {
+    return response.getResponseHeadersToAddList().stream()
+        .map(header -> header.getKey() + ": " + header.getValue())
+        .collect(Collectors.joining(" | "));
+  }
+}

@@ -1,0 +1,28 @@
+package io.throttlekit.service.server;
+
+import io.throttlekit.TimeSource;
+
+/** A wall clock that stands still until it is moved. */
+public final class FixedTime implements TimeSource {
+  private volatile long wallMillis;
+
+  /** A clock that shows {@code wallMillis}. */
+  public FixedTime(long wallMillis) {
+    this.wallMillis = wallMillis;
+  }
+
+  /** Moves the clock. */
+  public void set(long millis) {
+    wallMillis = millis;
+  }
+
+  @Override
+  public long wallMillis() {
+    return wallMillis;
+  }
+
+  @Override
+  public long monotonicNanos() {
+    return System.nanoTime();
+  }
+}

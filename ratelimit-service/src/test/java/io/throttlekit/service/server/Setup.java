@@ -1,0 +1,120 @@
+package io.throttlekit.service.server;
+
+import io.opentelemetry.api.OpenTelemetry;
+import io.throttlekit.TimeSource;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.service.admission.MemoryAdmission;
+import io.throttlekit.service.config.CompatibilityConfig;
+import io.throttlekit.service.config.DeniedBody;
+import io.throttlekit.service.config.GrpcConfig;
+import io.throttlekit.service.config.RateLimitHeaders;
+import io.throttlekit.service.config.ResponseConfig;
+import io.throttlekit.service.config.TlsConfig;
+import io.throttlekit.service.rls.RateLimitFrontEnd;
+import io.throttlekit.service.telemetry.DecisionTracing;
+import io.throttlekit.service.telemetry.RateLimitMetrics;
+import io.throttlekit.store.InMemoryStore;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** What a test serves, wired as the service wires it. */
+public final class Setup {
+  /** 2222 seconds after the epoch: 58 s before the end of its minute. */
+  public static final long NOW = 2_222_000;
+
+  /** As envoyproxy/ratelimit counts. */
+  public static final CompatibilityConfig COUNTING = new CompatibilityConfig(true, false, false);
+
+  /** As this service counts. */
+  public static final CompatibilityConfig NATIVE = new CompatibilityConfig(false, false, false);
+
+  /** No header and no metadata. */
+  public static final ResponseConfig BARE =
+      new ResponseConfig(
+          RateLimitHeaders.defaults(), false, false, DeniedBody.defaults(), false);
+
+  final AtomicReference<@Nullable PolicyBook> book = new AtomicReference<>();
+  final FixedTime time = new FixedTime(NOW);
+  final Health health = new Health();
+  final RateLimitMetrics metrics;
+  final RateLimitFrontEnd frontEnd;
+
+  /** Policies, and what to do with them; null for no policies yet. */
+  public Setup(@Nullable String yaml, CompatibilityConfig compatibility, ResponseConfig response) {
+    this(yaml, compatibility, response, null);
+  }
+
+  Setup(
+      @Nullable String yaml,
+      CompatibilityConfig compatibility,
+      ResponseConfig response,
+      @Nullable TimeSource clock) {
+    book.set(yaml == null ? null : Book.of(yaml));
+    TimeSource used = clock == null ? time : clock;
+    InMemoryStore store = new InMemoryStore(used, 10_000);
+    metrics =
+        new RateLimitMetrics(
+            OpenTelemetry.noop().getMeter("test"),
+            book::get,
+            store::size,
+            store::forgotten,
+            .8,
+            1_000);
+    frontEnd =
+        new RateLimitFrontEnd(
+            new MemoryAdmission(book::get, store, compatibility, metrics),
+            response,
+            compatibility,
+            200,
+            used);
+  }
+
+  /** Answers requests by these policies. */
+  public RateLimitFrontEnd frontEnd() {
+    return frontEnd;
+  }
+
+  /** The clock of the counters. */
+  public FixedTime time() {
+    return time;
+  }
+
+  ShouldRateLimit service() {
+    return new ShouldRateLimit(frontEnd, metrics, DecisionTracing.off(), time);
+  }
+
+  /** A server on loopback that is listening and healthy. */
+  GrpcServer serve(GrpcConfig config) {
+    GrpcServer server = new GrpcServer(config, service(), health, Duration.ofMillis(20));
+    server.start();
+    health.clear(Health.Obstacle.STARTING);
+    return server;
+  }
+
+  static GrpcConfig loopback() {
+    return listener(null, null, Duration.ofSeconds(10), Duration.ZERO);
+  }
+
+  static GrpcConfig listener(
+      @Nullable Path socket, @Nullable TlsConfig tls, Duration drainTimeout, Duration drainDelay) {
+    GrpcConfig d = GrpcConfig.defaults();
+    return new GrpcConfig(
+        "127.0.0.1",
+        0,
+        socket,
+        tls,
+        d.maxConnectionAge(),
+        d.maxConnectionAgeGrace(),
+        d.keepAliveTime(),
+        d.keepAliveTimeout(),
+        d.permitKeepAliveTime(),
+        d.maxMessageBytes(),
+        200,
+        d.maxConcurrentCallsPerConnection(),
+        2,
+        drainTimeout,
+        drainDelay);
+  }
+}
