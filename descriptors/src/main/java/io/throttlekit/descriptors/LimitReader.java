@@ -120,6 +120,10 @@ final class LimitReader {
           Wording.quote(text) + " is not a duration of at least 1ms",
           "write a number and a unit, as 250ms, 10s, 1m30s, 12h or 7d");
     }
+    if (millis > Cost.MAX) {
+      problems.error(every.value().location(), "the window is longer than time is counted", "");
+      return 0;
+    }
     return millis;
   }
 

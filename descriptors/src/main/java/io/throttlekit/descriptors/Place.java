@@ -78,6 +78,8 @@ enum Place {
       Set.of("lease", "on_data_loss", "fair_share", "concurrency");
 
   private final String where;
+
+  @SuppressWarnings("ImmutableEnumChecker") // filled by the constructor, then only read
   private final Set<String> keys;
 
   @SafeVarargs

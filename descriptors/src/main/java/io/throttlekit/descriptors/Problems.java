@@ -16,6 +16,7 @@ final class Problems {
 
   private final Set<Problem> found = new LinkedHashSet<>();
   private boolean errors;
+  private boolean errorShown;
   private boolean full;
 
   void error(SourceLocation location, String message, String hint) {
@@ -56,15 +57,11 @@ final class Problems {
               problem.message(),
               "more than " + MAX + " problems: some are not shown"));
     }
-    if (full && problem.severity() == Severity.ERROR) {
-      keepAnError(problem);
-    }
-  }
-
-  /** An error must be seen even when warnings have filled the list. */
-  private void keepAnError(Problem problem) {
-    if (found.stream().noneMatch(one -> one.severity() == Severity.ERROR)) {
+    // An error must be seen even when warnings have filled the list.
+    boolean error = problem.severity() == Severity.ERROR;
+    if (full && error && !errorShown) {
       found.add(problem);
     }
+    errorShown |= error;
   }
 }

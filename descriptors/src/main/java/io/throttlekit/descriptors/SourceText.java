@@ -16,8 +16,7 @@ final class SourceText {
 
   /** UTF-8, or UTF-16 after its byte order mark; each byte that is neither as U+DC00 + byte. */
   static String decode(byte[] bytes) {
-    if (bytes.length >= 2
-        && (bytes[0] == -1 && bytes[1] == -2 || bytes[0] == -2 && bytes[1] == -1)) {
+    if (startsWith(bytes, 0xFE, 0xFF) || startsWith(bytes, 0xFF, 0xFE)) {
       return new String(bytes, StandardCharsets.UTF_16);
     }
     CharsetDecoder decoder =
@@ -37,6 +36,10 @@ final class SourceText {
         out.put((char) (0xDC00 | (in.get() & 0xFF)));
       }
     }
+  }
+
+  private static boolean startsWith(byte[] bytes, int first, int second) {
+    return bytes.length >= 2 && (bytes[0] & 0xFF) == first && (bytes[1] & 0xFF) == second;
   }
 
   /** Reports text that is too large or was not UTF-8. */

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 final class UnreachableRules {
   private static final String ANYTHING = "\uFFFF"; // not a character that a policy can contain
 
+  private static final long MAX_COMPARED = 1_000_000;
+
   private UnreachableRules() {}
 
   /** One finding per cause, in the order of the files. */
@@ -30,22 +32,36 @@ final class UnreachableRules {
 
   /** Why nothing finds {@code level.get(index)} as it is written, or {@code null}. */
   static @Nullable Finding inspect(List<DescriptorNode> level, int index) {
-    DescriptorNode descriptor = level.get(index);
-    if (descriptor.wildcard()) {
-      return hiddenWildcard(level.subList(0, index), descriptor);
-    }
-    return descriptor.value().isEmpty() ? hiddenDefault(level, descriptor) : null;
+    return inspect(level.get(index), wildcards(level.subList(0, index)), wildcards(level));
   }
 
   private static void inspect(List<DescriptorNode> level, List<Finding> findings) {
-    for (int i = 0; i < level.size(); i++) {
-      Finding finding = inspect(level, i);
+    List<DescriptorNode> wildcards = wildcards(level);
+    // Comparing each with each takes too long for a huge level, and advice is not worth a wait.
+    boolean advisable = (long) wildcards.size() * level.size() <= MAX_COMPARED;
+    int passed = 0;
+    for (DescriptorNode descriptor : level) {
+      Finding finding =
+          advisable ? inspect(descriptor, wildcards.subList(0, passed), wildcards) : null;
+      passed += descriptor.wildcard() ? 1 : 0;
       if (finding == null) {
-        inspect(level.get(i).children(), findings);
+        inspect(descriptor.children(), findings);
       } else {
         findings.add(finding);
       }
     }
+  }
+
+  private static @Nullable Finding inspect(
+      DescriptorNode descriptor, List<DescriptorNode> earlier, List<DescriptorNode> wildcards) {
+    if (descriptor.wildcard()) {
+      return hiddenWildcard(earlier, descriptor);
+    }
+    return descriptor.value().isEmpty() ? hiddenDefault(wildcards, descriptor) : null;
+  }
+
+  private static List<DescriptorNode> wildcards(List<DescriptorNode> level) {
+    return level.stream().filter(DescriptorNode::wildcard).toList();
   }
 
   private static @Nullable Finding hiddenWildcard(
@@ -72,9 +88,9 @@ final class UnreachableRules {
   }
 
   private static @Nullable Finding hiddenDefault(
-      List<DescriptorNode> level, DescriptorNode descriptor) {
+      List<DescriptorNode> wildcards, DescriptorNode descriptor) {
     String key = descriptor.key();
-    DescriptorNode taker = firstWildcard(level, key + '_' + ANYTHING);
+    DescriptorNode taker = firstWildcard(wildcards, key + '_' + ANYTHING);
     if (taker == null) {
       return null;
     }
@@ -103,12 +119,13 @@ final class UnreachableRules {
     return texts;
   }
 
-  private static @Nullable DescriptorNode firstWildcard(List<DescriptorNode> level, String text) {
+  private static @Nullable DescriptorNode firstWildcard(
+      List<DescriptorNode> wildcards, String text) {
     int split = text.indexOf('_'); // any split: patterns are compared with the whole text
     String key = text.substring(0, split);
     String value = text.substring(split + 1);
-    for (DescriptorNode candidate : level) {
-      if (candidate.wildcard() && WildcardPattern.of(candidate.composite()).matches(key, value)) {
+    for (DescriptorNode candidate : wildcards) {
+      if (WildcardPattern.of(candidate.composite()).matches(key, value)) {
         return candidate;
       }
     }

@@ -29,6 +29,9 @@ final class YamlTree {
   /** Levels of lists and mappings: as many as 64 nested descriptors and their rate_limit need. */
   static final int MAX_DEPTH = 130;
 
+  /** Values in one file, aliases included: about 100 MB of tree. */
+  static final int MAX_NODES = 1_000_000;
+
   /** How many nodes all aliases together may stand for. */
   static final int MAX_ALIASED = 100_000;
 
@@ -70,6 +73,8 @@ final class YamlTree {
         LoadSettings.builder()
             .setLabel(source.name())
             .setCodePointLimit(SourceText.MAX_BYTES)
+            // All at once: the parser copies a token anew for every buffer that it extends over.
+            .setBufferSize(text.length() + 1)
             .build();
     try {
       YamlTree tree = new YamlTree(source.name(), new Parse(settings).parseString(text).iterator());
@@ -163,6 +168,10 @@ final class YamlTree {
 
   private YamlNode content(Event event, int depth) throws Unreadable {
     nodes++;
+    if (nodes > MAX_NODES) {
+      throw new Unreadable(
+          at(event), "more than " + MAX_NODES + " values in one file", "split it into several");
+    }
     return switch (event) {
       case ScalarEvent scalar -> scalar(scalar);
       case SequenceStartEvent start -> {

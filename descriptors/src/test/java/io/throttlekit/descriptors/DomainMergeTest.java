@@ -1,0 +1,48 @@
+package io.throttlekit.descriptors;
+
+import static io.throttlekit.descriptors.Loading.problems;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class DomainMergeTest {
+  private static final String LIMIT = "    rate_limit: {unit: minute, requests_per_unit: 5}\n";
+
+  @Test
+  void mergesTheDescriptorsOfADomainInTheOrderOfTheSources() {
+    PolicyBook book =
+        Loading.book(domain("d", "a*"), domain("e", "x"), domain("d", "ab*"), domain("d", "exact"));
+
+    assertThat(book.domains()).containsExactly("d", "e");
+    assertThat(book.rules())
+        .extracting(Rule::path)
+        .containsExactly("k_a*", "k_ab*", "k_exact", "k_x");
+    assertThat(Loading.match(book, "k", "abc")).isSameAs(book.rules().getFirst());
+  }
+
+  @Test
+  void namesBothPlacesOfADescriptorThatTwoSourcesDefine() {
+    assertThat(problems(domain("d", "v"), domain("d", "v")))
+        .containsExactly(
+            "b.yaml:3:5: error: the descriptor `k_v` is already defined at a.yaml:3:5"
+                + " (put both into one, or change a key or a value)");
+  }
+
+  @Test
+  void refusesADomainOfTwoSourcesUnlessMergingIsOn() {
+    LoadResult result =
+        new PolicyLoader(new LoadOptions(false))
+            .load(Loading.sources(domain("d", "v"), domain("d", "w")));
+
+    assertThat(result.book()).isNull();
+    assertThat(result.problems())
+        .extracting(Problem::toString)
+        .containsExactly(
+            "b.yaml:1:9: error: the domain `d` is already defined at a.yaml:1:9"
+                + " (put both into one file, or turn on merging of domains)");
+  }
+
+  private static String domain(String name, String value) {
+    return "domain: " + name + "\ndescriptors:\n  - key: k\n    value: \"" + value + "\"\n" + LIMIT;
+  }
+}

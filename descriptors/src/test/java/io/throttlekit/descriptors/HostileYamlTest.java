@@ -1,0 +1,177 @@
+package io.throttlekit.descriptors;
+
+import static io.throttlekit.descriptors.Loading.problems;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class HostileYamlTest {
+  private static final String LIMIT =
+      "domain: d\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: %s}}]";
+
+
+  @Test
+  void refusesAnAliasBombQuickly() {
+    StringBuilder bomb = new StringBuilder("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for (int i = 1; i < 60; i++) {
+      bomb.append("a%d: &a%d [%s]\n".formatted(i, i, ("*a" + (i - 1) + ",").repeat(9)));
+    }
+    assertThat(soon(bomb.toString())).singleElement().asString().contains("100000 nodes");
+  }
+
+  @Test
+  void refusesABombOfMergeKeysQuickly() {
+    StringBuilder bomb = new StringBuilder("a0: &a0 {x: 1, y: 2}\n");
+    for (int i = 1; i < 60; i++) {
+      bomb.append("a%d: &a%d {<<: [%s]}\n".formatted(i, i, ("*a" + (i - 1) + ",").repeat(9)));
+    }
+    assertThat(soon(bomb.toString())).singleElement().asString().contains("100000 nodes");
+  }
+
+  @Test
+  void allowsAliasesThatStandForMuch() {
+    StringBuilder policy =
+        new StringBuilder(
+            """
+            domain: d
+            descriptors:
+              - &limit {key: k, rate_limit: {unit: day, requests_per_unit: 1}}
+            """);
+    for (int i = 0; i < 5_000; i++) {
+      policy.append("  - {<<: *limit, value: v").append(i).append("}\n");
+    }
+    assertThat(Loading.book(policy.toString()).rules()).hasSize(5_001);
+  }
+
+  @Test
+  void countsTheDepthThatAnAliasAdds() {
+    String deep = "[".repeat(100) + "]".repeat(100);
+    String policy = "a: &a " + deep + "\nb: " + "[".repeat(100) + "*a" + "]".repeat(100) + "\n";
+    assertThat(soon(policy))
+        .singleElement()
+        .asString()
+        .startsWith("a.yaml:2:")
+        .contains("nested too deeply");
+  }
+
+  @Test
+  void allowsSixtyFourLevelsOfDescriptorsAndNotMore() {
+    assertThat(Loading.book(nested(64)).rules()).hasSize(1);
+    assertThat(problems(nested(65))).singleElement().asString().contains("nested too deeply");
+  }
+
+  @Test
+  void refusesDeepNestingWithoutOverflow() {
+    for (String opening : List.of("[", "{a: ", "- ", "? ", "[{a: ")) {
+      assertThat(soon(opening.repeat(100_000))).singleElement().asString().contains("error");
+    }
+  }
+
+  @Test
+  void refusesAFileOfMoreThan16MiBAndNoSmaller() {
+    String limit = "domain: d\n#" + "é".repeat((16 * 1024 * 1024 - 11) / 2);
+    assertThat(limit.getBytes(StandardCharsets.UTF_8)).hasSize(16 * 1024 * 1024 - 1);
+    assertThat(soon(limit + "x")).isEmpty();
+    assertThat(soon(limit + "xx"))
+        .containsExactly(
+            "a.yaml:1:1: error: larger than 16 MiB (split it into several files and merge their"
+                + " domains)");
+  }
+
+  @Test
+  void saysWhereAFileIsNotUtf8() {
+    byte[] bytes = {'d', ':', ' ', (byte) 0xC3, (byte) 0xA9, '\n', 'k', (byte) 0xFF, 'x'};
+    String text = SourceText.decode(bytes);
+    assertThat(problems(text))
+        .containsExactly("a.yaml:2:2: error: not a text file in UTF-8 (save it as UTF-8)");
+  }
+
+  @Test
+  void decodesEveryByteOfAnyInput() {
+    byte[] every = new byte[512];
+    for (int i = 0; i < every.length; i++) {
+      every[i] = (byte) i;
+    }
+    assertThat(SourceText.decode(every)).hasSizeBetween(256, 512);
+    assertThat(SourceText.decode("é😀".getBytes(StandardCharsets.UTF_8))).isEqualTo("é😀");
+    assertThat(SourceText.decode("é😀".getBytes(StandardCharsets.UTF_16))).endsWith("é😀");
+    byte[] cut = {'a', (byte) 0xF0, (byte) 0x9F};
+    assertThat(SourceText.decode(cut)).isEqualTo("a\uDCF0\uDC9F");
+  }
+
+  @Test
+  void stopsListingAfterAThousandProblems() {
+    String many = "domain: d\ndescriptors:\n" + "  - {foo: 1, key: k}\n".repeat(50_000);
+    List<String> problems = soon(many);
+    assertThat(problems).hasSize(1_001);
+    assertThat(problems).filteredOn(p -> p.contains("some are not shown")).hasSize(1);
+  }
+
+  @Test
+  void showsAnErrorEvenBehindAThousandWarnings() {
+    StringBuilder policy = new StringBuilder("domain: d\ndescriptors:\n");
+    for (int i = 0; i < 1_100; i++) {
+      policy.append("  - {key: k").append(i).append(", name: x}\n");
+    }
+    policy.append("  - {kye: k}\n");
+    assertThat(soon(policy.toString())).anyMatch(p -> p.contains("error: "));
+  }
+
+  @Test
+  void readsALargeFileInTime() {
+    assertThat(soon(many(20_000, "k%d"))).isEmpty();
+  }
+
+  @Test
+  void readsALevelOfManyWildcardsInTime() {
+    assertThat(soon(many(20_000, "k%d*"))).isEmpty();
+  }
+
+  @Test
+  void refusesAFileOfMoreThanAMillionValues() {
+    assertThat(soon("a: b\n".repeat(1_000_000)))
+        .singleElement()
+        .asString()
+        .startsWith("a.yaml:500001:1: error: more than 1000000 values");
+  }
+
+  @Test
+  void readsHugeTokensInTime() {
+    int size = 8 * 1024 * 1024;
+    assertThat(soon("domain: \"" + "x\\n".repeat(size / 3) + "\"")).isEmpty();
+    assertThat(soon("domain: |\n" + " x\n".repeat(size / 3))).isEmpty();
+    assertThat(soon("domain: d\n" + "9".repeat(size) + ": 1\n")).hasSize(1);
+    assertThat(soon(LIMIT.formatted("9".repeat(size)))).hasSize(1);
+  }
+
+  private static String many(int descriptors, String key) {
+    StringBuilder policy = new StringBuilder("domain: d\ndescriptors:\n");
+    for (int i = 0; i < descriptors; i++) {
+      policy
+          .append("  - {key: \"")
+          .append(key.formatted(i))
+          .append("\", rate_limit: {unit: day, requests_per_unit: 1}}\n");
+    }
+    return policy.toString();
+  }
+
+  private static List<String> soon(String text) {
+    return assertTimeoutPreemptively(Duration.ofSeconds(20), () -> problems(text));
+  }
+
+  private static String nested(int levels) {
+    StringBuilder policy = new StringBuilder("domain: d\n");
+    for (int i = 0; i < levels; i++) {
+      policy.append("  ".repeat(i)).append("descriptors:\n");
+      policy.append("  ".repeat(i)).append("- key: k\n");
+    }
+    return policy
+        .append("  ".repeat(levels))
+        .append("rate_limit: {unit: day, requests_per_unit: 1}\n")
+        .toString();
+  }
+}

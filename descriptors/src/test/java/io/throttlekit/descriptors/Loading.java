@@ -1,0 +1,51 @@
+package io.throttlekit.descriptors;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Loads policies that tests hold as text. */
+final class Loading {
+  private Loading() {}
+
+  /** Loads sources named a.yaml, b.yaml … with domains merged. */
+  static LoadResult merged(String... texts) {
+    return new PolicyLoader(new LoadOptions(true)).load(sources(texts));
+  }
+
+  /** The only rule of the only domain of a policy that must load. */
+  static Rule onlyRule(String text) {
+    List<Rule> rules = book(text).rules();
+    assertThat(rules).hasSize(1);
+    return rules.getFirst();
+  }
+
+  /** The book of a policy that must load. */
+  static PolicyBook book(String... texts) {
+    LoadResult result = merged(texts);
+    assertThat(result.problems()).noneMatch(problem -> problem.severity() == Severity.ERROR);
+    return Objects.requireNonNull(result.book());
+  }
+
+  /** What one entry matches in the domain {@code d}. */
+  static @Nullable Rule match(PolicyBook book, String key, String value) {
+    DomainPolicies domain = Objects.requireNonNull(book.domain("d"));
+    return domain.match(new String[] {key, value});
+  }
+
+  /** The problems of a load, in words. */
+  static List<String> problems(String... texts) {
+    return merged(texts).problems().stream().map(Problem::toString).toList();
+  }
+
+  static List<PolicySource> sources(String... texts) {
+    List<PolicySource> sources = new ArrayList<>();
+    for (String text : texts) {
+      sources.add(new PolicySource((char) ('a' + sources.size()) + ".yaml", text));
+    }
+    return sources;
+  }
+}

@@ -1,0 +1,41 @@
+package io.throttlekit.descriptors;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class WordingTest {
+  private static final List<String> KEYS =
+      List.of("requests_per_unit", "unit", "rate_limit", "name", "value");
+
+  @ParameterizedTest
+  @CsvSource({
+    "requestsPerUnit, requests_per_unit",
+    "requests-per-unit, requests_per_unit",
+    "request_per_units, requests_per_unit",
+    "RateLimit, rate_limit",
+    "nmae, name",
+    "unti, unit",
+    "vaule, value"
+  })
+  void findsTheWordThatWasMeant(String written, String meant) {
+    assertThat(Wording.nearest(written, KEYS)).isEqualTo(meant);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"colour", "x", "''", "per"})
+  void suggestsNothingForWhatIsLikeNone(String written) {
+    assertThat(Wording.nearest(written, KEYS)).isNull();
+    assertThat(Wording.suggest(written, KEYS)).startsWith("allowed: requests_per_unit, unit");
+  }
+
+  @Test
+  void quotesOnOneShortLine() {
+    assertThat(Wording.quote("a\nb\u0007")).isEqualTo("`a\\u000ab\\u0007`");
+    assertThat(Wording.quote("x".repeat(1_000_000))).hasSize(63).endsWith("…`");
+    assertThat(Wording.nearest("x".repeat(1_000_000), KEYS)).isNull();
+  }
+}
