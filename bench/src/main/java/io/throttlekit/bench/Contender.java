@@ -12,6 +12,7 @@ final class Contender implements AutoCloseable {
   private final Requests requests;
   private final List<MeasuredLoad> saturated = new ArrayList<>();
   private final List<MeasuredLoad> steady = new ArrayList<>();
+  private long warmUpAnswers;
   private double allocatedBytes = Double.NaN;
 
   Contender(ServerProcess server, ComparisonPlan plan) {
@@ -22,8 +23,13 @@ final class Contender implements AutoCloseable {
 
   void warmUp(Load loop, Duration time) throws InterruptedException {
     if (time.isPositive()) {
-      loop.offer(connections, requests, Bounds.lasting(time));
+      warmUpAnswers += loop.offer(connections, requests, Bounds.lasting(time)).answers();
     }
+  }
+
+  /** How many requests the server had answered before anything counted. */
+  long warmUpAnswers() {
+    return warmUpAnswers;
   }
 
   void saturate(ClosedLoop loop, Duration time) throws IOException, InterruptedException {

@@ -32,7 +32,8 @@ record Servers(Path program, Path folder) {
   /** The service with counters in memory, on free ports, and with settings of its own. */
   ServerProcess service(Map<String, String> environment) throws IOException {
     List<String> command = new ArrayList<>();
-    command.addAll(List.of(program.toString(), "serve", "--policies", copy("policies.yaml").toString()));
+    command.addAll(
+        List.of(program.toString(), "serve", "--policies", copy("policies.yaml").toString()));
     command.addAll(List.of("--config", copy("service.yaml").toString()));
     command.addAll(List.of("--grpc-port", "0", "--http-port", "0", "--debug-port", "0"));
     return ServerProcess.start("service", command, environment, log("service"));
