@@ -15,7 +15,11 @@ final class ChargeLog {
   /** A log with room for nothing. */
   static final ChargeLog EMPTY = new ChargeLog(0);
 
+  /** Indexes and sizes are below this. */
+  static final int MAX_CAPACITY = 1 << 21;
+
   private static final int SMALLEST = 8;
+  private static final int GROWTH = 4;
   private static final VarHandle CLAIMED;
 
   static {
@@ -56,14 +60,14 @@ final class ChargeLog {
 
   /**
    * A log of the entries {@code from} to {@code to − 1} and one more, with totals less those before
-   * {@code from}, and room for as many again. The units of entries before {@code whole} are kept as
-   * one entry, at the newest of their times.
+   * {@code from}, and room for three times as many. The units of entries before {@code whole} are
+   * kept as one entry, at the newest of their times.
    */
   ChargeLog copyOf(int from, int whole, int to, long newestMillis, long newestTotal) {
     long forgotten = total(from - 1);
     int first = Math.max(from, whole - 1);
     int size = to - first;
-    ChargeLog copy = new ChargeLog(Math.max(SMALLEST, 2 * (size + 1)));
+    ChargeLog copy = new ChargeLog(Math.clamp(GROWTH * (size + 1L), SMALLEST, MAX_CAPACITY - 1));
     for (int i = 0; i < size; i++) {
       copy.write(i, millis(first + i), total(first + i) - forgotten);
     }

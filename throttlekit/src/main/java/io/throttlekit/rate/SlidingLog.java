@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
  * At most {@code limit} units in any window, exactly: the time of every charge is remembered for
  * one window.
  *
- * <p>A charge made exactly one window ago no longer counts. Costs 16 to 32 bytes per remembered
+ * <p>A charge made exactly one window ago no longer counts. Costs 16 to 64 bytes per remembered
  * charge, so it is for small limits. Charges of one ms are one entry; when overdrafts make more
  * entries than the limit plus two, the oldest are taken together at the newest of their times,
  * which decides the same unless units are refunded, and then counts them longer. A debt beyond
  * {@link Cost#MAX} counts as that much at its newest charge. Time that runs backwards is taken as
- * the newest time seen.
+ * the newest time seen. Times are exact to the year 2109.
  *
  * @param limit units per window, from 0 (refuse everything) to 1,000,000
  * @param windowMillis length of the window in ms, from 1
@@ -26,25 +26,33 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
   /** A log begins anew before its total comes near what a long holds. */
   private static final long MAX_TOTAL = Long.MAX_VALUE / 2;
 
-  /** The charges of one counter, oldest first, the newest beside the log of the others. */
+  /**
+   * The charges of one counter, oldest first, the newest beside the log of the others. Two numbers
+   * share a long, because a state is made for every charge.
+   */
   public static final class State {
+    private static final int TO_BITS = Integer.numberOfTrailingZeros(ChargeLog.MAX_CAPACITY);
+
     private final ChargeLog log;
-
-    /** The first charge of the log that may still count, and the end of the charges in it. */
-    private final int from;
-
-    private final int to;
-    private final long newestMillis;
 
     /** Units of all charges since the log began, so that those of a stretch are a difference. */
     private final long total;
 
-    private State(ChargeLog log, int from, int to, long newestMillis, long total) {
+    private final long newestAndTo;
+
+    private State(ChargeLog log, int to, long newestMillis, long total) {
       this.log = log;
-      this.from = from;
-      this.to = to;
-      this.newestMillis = newestMillis;
       this.total = total;
+      this.newestAndTo = newestMillis << TO_BITS | to;
+    }
+
+    private long newestMillis() {
+      return newestAndTo >> TO_BITS;
+    }
+
+    /** The end of the charges in the log. */
+    private int to() {
+      return (int) newestAndTo & (ChargeLog.MAX_CAPACITY - 1);
     }
   }
 
@@ -66,7 +74,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
   @Override
   public Transition<State> charge(
       @Nullable State state, long nowMillis, long cost, Overrun overrun) {
-    long at = state == null ? nowMillis : Math.max(nowMillis, state.newestMillis);
+    long at = state == null ? nowMillis : Math.max(nowMillis, state.newestMillis());
     long left = limit - used(state, at);
     long needed = Range.needed(cost, overrun);
     if (needed <= left) {
@@ -91,16 +99,21 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     if (state == null) {
       return new Transition<>(null, admission(null, nowMillis, limit));
     }
-    long at = Math.max(nowMillis, state.newestMillis);
-    int from = firstLive(state, at);
-    long total = Math.max(liveBefore(state, at, from), state.total - units);
-    State next = cutTo(state, from, total);
+    long at = Math.max(nowMillis, state.newestMillis());
+    long total = Math.max(liveBefore(state, at, firstLive(state, at)), state.total - units);
+    State next = cutTo(state, total);
     return new Transition<>(next, admission(next, at, limit - used(next, at)));
   }
 
   @Override
   public long unusedFromMillis(State state) {
-    return state.newestMillis + windowMillis;
+    boolean newestIsEmpty = state.total == before(state, state.to());
+    if (!newestIsEmpty) {
+      return state.newestMillis() + windowMillis;
+    }
+    return state.to() == 0
+        ? state.newestMillis()
+        : Math.max(state.newestMillis(), state.log.millis(state.to() - 1) + windowMillis);
   }
 
   private long used(@Nullable State state, long at) {
@@ -109,14 +122,14 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
 
   /** Units charged before the oldest charge that counts at {@code at}. */
   private long liveBefore(State state, long at, int firstLive) {
-    boolean newestCounts = state.newestMillis > at - windowMillis;
+    boolean newestCounts = state.newestMillis() > at - windowMillis;
     return newestCounts ? before(state, firstLive) : state.total;
   }
 
   /** Index of the oldest charge in the log that counts at {@code at}; {@code to} when none does. */
   private int firstLive(State state, long at) {
-    int low = state.from;
-    int high = state.to;
+    int low = 0;
+    int high = state.to();
     while (low < high) {
       int middle = (low + high) >>> 1;
       if (state.log.millis(middle) > at - windowMillis) {
@@ -133,43 +146,51 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
   }
 
   private State append(@Nullable State state, long at, long cost) {
-    if (state == null || state.newestMillis <= at - windowMillis) {
-      return new State(ChargeLog.EMPTY, 0, 0, at, cost);
+    if (state == null || state.newestMillis() <= at - windowMillis) {
+      return new State(ChargeLog.EMPTY, 0, at, cost);
     }
     int from = firstLive(state, at);
     long forgotten = before(state, from);
     if (state.total - forgotten > Cost.MAX - cost) {
-      return new State(ChargeLog.EMPTY, 0, 0, at, Cost.MAX);
+      return new State(ChargeLog.EMPTY, 0, at, Cost.MAX);
     }
-    if (state.newestMillis == at) {
-      return new State(state.log, from, state.to, at, state.total + cost);
+    if (state.newestMillis() == at || state.total == before(state, state.to())) {
+      return new State(state.log, state.to(), at, state.total + cost);
     }
-    if (state.total <= MAX_TOTAL && state.log.append(state.to, state.newestMillis, state.total)) {
-      return new State(state.log, from, state.to + 1, at, state.total + cost);
+    if (state.total <= MAX_TOTAL
+        && state.log.append(state.to(), state.newestMillis(), state.total)) {
+      return new State(state.log, state.to() + 1, at, state.total + cost);
     }
     // Every entry has a unit at least, so those before the last limit + 1 cannot matter by their
     // own times: whatever waits for one of them to go waits for newer ones too.
-    int whole = (int) Math.max(from, state.to - limit);
-    ChargeLog copy = state.log.copyOf(from, whole, state.to, state.newestMillis, state.total);
-    int size = state.to - Math.max(from, whole - 1) + 1;
-    return new State(copy, 0, size, at, state.total - forgotten + cost);
+    int whole = (int) Math.max(from, state.to() - limit);
+    ChargeLog copy = state.log.copyOf(from, whole, state.to(), state.newestMillis(), state.total);
+    int size = state.to() - Math.max(from, whole - 1) + 1;
+    return new State(copy, size, at, state.total - forgotten + cost);
   }
 
-  private static @Nullable State cutTo(State state, int from, long total) {
+  /**
+   * The state with {@code total}, from those that are counted. Its newest time stays, if without a
+   * unit, and so do older charges: a clock may step back to them.
+   */
+  private State cutTo(State state, long total) {
     if (total == state.total) {
       return state;
     }
-    if (total <= before(state, from)) {
-      return null;
+    if (total >= before(state, state.to())) {
+      return new State(state.log, state.to(), state.newestMillis(), total);
     }
-    if (total > before(state, state.to)) {
-      return new State(state.log, from, state.to, state.newestMillis, total);
+    int from = firstLive(state, state.newestMillis());
+    int last = state.to() - 1;
+    while (before(state, last) >= total && last > from) {
+      last--;
     }
-    int newest = state.to - 1;
-    while (before(state, newest) >= total) {
-      newest--;
+    if (total == before(state, last)) {
+      return new State(ChargeLog.EMPTY, 0, state.newestMillis(), 0);
     }
-    return new State(state.log, from, newest, state.log.millis(newest), total);
+    ChargeLog copy = state.log.copyOf(from, from, last, state.log.millis(last), total);
+    int size = last - from + 1;
+    return new State(copy, size, state.newestMillis(), total - before(state, from));
   }
 
   private Decision admission(@Nullable State state, long at, long left) {
@@ -181,7 +202,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     int first = firstLive(state, at);
     long target = liveBefore(state, at, first) + units;
     int low = first;
-    int high = state.to;
+    int high = state.to();
     while (low < high) {
       int middle = (low + high) >>> 1;
       if (state.log.total(middle) >= target) {
@@ -190,7 +211,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
         low = middle + 1;
       }
     }
-    long charged = low == state.to ? state.newestMillis : state.log.millis(low);
+    long charged = low == state.to() ? state.newestMillis() : state.log.millis(low);
     return charged + windowMillis;
   }
 

@@ -70,14 +70,18 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
 
   @Override
   public Transition<State> refund(@Nullable State state, long nowMillis, long units) {
-    State next = take(state, units);
-    return new Transition<>(
-        next, admission(next, Math.max(nowMillis, sliceStart(next, nowMillis))));
+    long slice = sliceStart(state, nowMillis);
+    State next = take(state, units, slice - windowMillis);
+    return new Transition<>(next, admission(next, Math.max(nowMillis, slice)));
   }
 
   @Override
   public long unusedFromMillis(State state) {
-    return state.startMillis + bucketMillis() + windowMillis;
+    State used = state;
+    while (used != null && used.used == 0) {
+      used = used.older;
+    }
+    return used == null ? state.startMillis : used.startMillis + bucketMillis() + windowMillis;
   }
 
   /** Whether the estimate at {@code at} leaves room for {@code cost}. */
@@ -163,18 +167,26 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
         : new State(state.startMillis, state.used, firstOf(state.older, slices - 1));
   }
 
-  /** {@code state} less {@code units}, the newest first. */
-  private static @Nullable State take(@Nullable State state, long units) {
+  /**
+   * {@code state} less {@code units} of the slices from {@code oldest} on, the newest first. Its
+   * newest slice stays, if only empty, and so do older slices: a clock may step back to them.
+   */
+  private static @Nullable State take(@Nullable State state, long units, long oldest) {
+    if (state == null || state.startMillis < oldest) {
+      return state;
+    }
     State rest = state;
     long left = units;
-    while (rest != null && left > 0) {
-      if (left < rest.used) {
-        return new State(rest.startMillis, rest.used - left, rest.older);
-      }
+    while (rest != null && rest.startMillis >= oldest && left >= rest.used) {
       left -= rest.used;
       rest = rest.older;
     }
-    return rest;
+    if (rest != null && rest.startMillis >= oldest) {
+      rest = new State(rest.startMillis, rest.used - left, rest.older);
+    }
+    return rest != null && rest.startMillis == state.startMillis
+        ? rest
+        : new State(state.startMillis, 0, rest);
   }
 
   private long sliceStart(@Nullable State state, long nowMillis) {

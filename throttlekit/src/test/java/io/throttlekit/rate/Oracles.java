@@ -1,0 +1,306 @@
+package io.throttlekit.rate;
+
+/** The slow twin of every algorithm. */
+final class Oracles {
+  private Oracles() {}
+
+  static Oracle of(RateAlgorithm<?> algorithm) {
+    return switch (algorithm) {
+      case FixedWindow a -> new Windows(a.limit(), a.windowMillis());
+      case SlidingWindow a -> new Slices(a.limit(), a.windowMillis(), a.buckets());
+      case SlidingLog a -> new Log(a.limit(), a.windowMillis());
+      case Gcra a -> new ArrivalTime(a.rate(), a.windowMillis(), a.burst());
+      case TokenBucket a -> new Backlog(a.refill(), a.windowMillis(), a.capacity());
+    };
+  }
+
+  private static final class Windows extends Oracle {
+    private final long window;
+
+    Windows(long limit, long window) {
+      super(limit);
+      this.window = window;
+    }
+
+    private long usedAt(long now) {
+      long index = Math.floorDiv(Math.max(now, newest), window);
+      return counted.stream()
+          .filter(e -> Math.floorDiv(e.at(), window) == index)
+          .mapToLong(Entry::units)
+          .sum();
+    }
+
+    @Override
+    boolean fits(long now, long units) {
+      return usedAt(now) + units <= limit;
+    }
+
+    @Override
+    long left(long now) {
+      return Math.max(0, limit - usedAt(now));
+    }
+
+    @Override
+    boolean used(long now) {
+      return usedAt(now) > 0;
+    }
+
+    @Override
+    boolean stillCounts(Entry entry, long at) {
+      return Math.floorDiv(entry.at(), window) == Math.floorDiv(at, window);
+    }
+
+    @Override
+    long wholeWhenUnused(long now) {
+      return (Math.floorDiv(now, window) + 1) * window;
+    }
+
+    @Override
+    Oracle copy() {
+      return copyTo(new Windows(limit, window));
+    }
+  }
+
+  private static final class Log extends Oracle {
+    private final long window;
+
+    Log(long limit, long window) {
+      super(limit);
+      this.window = window;
+    }
+
+    private long usedAt(long now) {
+      long at = Math.max(now, newest);
+      return counted.stream().filter(e -> stillCounts(e, at)).mapToLong(Entry::units).sum();
+    }
+
+    @Override
+    boolean fits(long now, long units) {
+      return usedAt(now) + units <= limit;
+    }
+
+    @Override
+    long left(long now) {
+      return Math.max(0, limit - usedAt(now));
+    }
+
+    @Override
+    boolean used(long now) {
+      return usedAt(now) > 0;
+    }
+
+    @Override
+    boolean stillCounts(Entry entry, long at) {
+      return entry.at() + window > at;
+    }
+
+    @Override
+    Oracle copy() {
+      return copyTo(new Log(limit, window));
+    }
+  }
+
+  /** Slices are named by their index; estimates are kept in units times ms of a slice. */
+  private static final class Slices extends Oracle {
+    private final long window;
+    private final int buckets;
+    private final long slice;
+
+    Slices(long limit, long window, int buckets) {
+      super(limit);
+      this.window = window;
+      this.buckets = buckets;
+      this.slice = window / buckets;
+    }
+
+    private long index(long at) {
+      return Math.floorDiv(at, slice);
+    }
+
+    /** Time within the newest slice is not remembered. */
+    private long effective(long now) {
+      return newest == Long.MIN_VALUE ? now : Math.max(now, index(newest) * slice);
+    }
+
+    private long estimate(long now) {
+      long at = effective(now);
+      long sum = 0;
+      for (Entry entry : counted) {
+        long age = index(at) - index(entry.at());
+        if (age < buckets) {
+          sum += entry.units() * slice;
+        } else if (age == buckets) {
+          sum += entry.units() * (slice - Math.floorMod(at, slice));
+        }
+      }
+      return sum;
+    }
+
+    @Override
+    boolean fits(long now, long units) {
+      return estimate(now) + units * slice <= limit * slice;
+    }
+
+    @Override
+    long left(long now) {
+      return Math.max(0, limit * slice - estimate(now)) / slice;
+    }
+
+    @Override
+    boolean used(long now) {
+      return estimate(now) > 0;
+    }
+
+    @Override
+    long wholeWhenUnused(long now) {
+      return effective(now);
+    }
+
+    @Override
+    boolean stillCounts(Entry entry, long at) {
+      return index(at) - index(entry.at()) <= buckets;
+    }
+
+    @Override
+    void count(long now, long units) {
+      super.count(index(effective(now)) * slice, units);
+    }
+
+    @Override
+    Oracle copy() {
+      return copyTo(new Slices(limit, window, buckets));
+    }
+  }
+
+  /** The theoretical arrival time, in ms times the rate. */
+  private static final class ArrivalTime extends Oracle {
+    private final long rate;
+    private final long window;
+    private long arrival = Long.MIN_VALUE / 2;
+
+    ArrivalTime(long rate, long window, long burst) {
+      super(burst);
+      this.rate = rate;
+      this.window = window;
+    }
+
+    @Override
+    boolean fits(long now, long units) {
+      return Math.max(arrival, now * rate) + (units - limit) * window <= now * rate;
+    }
+
+    @Override
+    long left(long now) {
+      long owed = Math.max(0, arrival - now * rate);
+      return Math.max(0, limit * window - owed) / Math.max(1, window);
+    }
+
+    @Override
+    boolean used(long now) {
+      return arrival > now * rate;
+    }
+
+    @Override
+    void count(long now, long units) {
+      super.count(now, units);
+      arrival = Math.max(arrival, newest * rate) + units * window;
+    }
+
+    @Override
+    void giveBack(long now, long units) {
+      long at = Math.max(now, newest) * rate;
+      if (arrival > at) {
+        arrival = Math.max(at, arrival - units * window);
+        newest = Math.max(now, newest);
+      }
+    }
+
+    @Override
+    boolean keepsDebt() {
+      return rate > 0;
+    }
+
+    @Override
+    boolean stillCounts(Entry entry, long at) {
+      return true;
+    }
+
+    @Override
+    Oracle copy() {
+      ArrivalTime copy = copyTo(new ArrivalTime(rate, window, limit));
+      copy.arrival = arrival;
+      return copy;
+    }
+  }
+
+  /**
+   * What a bucket lacks is the largest excess, over all moments since, of what was taken from then
+   * on over what was regained from then on.
+   */
+  private static final class Backlog extends Oracle {
+    private final long refill;
+    private final long window;
+
+    Backlog(long refill, long window, long capacity) {
+      super(capacity);
+      this.refill = refill;
+      this.window = window;
+    }
+
+    private long missing(long now) {
+      long at = Math.max(now, newest);
+      long largest = 0;
+      long taken = 0;
+      for (int i = counted.size() - 1; i >= 0; i--) {
+        taken += counted.get(i).units() * window;
+        largest = Math.max(largest, taken - refill * (at - counted.get(i).at()));
+      }
+      return largest;
+    }
+
+    @Override
+    boolean fits(long now, long units) {
+      return missing(now) + units * window <= limit * window;
+    }
+
+    @Override
+    long left(long now) {
+      return Math.max(0, limit * window - missing(now)) / window;
+    }
+
+    @Override
+    boolean used(long now) {
+      return missing(now) > 0;
+    }
+
+    @Override
+    void giveBack(long now, long units) {
+      if (missing(now) > 0) {
+        count(now, -units);
+      }
+    }
+
+    @Override
+    boolean keepsDebt() {
+      return refill > 0;
+    }
+
+    @Override
+    boolean stillCounts(Entry entry, long at) {
+      return true;
+    }
+
+    @Override
+    void count(long now, long units) {
+      if (missing(now) == 0) {
+        counted.clear(); // what is paid for never matters again, and the search below stays short
+      }
+      super.count(now, units);
+    }
+
+    @Override
+    Oracle copy() {
+      return copyTo(new Backlog(refill, window, limit));
+    }
+  }
+}

@@ -1,0 +1,185 @@
+package io.throttlekit.store;
+
+import static io.throttlekit.store.Charges.charge;
+import static io.throttlekit.store.Charges.enforced;
+import static io.throttlekit.store.Charges.key;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.throttlekit.Charge;
+import io.throttlekit.CounterKey;
+import io.throttlekit.Decision;
+import io.throttlekit.ManualTime;
+import io.throttlekit.Overrun;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.rate.Gcra;
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.rate.SlidingLog;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What the store keeps, for how long, and what it says about what it could not keep. */
+class InMemoryStoreTest {
+  private static final long HOUR = 3_600_000;
+
+  private final ManualTime time = new ManualTime(0);
+  private final FixedWindow hourly = new FixedWindow(5, HOUR);
+
+  static List<RateAlgorithm<?>> algorithms() {
+    return Charges.hourly(5);
+  }
+
+  @Test
+  void needsRoomForACounter() {
+    assertThatIllegalArgumentException().isThrownBy(() -> new InMemoryStore(time, 0));
+  }
+
+  @Test
+  void keepsAHotCounterThroughAFloodOfOthers() {
+    InMemoryStore store = new InMemoryStore(time, 100);
+    for (int i = 0; i < 5; i++) {
+      assertThat(store.acquire(charge(hourly, "hot", 1)).admitted()).isTrue();
+    }
+    for (int i = 0; i < 20_000; i++) {
+      store.acquire(charge(hourly, "once" + i, 1));
+      if (i % 10 == 0) {
+        assertThat(store.acquire(charge(hourly, "hot", 1)).admitted()).isFalse();
+      }
+    }
+    assertThat(store.size()).isLessThanOrEqualTo(100);
+    assertThat(store.forgotten()).isGreaterThanOrEqualTo(19_000);
+  }
+
+  @Test
+  void doesNotCallAnUnusedCounterForgotten() {
+    InMemoryStore store = new InMemoryStore(time, 10);
+    for (int i = 0; i < 10; i++) {
+      store.acquire(charge(hourly, "user" + i, 1));
+      store.acquire(charge(hourly, "user" + i, -1));
+    }
+    for (int i = 0; i < 500; i++) {
+      CounterKey key = key(hourly, "other" + i);
+      store.acquire(new Charge(key, hourly, 1, Overrun.REFUSE));
+      store.acquire(new Charge(key, hourly, -1, Overrun.REFUSE));
+    }
+    assertThat(store.size()).isLessThanOrEqualTo(10);
+    assertThat(store.forgotten()).isZero();
+  }
+
+  @Test
+  void keepsNothingForALookARefundOrARefusalOfAnUnusedCounter() {
+    InMemoryStore store = new InMemoryStore(time, 10);
+    assertThat(store.acquire(charge(hourly, "a", 0)).remaining()).isEqualTo(5);
+    assertThat(store.acquire(charge(hourly, "a", -1)).remaining()).isEqualTo(5);
+    assertThat(store.acquire(charge(hourly, "a", 6)).neverFits()).isTrue();
+    assertThat(store.size()).isZero();
+  }
+
+  @Test
+  void startsAResetCounterAnewAndDoesNotCallItForgotten() {
+    InMemoryStore store = new InMemoryStore(time, 10);
+    store.acquire(charge(hourly, "a", 5));
+    store.reset(key(hourly, "a"));
+    store.reset(key(hourly, "never seen"));
+    assertThat(store.acquire(charge(hourly, "a", 5)).admitted()).isTrue();
+    assertThat(store.forgotten()).isZero();
+  }
+
+  @ParameterizedTest
+  @MethodSource("algorithms")
+  void countersLeaveByThemselvesOnceTheyAreWhole(RateAlgorithm<?> algorithm) {
+    InMemoryStore store = new InMemoryStore(time, 1000);
+    long whole = 0;
+    for (int i = 0; i < 100; i++) {
+      whole = store.acquire(charge(algorithm, "user" + i, 2)).resetAtMillis();
+    }
+    time.advance(whole - 1);
+    assertThat(store.size()).isEqualTo(100);
+    time.advance(2 * HOUR);
+    assertThat(store.size()).isZero();
+    assertThat(store.forgotten()).isZero();
+  }
+
+  @Test
+  void keepsAMultipleChargedCounterAsLongAsASingleCharged() {
+    InMemoryStore store = new InMemoryStore(time, 1000);
+    Gcra slow = new Gcra(1, HOUR, 1000);
+    store.acquire(List.of(enforced(charge(slow, "a", 1000)), enforced(charge(hourly, "b", 1))));
+    time.advance(999 * HOUR);
+    assertThat(store.acquire(charge(slow, "a", 0)).remaining()).isEqualTo(999);
+    assertThat(store.forgotten()).isZero();
+  }
+
+  @Test
+  void keepsALongDebtUntilItIsPaid() {
+    InMemoryStore store = new InMemoryStore(time, 1000);
+    Gcra perSecond = new Gcra(1, 1000, 1);
+    store.acquire(charge(perSecond, "a", 1));
+    store.acquire(charge(perSecond, "a", 100_000, Overrun.OVERDRAFT));
+    time.advance(99_999_000);
+    store.size();
+    assertThat(store.acquire(charge(perSecond, "a", 1)).retryAfterMillis()).isEqualTo(1000 + 1000);
+    assertThat(store.forgotten()).isZero();
+  }
+
+  @Test
+  void keepsACounterThatIsChargedAllTheTime() {
+    InMemoryStore store = new InMemoryStore(time, 1000);
+    SlidingLog log = new SlidingLog(3, 10_000);
+    long admitted = 0;
+    for (int i = 0; i < 10_000; i++) {
+      admitted += store.acquire(charge(log, "a", 1)).admitted() ? 1 : 0;
+      time.advance(100);
+      store.size();
+    }
+    assertThat(admitted).isEqualTo(3 * 100);
+    assertThat(store.forgotten()).isZero();
+  }
+
+  @Test
+  void saysWhenDisagreeingClocksMadeItForget() {
+    InMemoryStore store = new InMemoryStore(time, 1000);
+    store.acquire(charge(hourly, "a", 5));
+    time.advance(3 * HOUR);
+    time.setWall(0);
+    assertThat(store.size()).isZero();
+    assertThat(store.forgotten()).isEqualTo(1);
+  }
+
+  @Test
+  void reschedulesAtMostTwiceInAWindow() {
+    Counter counter = new Counter(1, hourly, Lifetime.firstDate(0, 1000));
+    int moved = 0;
+    for (long now = 0; now < 100_000; now++) {
+      moved += Lifetime.extend(counter, now + 1000, 1000) ? 1 : 0;
+    }
+    assertThat(moved).isBetween(100, 200);
+  }
+
+  @Test
+  void aChangedLimitKeepsTheCount() {
+    InMemoryStore store = new InMemoryStore(time, 1000);
+    store.acquire(charge(hourly, "a", 5));
+    FixedWindow raised = new FixedWindow(7, HOUR);
+    FixedWindow lowered = new FixedWindow(2, HOUR);
+    assertThat(store.acquire(charge(raised, "a", 1))).isEqualTo(Decision.admit(7, 1, HOUR));
+    assertThat(store.acquire(charge(lowered, "a", 1))).isEqualTo(Decision.refuse(2, 0, HOUR, HOUR));
+  }
+
+  @Test
+  @Timeout(30)
+  void staysFastWhenSomeoneChoosesKeysWithEqualHashCodes() {
+    InMemoryStore store = new InMemoryStore(time, 100_000);
+    for (int i = 0; i < 1 << 15; i++) {
+      StringBuilder name = new StringBuilder();
+      for (int bit = 0; bit < 15; bit++) {
+        name.append((i >> bit & 1) == 0 ? "Aa" : "BB");
+      }
+      store.acquire(charge(hourly, name.toString(), 1));
+    }
+    assertThat(store.size()).isEqualTo(1 << 15);
+  }
+}
