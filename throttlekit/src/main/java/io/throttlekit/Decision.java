@@ -5,7 +5,8 @@ package io.throttlekit;
  *
  * @param admitted whether the cost was within what was left
  * @param limit units that the counter admits at most: per window, or as one burst
- * @param remaining units still left after this charge, from 0 to {@code limit}
+ * @param remaining units still left after this charge, at most {@code limit}; below 0 only when a
+ *     refused cost was charged all the same: by the part of it beyond what was left
  * @param resetAtMillis wall-clock time in ms since the epoch at which the counter is whole again
  * @param retryAfterMillis 0 when admitted; else the shortest wait in ms, at least 1, after which
  *     the same cost could be admitted if nobody else charged, or {@link #NEVER}

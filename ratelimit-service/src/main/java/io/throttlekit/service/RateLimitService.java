@@ -22,11 +22,8 @@ import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.store.InMemoryStore;
 import java.io.IOException;
-import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -186,11 +183,7 @@ public final class RateLimitService {
                 standsIn,
                 health::serving,
                 scrape));
-    listen(
-        "debug",
-        () ->
-            HttpServers.debug(
-                config.debug(), policies::book, this::loadStatus, metrics::lines, scrape));
+    listen("debug", () -> HttpServers.debug(config.debug(), policies, metrics::lines, scrape));
     MetricsConfig own = config.metrics();
     if (own != null && scrape != null) {
       listen("metrics", () -> HttpServers.metrics(own, scrape));
@@ -240,19 +233,5 @@ public final class RateLimitService {
     } else {
       health.clear(Obstacle.NO_POLICIES);
     }
-  }
-
-  private Map<String, Object> loadStatus() {
-    LoadStatus status = policies.status();
-    Map<String, Object> shown = new LinkedHashMap<>();
-    shown.put("generation", status.generation());
-    shown.put(
-        "loaded_at",
-        status.generation() == 0
-            ? "never"
-            : Instant.ofEpochMilli(status.loadedAtMillis()).toString());
-    shown.put("last_error", status.lastError());
-    shown.put("problems", status.problems().stream().map(Problem::toString).toList());
-    return shown;
   }
 }

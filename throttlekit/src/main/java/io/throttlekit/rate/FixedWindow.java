@@ -50,7 +50,7 @@ public record FixedWindow(long limit, long windowMillis)
     }
     return new Transition<>(
         new State(start, Range.saturatedSum(used, cost)),
-        Decision.refuse(limit, 0, end, retryAfter));
+        Decision.refuse(limit, Math.max(0, left) - cost, end, retryAfter));
   }
 
   @Override

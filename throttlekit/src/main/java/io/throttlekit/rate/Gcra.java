@@ -73,7 +73,9 @@ public record Gcra(long rate, long windowMillis, long burst) implements RateAlgo
     }
     long debt = Range.saturatedSum(owed, Range.saturatedProduct(cost, windowMillis));
     return new Transition<>(
-        new State(debt, at), Decision.refuse(burst, 0, resetAt(debt, at), retryAfter));
+        new State(debt, at),
+        Decision.refuse(
+            burst, remaining(owed, at - nowMillis) - cost, resetAt(debt, at), retryAfter));
   }
 
   @Override

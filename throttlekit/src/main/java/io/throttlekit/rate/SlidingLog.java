@@ -91,7 +91,8 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
           state, Decision.refuse(limit, remaining, resetAt(state, at), retryAfter));
     }
     State next = append(state, at, cost);
-    return new Transition<>(next, Decision.refuse(limit, 0, resetAt(next, at), retryAfter));
+    return new Transition<>(
+        next, Decision.refuse(limit, Math.max(0, left) - cost, resetAt(next, at), retryAfter));
   }
 
   @Override

@@ -65,7 +65,8 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
           state, Decision.refuse(limit, remaining(state, at), resetAt(state, at), retryAfter));
     }
     State next = add(state, slice, cost);
-    return new Transition<>(next, Decision.refuse(limit, 0, resetAt(next, at), retryAfter));
+    return new Transition<>(
+        next, Decision.refuse(limit, remaining(state, at) - cost, resetAt(next, at), retryAfter));
   }
 
   @Override

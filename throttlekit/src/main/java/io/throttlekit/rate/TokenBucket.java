@@ -70,7 +70,8 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
     }
     long debt = Math.max(-Cost.MAX, level - Range.saturatedProduct(cost, windowMillis));
     return new Transition<>(
-        new State(debt, at), Decision.refuse(capacity, 0, resetAt(debt, at), retryAfter));
+        new State(debt, at),
+        Decision.refuse(capacity, remaining(level) - cost, resetAt(debt, at), retryAfter));
   }
 
   @Override

@@ -75,10 +75,12 @@ abstract class Oracle {
       return Decision.admit(limit, left(now), wholeAt(now));
     }
     long retryAfter = retryAfter(now, needed);
+    long left = left(now);
     if (cost > 0 && overrun != Overrun.REFUSE && keepsDebt()) {
       count(now, cost);
+      left -= cost;
     }
-    return Decision.refuse(limit, left(now), wholeAt(now), retryAfter);
+    return Decision.refuse(limit, left, wholeAt(now), retryAfter);
   }
 
   final Decision refund(long now, long units) {

@@ -135,7 +135,7 @@ class SettlementTest {
     assertThat(outcome.decisions())
         .containsExactly(
             Decision.admit(5, 3, MINUTE),
-            Decision.refuse(5, 0, MINUTE, Decision.NEVER),
+            Decision.refuse(5, 5 - 7, MINUTE, Decision.NEVER),
             Decision.admit(5, 5, MINUTE));
     assertThat(left("a")).isEqualTo(3);
     acquire(enforced(charge(five, "b", -3)));

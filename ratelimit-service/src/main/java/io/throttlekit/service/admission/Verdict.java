@@ -38,13 +38,14 @@ public record Verdict(
   }
 
   /**
-   * Units left as the caller is told: none where a rule in shadow mode let pass what was too much.
+   * Units left as the caller is told, at least 0: none where a rule in shadow mode let pass what
+   * was too much.
    */
   public long remaining() {
     Decision decided = decision;
     if (decided == null || (!decided.admitted() && role == Role.SHADOW)) {
       return 0;
     }
-    return decided.remaining();
+    return Math.max(0, decided.remaining());
   }
 }

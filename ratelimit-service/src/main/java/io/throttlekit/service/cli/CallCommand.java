@@ -125,10 +125,12 @@ final class CallCommand implements Callable<Integer> {
   }
 
   private String describe(Status status) {
+    Throwable cause = status.getCause();
+    while (cause != null && cause.getCause() != null) {
+      cause = cause.getCause();
+    }
     String description = status.getDescription();
-    return target
-        + " answered "
-        + status.getCode()
-        + (description == null ? "" : ": " + description);
+    String why = cause != null && cause.getMessage() != null ? cause.getMessage() : description;
+    return "no answer from " + target + ": " + status.getCode() + (why == null ? "" : ", " + why);
   }
 }

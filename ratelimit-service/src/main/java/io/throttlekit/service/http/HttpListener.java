@@ -1,13 +1,18 @@
 package io.throttlekit.service.http;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
+
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,6 +34,7 @@ public final class HttpListener implements AutoCloseable {
   private final Map<String, Route> routes;
   private final HttpServer server;
   private final ExecutorService threads;
+  private final ScheduledExecutorService clock;
 
   /**
    * Binds the address; nothing is answered before {@link #start}.
@@ -41,6 +47,9 @@ public final class HttpListener implements AutoCloseable {
     this.routes = Map.copyOf(routes);
     this.server = HttpServer.create(new InetSocketAddress(host, port), 0);
     this.threads = Executors.newVirtualThreadPerTaskExecutor();
+    this.clock =
+        Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("http-deadlines").factory());
     server.setExecutor(threads);
     server.createContext("/", this::handle);
   }
@@ -60,6 +69,7 @@ public final class HttpListener implements AutoCloseable {
   public void close() {
     server.stop(STOP_SECONDS);
     threads.shutdownNow();
+    clock.shutdownNow();
   }
 
   /** The JDK's server takes its bounds from here alone, once, when the first one is created. */
@@ -77,10 +87,15 @@ public final class HttpListener implements AutoCloseable {
   }
 
   private void handle(HttpExchange request) {
+    ScheduledFuture<?> deadline = clock.schedule(request::close, REQUEST_SECONDS, SECONDS);
     try (request) {
-      send(request, answer(request));
+      Reply reply = answer(request);
+      deadline.cancel(false);
+      send(request, reply);
     } catch (IOException gone) {
       LOG.debug("a client left before its answer", gone);
+    } finally {
+      deadline.cancel(false);
     }
   }
 
@@ -101,11 +116,12 @@ public final class HttpListener implements AutoCloseable {
     if (!reply.contentType().isEmpty()) {
       request.getResponseHeaders().set("Content-Type", reply.contentType());
     }
-    boolean bodiless = reply.body().length == 0 || request.getRequestMethod().equals("HEAD");
-    request.sendResponseHeaders(reply.status(), bodiless ? -1 : reply.body().length);
+    byte[] bytes = reply.body().getBytes(StandardCharsets.UTF_8);
+    boolean bodiless = bytes.length == 0 || request.getRequestMethod().equals("HEAD");
+    request.sendResponseHeaders(reply.status(), bodiless ? -1 : bytes.length);
     if (!bodiless) {
       try (OutputStream body = request.getResponseBody()) {
-        body.write(reply.body());
+        body.write(bytes);
       }
     }
   }

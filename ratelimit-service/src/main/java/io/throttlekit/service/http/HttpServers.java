@@ -2,10 +2,10 @@ package io.throttlekit.service.http;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
-import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.service.config.DebugConfig;
 import io.throttlekit.service.config.HttpConfig;
 import io.throttlekit.service.config.MetricsConfig;
+import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.telemetry.Scrape;
 import java.io.IOException;
 import java.util.List;
@@ -53,22 +53,18 @@ public final class HttpServers {
    * For operators: the policies in force, the counters, the metrics and the threads. It tells much
    * and asks for no password, so it belongs on loopback.
    *
-   * @param policies the book in force; null while there is none
-   * @param loadStatus what the last loads of policies came to, by name, in the order to show:
-   *     texts, numbers, truth values and lists of texts
    * @param stats the counters as text, one per line
    * @param scrape null when metrics are not served
    * @throws IOException when the address cannot be bound
    */
   public static HttpListener debug(
       DebugConfig config,
-      Supplier<? extends @Nullable PolicyBook> policies,
-      Supplier<Map<String, Object>> loadStatus,
+      PolicyStore policies,
       Supplier<List<String>> stats,
       @Nullable Scrape scrape)
       throws IOException {
     Map<String, Route> routes = new TreeMap<>();
-    routes.put("/rlconfig", new PoliciesRoute(policies, loadStatus));
+    routes.put("/rlconfig", new PoliciesRoute(policies));
     routes.put("/stats", request -> Reply.text(200, lines(stats.get())));
     routes.put("/debug/threads", request -> Reply.text(200, ThreadDump.text()));
     addMetrics(routes, "/metrics", scrape);

@@ -4,14 +4,15 @@ import com.google.gson.stream.JsonWriter;
 import com.sun.net.httpserver.HttpExchange;
 import io.throttlekit.descriptors.Limit;
 import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.Problem;
 import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.policies.LoadStatus;
+import io.throttlekit.service.policies.PolicyStore;
 import java.io.IOException;
 import java.io.StringWriter;
+import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The rules in force, in the order of the files.
@@ -22,18 +23,15 @@ import org.jspecify.annotations.Nullable;
 final class PoliciesRoute implements Route {
   private static final String FIXED_WINDOW = "fixed_window";
 
-  private final Supplier<? extends @Nullable PolicyBook> policies;
-  private final Supplier<Map<String, Object>> loadStatus;
+  private final PolicyStore policies;
 
-  PoliciesRoute(
-      Supplier<? extends @Nullable PolicyBook> policies, Supplier<Map<String, Object>> loadStatus) {
+  PoliciesRoute(PolicyStore policies) {
     this.policies = policies;
-    this.loadStatus = loadStatus;
   }
 
   @Override
   public Reply answer(HttpExchange request) throws IOException {
-    PolicyBook book = policies.get();
+    PolicyBook book = policies.book();
     List<Rule> rules = book == null ? List.of() : book.rules();
     String query = request.getRequestURI().getQuery();
     return "format=json".equals(query)
@@ -43,7 +41,7 @@ final class PoliciesRoute implements Route {
 
   private String text(List<Rule> rules) {
     StringBuilder text = new StringBuilder();
-    loadStatus.get().forEach((name, value) -> appendStatus(text, name, value));
+    appendStatus(text, policies.status());
     for (Rule rule : rules) {
       if (rule.unlimited()) {
         appendLimit(text, rule, "UNKNOWN", 0);
@@ -60,15 +58,19 @@ final class PoliciesRoute implements Route {
     return text.toString();
   }
 
-  private static void appendStatus(StringBuilder text, String name, Object value) {
-    if (value instanceof List<?> list) {
-      for (Object element : list) {
-        appendStatus(text, name, element);
-      }
-      return;
+  private static void appendStatus(StringBuilder text, LoadStatus status) {
+    appendRemark(text, "generation: " + status.generation());
+    appendRemark(text, "loaded: " + loadedAt(status));
+    appendRemark(text, "last load: " + (status.good() ? "good" : "failed " + status.lastError()));
+    for (Problem problem : status.problems()) {
+      appendRemark(text, problem.toString());
     }
-    String line = value.toString().replace("\r", "").replace("\n", "\n#   ");
-    text.append("# ").append(name).append(": ").append(line).append('\n');
+  }
+
+  private static void appendRemark(StringBuilder text, String remark) {
+    for (String line : remark.lines().toList()) {
+      text.append("# ").append(line).append('\n');
+    }
   }
 
   private static void appendLimit(
@@ -84,10 +86,7 @@ final class PoliciesRoute implements Route {
     StringWriter text = new StringWriter();
     JsonWriter json = new JsonWriter(text);
     json.beginObject();
-    for (Map.Entry<String, Object> status : loadStatus.get().entrySet()) {
-      json.name(status.getKey());
-      writeStatus(json, status.getValue());
-    }
+    writeStatus(json, policies.status());
     json.name("rules").beginArray();
     for (Rule rule : rules) {
       writeRule(json, rule);
@@ -96,19 +95,27 @@ final class PoliciesRoute implements Route {
     return text.toString();
   }
 
-  private static void writeStatus(JsonWriter json, Object value) throws IOException {
-    switch (value) {
-      case List<?> list -> {
-        json.beginArray();
-        for (Object element : list) {
-          writeStatus(json, element);
-        }
-        json.endArray();
-      }
-      case Number number -> json.value(number);
-      case Boolean truth -> json.value(truth);
-      default -> json.value(value.toString());
+  private static void writeStatus(JsonWriter json, LoadStatus status) throws IOException {
+    json.name("generation").value(status.generation());
+    json.name("loaded").value(loadedAt(status));
+    json.name("good").value(status.good());
+    json.name("last_error").value(status.lastError());
+    json.name("problems").beginArray();
+    for (Problem problem : status.problems()) {
+      json.beginObject();
+      json.name("severity").value(problem.severity().name().toLowerCase(Locale.ROOT));
+      json.name("location").value(problem.location().toString());
+      json.name("message").value(problem.message());
+      json.name("hint").value(problem.hint());
+      json.endObject();
     }
+    json.endArray();
+  }
+
+  private static String loadedAt(LoadStatus status) {
+    return status.generation() == 0
+        ? "never"
+        : Instant.ofEpochMilli(status.loadedAtMillis()).toString();
   }
 
   private static void writeRule(JsonWriter json, Rule rule) throws IOException {

@@ -3,6 +3,7 @@ package io.throttlekit.service.server;
 import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.GrpcConfig;
@@ -157,6 +158,10 @@ public final class GrpcServer {
     }
     if (config.maxConnectionAgeGrace().isPositive()) {
       builder.maxConnectionAgeGrace(config.maxConnectionAgeGrace().toNanos(), TimeUnit.NANOSECONDS);
+    }
+    if (socketFile != null) {
+      // Set by the builder, unknown to Unix sockets, and a warning at every connection.
+      builder.withChildOption(ChannelOption.SO_KEEPALIVE, null);
     }
     if (tls != null) {
       builder.sslContext(tls.context());

@@ -42,10 +42,6 @@ final class RateLimitCall extends ServerCall.Listener<RateLimitRequest> implemen
 
   @Override
   public void onMessage(RateLimitRequest message) {
-    if (request != null) {
-      fail(Status.INVALID_ARGUMENT.withDescription("a call has one request, this one has more"));
-      return;
-    }
     request = message;
   }
 

@@ -36,6 +36,7 @@ final class ServerTls implements AutoCloseable {
           Thread.ofPlatform().daemon().name("tls-files").factory());
 
   private TlsFiles files;
+  private String complaint = "";
 
   private ServerTls(TlsConfig config, TlsFiles files) throws GeneralSecurityException, IOException {
     this.config = config;
@@ -88,8 +89,17 @@ final class ServerTls implements AutoCloseable {
         files = now;
         LOG.info("the TLS certificate of {} is in use", config.certificate());
       }
+      complaint = "";
     } catch (IOException | GeneralSecurityException | RuntimeException e) {
-      LOG.error("the TLS files do not fit, the previous ones stay in use: {}", describe(e));
+      complain(describe(e));
+    }
+  }
+
+  /** Says it once, not at every look. */
+  private void complain(String reason) {
+    if (!reason.equals(complaint)) {
+      LOG.error("the TLS files do not fit, the previous ones stay in use: {}", reason);
+      complaint = reason;
     }
   }
 

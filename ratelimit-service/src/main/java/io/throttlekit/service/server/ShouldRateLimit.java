@@ -63,7 +63,8 @@ final class ShouldRateLimit implements ServerCallHandler<RateLimitRequest, RateL
   @Override
   public ServerCall.Listener<RateLimitRequest> startCall(
       ServerCall<RateLimitRequest, RateLimitResponse> call, Metadata headers) {
-    call.request(2); // one message, and one more to notice that there is no second
+    call.request(
+        2); // one message, and one more so that grpc-java notices a second and cancels the call
     return new RateLimitCall(this, call, tracing.start(headers));
   }
 

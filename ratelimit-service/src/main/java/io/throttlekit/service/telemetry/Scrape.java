@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 public final class Scrape {
 
   /** A scrape's body and how to read it. */
-  public record Page(String contentType, byte[] body) {}
+  public record Page(String contentType, String body) {}
 
   private final MultiCollector metrics;
   private final PrometheusTextFormatWriter text = PrometheusTextFormatWriter.create();
@@ -52,10 +52,10 @@ public final class Scrape {
     if (openMetrics.accepts(accept)) {
       originals.untyped().forEach(ours::metricSnapshot);
       openMetrics.write(body, ours.build(), EscapingScheme.UNDERSCORE_ESCAPING);
-      return new Page(openMetrics.getContentType(), body.toByteArray());
+      return new Page(openMetrics.getContentType(), body.toString(StandardCharsets.UTF_8));
     }
     text.write(body, ours.build(), EscapingScheme.UNDERSCORE_ESCAPING);
-    body.write(originals.text().getBytes(StandardCharsets.UTF_8));
-    return new Page(text.getContentType(), body.toByteArray());
+    return new Page(
+        text.getContentType(), body.toString(StandardCharsets.UTF_8) + originals.text());
   }
 }

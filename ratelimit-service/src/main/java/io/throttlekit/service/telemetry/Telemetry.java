@@ -113,6 +113,18 @@ public final class Telemetry implements AutoCloseable {
   /** Sends what is left, for at most {@link #CLOSE_TIMEOUT}, and stops. */
   @Override
   public void close() {
+    Thread stopping = Thread.ofVirtual().start(this::stop); // the SDK's own shutdown may block
+    try {
+      if (!stopping.join(CLOSE_TIMEOUT)) {
+        stopping.interrupt();
+      }
+    } catch (InterruptedException hurried) {
+      stopping.interrupt();
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void stop() {
     CompletableResultCode spans =
         tracers == null ? CompletableResultCode.ofSuccess() : tracers.shutdown();
     CompletableResultCode.ofAll(List.of(meters.shutdown(), spans))

@@ -1,8 +1,8 @@
 package io.throttlekit.service.rls;
 
+import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.hits;
 import static io.throttlekit.service.server.Ask.limit;
-import static io.throttlekit.service.server.Ask.of;
 import static io.throttlekit.service.server.Ask.to;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -19,12 +19,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class BadRequestsTest {
-  private final RateLimitFrontEnd service =
-      new Setup(Book.X, Setup.NATIVE, Setup.BARE).frontEnd();
+  private final RateLimitFrontEnd service = new Setup(Book.X, Setup.NATIVE, Setup.BARE).frontEnd();
 
   @Test
   void aRequestNeedsADomainFirst() {
-    refuses(to("", of("a", "b")), "rate limit domain must not be empty");
+    refuses(to("", entries("a", "b")), "rate limit domain must not be empty");
     refuses(RateLimitRequest.getDefaultInstance(), "rate limit domain must not be empty");
   }
 
@@ -36,7 +35,7 @@ class BadRequestsTest {
   @Test
   void aRequestHasNoMoreDescriptorsThanAllowed() {
     RateLimitDescriptor[] descriptors =
-        Collections.nCopies(201, of("a", "b")).toArray(RateLimitDescriptor[]::new);
+        Collections.nCopies(201, entries("a", "b")).toArray(RateLimitDescriptor[]::new);
     refuses(x(descriptors), "a request may have at most 200 descriptors, this one has 201");
   }
 
@@ -44,9 +43,9 @@ class BadRequestsTest {
   @ValueSource(longs = {1L << 53, Long.MAX_VALUE, Long.MIN_VALUE, -1})
   void hitsBeyondWhatCountersHoldAreRefusedAndChargeNothing(long hits) {
     refuses(
-        x(of("ten", "o"), hits(hits, of("ten", "o"))),
+        x(entries("ten", "o"), hits(hits, entries("ten", "o"))),
         "hits_addend must be from 0 to 2^53-1, was " + Long.toUnsignedString(hits));
-    assertThat(Told.of(service.answer(x(of("ten", "o"))))).endsWith("rem=9]");
+    assertThat(Told.of(service.answer(x(entries("ten", "o"))))).endsWith("rem=9]");
   }
 
   @Test
@@ -54,18 +53,22 @@ class BadRequestsTest {
     long most = (1L << 53) - 1;
     RateLimitFrontEnd counting = new Setup(Book.X, Setup.COUNTING, Setup.BARE).frontEnd();
     for (int i = 0; i < 5; i++) {
-      assertThat(Told.of(counting.answer(x(hits(most, of("max", "a")), hits(most, of("max", "a"))))))
+      assertThat(
+              Told.of(
+                  counting.answer(
+                      x(hits(most, entries("max", "a")), hits(most, entries("max", "a"))))))
           .isEqualTo(
               "OVER_LIMIT [OVER_LIMIT 4294967295/DAY rem=0; OVER_LIMIT 4294967295/DAY rem=0]");
     }
-    assertThat(Told.of(service.answer(hits(-1, x(of("max", "b")))))).endsWith("OK 4294967295/DAY rem=0]");
+    assertThat(Told.of(service.answer(hits(-1, x(entries("max", "b"))))))
+        .endsWith("OK 4294967295/DAY rem=0]");
   }
 
   @ParameterizedTest
   @ValueSource(ints = {0, 8, -1})
   void aLimitOfTheRequestNeedsAUnit(int unit) {
     refuses(
-        x(limit(1, unit, of("k", "v"))),
+        x(limit(1, unit, entries("k", "v"))),
         "the limit of a descriptor needs a unit from SECOND to YEAR, was "
             + (unit == 0 ? "UNKNOWN" : unit));
   }
@@ -73,20 +76,21 @@ class BadRequestsTest {
   @Test
   void beforePoliciesAreLoadedNothingIsAnsweredAndAfterwardsItIs() {
     Setup setup = new Setup(null, Setup.NATIVE, Setup.BARE);
-    assertThatThrownBy(() -> setup.frontEnd().answer(x(of("a", "b"))))
+    assertThatThrownBy(() -> setup.frontEnd().answer(x(entries("a", "b"))))
         .isInstanceOf(NoPoliciesException.class)
         .hasMessage("no rate limit configuration loaded");
   }
 
   @Test
   void anUnknownDomainLimitsNothingNotEvenByTheRequestsOwnLimit() {
-    assertThat(Told.of(service.answer(to("nope", limit(0, 4, of("a", "b")), of("c", "d")))))
+    assertThat(
+            Told.of(service.answer(to("nope", limit(0, 4, entries("a", "b")), entries("c", "d")))))
         .isEqualTo("OK [OK; OK]");
   }
 
   @Test
   void aDescriptorWithoutEntriesIsNotLimited() {
-    assertThat(Told.of(service.answer(x(of())))).isEqualTo("OK [OK]");
+    assertThat(Told.of(service.answer(x(entries())))).isEqualTo("OK [OK]");
   }
 
   private void refuses(RateLimitRequest request, String message) {

@@ -1,12 +1,13 @@
 package io.throttlekit.service.rls;
 
+import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.hits;
 import static io.throttlekit.service.server.Ask.limit;
-import static io.throttlekit.service.server.Ask.of;
 import static io.throttlekit.service.server.Ask.refund;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.Duration;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.server.Book;
@@ -21,13 +22,13 @@ class CountingDecisionsTest {
 
   @Test
   void aDescriptorThatComesTwiceInARequestCountsTwice() {
-    assertThat(ask(x(of("five", "d"), of("five", "d"))))
+    assertThat(ask(x(entries("five", "d"), entries("five", "d"))))
         .isEqualTo("OK [OK 5/DAY rem=4; OK 5/DAY rem=3]");
   }
 
   @Test
   void hitsOfTheRequestAreTheCostOfEachDescriptor() {
-    RateLimitRequest ten = x(of("ten", "h"));
+    RateLimitRequest ten = x(entries("ten", "h"));
     assertThat(ask(hits(4, ten))).isEqualTo("OK [OK 10/DAY name=ten-limit rem=6]");
     assertThat(ask(hits(6, ten))).isEqualTo("OK [OK 10/DAY name=ten-limit rem=0]");
     assertThat(ask(hits(1, ten))).isEqualTo("OVER_LIMIT [OVER_LIMIT 10/DAY name=ten-limit rem=0]");
@@ -35,27 +36,28 @@ class CountingDecisionsTest {
 
   @Test
   void hitsOfADescriptorWinOverThoseOfTheRequest() {
-    assertThat(ask(hits(2, x(hits(3, of("ten", "k"))))))
+    assertThat(ask(hits(2, x(hits(3, entries("ten", "k"))))))
         .isEqualTo("OK [OK 10/DAY name=ten-limit rem=7]");
   }
 
   @Test
   void aPartOfACostThatWouldFitIsNotAdmittedButAllOfItIsCharged() {
-    assertThat(ask(hits(9, x(of("ten", "p"))))).endsWith("rem=1]");
-    assertThat(ask(hits(5, x(of("ten", "p"))))).startsWith("OVER_LIMIT").endsWith("rem=0]");
-    assertThat(ask(x(of("ten", "p")))).startsWith("OVER_LIMIT");
+    assertThat(ask(hits(9, x(entries("ten", "p"))))).endsWith("rem=1]");
+    assertThat(ask(hits(5, x(entries("ten", "p"))))).startsWith("OVER_LIMIT").endsWith("rem=0]");
+    assertThat(ask(x(entries("ten", "p")))).startsWith("OVER_LIMIT");
   }
 
   @Test
   void zeroHitsOfTheRequestAreOne() {
-    assertThat(ask(hits(0, x(of("one", "z"))))).isEqualTo("OK [OK 1/DAY rem=0]");
-    assertThat(ask(hits(0, x(of("one", "z"))))).isEqualTo("OVER_LIMIT [OVER_LIMIT 1/DAY rem=0]");
+    assertThat(ask(hits(0, x(entries("one", "z"))))).isEqualTo("OK [OK 1/DAY rem=0]");
+    assertThat(ask(hits(0, x(entries("one", "z")))))
+        .isEqualTo("OVER_LIMIT [OVER_LIMIT 1/DAY rem=0]");
   }
 
   @Test
   void zeroHitsOfADescriptorOnlyLookAndAreFineUntilTheCountIsBeyondTheLimit() {
-    RateLimitRequest look = x(hits(0, of("one", "c")));
-    RateLimitRequest charge = x(of("one", "c"));
+    RateLimitRequest look = x(hits(0, entries("one", "c")));
+    RateLimitRequest charge = x(entries("one", "c"));
     assertThat(ask(look)).isEqualTo("OK [OK 1/DAY rem=1]");
     assertThat(ask(look)).isEqualTo("OK [OK 1/DAY rem=1]");
     assertThat(ask(charge)).isEqualTo("OK [OK 1/DAY rem=0]");
@@ -66,8 +68,8 @@ class CountingDecisionsTest {
 
   @Test
   void aLimitOfZeroRefusesEverythingButALook() {
-    assertThat(ask(x(of("zero", "a")))).isEqualTo("OVER_LIMIT [OVER_LIMIT 0/DAY rem=0]");
-    assertThat(ask(x(hits(0, of("zero", "b"))))).isEqualTo("OK [OK 0/DAY rem=0]");
+    assertThat(ask(x(entries("zero", "a")))).isEqualTo("OVER_LIMIT [OVER_LIMIT 0/DAY rem=0]");
+    assertThat(ask(x(hits(0, entries("zero", "b"))))).isEqualTo("OK [OK 0/DAY rem=0]");
   }
 
   @ParameterizedTest
@@ -84,10 +86,10 @@ class CountingDecisionsTest {
   })
   void theLimitIsToldInItsUnitAndTheResetInSecondsToTheEndOfTheWindow(
       String key, String limit, long remaining, long reset) {
-    var response = service.answer(x(of(key, "a")));
+    var response = service.answer(x(entries(key, "a")));
     assertThat(Told.of(response)).isEqualTo("OK [OK " + limit + " rem=" + remaining + "]");
-    assertThat(response.getStatuses(0).getDurationUntilReset().getSeconds()).isEqualTo(reset);
-    assertThat(response.getStatuses(0).getDurationUntilReset().getNanos()).isZero();
+    assertThat(response.getStatuses(0).getDurationUntilReset())
+        .isEqualTo(Duration.newBuilder().setSeconds(reset).build());
   }
 
   @Test
@@ -104,13 +106,13 @@ class CountingDecisionsTest {
   @Test
   void aRuleInShadowModeTellsOkWithNothingLeft() {
     for (int i = 0; i < 3; i++) {
-      assertThat(ask(x(of("sh", "a")))).isEqualTo("OK [OK 1/DAY rem=0]");
+      assertThat(ask(x(entries("sh", "a")))).isEqualTo("OK [OK 1/DAY rem=0]");
     }
   }
 
   @Test
   void rulesInQuotaModeRefuseOnlyTogether() {
-    RateLimitRequest both = x(of("q1", "a"), of("q2", "a"));
+    RateLimitRequest both = x(entries("q1", "a"), entries("q2", "a"));
     assertThat(ask(both)).isEqualTo("OK [OK 1/DAY rem=0; OK 2/DAY rem=1]");
     assertThat(ask(both)).isEqualTo("OK [OVER_LIMIT 1/DAY rem=0; OK 2/DAY rem=0]");
     assertThat(ask(both)).isEqualTo("OVER_LIMIT [OVER_LIMIT 1/DAY rem=0; OVER_LIMIT 2/DAY rem=0]");
@@ -118,68 +120,73 @@ class CountingDecisionsTest {
 
   @Test
   void aRuleInQuotaModeRefusesAlone() {
-    assertThat(ask(x(of("q1", "s")))).startsWith("OK");
-    assertThat(ask(x(of("q1", "s")))).startsWith("OVER_LIMIT [OVER_LIMIT");
+    assertThat(ask(x(entries("q1", "s")))).startsWith("OK");
+    assertThat(ask(x(entries("q1", "s")))).startsWith("OVER_LIMIT [OVER_LIMIT");
   }
 
   @Test
   void underQuotaModeOneDescriptorThatNothingLimitsLetsTheRequestPass() {
     RateLimitFrontEnd quota = serving(new CompatibilityConfig(true, false, true));
-    RateLimitRequest request = x(of("zero", "a"), of("nope", "a"));
+    RateLimitRequest request = x(entries("zero", "a"), entries("nope", "a"));
     assertThat(Told.of(quota.answer(request))).isEqualTo("OK [OVER_LIMIT 0/DAY rem=0; OK]");
-    assertThat(Told.of(quota.answer(x(of("zero", "a"))))).startsWith("OVER_LIMIT");
-    assertThat(Told.of(quota.answer(x(of("zero", "a"), of("unl", "a")))))
+    assertThat(Told.of(quota.answer(x(entries("zero", "a"))))).startsWith("OVER_LIMIT");
+    assertThat(Told.of(quota.answer(x(entries("zero", "a"), entries("unl", "a")))))
         .isEqualTo("OVER_LIMIT [OVER_LIMIT 0/DAY rem=0; OK rem=4294967295]");
   }
 
   @Test
   void underShadowModeOnlyTheStatusesTell() {
     RateLimitFrontEnd shadow = serving(new CompatibilityConfig(true, true, false));
-    assertThat(Told.of(shadow.answer(x(of("zero", "a"))))).isEqualTo("OK [OVER_LIMIT 0/DAY rem=0]");
-    assertThat(Told.of(shadow.answer(x(of("zero", "a"), of("five", "a")))))
+    assertThat(Told.of(shadow.answer(x(entries("zero", "a")))))
+        .isEqualTo("OK [OVER_LIMIT 0/DAY rem=0]");
+    assertThat(Told.of(shadow.answer(x(entries("zero", "a"), entries("five", "a")))))
         .isEqualTo("OK [OVER_LIMIT 0/DAY rem=0; OK 5/DAY rem=4]");
   }
 
   @Test
   void aReplacedRuleIsNeitherToldNorCharged() {
-    assertThat(ask(x(of("ten", "r"), of("rep", "r")))).isEqualTo("OK [OK; OK 2/DAY rem=1]");
-    assertThat(ask(x(of("ten", "r"), of("unl", "r")))).isEqualTo("OK [OK; OK rem=4294967295]");
-    assertThat(ask(x(of("ten", "r")))).isEqualTo("OK [OK 10/DAY name=ten-limit rem=9]");
+    assertThat(ask(x(entries("ten", "r"), entries("rep", "r"))))
+        .isEqualTo("OK [OK; OK 2/DAY rem=1]");
+    assertThat(ask(x(entries("ten", "r"), entries("unl", "r"))))
+        .isEqualTo("OK [OK; OK rem=4294967295]");
+    assertThat(ask(x(entries("ten", "r")))).isEqualTo("OK [OK 10/DAY name=ten-limit rem=9]");
   }
 
   @Test
   void aRefundGivesBackAndEndsAtNothingCounted() {
-    assertThat(ask(hits(4, x(of("ten", "f"))))).endsWith("rem=6]");
-    assertThat(ask(x(refund(hits(3, of("ten", "f")))))).startsWith("OK").endsWith("rem=9]");
-    assertThat(ask(x(refund(hits(100, of("ten", "f")))))).startsWith("OK").endsWith("rem=10]");
-    assertThat(ask(hits(10, x(of("ten", "f"))))).startsWith("OK");
-    assertThat(ask(x(of("ten", "f")))).startsWith("OVER_LIMIT");
+    assertThat(ask(hits(4, x(entries("ten", "f"))))).endsWith("rem=6]");
+    assertThat(ask(x(refund(hits(3, entries("ten", "f")))))).startsWith("OK").endsWith("rem=9]");
+    assertThat(ask(x(refund(hits(100, entries("ten", "f")))))).startsWith("OK").endsWith("rem=10]");
+    assertThat(ask(hits(10, x(entries("ten", "f"))))).startsWith("OK");
+    assertThat(ask(x(entries("ten", "f")))).startsWith("OVER_LIMIT");
   }
 
   @Test
   void aRefundIsAdmittedEvenWhereTheCountStaysBeyondTheLimit() {
-    assertThat(ask(hits(50, x(of("one", "f"))))).startsWith("OVER_LIMIT");
-    assertThat(ask(x(refund(hits(1, of("one", "f")))))).isEqualTo("OK [OK 1/DAY rem=0]");
-    assertThat(ask(x(refund(hits(0, of("one", "f")))))).isEqualTo("OK [OK 1/DAY rem=0]");
+    assertThat(ask(hits(50, x(entries("one", "f"))))).startsWith("OVER_LIMIT");
+    assertThat(ask(x(refund(hits(1, entries("one", "f")))))).isEqualTo("OK [OK 1/DAY rem=0]");
+    assertThat(ask(x(refund(hits(0, entries("one", "f")))))).isEqualTo("OK [OK 1/DAY rem=0]");
   }
 
   @Test
   void aRefundWithoutHitsGivesBackThoseOfTheRequest() {
-    assertThat(ask(hits(4, x(of("ten", "g"))))).endsWith("rem=6]");
-    assertThat(ask(hits(2, x(refund(of("ten", "g")))))).endsWith("rem=8]");
+    assertThat(ask(hits(4, x(entries("ten", "g"))))).endsWith("rem=6]");
+    assertThat(ask(hits(2, x(refund(entries("ten", "g")))))).endsWith("rem=8]");
   }
 
   @Test
   void anOverrideKnowsTheWeekThoughTheMessageClassDoesNot() {
-    assertThat(ask(x(limit(3, 7, of("own", "w"))))).isEqualTo("OK [OK 3/WEEK rem=2]");
-    assertThat(ask(x(limit(-1, 4, of("own", "w"))))).isEqualTo("OK [OK 4294967295/DAY rem=4294967294]");
+    assertThat(ask(x(limit(3, 7, entries("own", "w"))))).isEqualTo("OK [OK 3/WEEK rem=2]");
+    assertThat(ask(x(limit(-1, 4, entries("own", "w")))))
+        .isEqualTo("OK [OK 4294967295/DAY rem=4294967294]");
   }
 
   @Test
   void of100DescriptorsEachGetsItsStatusInOrder() {
-    var descriptors = new io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor[100];
+    var descriptors =
+        new io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor[100];
     for (int i = 0; i < descriptors.length; i++) {
-      descriptors[i] = i == 50 ? of("nope", "a") : of("ten", "v" + i);
+      descriptors[i] = i == 50 ? entries("nope", "a") : entries("ten", "v" + i);
     }
     var response = service.answer(x(descriptors));
     assertThat(response.getStatusesList()).hasSize(100);
@@ -193,8 +200,9 @@ class CountingDecisionsTest {
   }
 
   private static long resetOf(Setup setup) {
-    return setup.frontEnd()
-        .answer(x(of("min", "a")))
+    return setup
+        .frontEnd()
+        .answer(x(entries("min", "a")))
         .getStatuses(0)
         .getDurationUntilReset()
         .getSeconds();

@@ -1,8 +1,8 @@
 package io.throttlekit.service.rls;
 
+import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.hits;
 import static io.throttlekit.service.server.Ask.limit;
-import static io.throttlekit.service.server.Ask.of;
 import static io.throttlekit.service.server.Ask.to;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -36,10 +36,9 @@ class DynamicMetadataTest {
           rate_limit: {unit: minute, requests_per_unit: 0}
       """;
   private static final ResponseConfig METADATA =
-      new ResponseConfig(
-          RateLimitHeaders.defaults(), false, false, DeniedBody.defaults(), true);
+      new ResponseConfig(RateLimitHeaders.defaults(), false, false, DeniedBody.defaults(), true);
   private static final RateLimitRequest BOTH =
-      to("rl", of("service", "one"), of("service", "two"));
+      to("rl", entries("service", "one"), entries("service", "two"));
 
   private final RateLimitFrontEnd counting = serving(Setup.COUNTING);
 
@@ -68,7 +67,7 @@ class DynamicMetadataTest {
     counting.answer(BOTH);
     assertThatMetadata(
         counting,
-        to("rl", of("service", "two")),
+        to("rl", entries("service", "two")),
         """
         {"domain": "rl", "descriptors": [{"entries": ["service=two"]}],
          "metadata": {"quota": {"name": "two", "size": 5}}}
@@ -79,7 +78,7 @@ class DynamicMetadataTest {
   void tellsHitsAndLimitsOfDescriptors() {
     assertThatMetadata(
         counting,
-        to("rl", hits(0, limit(3, 4, of("a", "b", "c", "")))),
+        to("rl", hits(0, limit(3, 4, entries("a", "b", "c", "")))),
         """
         {"domain": "rl",
          "descriptors":
@@ -89,7 +88,7 @@ class DynamicMetadataTest {
 
   @Test
   void namesTheRuleThatRefusedUnlessAnsweringAsTheOriginal() {
-    RateLimitRequest request = to("rl", of("service", "one"), of("hard", "x"));
+    RateLimitRequest request = to("rl", entries("service", "one"), entries("hard", "x"));
     assertThatMetadata(
         serving(Setup.NATIVE),
         request,
@@ -98,18 +97,16 @@ class DynamicMetadataTest {
          "metadata": {"quota": {"name": "one", "tags": ["a", 2, true, null]}},
          "decidedBy": "hard"}
         """);
-    assertThat(
-            counting.answer(request).getDynamicMetadata().containsFields("decidedBy"))
-        .isFalse();
+    assertThat(counting.answer(request).getDynamicMetadata().containsFields("decidedBy")).isFalse();
   }
 
   @Test
   void namesTheFirstQuotaWhenAllOfThemRefused() {
     RateLimitFrontEnd service = serving(Setup.NATIVE);
-    service.answer(to("rl", of("service", "one")));
+    service.answer(to("rl", entries("service", "one")));
     assertThat(
             service
-                .answer(to("rl", of("service", "one")))
+                .answer(to("rl", entries("service", "one")))
                 .getDynamicMetadata()
                 .getFieldsOrThrow("decidedBy")
                 .getStringValue())

@@ -1,7 +1,7 @@
 package io.throttlekit.service.rls;
 
+import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.hits;
-import static io.throttlekit.service.server.Ask.of;
 import static io.throttlekit.service.server.Ask.refund;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -18,62 +18,66 @@ class NativeDecisionsTest {
 
   @Test
   void aRefusedRequestChargesNeitherItsOwnCounterNorThoseOfItsOtherDescriptors() {
-    assertThat(ask(hits(5, x(of("five", "a"))))).isEqualTo("OK [OK 5/DAY rem=0]");
+    assertThat(ask(hits(5, x(entries("five", "a"))))).isEqualTo("OK [OK 5/DAY rem=0]");
     for (int i = 0; i < 3; i++) {
-      assertThat(ask(x(of("ten", "a"), of("five", "a"))))
+      assertThat(ask(x(entries("ten", "a"), entries("five", "a"))))
           .isEqualTo("OVER_LIMIT [OK 10/DAY name=ten-limit rem=10; OVER_LIMIT 5/DAY rem=0]");
     }
-    assertThat(ask(x(of("ten", "a")))).endsWith("rem=9]");
+    assertThat(ask(x(entries("ten", "a")))).endsWith("rem=9]");
   }
 
   @Test
   void aRefusalTellsWhatIsReallyLeft() {
-    assertThat(ask(hits(3, x(of("five", "b"))))).endsWith("rem=2]");
-    assertThat(ask(hits(3, x(of("five", "b"))))).isEqualTo("OVER_LIMIT [OVER_LIMIT 5/DAY rem=2]");
-    assertThat(ask(hits(2, x(of("five", "b"))))).isEqualTo("OK [OK 5/DAY rem=0]");
+    assertThat(ask(hits(3, x(entries("five", "b"))))).endsWith("rem=2]");
+    assertThat(ask(hits(3, x(entries("five", "b")))))
+        .isEqualTo("OVER_LIMIT [OVER_LIMIT 5/DAY rem=2]");
+    assertThat(ask(hits(2, x(entries("five", "b"))))).isEqualTo("OK [OK 5/DAY rem=0]");
   }
 
   @Test
   void aLookIsRefusedWhenNothingIsLeft() {
-    assertThat(ask(x(hits(0, of("one", "c"))))).isEqualTo("OK [OK 1/DAY rem=1]");
-    assertThat(ask(x(of("one", "c")))).isEqualTo("OK [OK 1/DAY rem=0]");
-    assertThat(ask(x(hits(0, of("one", "c"))))).isEqualTo("OVER_LIMIT [OVER_LIMIT 1/DAY rem=0]");
+    assertThat(ask(x(hits(0, entries("one", "c"))))).isEqualTo("OK [OK 1/DAY rem=1]");
+    assertThat(ask(x(entries("one", "c")))).isEqualTo("OK [OK 1/DAY rem=0]");
+    assertThat(ask(x(hits(0, entries("one", "c")))))
+        .isEqualTo("OVER_LIMIT [OVER_LIMIT 1/DAY rem=0]");
   }
 
   @Test
   void anOverdraftIsChargedWholeAndToldAsRefused() {
-    assertThat(ask(hits(15, x(of("over", "a"))))).isEqualTo("OVER_LIMIT [OVER_LIMIT 10/DAY rem=0]");
-    assertThat(ask(x(of("over", "a")))).isEqualTo("OVER_LIMIT [OVER_LIMIT 10/DAY rem=0]");
-    assertThat(ask(x(refund(hits(7, of("over", "a")))))).isEqualTo("OK [OK 10/DAY rem=1]");
+    assertThat(ask(hits(15, x(entries("over", "a")))))
+        .isEqualTo("OVER_LIMIT [OVER_LIMIT 10/DAY rem=0]");
+    assertThat(ask(x(entries("over", "a")))).isEqualTo("OVER_LIMIT [OVER_LIMIT 10/DAY rem=0]");
+    assertThat(ask(x(refund(hits(7, entries("over", "a")))))).isEqualTo("OK [OK 10/DAY rem=1]");
   }
 
   @Test
   void ofSeveralLimitsTheOneThatRefusedIsTold() {
-    assertThat(ask(hits(3, x(of("two", "a"))))).isEqualTo("OK [OK 4/SECOND rem=1]");
-    assertThat(ask(hits(2, x(of("two", "a"))))).isEqualTo("OVER_LIMIT [OVER_LIMIT 4/SECOND rem=1]");
+    assertThat(ask(hits(3, x(entries("two", "a"))))).isEqualTo("OK [OK 4/SECOND rem=1]");
+    assertThat(ask(hits(2, x(entries("two", "a")))))
+        .isEqualTo("OVER_LIMIT [OVER_LIMIT 4/SECOND rem=1]");
     setup.time().set(Setup.NOW + 1_000);
-    assertThat(ask(hits(3, x(of("two", "a"))))).isEqualTo("OK [OK 6/DAY rem=0]");
-    assertThat(ask(x(of("two", "a")))).isEqualTo("OVER_LIMIT [OVER_LIMIT 6/DAY rem=0]");
+    assertThat(ask(hits(3, x(entries("two", "a"))))).isEqualTo("OK [OK 6/DAY rem=0]");
+    assertThat(ask(x(entries("two", "a")))).isEqualTo("OVER_LIMIT [OVER_LIMIT 6/DAY rem=0]");
   }
 
   @Test
   void ofSeveralLimitsTheOneWithTheSmallestRemainingFractionIsTold() {
-    assertThat(ask(x(of("two", "b")))).isEqualTo("OK [OK 4/SECOND rem=3]");
+    assertThat(ask(x(entries("two", "b")))).isEqualTo("OK [OK 4/SECOND rem=3]");
     setup.time().set(Setup.NOW + 1_000);
-    assertThat(ask(x(of("two", "b")))).isEqualTo("OK [OK 6/DAY rem=4]");
+    assertThat(ask(x(entries("two", "b")))).isEqualTo("OK [OK 6/DAY rem=4]");
   }
 
   @Test
   void aRuleInShadowModeThatWouldRefuseTellsNothingLeftAndChargesNothing() {
-    assertThat(ask(x(of("sh", "a")))).isEqualTo("OK [OK 1/DAY rem=0]");
-    assertThat(ask(hits(7, x(of("sh", "a"))))).isEqualTo("OK [OK 1/DAY rem=0]");
-    assertThat(ask(x(refund(hits(1, of("sh", "a")))))).isEqualTo("OK [OK 1/DAY rem=1]");
+    assertThat(ask(x(entries("sh", "a")))).isEqualTo("OK [OK 1/DAY rem=0]");
+    assertThat(ask(hits(7, x(entries("sh", "a"))))).isEqualTo("OK [OK 1/DAY rem=0]");
+    assertThat(ask(x(refund(hits(1, entries("sh", "a")))))).isEqualTo("OK [OK 1/DAY rem=1]");
   }
 
   @Test
   void underShadowModeOthersAreChargedThoughOneWouldRefuse() {
     Setup shadow = new Setup(Book.X, new CompatibilityConfig(false, true, false), Setup.BARE);
-    RateLimitRequest request = x(of("zero", "a"), of("five", "a"));
+    RateLimitRequest request = x(entries("zero", "a"), entries("five", "a"));
     assertThat(Told.of(shadow.frontEnd().answer(request)))
         .isEqualTo("OK [OVER_LIMIT 0/DAY rem=0; OK 5/DAY rem=4]");
     assertThat(Told.of(shadow.frontEnd().answer(request)))
@@ -92,7 +96,7 @@ class NativeDecisionsTest {
             """,
             Setup.NATIVE,
             Setup.BARE);
-    assertThat(Told.of(mixed.frontEnd().answer(x(of("a", "1"), of("b", "1")))))
+    assertThat(Told.of(mixed.frontEnd().answer(x(entries("a", "1"), entries("b", "1")))))
         .isEqualTo("OK [OVER_LIMIT 0/DAY rem=0; OK 0/DAY rem=0]");
   }
 

@@ -1,7 +1,7 @@
 package io.throttlekit.service.rls;
 
+import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.hits;
-import static io.throttlekit.service.server.Ask.of;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -32,40 +32,43 @@ class ResponseHeadersTest {
 
   @Test
   void theThreeHeadersComeInOrderUnderTheirConfiguredNames() {
-    assertThat(headers(CLASSIC, x(of("min", "a"))))
+    assertThat(headers(CLASSIC, x(entries("min", "a"))))
         .isEqualTo("RateLimit-Limit: 10 | x-left: 9 | RateLimit-Reset: 58");
   }
 
   @Test
   void theHeadersTellTheDescriptorWithTheLeastRemainingAndOfEqualOnesTheFirst() {
-    assertThat(headers(CLASSIC, x(of("ten", "a"), of("wk", "a"), of("nope", "a"))))
+    assertThat(headers(CLASSIC, x(entries("ten", "a"), entries("wk", "a"), entries("nope", "a"))))
         .startsWith("RateLimit-Limit: 7 | x-left: 6");
-    assertThat(headers(CLASSIC, x(of("hr", "a"), of("min", "a"))))
+    assertThat(headers(CLASSIC, x(entries("hr", "a"), entries("min", "a"))))
         .endsWith("x-left: 9 | RateLimit-Reset: 1378");
   }
 
   @Test
   void ofDescriptorsThatRefuseTheLastIsTold() {
-    assertThat(headers(CLASSIC, x(of("zero", "a"), hits(9, of("five", "a")), of("one", "a"))))
+    assertThat(
+            headers(
+                CLASSIC,
+                x(entries("zero", "a"), hits(9, entries("five", "a")), entries("one", "a"))))
         .startsWith("RateLimit-Limit: 5 |");
   }
 
   @Test
   void aQuotaThatIsUsedUpIsToldOnlyForItsRemaining() {
-    assertThat(headers(CLASSIC, x(of("zero", "a"), hits(9, of("q1", "a")))))
+    assertThat(headers(CLASSIC, x(entries("zero", "a"), hits(9, entries("q1", "a")))))
         .startsWith("RateLimit-Limit: 0 |");
   }
 
   @Test
   void withoutALimitThereAreNoHeaders() {
-    assertThat(headers(CLASSIC, x(of("nope", "a"), of("unl", "a")))).isEmpty();
-    assertThat(headers(STRUCTURED, x(of("nope", "a"), of("unl", "a")))).isEmpty();
+    assertThat(headers(CLASSIC, x(entries("nope", "a"), entries("unl", "a")))).isEmpty();
+    assertThat(headers(STRUCTURED, x(entries("nope", "a"), entries("unl", "a")))).isEmpty();
   }
 
   @Test
   void aRefusalSaysWhenToComeBackRoundedUp() {
     Setup setup = new Setup(Book.X, Setup.NATIVE, RETRY);
-    RateLimitRequest request = hits(10, x(of("min", "a")));
+    RateLimitRequest request = hits(10, x(entries("min", "a")));
     assertThat(headers(setup.frontEnd().answer(request))).isEmpty();
     setup.time().set(Setup.NOW + 500);
     assertThat(headers(setup.frontEnd().answer(request))).isEqualTo("Retry-After: 58");
@@ -75,27 +78,27 @@ class ResponseHeadersTest {
 
   @Test
   void aRefusalThatNoWaitingEndsSaysNoTime() {
-    assertThat(headers(RETRY, x(of("zero", "a")))).isEmpty();
-    assertThat(headers(RETRY, hits(11, x(of("min", "a"))))).isEmpty();
+    assertThat(headers(RETRY, x(entries("zero", "a")))).isEmpty();
+    assertThat(headers(RETRY, hits(11, x(entries("min", "a"))))).isEmpty();
   }
 
   @Test
   void theWaitIsThatOfTheSlowestRefusalAndOfTheFastestQuota() {
     Setup setup = new Setup(Book.X, Setup.NATIVE, RETRY);
     var service = setup.frontEnd();
-    service.answer(hits(10, x(of("min", "a"), of("hr", "a"))));
-    assertThat(headers(service.answer(x(of("min", "a"), of("hr", "a")))))
+    service.answer(hits(10, x(entries("min", "a"), entries("hr", "a"))));
+    assertThat(headers(service.answer(x(entries("min", "a"), entries("hr", "a")))))
         .isEqualTo("Retry-After: 1378");
-    Setup quotas =
-        new Setup(Book.X, new CompatibilityConfig(false, false, true), RETRY);
-    quotas.frontEnd().answer(hits(10, x(of("min", "a"), of("hr", "a"))));
-    assertThat(headers(quotas.frontEnd().answer(x(of("min", "a"), of("hr", "a")))))
+    Setup quotas = new Setup(Book.X, new CompatibilityConfig(false, false, true), RETRY);
+    quotas.frontEnd().answer(hits(10, x(entries("min", "a"), entries("hr", "a"))));
+    assertThat(headers(quotas.frontEnd().answer(x(entries("min", "a"), entries("hr", "a")))))
         .isEqualTo("Retry-After: 58");
   }
 
   @Test
   void structuredHeadersListEveryLimitWithItsPolicy() {
-    assertThat(headers(STRUCTURED, x(of("ten", "a"), of("nope", "a"), of("odd", "a"))))
+    assertThat(
+            headers(STRUCTURED, x(entries("ten", "a"), entries("nope", "a"), entries("odd", "a"))))
         .isEqualTo(
             "RateLimit: \"ten-limit\";r=9;t=84178, \"odd\";r=9;t=8"
                 + " | RateLimit-Policy: \"ten-limit\";q=10;w=86400, \"odd\";q=10;w=10");
@@ -114,7 +117,7 @@ class ResponseHeadersTest {
             Setup.NATIVE,
             STRUCTURED);
     String value =
-        setup.frontEnd().answer(x(of("evil", "1"))).getResponseHeadersToAdd(0).getValue();
+        setup.frontEnd().answer(x(entries("evil", "1"))).getResponseHeadersToAdd(0).getValue();
     assertThat(value).isEqualTo("\"a\\\"\\\\??Set-Cookie: ?;q=9\";r=0;t=84178");
   }
 
@@ -123,10 +126,10 @@ class ResponseHeadersTest {
     DeniedBody body = new DeniedBody("application/json", "{\"error\":\"zu viel ü\"}");
     ResponseConfig config = new ResponseConfig(OFF, false, false, body, false);
     RateLimitFrontEnd service = new Setup(Book.X, Setup.NATIVE, config).frontEnd();
-    RateLimitResponse refused = service.answer(x(of("zero", "a")));
+    RateLimitResponse refused = service.answer(x(entries("zero", "a")));
     assertThat(refused.getRawBody().toStringUtf8()).isEqualTo("{\"error\":\"zu viel ü\"}");
     assertThat(headers(refused)).isEqualTo("content-type: application/json");
-    RateLimitResponse admitted = service.answer(x(of("ten", "a")));
+    RateLimitResponse admitted = service.answer(x(entries("ten", "a")));
     assertThat(admitted.getRawBody().isEmpty()).isTrue();
     assertThat(headers(admitted)).isEmpty();
   }

@@ -32,7 +32,7 @@ public final class Ask {
   }
 
   /** A descriptor: key, value, key, value … */
-  public static RateLimitDescriptor of(String... entries) {
+  public static RateLimitDescriptor entries(String... entries) {
     RateLimitDescriptor.Builder descriptor = RateLimitDescriptor.newBuilder();
     for (int i = 0; i < entries.length; i += 2) {
       descriptor.addEntriesBuilder().setKey(entries[i]).setValue(entries[i + 1]);

@@ -28,8 +28,7 @@ final class Channels {
    *
    * @param identity what it shows of itself, if anything
    */
-  static ManagedChannel tls(
-      GrpcServer server, X509Bundle authority, @Nullable X509Bundle identity)
+  static ManagedChannel tls(GrpcServer server, X509Bundle authority, @Nullable X509Bundle identity)
       throws SSLException {
     SslContextBuilder context =
         GrpcSslContexts.forClient().trustManager(authority.getCertificate());

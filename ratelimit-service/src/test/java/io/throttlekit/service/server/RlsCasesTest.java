@@ -32,7 +32,8 @@ class RlsCasesTest {
 
   @TestFactory
   Stream<DynamicTest> answersAsEnvoysOwnServiceDoes() {
-    return cases().map(c -> DynamicTest.dynamicTest(text(c, "id") + ' ' + text(c, "title"), () -> run(c)));
+    return cases()
+        .map(c -> DynamicTest.dynamicTest(text(c, "id") + ' ' + text(c, "title"), () -> run(c)));
   }
 
   @Test
@@ -101,8 +102,7 @@ class RlsCasesTest {
                   + text(limit.getAsJsonObject(), "unit")
                   + " "
                   + text(limit.getAsJsonObject(), "name");
-      expected.add(
-          new Told(text(status, "code"), status.get("limit_remaining").getAsLong(), text));
+      expected.add(new Told(text(status, "code"), status.get("limit_remaining").getAsLong(), text));
     }
     return expected;
   }
@@ -115,7 +115,7 @@ class RlsCasesTest {
     for (JsonElement each : json.getAsJsonArray("descriptors")) {
       JsonObject descriptor = each.getAsJsonObject();
       RateLimitDescriptor message =
-          Ask.of(
+          Ask.entries(
               descriptor.getAsJsonArray("entries").asList().stream()
                   .flatMap(entry -> entry.getAsJsonArray().asList().stream())
                   .map(JsonElement::getAsString)

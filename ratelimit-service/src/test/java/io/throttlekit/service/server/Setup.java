@@ -32,8 +32,7 @@ public final class Setup {
 
   /** No header and no metadata. */
   public static final ResponseConfig BARE =
-      new ResponseConfig(
-          RateLimitHeaders.defaults(), false, false, DeniedBody.defaults(), false);
+      new ResponseConfig(RateLimitHeaders.defaults(), false, false, DeniedBody.defaults(), false);
 
   final AtomicReference<@Nullable PolicyBook> book = new AtomicReference<>();
   final FixedTime time = new FixedTime(NOW);

@@ -4,7 +4,6 @@ import io.throttlekit.Decision;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.config.TelemetryConfig;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -48,7 +47,7 @@ final class MetricsFixture implements AutoCloseable {
     if (scrape == null) {
       throw new AssertionError("Prometheus is off");
     }
-    return new String(scrape.page(accept).body(), StandardCharsets.UTF_8).lines().toList();
+    return scrape.page(accept).body().lines().toList();
   }
 
   @Override

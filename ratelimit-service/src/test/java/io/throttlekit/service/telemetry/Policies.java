@@ -7,6 +7,7 @@ import io.throttlekit.descriptors.PolicyLoader;
 import io.throttlekit.descriptors.PolicySource;
 import io.throttlekit.descriptors.Rule;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Policy books from text, and a place to swap them. */
@@ -36,11 +37,8 @@ public final class Policies {
   }
 
   Rule match(String domain, String... entries) {
-    PolicyBook current = book;
-    if (current == null || current.domain(domain) == null) {
-      throw new AssertionError("no domain " + domain);
-    }
-    Rule rule = current.domain(domain).match(entries);
+    PolicyBook current = Objects.requireNonNull(book, "no policies");
+    Rule rule = Objects.requireNonNull(current.domain(domain), "no such domain").match(entries);
     if (rule == null) {
       throw new AssertionError("no rule in " + domain);
     }

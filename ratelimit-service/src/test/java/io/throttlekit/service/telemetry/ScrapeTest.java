@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.Decision;
 import java.io.IOException;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -175,10 +177,8 @@ class ScrapeTest {
             "throttlekit_decisions_total{outcome=\"admitted\"} 40000.0");
   }
 
-  private String page(String accept) throws IOException {
-    Scrape scrape = fixture.telemetry.scrape();
-    assertThat(scrape).isNotNull();
-    return scrape.page(accept).contentType();
+  private String page(@Nullable String accept) throws IOException {
+    return Objects.requireNonNull(fixture.telemetry.scrape()).page(accept).contentType();
   }
 
   private static List<String> original(List<String> lines, String part) {

@@ -1,0 +1,257 @@
+package io.throttlekit.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.config.ConfigLoader;
+import io.throttlekit.service.config.LoadedConfig;
+import io.throttlekit.service.config.ServeFlags;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RateLimitServiceTest {
+
+  private static final String POLICIES =
+      "domain: shop\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: %d}}]\n";
+  private static final String CALL =
+      "{\"domain\": \"shop\", \"descriptors\": [{\"entries\": [{\"key\": \"k\", \"value\":"
+          + " \"v\"}]}]}";
+  private static final Pattern READY =
+      Pattern.compile(
+          "ready grpc=127\\.0\\.0\\.1:(\\d+) http=127\\.0\\.0\\.1:(\\d+)"
+              + " debug=127\\.0\\.0\\.1:(\\d+)");
+
+  @TempDir private Path folder;
+
+  private final HttpClient http = HttpClient.newHttpClient();
+  private final List<RateLimitService> services = new ArrayList<>();
+
+  @AfterEach
+  void stop() {
+    services.forEach(RateLimitService::stop);
+    http.close();
+  }
+
+  @Test
+  void servesFromTheFirstGoodLoadAndSaysWhere() throws Exception {
+    write(1);
+    RateLimitService service = started(Map.of());
+    assertThat(service.healthy()).isTrue();
+    assertThat(service.readyLine()).matches(READY);
+    assertThat(get(service, 2, "/healthcheck").statusCode()).isEqualTo(200);
+    assertThat(json(service).statusCode()).isEqualTo(200);
+    assertThat(json(service).statusCode()).isEqualTo(429);
+    assertThat(get(service, 3, "/rlconfig").body())
+        .contains("shop.k: unit=DAY requests_per_unit=1");
+  }
+
+  @Test
+  void aChangedFileIsInForceWithoutARestartAndKeepsCounts() throws Exception {
+    write(1);
+    RateLimitService service = started(Map.of("THROTTLEKIT_POLICIES_POLL_INTERVAL", "20ms"));
+    assertThat(json(service).statusCode()).isEqualTo(200);
+    assertThat(json(service).statusCode()).isEqualTo(429);
+    write(3);
+    await().until(() -> get(service, 3, "/rlconfig").body().contains("requests_per_unit=3"));
+    assertThat(json(service).statusCode()).isEqualTo(200);
+    assertThat(json(service).statusCode()).isEqualTo(200);
+    assertThat(json(service).statusCode()).isEqualTo(429);
+  }
+
+  @Test
+  void refusesToStartWithBadPoliciesAndTellsEveryProblem() throws IOException {
+    Files.writeString(
+        folder.resolve("p.yaml"), "domain: shop\ndescriptors: [{kee: a}, {key: 1.5}]\n");
+    RateLimitService service = service(Map.of());
+    assertThatThrownBy(service::start)
+        .isInstanceOfSatisfying(
+            StartException.class,
+            e ->
+                assertThat(e.reasons())
+                    .hasSizeGreaterThan(2)
+                    .last()
+                    .asString()
+                    .startsWith("no policies: "));
+    assertThat(service.stop()).isFalse();
+  }
+
+  @Test
+  void inPlaceOfThatProgramItStartsWithoutPoliciesAndServesOnceTheyAreGood() throws Exception {
+    Path config = Files.createDirectories(folder.resolve("rl/config"));
+    Path file = Files.writeString(config.resolve("a.yaml"), "domain: ''\n");
+    Map<String, String> environment = new HashMap<>(base());
+    environment.remove("THROTTLEKIT_POLICIES_PATHS");
+    environment.put("RUNTIME_ROOT", folder.toString());
+    environment.put("RUNTIME_SUBDIRECTORY", "rl");
+    environment.put("THROTTLEKIT_POLICIES_POLL_INTERVAL", "20ms");
+    RateLimitService service = start(environment);
+    assertThat(json(service).statusCode()).isEqualTo(400);
+    Files.writeString(file, POLICIES.formatted(1));
+    await().until(() -> json(service).statusCode() == 429);
+  }
+
+  @Test
+  void healthWaitsForPoliciesWhereThatIsAsked() throws Exception {
+    RateLimitService service =
+        started(
+            Map.of(
+                "HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED", "true",
+                "THROTTLEKIT_POLICIES_POLL_INTERVAL", "20ms"));
+    assertThat(get(service, 2, "/healthcheck").statusCode()).isEqualTo(500);
+    write(1);
+    await().until(() -> get(service, 2, "/healthcheck").statusCode() == 200);
+  }
+
+  @Test
+  void warmingUpTouchesNoCounterAndNoMetric() throws Exception {
+    write(1);
+    RateLimitService service = started(Map.of("THROTTLEKIT_WARM_UP_REQUESTS", "500"));
+    assertThat(get(service, 3, "/stats").body()).doesNotContain("warm-up");
+    assertThat(get(service, 3, "/metrics").body())
+        .doesNotContain("warm-up")
+        .doesNotContainPattern("ratelimit_service_total_requests\\S* [1-9]");
+    assertThat(json(service).statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void warmingUpSendsWhatIsAskedForAndEndsWhenTheServiceStops() throws IOException {
+    write(1);
+    var config =
+        Objects.requireNonNull(load(with(Map.of("THROTTLEKIT_WARM_UP_REQUESTS", "300"))).config());
+    assertThat(new WarmUp(config, TimeSource.system(), () -> false).run()).isEqualTo(300);
+    assertThat(new WarmUp(config, TimeSource.system(), () -> true).run()).isZero();
+  }
+
+  @Test
+  void anAddressThatIsTakenIsAReasonNotToStart() throws IOException {
+    write(1);
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      String port = Integer.toString(taken.getLocalPort());
+      for (String variable : List.of("GRPC_PORT", "PORT", "DEBUG_PORT")) {
+        RateLimitService service = service(Map.of(variable, port));
+        assertThatThrownBy(service::start)
+            .isInstanceOf(StartException.class)
+            .hasMessageContaining("cannot listen");
+        assertThat(service.stop()).isFalse();
+      }
+    }
+  }
+
+  @Test
+  void metricsHaveAListenerOfTheirOwnWhereThatIsAsked() throws Exception {
+    write(1);
+    int port;
+    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = free.getLocalPort();
+    }
+    RateLimitService service =
+        started(Map.of("PROMETHEUS_ADDR", "127.0.0.1:" + port, "PROMETHEUS_PATH", "/m"));
+    assertThat(service.healthy()).isTrue();
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/m")).build();
+    assertThat(http.send(request, BodyHandlers.ofString()).body()).contains("ratelimit_service");
+  }
+
+  @Test
+  void stoppedItServesNoMore() throws Exception {
+    write(1);
+    RateLimitService service = started(Map.of());
+    int port = port(service, 2);
+    assertThat(service.stop()).isTrue();
+    assertThat(service.healthy()).isFalse();
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/healthcheck")).build();
+    assertThatThrownBy(() -> http.send(request, BodyHandlers.ofString()))
+        .isInstanceOf(IOException.class);
+  }
+
+  private void write(long limit) throws IOException {
+    Files.writeString(folder.resolve("p.yaml"), POLICIES.formatted(limit));
+  }
+
+  private Map<String, String> base() {
+    return Map.of(
+        "THROTTLEKIT_POLICIES_PATHS", folder.toString(),
+        "GRPC_HOST", "127.0.0.1",
+        "HOST", "127.0.0.1",
+        "GRPC_PORT", "0",
+        "PORT", "0",
+        "DEBUG_PORT", "0",
+        "THROTTLEKIT_WARM_UP_REQUESTS", "0");
+  }
+
+  private Map<String, String> with(Map<String, String> more) {
+    Map<String, String> environment = new HashMap<>(base());
+    environment.putAll(more);
+    return environment;
+  }
+
+  private static LoadedConfig load(Map<String, String> environment) {
+    LoadedConfig loaded = new ConfigLoader(environment).load(ServeFlags.none());
+    assertThat(loaded.errors()).isEmpty();
+    return loaded;
+  }
+
+  private RateLimitService service(Map<String, String> more) {
+    return make(with(more));
+  }
+
+  private RateLimitService started(Map<String, String> more) {
+    return start(with(more));
+  }
+
+  private RateLimitService start(Map<String, String> environment) {
+    RateLimitService service = make(environment);
+    assertThat(service.start()).isTrue();
+    return service;
+  }
+
+  private RateLimitService make(Map<String, String> environment) {
+    RateLimitService service =
+        new RateLimitService(
+            Objects.requireNonNull(load(environment).config()), TimeSource.system());
+    services.add(service);
+    return service;
+  }
+
+  private HttpResponse<String> json(RateLimitService service) throws Exception {
+    return http.send(
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port(service, 2) + "/json"))
+            .POST(BodyPublishers.ofString(CALL))
+            .build(),
+        BodyHandlers.ofString());
+  }
+
+  private HttpResponse<String> get(RateLimitService service, int group, String path)
+      throws Exception {
+    URI uri = URI.create("http://127.0.0.1:" + port(service, group) + path);
+    return http.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString());
+  }
+
+  private static int port(RateLimitService service, int group) {
+    Matcher ready = READY.matcher(service.readyLine());
+    assertThat(ready.matches()).isTrue();
+    return Integer.parseInt(Objects.requireNonNull(ready.group(group)));
+  }
+}

@@ -1,0 +1,128 @@
+package io.throttlekit.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.service.cli.CommandLineTool;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The process as scripts see it: lines, signals and exit codes. */
+@Timeout(120)
+class ServeProcessTest {
+
+  private static final Pattern READY =
+      Pattern.compile("ready grpc=(\\S+:\\d+) http=\\S+:\\d+ debug=127\\.0\\.0\\.1:\\d+");
+
+  @TempDir private Path folder;
+
+  private final List<Process> processes = new ArrayList<>();
+
+  @AfterEach
+  void kill() {
+    processes.forEach(Process::destroyForcibly);
+  }
+
+  @Test
+  void withThatProgramsEnvironmentAloneItAnswersThenStopsOnSigtermWithExitCode0() throws Exception {
+    Path config = Files.createDirectories(folder.resolve("ratelimit/config"));
+    Files.writeString(
+        config.resolve("a.yaml"),
+        "domain: rl\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: 1}}]\n");
+    Process process =
+        serve(
+            Map.of(
+                "RUNTIME_ROOT", folder.toString(),
+                "RUNTIME_SUBDIRECTORY", "ratelimit",
+                "REDIS_URL", "redis:6379",
+                "USE_STATSD", "false",
+                "GRPC_HOST", "127.0.0.1",
+                "HOST", "127.0.0.1",
+                "GRPC_PORT", "0",
+                "PORT", "0",
+                "DEBUG_PORT", "0"));
+    String target = target(process);
+    assertThat(call(target)).startsWith("OK");
+    assertThat(call(target)).startsWith("OVER_LIMIT").doesNotContain("Retry-After");
+    process.destroy();
+    assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).isZero();
+    assertThat(Files.readString(folder.resolve("err")))
+        .contains("set but without meaning here: REDIS_URL (counters are per process")
+        .doesNotContain("\tat ");
+    assertThat(process.inputReader().readLine()).isNull();
+  }
+
+  @Test
+  void badPoliciesExitWith1AndBadConfigurationWith2() throws Exception {
+    Path bad = Files.writeString(folder.resolve("p.yaml"), "domain: a\ndescriptors: [{kee: k}]\n");
+    assertThat(exitCode(serve(Map.of(), "--policies", bad.toString()))).isEqualTo(1);
+    assertThat(Files.readString(folder.resolve("err")))
+        .contains("error: " + bad + ":2:")
+        .contains("error: no policies")
+        .doesNotContain("\tat ");
+    assertThat(exitCode(serve(Map.of("GRPC_PORT", "x"), "--policies", bad.toString())))
+        .isEqualTo(2);
+    assertThat(Files.readString(folder.resolve("err")))
+        .startsWith("error: env GRPC_PORT: \"x\" is not a port");
+    assertThat(exitCode(serve(Map.of()))).isEqualTo(2);
+  }
+
+  private Process serve(Map<String, String> environment, String... arguments) throws IOException {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-Xmx256m",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "io.throttlekit.service.Main",
+                "serve"));
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().clear();
+    builder.environment().putAll(environment);
+    builder.environment().put("THROTTLEKIT_WARM_UP_REQUESTS", "0");
+    builder.redirectError(folder.resolve("err").toFile());
+    Process process = builder.start();
+    processes.add(process);
+    return process;
+  }
+
+  private static String target(Process process) throws IOException {
+    BufferedReader lines = process.inputReader(StandardCharsets.UTF_8);
+    Matcher ready = READY.matcher(String.valueOf(lines.readLine()));
+    assertThat(ready.matches()).isTrue();
+    return String.valueOf(ready.group(1));
+  }
+
+  private static int exitCode(Process process) throws InterruptedException {
+    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    return process.exitValue();
+  }
+
+  private static String call(String target) {
+    StringWriter out = new StringWriter();
+    String[] arguments = {"call", target, "--domain", "rl", "k=v"};
+    int code = CommandLineTool.run(arguments, Map.of(), new PrintWriter(out), new PrintWriter(out));
+    assertThat(code).as(out.toString()).isZero();
+    return out.toString();
+  }
+}

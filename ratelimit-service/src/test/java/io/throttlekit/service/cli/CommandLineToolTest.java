@@ -1,0 +1,281 @@
+package io.throttlekit.service.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.RateLimitService;
+import io.throttlekit.service.config.ConfigLoader;
+import io.throttlekit.service.config.ServeFlags;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class CommandLineToolTest {
+
+  private static final String GOOD =
+      """
+      domain: shop
+      descriptors:
+        - key: user
+          rate_limit: {unit: hour, requests_per_unit: 2}
+      """;
+  private static final String BAD =
+      """
+      domain: shop
+      descriptors:
+        - kye: user
+        - key: a
+          rate_limit: {unit: fortnight, requests_per_unit: -1}
+      """;
+
+  @TempDir private Path folder;
+  private Path good = Path.of("");
+  private Path bad = Path.of("");
+
+  @BeforeEach
+  void writePolicies() throws IOException {
+    good = Files.writeString(folder.resolve("good.yaml"), GOOD);
+    bad = Files.writeString(folder.resolve("bad.yaml"), BAD);
+  }
+
+  @Test
+  void checkOfGoodPoliciesSaysSoAndExitsWith0() {
+    Ran ran = run("check", good.toString());
+    assertThat(ran.code).isZero();
+    assertThat(ran.out).isEqualTo("ok: 0 errors, 0 warnings in 1 file; 1 rule in 1 domain\n");
+    assertThat(ran.err).isEmpty();
+  }
+
+  @Test
+  void checkOfBadPoliciesTellsEveryProblemThenASummaryAndExitsWith1() {
+    Ran ran = run("check", bad.toString());
+    assertThat(ran.code).isEqualTo(1);
+    assertThat(ran.out.lines().filter(line -> line.startsWith(bad + ":")).count())
+        .isGreaterThanOrEqualTo(3);
+    assertThat(ran.out).contains(bad + ":3:").contains(bad + ":5:").endsWith(" in 1 file\n");
+  }
+
+  @Test
+  void checkForMachinesIsOneJsonObject() {
+    Ran ran = run("check", "--json", bad.toString());
+    assertThat(ran.code).isEqualTo(1);
+    assertThat(ran.out.lines()).hasSize(1);
+    assertThat(ran.out)
+        .startsWith("{\"ok\":false,\"files\":1,\"errors\":")
+        .contains("\"severity\":\"error\",\"file\":\"" + bad + "\",\"line\":3");
+    assertThat(run("check", "--json", good.toString()).out)
+        .isEqualTo("{\"ok\":true,\"files\":1,\"errors\":0,\"warnings\":0,\"problems\":[]}\n");
+  }
+
+  @Test
+  void explainShowsTheRuleTheStepsAndNearMisses() {
+    Ran found = run("explain", "--policies", good.toString(), "--domain", "shop", "user=bob");
+    assertThat(found.code).isZero();
+    assertThat(found.out).contains("user=bob:").contains(good + ":4:").contains("entry 1 user=bob");
+    Ran missed = run("explain", "--policies", good.toString(), "--domain", "shop", "User=bob");
+    assertThat(missed.code).isZero();
+    assertThat(missed.out).contains("near miss:");
+  }
+
+  @Test
+  void explainOfBadPoliciesTellsThemAndExitsWith1() {
+    Ran ran = run("explain", "--policies", bad.toString(), "--domain", "shop", "user=bob");
+    assertThat(ran.code).isEqualTo(1);
+    assertThat(ran.err).contains(bad + ":3:").contains("in the policies");
+  }
+
+  @Test
+  void callTellsTheAnswerInWordsAndExitsWith0WhateverItIs() {
+    RateLimitService service = start();
+    try {
+      String target = service.grpcAddress();
+      Ran first = run("call", target, "--domain", "shop", "user=a", "other=b");
+      assertThat(first.code).isZero();
+      assertThat(first.out)
+          .startsWith("OK: the request may pass\n  user=a: OK, 1 of 2 per hour left, resets in ")
+          .contains("\n  other=b: OK, no limit\n");
+      Ran look = run("call", target, "--domain", "shop", "--hits", "0", "user=a");
+      assertThat(look.out).contains("OK, 1 of 2 per hour left");
+      Ran refused = run("call", target, "--domain", "shop", "--hits", "2", "user=a");
+      assertThat(refused.code).isZero();
+      assertThat(refused.out)
+          .startsWith("OVER_LIMIT: the request is refused\n  user=a: OVER_LIMIT, 1 of 2")
+          .contains("header Retry-After: ");
+      Ran json = run("call", target, "--domain", "shop", "--json", "user=a");
+      assertThat(json.out).startsWith("{\"overallCode\":\"OK\",\"statuses\":[{");
+      Ran invalid = run("call", target, "--domain", "", "user=a");
+      assertThat(invalid.code).isEqualTo(1);
+      assertThat(invalid.err).startsWith("error: no answer from " + target + ": INVALID_ARGUMENT");
+    } finally {
+      service.stop();
+    }
+  }
+
+  @Test
+  void callOfNobodySaysSoAndExitsWith1() {
+    Ran ran = run("call", "127.0.0.1:1", "--domain", "shop", "user=a");
+    assertThat(ran.code).isEqualTo(1);
+    assertThat(ran.err).startsWith("error: no answer from 127.0.0.1:1: UNAVAILABLE, Connection");
+    assertThat(ran.out).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "''                                          | a command is missing",
+        "serv                                        | serv",
+        "serve --policies                            | --policies",
+        "serve extra                                 | extra",
+        "check                                       | PATH",
+        "check /nowhere/at/all                       | no such file",
+        "check --jsno x                              | --jsno",
+        "call                                        | HOST:PORT",
+        "call localhost --domain d a=b               | 'localhost' is not HOST:PORT",
+        "call localhost:99999 --domain d a=b         | is not HOST:PORT",
+        "call localhost:80 a=b                       | --domain",
+        "call localhost:80 --domain d                | key=value",
+        "call localhost:80 --domain d ab             | 'ab' is not a descriptor",
+        "call localhost:80 --domain d =b             | '=b' is not a descriptor",
+        "call localhost:80 --domain d a=b,           | 'a=b,' is not a descriptor",
+        "call localhost:80 --domain d --hits x a=b   | --hits",
+        "call localhost:80 --domain d --hits -1 a=b  | --hits has to be 0 or more",
+        "explain --domain d a=b                      | --policies",
+        "explain --policies /nowhere --domain d a=b  | no such file",
+      })
+  void wrongUseNamesTheMistakeAndExitsWith2(String line, String mistake) {
+    Ran ran = run(line.isEmpty() ? new String[0] : line.split(" +", -1));
+    assertThat(ran.code).isEqualTo(2);
+    assertThat(ran.err).startsWith("error: ").contains(mistake).contains("--help");
+    assertThat(ran.out).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "serve", "check", "call", "explain"})
+  void everyCommandHasHelpAndAVersion(String command) {
+    String[] help = command.isEmpty() ? new String[] {"--help"} : new String[] {command, "--help"};
+    assertThat(run(help).out).startsWith("Usage: throttlekit");
+    assertThat(run(help).code).isZero();
+    help[help.length - 1] = "--version";
+    assertThat(run(help).out).startsWith("throttlekit ").contains("Java 25");
+  }
+
+  @Test
+  void serveWithBadConfigurationTellsEveryMistakeAndExitsWith2() {
+    Ran ran = run(Map.of("PORT", "x"), "serve", "--policies", "p", "--grpc-port", "70000");
+    assertThat(ran.code).isEqualTo(2);
+    assertThat(ran.err.lines())
+        .containsExactly(
+            "error: env PORT: \"x\" is not a port (a whole number from 0 to 65535, 0 for any free"
+                + " one)",
+            "error: --grpc-port: \"70000\" is not a port (a whole number from 0 to 65535, 0 for any"
+                + " free one)");
+  }
+
+  @Test
+  void printConfigShowsWhatIsInForceAndStartsNothing() {
+    Ran ran =
+        run(
+            Map.of("REDIS_URL", "redis://:pw@r:1"),
+            "serve",
+            "--policies",
+            "/nowhere",
+            "--print-config",
+            "--http-port",
+            "0");
+    assertThat(ran.code).isZero();
+    assertThat(ran.out)
+        .startsWith("policies:\n  paths: [/nowhere]  # --policies\n")
+        .contains("port: 0  # --http-port");
+    assertThat(ran.err).startsWith("warning: set but without meaning here: REDIS_URL");
+  }
+
+  @Test
+  void malformedCommandLinesAreRefusedInWordsWithSeed21() {
+    List<String> words =
+        List.of(
+            "serve",
+            "check",
+            "call",
+            "explain",
+            "--policies",
+            "--config",
+            "--grpc-port",
+            "--json",
+            "--domain",
+            "--hits",
+            "-x",
+            "--",
+            "=",
+            "a=b",
+            ",",
+            "@f",
+            "",
+            " ",
+            "\\",
+            "-1",
+            "9".repeat(30),
+            "--store",
+            "redis://x",
+            "--region",
+            "--coordinator",
+            "memory",
+            "127.0.0.1:1",
+            "--hlep");
+    SplittableRandom random = new SplittableRandom(21);
+    for (int i = 0; i < 600; i++) {
+      String[] arguments = new String[random.nextInt(1, 6)];
+      for (int j = 0; j < arguments.length; j++) {
+        arguments[j] = words.get(random.nextInt(words.size()));
+      }
+      Ran ran = run(arguments);
+      assertThat(ran.code).as(String.join(" ", arguments)).isBetween(0, 2);
+      assertThat(ran.err).doesNotContain("Exception").doesNotContain("\tat ");
+      if (ran.code != 0) {
+        assertThat(ran.err).contains("error: ");
+      }
+    }
+  }
+
+  private RateLimitService start() {
+    Map<String, String> environment =
+        Map.of(
+            "THROTTLEKIT_POLICIES_PATHS", good.toString(),
+            "THROTTLEKIT_GRPC_HOST", "127.0.0.1",
+            "THROTTLEKIT_HTTP_HOST", "127.0.0.1",
+            "THROTTLEKIT_WARM_UP_REQUESTS", "0");
+    ServeFlags flags = new ServeFlags(List.of(), null, "0", "0", "0", null, null, null);
+    RateLimitService service =
+        new RateLimitService(
+            Objects.requireNonNull(new ConfigLoader(environment).load(flags).config()),
+            TimeSource.system());
+    assertThat(service.start()).isTrue();
+    return service;
+  }
+
+  private static Ran run(String... arguments) {
+    return run(Map.of(), arguments);
+  }
+
+  private static Ran run(Map<String, String> environment, String... arguments) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    int code =
+        CommandLineTool.run(arguments, environment, new PrintWriter(out), new PrintWriter(err));
+    return new Ran(code, out.toString(), err.toString());
+  }
+
+  private record Ran(int code, String out, String err) {}
+}

@@ -1,0 +1,31 @@
+package io.throttlekit.service.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine.TypeConversionException;
+
+class DescriptorArgumentTest {
+
+  @Test
+  void keysEndAtTheFirstEqualsSignAndValuesMayBeEmpty() {
+    assertThat(DescriptorArgument.parse("a=b=c,d=").entries()).containsExactly("a", "b=c", "d", "");
+  }
+
+  @Test
+  void aCommaOfAValueStandsBehindABackslash() {
+    assertThat(DescriptorArgument.parse("a=b\\,c,d=e\\\\").entries())
+        .containsExactly("a", "b,c", "d", "e\\");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "a", "=b", "a=b,", ",a=b", "a=b,,c=d"})
+  void anythingElseIsRefusedWithTheForm(String text) {
+    assertThatThrownBy(() -> DescriptorArgument.parse(text))
+        .isInstanceOf(TypeConversionException.class)
+        .hasMessageContaining("key=value,key=value");
+  }
+}

@@ -1,0 +1,41 @@
+package io.throttlekit.service.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Instant;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import org.junit.jupiter.api.Test;
+
+class LogLineTest {
+
+  @Test
+  void textIsOneLinePerRecord() {
+    assertThat(new LogLine(false).format(record(Level.WARNING)))
+        .isEqualTo("2026-11-21T00:00:00Z warn  Thing: 1 \"file\"" + System.lineSeparator());
+  }
+
+  @Test
+  void jsonHasTheNamesOfThatProgram() {
+    assertThat(new LogLine(true).format(record(Level.SEVERE)))
+        .isEqualTo(
+            "{\"@timestamp\":\"2026-11-21T00:00:00Z\",\"level\":\"error\",\"logger\":\"io.x.Thing\",\"@message\":\"1"
+                + " \\\"file\\\"\"}\n");
+  }
+
+  @Test
+  void aFailureKeepsItsStackWithinOneJsonLine() {
+    LogRecord record = record(Level.INFO);
+    record.setThrown(new IllegalStateException("why"));
+    assertThat(new LogLine(true).format(record).lines()).hasSize(1);
+    assertThat(new LogLine(false).format(record)).contains("IllegalStateException: why");
+  }
+
+  private static LogRecord record(Level level) {
+    LogRecord record = new LogRecord(level, "{0} \"file\"");
+    record.setParameters(new Object[] {1});
+    record.setLoggerName("io.x.Thing");
+    record.setInstant(Instant.parse("2026-11-21T00:00:00Z"));
+    return record;
+  }
+}

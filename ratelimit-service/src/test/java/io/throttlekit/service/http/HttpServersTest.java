@@ -1,0 +1,192 @@
+package io.throttlekit.service.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.throttlekit.descriptors.LoadOptions;
+import io.throttlekit.descriptors.LoadResult;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.PolicyLoader;
+import io.throttlekit.descriptors.PolicySource;
+import io.throttlekit.service.config.DebugConfig;
+import io.throttlekit.service.config.HttpConfig;
+import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.policies.PolicyStore;
+import io.throttlekit.service.telemetry.Telemetry;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class HttpServersTest {
+  private static final String POLICIES =
+      """
+      domain: foo
+      descriptors:
+        - {key: k1, value: v1, rate_limit: {unit: minute, requests_per_unit: 3}}
+        - {key: b, shadow_mode: true, rate_limit: {unit: DAY, requests_per_unit: 5}}
+        - {key: a, quota_mode: true, rate_limit: {every: 10s, requests_per_unit: 7, algorithm: gcra}}
+      """;
+
+  private final AtomicBoolean serving = new AtomicBoolean(true);
+  private final PolicyStore policies = new PolicyStore();
+  private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
+  private final HttpFixture service;
+  private final HttpFixture debug;
+
+  HttpServersTest() throws Exception {
+    service =
+        new HttpFixture(
+            HttpServers.service(
+                new HttpConfig("127.0.0.1", 0),
+                request -> RateLimitResponse.getDefaultInstance(),
+                1_000,
+                false,
+                serving::get,
+                telemetry.scrape()));
+    debug =
+        new HttpFixture(
+            HttpServers.debug(
+                new DebugConfig("127.0.0.1", 0),
+                policies,
+                () -> List.of("a: 1", "b: 2"),
+                telemetry.scrape()));
+  }
+
+  @AfterEach
+  void close() {
+    service.close();
+    debug.close();
+    telemetry.close();
+  }
+
+  @Test
+  void healthSaysWhetherThisProcessServes() throws Exception {
+    assertThat(service.get("/healthcheck").statusCode()).isEqualTo(200);
+    assertThat(service.get("/healthcheck").body()).isEqualTo("OK");
+
+    serving.set(false);
+
+    assertThat(service.get("/healthcheck").statusCode()).isEqualTo(500);
+    assertThat(service.get("/healthcheck").body()).isEmpty();
+  }
+
+  @Test
+  void servesMetricsOnBothPortsInTheFormatAskedFor() throws Exception {
+    for (HttpFixture http : List.of(service, debug)) {
+      HttpResponse<String> text = http.get("/metrics");
+      assertThat(text.statusCode()).isEqualTo(200);
+      assertThat(text.headers().firstValue("Content-Type").orElseThrow())
+          .startsWith("text/plain; version=0.0.4");
+      HttpResponse<String> open =
+          http.get("/metrics", "Accept", "application/openmetrics-text; version=1.0.0");
+      assertThat(open.headers().firstValue("Content-Type").orElseThrow())
+          .startsWith("application/openmetrics-text");
+      assertThat(open.body()).endsWith("# EOF\n");
+    }
+  }
+
+  @Test
+  void everythingElseIs404() throws Exception {
+    for (String path : List.of("/", "/jsonx", "/json/x", "/healthcheck/", "/rlconfig", "/stats")) {
+      assertThat(service.get(path).statusCode()).as(path).isEqualTo(404);
+    }
+    assertThat(debug.get("/json").statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void headRequestsGetNoBody() throws Exception {
+    HttpResponse<String> answer = service.send("HEAD", "/healthcheck", new byte[0]);
+
+    assertThat(answer.statusCode()).isEqualTo(200);
+    assertThat(answer.body()).isEmpty();
+  }
+
+  @Test
+  void listsTheRulesInTheOrderOfTheFileAsTheOriginalWritesThem() throws Exception {
+    policies.loaded(book(), List.of(), 1_700_000_000_000L);
+
+    String text = debug.get("/rlconfig").body();
+
+    assertThat(text.lines().filter(line -> !line.startsWith("#")))
+        .containsExactly(
+            "foo.k1_v1: unit=MINUTE requests_per_unit=3, shadow_mode: false, quota_mode: false",
+            "foo.b: unit=DAY requests_per_unit=5, shadow_mode: true, quota_mode: false",
+            "foo.a: unit=UNKNOWN requests_per_unit=7, shadow_mode: false, quota_mode: true");
+    assertThat(text)
+        .contains("# generation: 1\n", "# loaded: 2023-11-14T22:13:20Z\n", "# last load: good\n")
+        .contains("#   algorithm: gcra, window: 10000 ms\n");
+  }
+
+  @Test
+  void showsWhyTheLastLoadFailedBesideTheRulesStillInForce() throws Exception {
+    policies.loaded(book(), List.of(), 1_700_000_000_000L);
+    LoadResult bad = load("domain: foo\ndescriptors:\n  - {key: k, rate_limit: {unit: eon}}\n");
+    policies.failed(bad.problems(), "1 error in 1 file");
+
+    String text = debug.get("/rlconfig").body();
+
+    assertThat(text)
+        .contains("foo.k1_v1: unit=MINUTE", "# last load: failed 1 error in 1 file\n")
+        .contains("# " + bad.problems().getFirst());
+  }
+
+  @Test
+  void tellsTheSameAsJson() throws Exception {
+    policies.loaded(book(), List.of(), 1_700_000_000_000L);
+    policies.failed(List.of(), "cannot read");
+
+    HttpResponse<String> answer = debug.get("/rlconfig?format=json");
+
+    assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/json");
+    JsonObject json = JsonParser.parseString(answer.body()).getAsJsonObject();
+    assertThat(json.get("generation").getAsInt()).isEqualTo(1);
+    assertThat(json.get("good").getAsBoolean()).isFalse();
+    assertThat(json.get("last_error").getAsString()).isEqualTo("cannot read");
+    assertThat(json.getAsJsonArray("rules")).hasSize(3);
+    JsonObject rule = json.getAsJsonArray("rules").get(2).getAsJsonObject();
+    assertThat(rule.get("path").getAsString()).isEqualTo("a");
+    assertThat(rule.getAsJsonArray("limits").get(0).toString())
+        .isEqualTo(
+            "{\"requests_per_unit\":7,\"unit\":\"UNKNOWN\",\"window_ms\":10000,\"algorithm\":\"gcra\"}");
+  }
+
+  @Test
+  void saysThatNothingWasEverLoaded() throws Exception {
+    assertThat(debug.get("/rlconfig").body()).contains("# generation: 0\n", "# loaded: never\n");
+  }
+
+  @Test
+  void listsItsPagesAndShowsCountersAndThreads() throws Exception {
+    assertThat(debug.get("/").body().lines())
+        .containsExactly("/debug/threads", "/metrics", "/rlconfig", "/stats");
+    assertThat(debug.get("/stats").body()).isEqualTo("a: 1\nb: 2\n");
+    assertThat(debug.get("/debug/threads").body()).contains("\"main\"", "    at ");
+  }
+
+  @Test
+  void stopsInTime() throws Exception {
+    service.get("/healthcheck"); // leaves a connection open
+    long before = System.nanoTime();
+    service.listener.close();
+
+    assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(3));
+  }
+
+  private static PolicyBook book() {
+    LoadResult result = load(POLICIES);
+    if (result.book() == null) {
+      throw new AssertionError(result.problems());
+    }
+    return result.book();
+  }
+
+  private static LoadResult load(String yaml) {
+    return new PolicyLoader(new LoadOptions(false))
+        .load(List.of(new PolicySource("test.yaml", yaml)));
+  }
+}

@@ -1,0 +1,314 @@
+package io.throttlekit.service.http;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonParser;
+import com.google.protobuf.util.Durations;
+import com.google.protobuf.util.JsonFormat;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStatus;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
+import io.throttlekit.service.admission.NoPoliciesException;
+import io.throttlekit.service.config.HttpConfig;
+import io.throttlekit.service.rls.InvalidRequestException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.http.HttpResponse;
+import java.util.Arrays;
+import java.util.Queue;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class JsonRouteTest {
+  private static final int MAX_BODY = 2_000;
+  private static final String VALID =
+      """
+      {"domain":"x","hits_addend":2,"descriptors":[
+        {"entries":[{"key":"ten","value":"j\\u00e9"}],"hits_addend":"3",
+         "limit":{"requestsPerUnit":2,"unit":"HOUR"}},
+        {"entries":[{"key":"a","value":"b"},{"key":"c","value":""}]}]}
+      """;
+  private static final RateLimitResponse OK =
+      RateLimitResponse.newBuilder()
+          .setOverallCode(Code.OK)
+          .addStatuses(
+              DescriptorStatus.newBuilder()
+                  .setCode(Code.OK)
+                  .setCurrentLimit(
+                      RateLimit.newBuilder()
+                          .setName("ten-limit")
+                          .setRequestsPerUnit(10)
+                          .setUnit(RateLimit.Unit.DAY))
+                  .setLimitRemaining(-1)
+                  .setDurationUntilReset(Durations.fromSeconds(58)))
+          .build();
+  private static final RateLimitResponse OVER =
+      RateLimitResponse.newBuilder()
+          .setOverallCode(Code.OVER_LIMIT)
+          .addStatuses(DescriptorStatus.newBuilder().setCode(Code.OVER_LIMIT))
+          .build();
+
+  private final Queue<RateLimitRequest> asked = new ConcurrentLinkedQueue<>();
+  private final HttpFixture http;
+
+  JsonRouteTest() throws IOException {
+    http = new HttpFixture(listener(false));
+  }
+
+  @AfterEach
+  void close() {
+    http.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"POST", "GET", "PUT", "DELETE"})
+  void answersAnAdmittedRequestOfAnyMethod(String method) throws Exception {
+    HttpResponse<String> answer = http.send(method, "/json", VALID.getBytes(UTF_8));
+
+    assertThat(answer.statusCode()).isEqualTo(200);
+    assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/json");
+    assertThat(JsonParser.parseString(answer.body()))
+        .isEqualTo(
+            JsonParser.parseString(
+                """
+                {"overallCode":"OK","statuses":[{"code":"OK",
+                "currentLimit":{"requestsPerUnit":10,"unit":"DAY","name":"ten-limit"},
+                "limitRemaining":4294967295,"durationUntilReset":"58s"}]}
+                """));
+  }
+
+  @Test
+  void answers429ToARefusedRequestAndLeavesOutZeros() throws Exception {
+    HttpResponse<String> answer = post("{\"domain\":\"over\"}");
+
+    assertThat(answer.statusCode()).isEqualTo(429);
+    assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/json");
+    assertThat(answer.body())
+        .isEqualTo("{\"overallCode\":\"OVER_LIMIT\",\"statuses\":[{\"code\":\"OVER_LIMIT\"}]}");
+  }
+
+  @Test
+  void readsEveryFieldAsProtobufsOwnParserDoes() throws Exception {
+    post(VALID);
+    RateLimitRequest.Builder expected = RateLimitRequest.newBuilder();
+    JsonFormat.parser().merge(VALID, expected);
+
+    assertThat(asked).containsExactly(expected.build());
+  }
+
+  @Test
+  void readsARefund() throws Exception {
+    post("{\"domain\":\"x\",\"descriptors\":[{\"is_negative_hits\":true}]}");
+
+    assertThat(asked.element().getDescriptors(0).getUnknownFields().getField(4).getVarintList())
+        .containsExactly(1L);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        " ",
+        "}",
+        "null",
+        "[]",
+        "\"x\"",
+        "{\"foo\":1}",
+        "{\"foo\":null}",
+        "{'domain':'x'}",
+        "{domain:\"x\"}",
+        "{\"domain\":\"x\"} {}",
+        "{\"domain\":\"x\",}",
+        "{\"domain\":\"x\"}// done",
+        "{\"domain\":5}",
+        "{\"domain\":\"x\",\"domain\":\"y\"}",
+        "{\"domain\":\"\\ud800\"}",
+        "{\"domain\":\"x\",\"hitsAddend\":1,\"hits_addend\":1}",
+        "{\"domain\":\"x\",\"hitsAddend\":-1}",
+        "{\"domain\":\"x\",\"hitsAddend\":1.5}",
+        "{\"domain\":\"x\",\"hitsAddend\":4294967296}",
+        "{\"domain\":\"x\",\"hitsAddend\":1e999999999}",
+        "{\"domain\":\"x\",\"hitsAddend\":NaN}",
+        "{\"domain\":\"x\",\"hitsAddend\":\" 1\"}",
+        "{\"domain\":\"x\",\"hitsAddend\":true}",
+        "{\"domain\":\"x\",\"descriptors\":{}}",
+        "{\"domain\":\"x\",\"descriptors\":[null]}",
+        "{\"domain\":\"x\",\"descriptors\":[{\"limit\":{\"unit\":\"FORTNIGHT\"}}]}",
+        "{\"domain\":\"x\",\"descriptors\":[{\"limit\":{\"unit\":\"2\"}}]}",
+        "{\"domain\":\"x\",\"descriptors\":[{\"hitsAddend\":18446744073709551616}]}",
+        "\uFEFF{\"domain\":\"x\"}",
+        "{\"domain\":\"invalid\"}",
+      })
+  void answers400ToWhatIsNoRequest(String body) throws Exception {
+    HttpResponse<String> answer = post(body);
+
+    assertThat(answer.statusCode()).isEqualTo(400);
+    assertThat(answer.headers().firstValue("Content-Type")).hasValue("text/plain; charset=utf-8");
+    assertThat(answer.body()).isEqualTo("Bad Request\n");
+  }
+
+  @Test
+  void answers400ToTextThatIsNotUtf8() throws Exception {
+    byte[] body = "{\"domain\":\"x?\"}".getBytes(UTF_8);
+    body[12] = (byte) 0xff;
+
+    assertThat(http.send("POST", "/json", body).statusCode()).isEqualTo(400);
+  }
+
+  @Test
+  void refusesABodyBeyondTheLimitUnread() throws Exception {
+    assertThat(post(" ".repeat(MAX_BODY - 14) + "{\"domain\":\"x\"}").statusCode()).isEqualTo(200);
+    assertThat(post(" ".repeat(MAX_BODY - 13) + "{\"domain\":\"x\"}").statusCode()).isEqualTo(413);
+  }
+
+  @Test
+  void anOutageIs503AndNotTheCallersFault() throws Exception {
+    assertThat(post("{\"domain\":\"outage\"}").statusCode()).isEqualTo(503);
+  }
+
+  @Test
+  void anOutageIs400WhereTheOriginalIsToBeMatched() throws Exception {
+    try (HttpFixture compatible = new HttpFixture(listener(true))) {
+      HttpResponse<String> answer =
+          compatible.send("POST", "/json", "{\"domain\":\"outage\"}".getBytes(UTF_8));
+
+      assertThat(answer.statusCode()).isEqualTo(400);
+      assertThat(answer.body()).isEqualTo("Bad Request\n");
+    }
+  }
+
+  @Test
+  void aBugIs500AndTheServerLives() throws Exception {
+    assertThat(post("{\"domain\":\"bug\"}").statusCode()).isEqualTo(500);
+    assertThat(post("{\"domain\":\"x\"}").statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void deepNestingIsA400() throws Exception {
+    assertThat(post("[".repeat(MAX_BODY)).statusCode()).isEqualTo(400);
+    assertThat(post("{\"domain\":" + "[".repeat(MAX_BODY - 20)).statusCode()).isEqualTo(400);
+  }
+
+  @Test
+  void tenThousandMutatedBodiesOfSeed7AreNeverTakenForWhatTheyAreNot() throws Exception {
+    RandomGenerator random = new SplittableRandom(7);
+    int accepted = 0;
+    for (int i = 0; i < 10_000; i++) {
+      byte[] body = mutated(VALID.strip().getBytes(UTF_8), random);
+      asked.clear();
+      int status = http.send("POST", "/json", body).statusCode();
+      assertThat(status).as(() -> new String(body, UTF_8)).isIn(200, 429, 400, 413);
+      if (status == 200 || status == 429) {
+        accepted++;
+        RateLimitRequest.Builder expected = RateLimitRequest.newBuilder();
+        JsonFormat.parser().merge(new String(body, UTF_8), expected); // throws when it is invalid
+        assertThat(asked).containsExactly(expected.build());
+      }
+    }
+    assertThat(accepted).isBetween(100, 9_000);
+    assertThat(post(VALID).statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void everyBeginningOfARequestIsA400() throws Exception {
+    byte[] body = VALID.strip().getBytes(UTF_8);
+    for (int length = 0; length < body.length; length++) {
+      int status = http.send("POST", "/json", Arrays.copyOf(body, length)).statusCode();
+      assertThat(status).isEqualTo(400);
+    }
+  }
+
+  @Test
+  void aRequestThatNeverEndsLosesItsConnection() throws Exception {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), http.port())) {
+      socket.setSoTimeout((HttpListener.REQUEST_SECONDS + 5) * 1_000);
+      OutputStream out = socket.getOutputStream();
+      out.write("POST /json HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{".getBytes(UTF_8));
+      out.flush();
+      assertThat(socket.getInputStream().readAllBytes()).isEmpty();
+    }
+    assertThat(post(VALID).statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void malformedHttpOfSeed11NeverKillsTheServer() throws Exception {
+    RandomGenerator random = new SplittableRandom(11);
+    byte[] valid =
+        "POST /json HTTP/1.1\r\nHost: x\r\nContent-Length: 14\r\n\r\n{\"domain\":\"x\"}"
+            .getBytes(UTF_8);
+    for (int i = 0; i < 300; i++) {
+      try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), http.port())) {
+        socket.setSoTimeout(10_000);
+        socket.getOutputStream().write(mutated(valid, random));
+        socket.shutdownOutput();
+        InputStream answer = socket.getInputStream();
+        answer.read();
+      } catch (IOException closed) {
+        assertThat(closed).isNotInstanceOf(SocketTimeoutException.class);
+      }
+    }
+    assertThat(post(VALID).statusCode()).isEqualTo(200);
+  }
+
+  private HttpListener listener(boolean outageIsBadRequest) throws IOException {
+    return HttpServers.service(
+        new HttpConfig("127.0.0.1", 0),
+        this::decide,
+        MAX_BODY,
+        outageIsBadRequest,
+        () -> true,
+        null);
+  }
+
+  private RateLimitResponse decide(RateLimitRequest request) {
+    asked.add(request);
+    return switch (request.getDomain()) {
+      case "over" -> OVER;
+      case "invalid" -> throw new InvalidRequestException("rate limit domain must not be empty");
+      case "outage" -> throw new NoPoliciesException();
+      case "bug" -> throw new IllegalStateException("bug");
+      default -> OK;
+    };
+  }
+
+  private HttpResponse<String> post(String body) throws IOException, InterruptedException {
+    return http.send("POST", "/json", body.getBytes(UTF_8));
+  }
+
+  private static byte[] mutated(byte[] valid, RandomGenerator random) {
+    byte[] structural = "{}[]:,\"\\0e-.n".getBytes(UTF_8);
+    byte[] body = valid.clone();
+    for (int i = 1 + random.nextInt(3); i > 0 && body.length > 1; i--) {
+      int at = random.nextInt(body.length);
+      switch (random.nextInt(4)) {
+        case 0 -> body[at] = (byte) random.nextInt(256);
+        case 1 -> body[at] = structural[random.nextInt(structural.length)];
+        case 2 -> { // one byte less
+          byte[] shorter = Arrays.copyOf(body, body.length - 1);
+          System.arraycopy(body, at + 1, shorter, at, shorter.length - at);
+          body = shorter;
+        }
+        default -> { // a stretch again
+          int end = Math.min(body.length, at + 1 + random.nextInt(20));
+          byte[] longer = new byte[body.length + end - at];
+          System.arraycopy(body, 0, longer, 0, end);
+          System.arraycopy(body, at, longer, end, body.length - at);
+          body = longer;
+        }
+      }
+    }
+    return body;
+  }
+}

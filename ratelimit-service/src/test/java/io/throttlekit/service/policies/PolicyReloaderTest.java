@@ -1,0 +1,246 @@
+package io.throttlekit.service.policies;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.service.config.PolicyConfig;
+import io.throttlekit.service.config.RuntimeFolder;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class PolicyReloaderTest {
+
+  @TempDir private Path folder;
+
+  private final PolicyStore store = new PolicyStore();
+  private final List<Boolean> loads = new ArrayList<>();
+  private final List<PolicyReloader> reloaders = new ArrayList<>();
+
+  @AfterEach
+  void close() {
+    reloaders.forEach(PolicyReloader::close);
+  }
+
+  @Test
+  void anUnchangedFolderIsLoadedOnce() throws IOException {
+    write("a.yaml", "a", 1);
+    PolicyReloader reloader = reloader(folder);
+    assertThat(reloader.poll()).isTrue();
+    assertThat(reloader.poll()).isFalse();
+    assertThat(reloader.poll()).isFalse();
+    assertThat(loads).containsExactly(true);
+    assertThat(store.status().generation()).isEqualTo(1);
+    assertThat(store.status().good()).isTrue();
+    assertThat(limit("a")).isEqualTo(1);
+  }
+
+  @Test
+  void anEditInPlaceIsLoaded() throws IOException {
+    write("a.yaml", "a", 1);
+    PolicyReloader reloader = reloader(folder);
+    reloader.poll();
+    write("a.yaml", "a", 2);
+    assertThat(reloader.poll()).isTrue();
+    assertThat(limit("a")).isEqualTo(2);
+  }
+
+  @Test
+  void anEditThatKeepsSizeAndTimeIsLoadedWhileItIsYoung() throws IOException {
+    FileTime time = FileTime.fromMillis(FAR_FUTURE - 1_000);
+    Path file = write("a.yaml", "a", 1);
+    Files.setLastModifiedTime(file, time);
+    PolicyReloader reloader = reloader(folder);
+    reloader.poll();
+    write("a.yaml", "a", 2);
+    Files.setLastModifiedTime(file, time);
+    assertThat(reloader.poll()).isTrue();
+    assertThat(limit("a")).isEqualTo(2);
+  }
+
+  @Test
+  void aFileThatIsTouchedButNotChangedIsNotLoadedAgain() throws IOException {
+    Path file = write("a.yaml", "a", 1);
+    PolicyReloader reloader = reloader(folder);
+    reloader.poll();
+    Files.setLastModifiedTime(file, FileTime.fromMillis(1_000_000));
+    assertThat(reloader.poll()).isFalse();
+    assertThat(loads).hasSize(1);
+  }
+
+  @Test
+  void aFileThatIsRenamedOverTheOldOneIsLoaded() throws IOException {
+    write("a.yaml", "a", 1);
+    PolicyReloader reloader = reloader(folder);
+    reloader.poll();
+    Path next = write("next", "a", 3);
+    Files.move(
+        next,
+        folder.resolve("a.yaml"),
+        StandardCopyOption.ATOMIC_MOVE,
+        StandardCopyOption.REPLACE_EXISTING);
+    assertThat(reloader.poll()).isTrue();
+    assertThat(limit("a")).isEqualTo(3);
+  }
+
+  @Test
+  void filesThatComeAndGoAreSeen() throws IOException {
+    write("a.yaml", "a", 1);
+    PolicyReloader reloader = reloader(folder);
+    reloader.poll();
+    Path more = write("b.yaml", "b", 2);
+    assertThat(reloader.poll()).isTrue();
+    assertThat(limit("b")).isEqualTo(2);
+    Files.delete(more);
+    assertThat(reloader.poll()).isTrue();
+    assertThat(book().domains()).containsExactly("a");
+  }
+
+  @Test
+  void theSwappedLinkOfAConfigMapIsSeen() throws IOException {
+    configMap("..2026_1", 1);
+    Files.createSymbolicLink(folder.resolve("..data"), Path.of("..2026_1"));
+    Files.createSymbolicLink(folder.resolve("a.yaml"), Path.of("..data/a.yaml"));
+    PolicyReloader reloader = reloader(folder);
+    reloader.poll();
+    assertThat(limit("a")).isEqualTo(1);
+
+    configMap("..2026_2", 2);
+    Path next = Files.createSymbolicLink(folder.resolve("..data_tmp"), Path.of("..2026_2"));
+    Files.move(
+        next,
+        folder.resolve("..data"),
+        StandardCopyOption.ATOMIC_MOVE,
+        StandardCopyOption.REPLACE_EXISTING);
+    assertThat(reloader.poll()).isTrue();
+    assertThat(limit("a")).isEqualTo(2);
+    assertThat(store.status().problems()).isEmpty();
+  }
+
+  @Test
+  void aSwappedRuntimeRootIsSeen() throws IOException {
+    Files.createDirectories(folder.resolve("v1/rl/config"));
+    Files.createDirectories(folder.resolve("v2/rl/config"));
+    write("v1/rl/config/a.yaml", "a", 1);
+    write("v2/rl/config/a.yaml", "a", 2);
+    Path root = Files.createSymbolicLink(folder.resolve("current"), Path.of("v1"));
+    RuntimeFolder runtime = new RuntimeFolder(root, "rl", "config", true, true);
+    PolicyReloader reloader = reloader(config(List.of(), runtime));
+    reloader.poll();
+    assertThat(limit("a")).isEqualTo(1);
+    Files.delete(root);
+    Files.createSymbolicLink(root, Path.of("v2"));
+    assertThat(reloader.poll()).isTrue();
+    assertThat(limit("a")).isEqualTo(2);
+  }
+
+  @Test
+  void aBadFileKeepsTheLastGoodPoliciesAndIsToldOnce() throws IOException {
+    write("a.yaml", "a", 1);
+    PolicyReloader reloader = reloader(folder);
+    reloader.poll();
+    Files.writeString(folder.resolve("b.yaml"), "domain: b\ndescriptors: [{kee: x}]\n");
+    assertThat(reloader.poll()).isTrue();
+    assertThat(reloader.poll()).isFalse();
+    assertThat(loads).containsExactly(true, false);
+    assertThat(limit("a")).isEqualTo(1);
+    assertThat(store.status().generation()).isEqualTo(1);
+    assertThat(store.status().good()).isFalse();
+    assertThat(store.status().lastError()).contains("error");
+    assertThat(store.status().problems()).isNotEmpty();
+
+    write("b.yaml", "b", 5);
+    assertThat(reloader.poll()).isTrue();
+    assertThat(store.status().good()).isTrue();
+    assertThat(limit("b")).isEqualTo(5);
+  }
+
+  @Test
+  void aFolderThatVanishesKeepsThePoliciesUntilItIsBack() throws IOException {
+    Path below = Files.createDirectory(folder.resolve("p"));
+    write("p/a.yaml", "a", 1);
+    PolicyReloader reloader = reloader(below);
+    reloader.poll();
+    Files.move(below, folder.resolve("elsewhere"));
+    assertThat(reloader.poll()).isTrue();
+    assertThat(reloader.poll()).isFalse();
+    assertThat(limit("a")).isEqualTo(1);
+    assertThat(store.status().good()).isFalse();
+    Files.move(folder.resolve("elsewhere"), below);
+    assertThat(reloader.poll()).isTrue();
+    assertThat(store.status().good()).isTrue();
+  }
+
+  @Test
+  void nothingIsInForceWhileTheFirstLoadIsBad() throws IOException {
+    Files.writeString(folder.resolve("a.yaml"), "domain: ''\n");
+    PolicyReloader reloader = reloader(folder);
+    assertThat(reloader.poll()).isTrue();
+    assertThat(store.book()).isNull();
+    assertThat(store.status().generation()).isZero();
+    assertThat(store.status().loadedAtMillis()).isZero();
+  }
+
+  /** Later than the time of any file here, so that files count as settled. */
+  private static final long FAR_FUTURE = 4_000_000_000_000L;
+
+  private PolicyReloader reloader(Path path) {
+    return reloader(config(List.of(path), new RuntimeFolder(path, "", "", true, true)));
+  }
+
+  private PolicyReloader reloader(PolicyConfig config) {
+    PolicyReloader reloader = new PolicyReloader(config, store, new FarFuture(), loads::add);
+    reloaders.add(reloader);
+    return reloader;
+  }
+
+  private static PolicyConfig config(List<Path> paths, RuntimeFolder runtime) {
+    return new PolicyConfig(paths, runtime, true, Duration.ofSeconds(1), true);
+  }
+
+  private void configMap(String version, long limit) throws IOException {
+    Files.createDirectory(folder.resolve(version));
+    write(version + "/a.yaml", "a", limit);
+  }
+
+  private Path write(String file, String domain, long limit) throws IOException {
+    return Files.writeString(
+        folder.resolve(file),
+        "domain: %s\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: %d}}]\n"
+            .formatted(domain, limit));
+  }
+
+  private PolicyBook book() {
+    return Objects.requireNonNull(store.book());
+  }
+
+  private long limit(String domain) {
+    return Objects.requireNonNull(
+            Objects.requireNonNull(book().domain(domain)).match(new String[] {"k", "v"}))
+        .limits()
+        .getFirst()
+        .requestsPerUnit();
+  }
+
+  private static final class FarFuture implements TimeSource {
+    @Override
+    public long wallMillis() {
+      return FAR_FUTURE;
+    }
+
+    @Override
+    public long monotonicNanos() {
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,151 @@
+package io.throttlekit.service.server;
+
+import static io.throttlekit.service.server.Ask.entries;
+import static io.throttlekit.service.server.Ask.x;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.throttlekit.service.server.Health.Obstacle;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class DrainTest {
+  private final AtomicReference<@Nullable String> lastRefusal = new AtomicReference<>();
+  private final Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
+
+  @Test
+  void underLoadEveryCallThatReachedTheServerIsAnswered() throws Exception {
+    GrpcServer leaving = serve(Duration.ofSeconds(10), Duration.ofMillis(100));
+    GrpcServer staying = setup.serve(Setup.loopback());
+    AtomicInteger answered = new AtomicInteger();
+    AtomicInteger moved = new AtomicInteger();
+    List<Thread> callers = new ArrayList<>();
+    List<Throwable> lost = java.util.Collections.synchronizedList(new ArrayList<>());
+    ManagedChannel first = Channels.to(leaving);
+    ManagedChannel second = Channels.to(staying);
+    for (int c = 0; c < 8; c++) {
+      callers.add(
+          Thread.ofVirtual()
+              .start(() -> {
+                try {
+                  while (moved.get() < 50) {
+                    if (askOnce(first)) {
+                      answered.incrementAndGet();
+                    } else {
+                      // Nobody listens any more; a lost call would be a closed connection.
+                      assertThat(lastRefusal.get()).isEqualTo("io exception");
+                      assertThat(setup.health.serving()).isFalse();
+                      moved.incrementAndGet();
+                      assertThat(askOnce(second)).isTrue();
+                    }
+                  }
+                } catch (Throwable t) {
+                  lost.add(t);
+                }
+              }));
+    }
+    await().until(() -> answered.get() > 200);
+    leaving.stop();
+    for (Thread caller : callers) {
+      caller.join();
+    }
+    assertThat(lost).isEmpty();
+    assertThat(answered.get()).isGreaterThan(200);
+    first.shutdownNow();
+    second.shutdownNow();
+    staying.stop();
+  }
+
+  @Test
+  void duringTheDelayHealthSaysNoAndCallsAreStillAnswered() throws Exception {
+    GrpcServer server = serve(Duration.ofSeconds(5), Duration.ofSeconds(30));
+    ManagedChannel channel = Channels.to(server);
+    Thread stopping = Thread.ofVirtual().start(server::stop);
+    await().until(() -> setup.health.obstacles().contains(Obstacle.DRAINING));
+    assertThat(askOnce(channel)).isTrue();
+    assertThat(stopping.isAlive()).isTrue();
+    stopping.interrupt();
+    stopping.join();
+    assertThat(askOnce(channel)).isFalse();
+    channel.shutdownNow();
+  }
+
+  @Test
+  void aCallInProgressEndsBeforeTheServerDoes() throws Exception {
+    GrpcServer server = serve(Duration.ofSeconds(30), Duration.ZERO);
+    ManagedChannel channel = Channels.to(server);
+    CompletableFuture<Status> ended = new CompletableFuture<>();
+    var call = open(channel, ended);
+    Thread stopping = Thread.ofVirtual().start(server::stop);
+    await().until(() -> setup.health.obstacles().contains(Obstacle.DRAINING));
+    assertThat(ended).isNotDone();
+    call.halfClose();
+    assertThat(ended.get().getCode()).isEqualTo(Status.Code.OK);
+    stopping.join();
+    channel.shutdownNow();
+  }
+
+  @Test
+  void aCallThatDoesNotEndIsCutWhenTheTimeIsUp() throws Exception {
+    GrpcServer server = serve(Duration.ofMillis(200), Duration.ZERO);
+    ManagedChannel channel = Channels.to(server);
+    CompletableFuture<Status> ended = new CompletableFuture<>();
+    var _ = open(channel, ended);
+    server.stop();
+    assertThat(ended.get().getCode()).isIn(Status.Code.UNAVAILABLE, Status.Code.CANCELLED);
+    channel.shutdownNow();
+  }
+
+  private GrpcServer serve(Duration drainTimeout, Duration drainDelay) {
+    return setup.serve(Setup.listener(null, null, drainTimeout, drainDelay));
+  }
+
+  /** A call that the server has begun and that the client does not complete. */
+  private ClientCall<?, ?> open(ManagedChannel channel, CompletableFuture<Status> ended) {
+    assertThat(askOnce(channel)).isTrue(); // connected
+    var call =
+        channel.newCall(RateLimitServiceGrpc.getShouldRateLimitMethod(), CallOptions.DEFAULT);
+    call.start(
+        new ClientCall.Listener<>() {
+          @Override
+          public void onClose(Status status, Metadata trailers) {
+            ended.complete(status);
+          }
+        },
+        new Metadata());
+    call.request(1);
+    call.sendMessage(x(entries("max", "a")));
+    assertThat(askOnce(channel)).isTrue(); // the connection is in order: it has begun
+    return call;
+  }
+
+  /** False when the server refuses the call because it is going. */
+  private boolean askOnce(ManagedChannel channel) {
+    try {
+      var response =
+          RateLimitServiceGrpc.newBlockingStub(channel).shouldRateLimit(x(entries("max", "a")));
+      assertThat(response.getOverallCode()).isEqualTo(Code.OK);
+      return true;
+    } catch (StatusRuntimeException e) {
+      assertThat(e.getStatus().getCode()).as("%s", e).isEqualTo(Status.Code.UNAVAILABLE);
+      lastRefusal.set(e.getStatus().getDescription());
+      return false;
+    }
+  }
+}

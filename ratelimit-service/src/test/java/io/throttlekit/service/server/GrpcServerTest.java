@@ -1,0 +1,236 @@
+package io.throttlekit.service.server;
+
+import static io.throttlekit.service.server.Ask.entries;
+import static io.throttlekit.service.server.Ask.x;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.grpc.CallOptions;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.Marshaller;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.StreamObserver;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class GrpcServerTest {
+  private final Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
+  private final GrpcServer server = setup.serve(Setup.loopback());
+  private final ManagedChannel channel = Channels.to(server);
+
+  @AfterEach
+  void stop() {
+    channel.shutdownNow();
+    server.stop();
+  }
+
+  @Test
+  void of200CallsAtOnceExactlyAsManyPassAsTheLimitSays() throws Exception {
+    var stub = RateLimitServiceGrpc.newFutureStub(channel);
+    var calls = new ArrayList<java.util.concurrent.Future<RateLimitResponse>>();
+    for (int i = 0; i < 200; i++) {
+      calls.add(stub.shouldRateLimit(x(entries("hundred", "a"))));
+    }
+    Map<Code, Integer> codes = new HashMap<>();
+    for (var call : calls) {
+      codes.merge(call.get().getOverallCode(), 1, Integer::sum);
+    }
+    assertThat(codes).isEqualTo(Map.of(Code.OK, 100, Code.OVER_LIMIT, 100));
+  }
+
+  @Test
+  void aRequestThatCannotBeAnsweredIsAnInvalidArgument() {
+    assertError(
+        RateLimitRequest.getDefaultInstance(),
+        Status.Code.INVALID_ARGUMENT,
+        "rate limit domain must not be empty");
+  }
+
+  @Test
+  void withoutPoliciesTheServiceIsUnavailableUntilThereAreSome() {
+    var policies = setup.book.getAndSet(null);
+    assertError(
+        x(entries("one", "a")), Status.Code.UNAVAILABLE, "no rate limit configuration loaded");
+    setup.book.set(policies);
+    assertThat(ask(x(entries("one", "a"))).getOverallCode()).isEqualTo(Code.OK);
+  }
+
+  @Test
+  void bytesThatAreNoRequestAreAnInvalidArgumentAndTheServerLivesOnSeed42() {
+    RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(42);
+    byte[] request = x(entries("one", "a"), entries("two", "b")).toByteArray();
+    int refused = 0;
+    for (int i = 0; i < 300; i++) {
+      byte[] bytes = request.clone();
+      for (int n = 0; n < 3; n++) {
+        bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(256);
+      }
+      try {
+        assertThat(raw(bytes)).isNotEmpty();
+      } catch (StatusRuntimeException e) {
+        assertThat(e.getStatus().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        refused++;
+      }
+    }
+    assertThat(refused).isBetween(50, 300);
+    assertThatThrownBy(() -> raw(new byte[] {(byte) 0x0a, (byte) 0xff, 1, 2}))
+        .hasMessage("INVALID_ARGUMENT: the request is not a valid protobuf message");
+    assertThat(ask(x(entries("hundred", "alive"))).getOverallCode()).isEqualTo(Code.OK);
+  }
+
+  @Test
+  void noMessageAndTwoMessagesAreErrorsThatChargeNothing() {
+    assertThat(streamed(0)).as("none").startsWith("INVALID_ARGUMENT").contains("has none");
+    assertThat(streamed(2)).as("two").startsWith("CANCELLED");
+    assertThat(streamed(1)).isEqualTo("OK");
+    assertThat(ask(x(entries("hundred", "streamed"))).getStatuses(0).getLimitRemaining())
+        .isEqualTo(98);
+  }
+
+  @Test
+  void aMessageThatIsTooLongIsRefused() {
+    String large = "v".repeat(300 * 1024);
+    assertThatThrownBy(() -> ask(x(entries("one", large))))
+        .isInstanceOf(StatusRuntimeException.class)
+        .hasMessageContaining("RESOURCE_EXHAUSTED");
+    assertThat(ask(x(entries("one", "a"))).getOverallCode()).isEqualTo(Code.OK);
+  }
+
+  @Test
+  void aCallerThatGoesAwayHarmsNobody() {
+    var call =
+        channel.newCall(RateLimitServiceGrpc.getShouldRateLimitMethod(), CallOptions.DEFAULT);
+    call.start(new io.grpc.ClientCall.Listener<>() {}, new io.grpc.Metadata());
+    call.request(1);
+    call.sendMessage(x(entries("one", "gone")));
+    call.cancel("changed my mind", null);
+    assertThat(ask(x(entries("one", "gone"))).getOverallCode()).isEqualTo(Code.OK);
+  }
+
+  @Test
+  void anAddressInUseIsNamedWithTheReason() {
+    var taken = Setup.loopback();
+    var config =
+        new io.throttlekit.service.config.GrpcConfig(
+            "127.0.0.1",
+            server.port(),
+            null,
+            null,
+            taken.maxConnectionAge(),
+            taken.maxConnectionAgeGrace(),
+            taken.keepAliveTime(),
+            taken.keepAliveTimeout(),
+            taken.permitKeepAliveTime(),
+            taken.maxMessageBytes(),
+            200,
+            100,
+            1,
+            taken.drainTimeout(),
+            taken.drainDelay());
+    assertThatThrownBy(() -> new Setup(Book.X, Setup.NATIVE, Setup.BARE).serve(config))
+        .isInstanceOf(ListenException.class)
+        .hasMessageStartingWith("cannot listen on 127.0.0.1:" + server.port() + ": ")
+        .hasMessageContaining("ddress already in use");
+  }
+
+  @Test
+  void theAddressNamesThePortThatWasFree() {
+    assertThat(server.port()).isPositive();
+    assertThat(server.address()).isEqualTo("127.0.0.1:" + server.port());
+  }
+
+  private void assertError(RateLimitRequest request, Status.Code code, String description) {
+    assertThatThrownBy(() -> ask(request))
+        .isInstanceOfSatisfying(
+            StatusRuntimeException.class,
+            e -> {
+              assertThat(e.getStatus().getCode()).isEqualTo(code);
+              assertThat(e.getStatus().getDescription()).isEqualTo(description);
+            });
+  }
+
+  private RateLimitResponse ask(RateLimitRequest request) {
+    return RateLimitServiceGrpc.newBlockingStub(channel).shouldRateLimit(request);
+  }
+
+  private byte[] raw(byte[] request) {
+    MethodDescriptor<byte[], byte[]> method =
+        MethodDescriptor.newBuilder(new Bytes(), new Bytes())
+            .setType(MethodDescriptor.MethodType.UNARY)
+            .setFullMethodName(RateLimitServiceGrpc.getShouldRateLimitMethod().getFullMethodName())
+            .build();
+    return ClientCalls.blockingUnaryCall(channel, method, CallOptions.DEFAULT, request);
+  }
+
+  /** The status of a call with so many messages. */
+  private String streamed(int messages) {
+    var method =
+        RateLimitServiceGrpc.getShouldRateLimitMethod().toBuilder()
+            .setType(MethodDescriptor.MethodType.BIDI_STREAMING)
+            .build();
+    CompletableFuture<String> status = new CompletableFuture<>();
+    StreamObserver<RateLimitRequest> requests =
+        ClientCalls.asyncBidiStreamingCall(
+            channel.newCall(method, CallOptions.DEFAULT), new Ending(status));
+    for (int i = 0; i < messages; i++) {
+      requests.onNext(x(entries("hundred", "streamed")));
+    }
+    requests.onCompleted();
+    try {
+      return status.get();
+    } catch (InterruptedException | ExecutionException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private record Ending(CompletableFuture<String> status)
+      implements StreamObserver<RateLimitResponse> {
+    @Override
+    public void onNext(RateLimitResponse response) {}
+
+    @Override
+    public void onError(Throwable t) {
+      Status ended = Status.fromThrowable(t);
+      status.complete(ended.getCode() + " " + ended.getDescription());
+    }
+
+    @Override
+    public void onCompleted() {
+      status.complete("OK");
+    }
+  }
+
+  private record Bytes() implements Marshaller<byte[]> {
+    @Override
+    public InputStream stream(byte[] value) {
+      return new ByteArrayInputStream(value);
+    }
+
+    @Override
+    public byte[] parse(InputStream stream) {
+      try {
+        return stream.readAllBytes();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+}

@@ -1,0 +1,192 @@
+package io.throttlekit.service.server;
+
+import static io.throttlekit.service.server.Ask.entries;
+import static io.throttlekit.service.server.Ask.x;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.grpc.ManagedChannel;
+import io.grpc.StatusRuntimeException;
+import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.X509Bundle;
+import io.throttlekit.service.config.TlsConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ServerTlsTest {
+  private final X509Bundle authority = authority("CN=first");
+  private final X509Bundle otherAuthority = authority("CN=second");
+  private @Nullable GrpcServer server;
+
+  @TempDir Path folder;
+
+  @BeforeEach
+  void writeCertificate() throws IOException {
+    write(issued(authority, "ratelimit.test"));
+    Files.writeString(folder.resolve("ca.pem"), authority.getCertificatePEM());
+  }
+
+  @AfterEach
+  void stop() {
+    if (server != null) {
+      server.stop();
+    }
+  }
+
+  @Test
+  void clientsThatTrustTheCertificateAreServed() throws IOException {
+    serve(null, null);
+    assertThat(ask(authority, null)).isEqualTo(Code.OK);
+    assertThatThrownBy(() -> ask(otherAuthority, null)).isInstanceOf(StatusRuntimeException.class);
+  }
+
+  @Test
+  void withAClientAuthorityOnlyItsClientsAreServed() throws IOException {
+    serve("ca.pem", null);
+    assertThat(ask(authority, issued(authority, "envoy.test"))).isEqualTo(Code.OK);
+    assertThatThrownBy(() -> ask(authority, null)).isInstanceOf(StatusRuntimeException.class);
+    assertThatThrownBy(() -> ask(authority, issued(otherAuthority, "envoy.test")))
+        .isInstanceOf(StatusRuntimeException.class);
+  }
+
+  @Test
+  void withAClientNameOnlyCertificatesThatCarryItAreServed() throws IOException {
+    serve("ca.pem", "envoy.test");
+    assertThat(ask(authority, issued(authority, "envoy.test"))).isEqualTo(Code.OK);
+    assertThatThrownBy(() -> ask(authority, issued(authority, "other.test")))
+        .isInstanceOf(StatusRuntimeException.class);
+  }
+
+  @Test
+  void newHandshakesUseTheCertificateThatReplacedTheOldWhileOldConnectionsGoOn()
+      throws IOException {
+    GrpcServer serving = serve(null, null);
+    ManagedChannel before = Channels.tls(serving, authority, null);
+    assertThat(ask(before)).isEqualTo(Code.OK);
+    write(issued(otherAuthority, "ratelimit.test"));
+    await()
+        .atMost(Duration.ofSeconds(10))
+        .ignoreExceptions()
+        .until(() -> ask(otherAuthority, null) == Code.OK);
+    assertThatThrownBy(() -> ask(authority, null)).isInstanceOf(StatusRuntimeException.class);
+    assertThat(ask(before)).isEqualTo(Code.OK);
+    before.shutdownNow();
+  }
+
+  @Test
+  void aKeyThatIsNotTheCertificatesChangesNothing() throws IOException {
+    TlsConfig config = config(null, null);
+    TlsFiles good = read(config);
+    Files.writeString(
+        folder.resolve("key.pem"), issued(otherAuthority, "ratelimit.test").getPrivateKeyPEM());
+    assertThatThrownBy(() -> TlsFiles.read(config))
+        .hasMessage("the key is not that of the certificate");
+    assertThat(good.sameAs(good)).isTrue();
+  }
+
+  @Test
+  void badFilesKeepTheOldCertificateUntilGoodOnesCome() throws IOException {
+    serve(null, null);
+    Files.writeString(folder.resolve("cert.pem"), "no certificate");
+    await()
+        .during(Duration.ofMillis(300))
+        .atMost(Duration.ofSeconds(5))
+        .until(() -> ask(authority, null) == Code.OK);
+    write(issued(otherAuthority, "ratelimit.test"));
+    await()
+        .atMost(Duration.ofSeconds(10))
+        .ignoreExceptions()
+        .until(() -> ask(otherAuthority, null) == Code.OK);
+  }
+
+  @Test
+  void missingFilesAreNamedAtTheStart() {
+    TlsConfig config =
+        new TlsConfig(folder.resolve("absent.pem"), folder.resolve("key.pem"), null, null);
+    assertThatThrownBy(() -> ServerTls.follow(config, Duration.ofSeconds(1)))
+        .isInstanceOf(ListenException.class)
+        .hasMessageStartingWith("cannot use the TLS files: ")
+        .hasMessageContaining("absent.pem");
+  }
+
+  private GrpcServer serve(@Nullable String clientCa, @Nullable String clientSan) {
+    GrpcServer started =
+        new Setup(Book.X, Setup.NATIVE, Setup.BARE)
+            .serve(
+                Setup.listener(
+                    null, config(clientCa, clientSan), Duration.ofSeconds(5), Duration.ZERO));
+    server = started;
+    return started;
+  }
+
+  private TlsConfig config(@Nullable String clientCa, @Nullable String clientSan) {
+    return new TlsConfig(
+        folder.resolve("cert.pem"),
+        folder.resolve("key.pem"),
+        clientCa == null ? null : folder.resolve(clientCa),
+        clientSan);
+  }
+
+  private Code ask(X509Bundle trusted, @Nullable X509Bundle identity) throws IOException {
+    ManagedChannel channel =
+        Channels.tls(java.util.Objects.requireNonNull(server), trusted, identity);
+    try {
+      return ask(channel);
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  private static Code ask(ManagedChannel channel) {
+    return RateLimitServiceGrpc.newBlockingStub(channel)
+        .shouldRateLimit(x(entries("hundred", "a")))
+        .getOverallCode();
+  }
+
+  private void write(X509Bundle certificate) throws IOException {
+    Files.writeString(folder.resolve("cert.pem"), certificate.getCertificatePathPEM());
+    Files.writeString(folder.resolve("key.pem"), certificate.getPrivateKeyPEM());
+  }
+
+  private static TlsFiles read(TlsConfig config) {
+    try {
+      return TlsFiles.read(config);
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static X509Bundle authority(String subject) {
+    try {
+      return new CertificateBuilder()
+          .subject(subject)
+          .setIsCertificateAuthority(true)
+          .ecp256()
+          .buildSelfSigned();
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static X509Bundle issued(X509Bundle issuer, String name) {
+    try {
+      return new CertificateBuilder()
+          .subject("CN=" + name)
+          .addSanDnsName(name)
+          .ecp256()
+          .buildIssuedBy(issuer);
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+}

@@ -1,0 +1,241 @@
+package io.throttlekit.service.telemetry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.Metadata;
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class DecisionTracingTest {
+  private static final String TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
+  private static final String SPAN = "00f067aa0ba902b7";
+
+  private final InMemorySpanExporter spans = InMemorySpanExporter.create();
+  private final SdkTracerProvider tracers =
+      SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(spans)).build();
+  private double drawn = 0.5;
+  private final DecisionTracing never = DecisionTracing.on(tracers.get("test"), 0, () -> drawn);
+  private final DecisionTracing half = DecisionTracing.on(tracers.get("test"), 0.5, () -> drawn);
+
+  @AfterEach
+  void close() {
+    tracers.close();
+  }
+
+  @Test
+  void continuesASampledTraceAndSaysWhatWasDecided() {
+    DecisionSpan span =
+        started(never.start(headers("traceparent", "00-" + TRACE + "-" + SPAN + "-01")));
+    span.decided("shop", "user", false, 3, "memory");
+    span.end();
+
+    SpanData data = onlySpan();
+    assertThat(data.getName()).isEqualTo("ratelimit.decide");
+    assertThat(data.getKind()).isEqualTo(SpanKind.SERVER);
+    assertThat(data.getTraceId()).isEqualTo(TRACE);
+    assertThat(data.getParentSpanId()).isEqualTo(SPAN);
+    assertThat(text(data, "ratelimit.domain")).isEqualTo("shop");
+    assertThat(text(data, "ratelimit.rule")).isEqualTo("user");
+    assertThat(text(data, "ratelimit.decision")).isEqualTo("over_limit");
+    assertThat(text(data, "ratelimit.decided_in")).isEqualTo("memory");
+    assertThat(data.getAttributes().get(AttributeKey.longKey("ratelimit.remaining"))).isEqualTo(3);
+  }
+
+  @Test
+  void saysWhyThereWasNoDecision() {
+    DecisionSpan span = started(never.start(headers("b3", "1")));
+    span.failed("no policies");
+    span.end();
+
+    assertThat(onlySpan().getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
+    assertThat(onlySpan().getStatus().getDescription()).isEqualTo("no policies");
+  }
+
+  @Test
+  void leavesOutTheRuleWhenNoneMatched() {
+    DecisionSpan span = started(never.start(headers("b3", "1")));
+    span.decided("shop", "", true, 0, "memory");
+    span.end();
+
+    assertThat(onlySpan().getAttributes().asMap()).hasSize(3);
+    assertThat(text(onlySpan(), "ratelimit.decision")).isEqualTo("ok");
+  }
+
+  @Test
+  void keepsTheOrderOfTheTraceState() {
+    started(
+            never.start(
+                headers(
+                    "traceparent",
+                    "00-" + TRACE + "-" + SPAN + "-01",
+                    "tracestate",
+                    "a=1, b=2,broken")))
+        .end();
+
+    assertThat(onlySpan().getSpanContext().getTraceState().asMap())
+        .containsExactly(Map.entry("a", "1"), Map.entry("b", "2"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "b3=4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-1",
+        "b3=4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-d",
+        "b3=4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-1-05e3ac9a4f6e3b90",
+        "x-b3-traceid=4bf92f3577b34da6a3ce929d0e0e4736;x-b3-spanid=00f067aa0ba902b7;x-b3-sampled=1",
+        "x-b3-traceid=4BF92F3577B34DA6A3CE929D0E0E4736;x-b3-spanid=00f067aa0ba902b7;x-b3-flags=1",
+        "traceparent=cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-what-comes-later",
+      })
+  void continuesOtherFormsOfASampledParent(String headers) {
+    started(never.start(parsed(headers))).end();
+
+    assertThat(onlySpan().getTraceId()).isEqualTo(TRACE);
+    assertThat(onlySpan().getParentSpanId()).isEqualTo(SPAN);
+  }
+
+  @Test
+  void padsAShortB3TraceId() {
+    started(never.start(headers("b3", "a3ce929d0e0e4736-" + SPAN + "-1"))).end();
+
+    assertThat(onlySpan().getTraceId()).isEqualTo("0000000000000000a3ce929d0e0e4736");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "traceparent=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00",
+        "b3=0",
+        "b3=4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0",
+        "x-b3-sampled=0",
+        "x-b3-traceid=4bf92f3577b34da6a3ce929d0e0e4736;x-b3-spanid=00f067aa0ba902b7;x-b3-sampled=0",
+      })
+  void respectsAParentThatIsNotSampledWhateverTheRatio(String headers) {
+    drawn = 0;
+
+    assertThat(half.start(parsed(headers))).isNull();
+  }
+
+  @Test
+  void drawsForRequestsWithoutATrace() {
+    drawn = 0.499;
+    started(half.start(new Metadata())).end();
+    drawn = 0.5;
+
+    assertThat(half.start(new Metadata())).isNull();
+    assertThat(onlySpan().getParentSpanContext().isValid()).isFalse();
+  }
+
+  @Test
+  void drawsForAB3ParentThatLeftItOpen() {
+    drawn = 0.1;
+    started(half.start(headers("b3", TRACE + "-" + SPAN))).end();
+    drawn = 0.9;
+
+    assertThat(half.start(headers("b3", TRACE + "-" + SPAN))).isNull();
+    assertThat(onlySpan().getTraceId()).isEqualTo(TRACE);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "00",
+        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0",
+        "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
+        "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+        "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+        "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more",
+        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-zz",
+        "00_4bf92f3577b34da6a3ce929d0e0e4736_00f067aa0ba902b7_01",
+      })
+  void aMalformedParentIsAsIfAbsent(String traceparent) {
+    assertThat(never.start(headers("traceparent", traceparent))).isNull();
+  }
+
+  @Test
+  void noHeaderEverThrowsInHundredThousandOfSeed20261121() {
+    RandomGenerator random = new SplittableRandom(20261121);
+    String[] names = {
+      "traceparent", "tracestate", "b3", "x-b3-traceid", "x-b3-spanid", "x-b3-sampled", "x-b3-flags"
+    };
+    String[] seeds = {
+      "00-" + TRACE + "-" + SPAN + "-01", "a=1,b=2", TRACE + "-" + SPAN + "-1", TRACE, SPAN, "1"
+    };
+    int begun = 0;
+    for (int i = 0; i < 100_000; i++) {
+      Metadata headers = new Metadata();
+      for (String name : names) {
+        if (random.nextInt(3) == 0) {
+          put(headers, name, mutated(seeds[random.nextInt(seeds.length)], random));
+        }
+      }
+      DecisionSpan span = half.start(headers);
+      if (span != null) {
+        begun++;
+      }
+    }
+    assertThat(begun).isPositive();
+  }
+
+  private static String mutated(String seed, RandomGenerator random) {
+    StringBuilder text = new StringBuilder(seed);
+    for (int i = random.nextInt(4); i > 0 && !text.isEmpty(); i--) {
+      int at = random.nextInt(text.length());
+      switch (random.nextInt(3)) {
+        case 0 -> text.setCharAt(at, (char) random.nextInt(32, 127));
+        case 1 -> text.deleteCharAt(at);
+        default -> text.insert(at, "-");
+      }
+    }
+    return text.toString();
+  }
+
+  private static DecisionSpan started(@Nullable DecisionSpan span) {
+    return Objects.requireNonNull(span, "not traced");
+  }
+
+  private SpanData onlySpan() {
+    assertThat(spans.getFinishedSpanItems()).hasSize(1);
+    return spans.getFinishedSpanItems().getFirst();
+  }
+
+  private static @Nullable String text(SpanData span, String name) {
+    return span.getAttributes().get(AttributeKey.stringKey(name));
+  }
+
+  private static Metadata parsed(String headers) {
+    Metadata metadata = new Metadata();
+    for (String header : headers.split(";", -1)) {
+      int equals = header.indexOf('=');
+      put(metadata, header.substring(0, equals), header.substring(equals + 1));
+    }
+    return metadata;
+  }
+
+  private static Metadata headers(String... namesAndValues) {
+    Metadata metadata = new Metadata();
+    for (int i = 0; i < namesAndValues.length; i += 2) {
+      put(metadata, namesAndValues[i], namesAndValues[i + 1]);
+    }
+    return metadata;
+  }
+
+  private static void put(Metadata headers, String name, String value) {
+    headers.put(Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER), value);
+  }
+}
