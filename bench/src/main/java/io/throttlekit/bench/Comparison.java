@@ -18,12 +18,16 @@ final class Comparison {
     for (Contender contender : both) {
       contender.warmUp(closedLoop, plan.warmUp());
     }
+    long warmUpAnswers = Math.min(noOp.warmUpAnswers(), service.warmUpAnswers());
     for (int round = 0; round < plan.rounds(); round++) {
       for (Contender contender : inTurn(both, round)) {
         contender.saturate(closedLoop, plan.roundTime());
       }
     }
     OpenLoop half = new OpenLoop(halfLoad(noOp, service));
+    for (Contender contender : both) {
+      contender.warmUp(half, plan.roundTime()); // the sender's own code is cold
+    }
     for (int round = 0; round < plan.rounds(); round++) {
       for (Contender contender : inTurn(both, round)) {
         contender.offerSteadily(half, plan.roundTime());
@@ -32,7 +36,8 @@ final class Comparison {
     for (Contender contender : both) {
       contender.countAllocations(closedLoop, plan.roundTime());
     }
-    return new ComparisonReport(noOp.figures(), service.figures(), plan.rounds(), half.perSecond());
+    return new ComparisonReport(
+        noOp.figures(), service.figures(), plan.rounds(), half.perSecond(), warmUpAnswers);
   }
 
   /** The same rate for both: half of what the slower one can do. */

@@ -9,9 +9,21 @@ import java.util.stream.Stream;
  * The service beside the server that decides nothing, measured in one run.
  *
  * @param halfLoadPerSecond the rate that was offered to both for latency
+ * @param warmUpAnswers what the less warm of the two had answered before anything counted
  */
 record ComparisonReport(
-    ServerFigures noOp, ServerFigures service, int rounds, int halfLoadPerSecond) {
+    ServerFigures noOp,
+    ServerFigures service,
+    int rounds,
+    int halfLoadPerSecond,
+    long warmUpAnswers) {
+  /** A JVM is at 0.8 of its peak after some 270,000 requests, whatever time they take. */
+  private static final long WARM = 300_000;
+
+  /** Whether the figures are the servers', not their compilers'. */
+  boolean warm() {
+    return warmUpAnswers >= WARM;
+  }
 
   /** The promised ratios, service to no-op. */
   List<Target> targets() {
@@ -31,6 +43,10 @@ record ComparisonReport(
   String table() {
     return "Medians of %d rounds; half load is %,d requests/s.%n%n"
             .formatted(rounds, halfLoadPerSecond)
+        + (warm()
+            ? ""
+            : "NOT WARM: after %,d requests these figures are the compiler's, not the service's.%n%n"
+                .formatted(warmUpAnswers))
         + "| server | decisions/s | µs CPU | µs CPU at half load | p50 ms at half load | p99 ms at"
         + " half load | bytes allocated | MB resident |\n"
         + "|---|---|---|---|---|---|---|---|\n"
@@ -42,8 +58,9 @@ record ComparisonReport(
 
   /** One JSON object in one line. */
   String json() {
-    return "{\"rounds\":%d,\"half_load_per_second\":%d,\"servers\":[%s],\"targets\":%s}"
+    return "{\"warm\":%s,\"rounds\":%d,\"half_load_per_second\":%d,\"servers\":[%s],\"targets\":%s}"
         .formatted(
+            warm(),
             rounds,
             halfLoadPerSecond,
             Stream.of(noOp, service).map(ComparisonReport::json).collect(Collectors.joining(",")),

@@ -12,6 +12,7 @@ final class Contender implements AutoCloseable {
   private final Requests requests;
   private final List<MeasuredLoad> saturated = new ArrayList<>();
   private final List<MeasuredLoad> steady = new ArrayList<>();
+  private long warmUpAnswers;
   private double allocatedBytes = Double.NaN;
 
   Contender(ServerProcess server, ComparisonPlan plan) {
@@ -20,10 +21,15 @@ final class Contender implements AutoCloseable {
     this.requests = new Requests(plan.keys());
   }
 
-  void warmUp(ClosedLoop loop, Duration time) throws InterruptedException {
+  void warmUp(Load loop, Duration time) throws InterruptedException {
     if (time.isPositive()) {
-      loop.offer(connections, requests, Bounds.lasting(time));
+      warmUpAnswers += loop.offer(connections, requests, Bounds.lasting(time)).answers();
     }
+  }
+
+  /** How many requests the server had answered before anything counted. */
+  long warmUpAnswers() {
+    return warmUpAnswers;
   }
 
   void saturate(ClosedLoop loop, Duration time) throws IOException, InterruptedException {
@@ -39,7 +45,7 @@ final class Contender implements AutoCloseable {
     try (AllocationProbe probe = AllocationProbe.of(server.pid())) {
       long before = probe.allocatedBytes();
       LoadResult result = loop.offer(connections, requests, Bounds.lasting(time));
-      allocatedBytes = (double) (probe.allocatedBytes() - before) / result.answers();
+      allocatedBytes = (double) (probe.allocatedBytes() - before) / Math.max(1, result.answers());
     }
   }
 

@@ -16,16 +16,21 @@ import java.util.concurrent.locks.LockSupport;
  * omission).
  *
  * @param perSecond requests per second, from 1
+ * @param time the clock of sending and of latencies
  */
-record OpenLoop(int perSecond) implements Load {
+record OpenLoop(int perSecond, TimeSource time) implements Load {
   private static final int MOST_IN_FLIGHT = 20_000;
   private static final long MOST_FAILURES = 1_000;
   private static final long GRACE_SECONDS = 30;
 
+  /** By the clock of this host. */
+  OpenLoop(int perSecond) {
+    this(perSecond, TimeSource.system());
+  }
+
   @Override
   public LoadResult offer(Connections connections, Requests requests, Bounds bounds)
       throws InterruptedException {
-    TimeSource time = TimeSource.system();
     Semaphore inFlight = new Semaphore(MOST_IN_FLIGHT);
     long start = time.monotonicNanos();
     Tally tally = new Tally(start, bounds);

@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
  */
 final class ServerProcess implements AutoCloseable {
   private static final Pattern READY = Pattern.compile("ready grpc=(\\S+).*");
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   private final String name;
   private final Process process;
@@ -42,7 +42,7 @@ final class ServerProcess implements AutoCloseable {
    * @param command a program that stays the same process, or one that replaces itself with exec
    * @param environment variables beside those of this process
    * @param log where its standard error goes
-   * @throws IOException when it cannot be started, or ends or says nothing for two minutes
+   * @throws IOException when it cannot be started, or ends or says nothing for ten minutes
    */
   static ServerProcess start(
       String name, List<String> command, Map<String, String> environment, File log)

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 
 /**
  * Starts the servers that are measured.
@@ -18,6 +19,9 @@ import java.util.Objects;
  * @param folder where their policies and logs are put
  */
 record Servers(Path program, Path folder) {
+  private static final Set<String> CODE = Set.of("-cp", "-classpath", "--class-path", "-jar", "-m");
+  private static final List<String> OF_ONE_PROGRAM =
+      List.of("AOT", "SharedArchiveFile", "FlightRecording", "-Xlog");
 
   static Servers from(Arguments arguments) throws IOException {
     Path folder = Path.of(arguments.text("folder", "bench/target/runs"));
@@ -28,7 +32,9 @@ record Servers(Path program, Path folder) {
   /** The service with counters in memory, on free ports, and with settings of its own. */
   ServerProcess service(Map<String, String> environment) throws IOException {
     List<String> command = new ArrayList<>();
-    command.addAll(List.of(program.toString(), "serve", "--policies", policies().toString()));
+    command.addAll(
+        List.of(program.toString(), "serve", "--policies", copy("policies.yaml").toString()));
+    command.addAll(List.of("--config", copy("service.yaml").toString()));
     command.addAll(List.of("--grpc-port", "0", "--http-port", "0", "--debug-port", "0"));
     return ServerProcess.start("service", command, environment, log("service"));
   }
@@ -44,25 +50,22 @@ record Servers(Path program, Path folder) {
   }
 
   /**
-   * The options of a running JVM that a JVM for another program can have too: no class path, and no
-   * archive of classes.
+   * The options of a running JVM that a JVM for another program can have too: no class path, no
+   * archive of classes, no recording.
    */
   static List<String> jvmOptions(List<String> arguments) {
     return arguments.stream()
         .skip(1)
-        .takeWhile(argument -> argument.startsWith("-"))
-        .filter(argument -> argument.startsWith("-X") || argument.startsWith("--enable-native"))
-        .filter(argument -> !argument.contains("AOT") && !argument.contains("SharedArchiveFile"))
+        .takeWhile(argument -> argument.startsWith("-") && !CODE.contains(argument))
+        .filter(argument -> OF_ONE_PROGRAM.stream().noneMatch(argument::contains))
         .toList();
   }
 
-  private Path policies() throws IOException {
-    Path file = folder.resolve("policies.yaml");
-    try (InputStream policies = Servers.class.getResourceAsStream("policies.yaml")) {
+  private Path copy(String resource) throws IOException {
+    Path file = folder.resolve(resource);
+    try (InputStream content = Servers.class.getResourceAsStream(resource)) {
       Files.copy(
-          Objects.requireNonNull(policies, "policies.yaml"),
-          file,
-          StandardCopyOption.REPLACE_EXISTING);
+          Objects.requireNonNull(content, resource), file, StandardCopyOption.REPLACE_EXISTING);
     }
     return file;
   }

@@ -56,7 +56,7 @@ class ComparisonTest {
             "-XX:AOTCache=x.aot",
             "-Xmx64m",
             "-XX:+UseSerialGC",
-            "-Dname=value",
+            "-Xlog:aot=off",
             "--enable-native-access=ALL-UNNAMED",
             "-cp",
             "a.jar",

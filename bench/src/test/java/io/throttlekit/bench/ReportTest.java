@@ -15,12 +15,14 @@ class ReportTest {
 
   @Test
   void aServiceWithinEveryRatioReachesAllTargets() {
-    assertThat(new ComparisonReport(noOp, good, 10, 1).targets()).allMatch(Target::reached);
+    assertThat(new ComparisonReport(noOp, good, 10, 1, 300_000).targets())
+        .allMatch(Target::reached);
   }
 
   @Test
   void aServiceBeyondEveryRatioReachesNone() {
-    assertThat(new ComparisonReport(noOp, bad, 10, 1).targets()).noneMatch(Target::reached);
+    assertThat(new ComparisonReport(noOp, bad, 10, 1, 300_000).targets())
+        .noneMatch(Target::reached);
   }
 
   @Test
@@ -32,15 +34,23 @@ class ReportTest {
 
   @Test
   void theTableAndTheJsonShowBothServersAndTheRatios() {
-    ComparisonReport report = new ComparisonReport(noOp, good, 10, 22_500);
+    ComparisonReport report = new ComparisonReport(noOp, good, 10, 22_500, 300_000);
     assertThat(report.table())
         .contains("| no-op | 50,000 | 10.00 |")
         .contains("| service | 45,000 | 11.00 |")
         .contains("| CPU per decision, ratio | 1.100 | ≤ 1.15 | yes |");
     assertThat(report.json())
-        .startsWith("{\"rounds\":10,\"half_load_per_second\":22500,")
+        .startsWith("{\"warm\":true,\"rounds\":10,\"half_load_per_second\":22500,")
         .contains("\"measured\":1.1000,\"at_most\":1.15,\"reached\":true")
         .doesNotContain("\n");
+  }
+
+  @Test
+  void aComparisonOfServersThatWereNotWarmSaysSo() {
+    ComparisonReport cold = new ComparisonReport(noOp, good, 10, 22_500, 299_999);
+    assertThat(cold.table()).contains("NOT WARM: after 299,999 requests");
+    assertThat(cold.json()).contains("\"warm\":false");
+    assertThat(new ComparisonReport(noOp, good, 10, 1, 300_000).table()).doesNotContain("NOT WARM");
   }
 
   @Test

@@ -8,7 +8,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class TallyTest {
-  private final long start = Long.MAX_VALUE - 1_000; // a clock may overflow
+  private final long start = Long.sum(Long.MAX_VALUE, -1_000); // a clock may overflow
 
   private final Tally tally = new Tally(start, Bounds.lasting(Duration.ofSeconds(2)));
 

@@ -53,9 +53,7 @@ public class StoreBenchmark {
       claims[i] = new Claim(Claim.Role.ENFORCED, List.of(charges[i]));
     }
     pairs =
-        IntStream.range(0, KEYS)
-            .mapToObj(i -> List.of(claims[i], claims[(i + 1) % KEYS]))
-            .toList();
+        IntStream.range(0, KEYS).mapToObj(i -> List.of(claims[i], claims[(i + 1) % KEYS])).toList();
   }
 
   /** One charge. */
