@@ -1,0 +1,100 @@
+package io.throttlekit.service;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchRule;
+import org.junit.jupiter.api.Test;
+
+/** A module uses the modules below it, never beside or above. */
+class FloorsTest {
+  private static final String[] DESCRIPTORS = {"io.throttlekit.descriptors.."};
+  private static final String[] ENVOY = {"io.throttlekit.envoy.."};
+  private static final String[] SERVICE = {"io.throttlekit.service.."};
+  private static final DescribedPredicate<JavaClass> ENGINE =
+      resideInAnyPackage("io.throttlekit..")
+          .and(
+              not(
+                  resideInAnyPackage(
+                      "io.throttlekit.descriptors..",
+                      "io.throttlekit.envoy..",
+                      "io.throttlekit.service..")));
+
+  private final JavaClasses production =
+      new ClassFileImporter()
+          .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+          .withImportOption(location -> !location.contains("-tests.jar"))
+          .importPackages("io.throttlekit");
+
+  @Test
+  void everyFloorIsSeen() {
+    assertThat(production.stream().filter(ENGINE)).isNotEmpty();
+    assertThat(production.stream().filter(resideInAnyPackage(DESCRIPTORS))).isNotEmpty();
+    assertThat(production.stream().filter(resideInAnyPackage(ENVOY))).isNotEmpty();
+    assertThat(production.stream().filter(resideInAnyPackage(SERVICE))).isNotEmpty();
+  }
+
+  @Test
+  void theEngineUsesOnlyTheJdkCaffeineAndJspecify() {
+    check(
+        classes()
+            .that(ENGINE)
+            .should()
+            .onlyDependOnClassesThat(
+                ENGINE.or(
+                    resideInAnyPackage(
+                        "java.util..",
+                        "java.lang..",
+                        "java.time..",
+                        "java.io",
+                        "com.github.benmanes.caffeine..",
+                        "org.jspecify.."))));
+  }
+
+  @Test
+  void policiesUseOnlyTheEngine() {
+    check(
+        noClasses()
+            .that()
+            .resideInAnyPackage(DESCRIPTORS)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(
+                "io.throttlekit.envoy..", "io.throttlekit.service..", "io.grpc..", "io.netty.."));
+  }
+
+  @Test
+  void theEnvoySideDoesNotKnowTheService() {
+    check(
+        noClasses()
+            .that()
+            .resideInAnyPackage(ENVOY)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(SERVICE));
+  }
+
+  @Test
+  void protobufTypesStayInTheFrontEnds() {
+    check(
+        noClasses()
+            .that()
+            .resideInAnyPackage(
+                "io.throttlekit.service.admission..", "io.throttlekit.service.policies..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.envoyproxy..", "com.google.protobuf..", "io.grpc.."));
+  }
+
+  private void check(ArchRule rule) {
+    rule.allowEmptyShould(false).check(production);
+  }
+}
