@@ -30,6 +30,16 @@ record EntryPattern(DescriptorNode source, String composite, @Nullable WildcardP
         : MatchedBy.DEFAULT;
   }
 
+  /** The policy's string for an equal key. */
+  String ownKey(String key) {
+    return source.key().equals(key) ? source.key() : key;
+  }
+
+  /** The policy's string for an equal value. */
+  String ownValue(String value) {
+    return source.value().equals(value) ? source.value() : value;
+  }
+
   /** Whether an entry that found this descriptor is charged under the pattern, not its value. */
   boolean shares(String key, String value) {
     return source.shareThreshold() && matchedBy(key, value) == MatchedBy.WILDCARD;

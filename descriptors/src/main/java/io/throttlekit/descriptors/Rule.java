@@ -134,7 +134,7 @@ public final class Rule {
    * The entries to count under: those of the request, with the pattern in place of each value whose
    * descriptor lets all values share one counter.
    *
-   * @param entries of a request that this rule matched
+   * @param entries of a request that this rule matched; equal strings may be exchanged in it
    * @return {@code entries} itself when nothing is shared
    */
   public String[] chargedEntries(String[] entries) {

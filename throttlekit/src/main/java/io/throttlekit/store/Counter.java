@@ -1,6 +1,7 @@
 package io.throttlekit.store;
 
 import io.throttlekit.Charge;
+import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.Transition;
@@ -36,8 +37,13 @@ final class Counter {
     }
   }
 
+  final CounterKey key;
+
   /** Several counters are held in this order. */
   final long order;
+
+  /** How often it was asked for, about. */
+  int asked;
 
   /** The state that the holder works on. */
   @Nullable Object draft;
@@ -48,7 +54,8 @@ final class Counter {
   /** The newest algorithm seen: a reload may change the limit. Any of the newest does. */
   private RateAlgorithm<?> algorithm;
 
-  Counter(long order, RateAlgorithm<?> algorithm, long keptUntilMillis) {
+  Counter(CounterKey key, long order, RateAlgorithm<?> algorithm, long keptUntilMillis) {
+    this.key = key;
     this.order = order;
     this.algorithm = algorithm;
     this.keptUntilMillis = keptUntilMillis;

@@ -31,6 +31,7 @@ public final class InMemoryStore {
   private final TimeSource time;
   private final Cache<CounterKey, Counter> counters;
   private final Policy.VarExpiration<CounterKey, Counter> expiration;
+  private final RecentCounters recent;
   private final AtomicLong created = new AtomicLong();
   private final LongAdder forgotten = new LongAdder();
 
@@ -46,6 +47,7 @@ public final class InMemoryStore {
       throw new IllegalArgumentException("maxCounters must be at least 1, was " + maxCounters);
     }
     this.time = time;
+    this.recent = new RecentCounters(maxCounters);
     this.counters =
         Caffeine.newBuilder()
             .maximumSize(maxCounters)
@@ -63,7 +65,7 @@ public final class InMemoryStore {
   public Decision acquire(Charge charge) {
     long now = time.wallMillis();
     while (true) {
-      Counter counter = counters.getIfPresent(charge.key());
+      Counter counter = known(charge.key(), now);
       if (counter == null) {
         Transition<?> first = Counter.transition(charge, null, now);
         if (first.state() == null) {
@@ -76,6 +78,7 @@ public final class InMemoryStore {
         keep(counter, charge, decision, now);
         return decision;
       }
+      recent.drop(charge.key());
       Thread.onSpinWait();
     }
   }
@@ -101,6 +104,9 @@ public final class InMemoryStore {
         }
         return outcome;
       }
+      for (int i = 0; i < settlement.size(); i++) {
+        recent.drop(settlement.charge(i).key());
+      }
       Thread.onSpinWait();
     }
   }
@@ -125,13 +131,24 @@ public final class InMemoryStore {
   }
 
   private Counter counter(Charge charge, long now) {
-    Counter known = counters.getIfPresent(charge.key());
+    Counter known = known(charge.key(), now);
     return known != null ? known : counters.get(charge.key(), key -> create(charge, now));
+  }
+
+  private @Nullable Counter known(CounterKey key, long now) {
+    Counter counter = recent.find(key, now);
+    if (counter == null) {
+      counter = counters.getIfPresent(key);
+      if (counter != null) {
+        recent.put(counter);
+      }
+    }
+    return counter;
   }
 
   private Counter create(Charge charge, long now) {
     long keptUntil = Lifetime.firstDate(now, charge.algorithm().windowMillis());
-    return new Counter(created.incrementAndGet(), charge.algorithm(), keptUntil);
+    return new Counter(charge.key(), created.incrementAndGet(), charge.algorithm(), keptUntil);
   }
 
   /** Lets the counter live as long as it counts something. */

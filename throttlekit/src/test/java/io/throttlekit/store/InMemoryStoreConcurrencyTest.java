@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Charge;
 import io.throttlekit.Claim;
+import io.throttlekit.CounterKey;
 import io.throttlekit.ManualTime;
 import io.throttlekit.Overrun;
 import io.throttlekit.rate.FixedWindow;
@@ -108,7 +109,7 @@ class InMemoryStoreConcurrencyTest {
   void chargesNoCounterThatHasLeftTheStore() throws Exception {
     FixedWindow window = new FixedWindow(1_000_000, 3_600_000);
     for (int round = 0; round < 200; round++) {
-      Counter counter = new Counter(1, window, 0);
+      Counter counter = new Counter(CounterKey.of("scope"), 1, window, 0);
       CountDownLatch start = new CountDownLatch(1);
       Charge one = charge(window, "a", 1);
       try (var threads = Executors.newFixedThreadPool(2)) {

@@ -151,7 +151,7 @@ class InMemoryStoreTest {
 
   @Test
   void reschedulesAtMostTwiceInAWindow() {
-    Counter counter = new Counter(1, hourly, Lifetime.firstDate(0, 1000));
+    Counter counter = new Counter(CounterKey.of("scope"), 1, hourly, Lifetime.firstDate(0, 1000));
     int moved = 0;
     for (long now = 0; now < 100_000; now++) {
       moved += Lifetime.extend(counter, now + 1000, 1000) ? 1 : 0;
