@@ -15,8 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param limit units per window, from 0 (refuse everything) to {@link Cost#MAX}
  * @param windowMillis length of a window in ms, from 1
  */
-public record FixedWindow(long limit, long windowMillis)
-    implements RateAlgorithm<FixedWindow.State> {
+public record FixedWindow(long limit, long windowMillis) implements TwoNumbers<FixedWindow.State> {
 
   /** Units counted so far in the window that began at {@code startMillis}. */
   public record State(long startMillis, long used) {}
@@ -61,6 +60,21 @@ public record FixedWindow(long limit, long windowMillis)
     State next = kept == used ? state : new State(start, kept);
     return new Transition<>(
         next, Decision.admit(limit, Math.max(0, limit - kept), start + windowMillis));
+  }
+
+  @Override
+  public long first(State state) {
+    return state.startMillis;
+  }
+
+  @Override
+  public long second(State state) {
+    return state.used;
+  }
+
+  @Override
+  public State state(long startMillis, long used) {
+    return new State(startMillis, used);
   }
 
   @Override

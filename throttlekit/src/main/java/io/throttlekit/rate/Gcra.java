@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param burst units admitted at once, from 1, or 0 with a rate of 0; {@code burst · windowMillis}
  *     is at most {@link Cost#MAX}
  */
-public record Gcra(long rate, long windowMillis, long burst) implements RateAlgorithm<Gcra.State> {
+public record Gcra(long rate, long windowMillis, long burst) implements TwoNumbers<Gcra.State> {
 
   /**
    * Units times windowMillis owed at {@code atMillis}; every later ms pays {@code rate} of them.
@@ -86,6 +86,21 @@ public record Gcra(long rate, long windowMillis, long burst) implements RateAlgo
     return new Transition<>(
         next == owed ? state : new State(next, at),
         Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at)));
+  }
+
+  @Override
+  public long first(State state) {
+    return state.owed;
+  }
+
+  @Override
+  public long second(State state) {
+    return state.atMillis;
+  }
+
+  @Override
+  public State state(long owed, long atMillis) {
+    return new State(owed, atMillis);
   }
 
   @Override

@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param <S> what one counter of this algorithm remembers; {@code null} stands for an unused
  *     counter
  */
-public sealed interface RateAlgorithm<S>
-    permits FixedWindow, SlidingWindow, SlidingLog, Gcra, TokenBucket {
+public sealed interface RateAlgorithm<S> permits TwoNumbers, SlidingWindow, SlidingLog {
 
   /** Units that the counter admits at most: per window, or as one burst. */
   long limit();

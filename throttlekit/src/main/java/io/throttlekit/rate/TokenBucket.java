@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *     windowMillis} is at most {@link Cost#MAX}
  */
 public record TokenBucket(long refill, long windowMillis, long capacity)
-    implements RateAlgorithm<TokenBucket.State> {
+    implements TwoNumbers<TokenBucket.State> {
 
   /** Tokens times windowMillis at {@code atMillis}; below 0 after an overdraft. */
   public record State(long level, long atMillis) {}
@@ -80,6 +80,21 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
     long level = levelAt(state, at);
     long next = Math.min(full(), level + Range.saturatedProduct(units, windowMillis));
     return new Transition<>(next == level ? state : new State(next, at), admission(next, at));
+  }
+
+  @Override
+  public long first(State state) {
+    return state.level;
+  }
+
+  @Override
+  public long second(State state) {
+    return state.atMillis;
+  }
+
+  @Override
+  public State state(long level, long atMillis) {
+    return new State(level, atMillis);
   }
 
   @Override

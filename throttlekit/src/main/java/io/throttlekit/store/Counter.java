@@ -5,32 +5,33 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.Transition;
+import io.throttlekit.rate.TwoNumbers;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One counter of an {@link InMemoryStore}: a reference to the immutable state of an algorithm.
+ * One counter of an {@link InMemoryStore}: the state of an algorithm, held by one thread at a time.
  *
- * <p>A single charge swaps the state by compare-and-set, and writes nothing when nothing changed. A
- * request with several charges holds its counters meanwhile: the reference is then a marker that
- * others wait for. A retired counter has left the store for good and takes no charge; whoever still
- * has it looks its key up again.
+ * <p>Two numbers are kept here as they are: a state object for each charge would outlive the young
+ * generation's collections until the next charge, and every collection would move it. A request
+ * with several charges works on drafts of its counters. A retired counter has left the store for
+ * good and takes no charge; whoever still has it looks its key up again.
  */
-@SuppressWarnings("ReferenceEquality") // markers and swapped states are meant by identity
 final class Counter {
-  private static final Object HELD = new Object();
-  private static final Object RETIRED = new Object();
+  private static final int FREE = 0;
+  private static final int HELD = 1;
+  private static final int RETIRED = 2;
   private static final int SPINS = 200;
   private static final long PAUSE_NANOS = 20_000;
-  private static final VarHandle STATE;
+  private static final VarHandle STATUS;
   private static final VarHandle KEPT_UNTIL;
 
   static {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
-      STATE = lookup.findVarHandle(Counter.class, "state", Object.class);
+      STATUS = lookup.findVarHandle(Counter.class, "status", int.class);
       KEPT_UNTIL = lookup.findVarHandle(Counter.class, "keptUntilMillis", long.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
@@ -48,11 +49,16 @@ final class Counter {
   /** The state that the holder works on. */
   @Nullable Object draft;
 
-  private volatile @Nullable Object state;
+  private volatile int status;
   private volatile long keptUntilMillis;
 
   /** The newest algorithm seen: a reload may change the limit. Any of the newest does. */
   private RateAlgorithm<?> algorithm;
+
+  private boolean used;
+  private long first;
+  private long second;
+  private @Nullable Object other;
 
   Counter(CounterKey key, long order, RateAlgorithm<?> algorithm, long keptUntilMillis) {
     this.key = key;
@@ -67,39 +73,31 @@ final class Counter {
 
   /** Decides and counts one charge; null when this counter is retired. */
   @Nullable Decision charge(Charge charge, long nowMillis) {
-    remember(charge.algorithm());
-    while (true) {
-      Object seen = settled();
-      if (seen == RETIRED) {
-        return null;
-      }
-      Transition<?> transition = transition(charge, seen, nowMillis);
-      Object next = transition.state();
-      if (next == seen || STATE.compareAndSet(this, seen, next)) {
-        return transition.decision();
-      }
-      Thread.onSpinWait();
+    if (!take()) {
+      return null;
+    }
+    try {
+      remember(charge.algorithm());
+      return count(charge.algorithm(), charge, nowMillis);
+    } finally {
+      STATUS.setRelease(this, FREE);
     }
   }
 
   /** Keeps others from this counter and makes its state the draft; false when it is retired. */
   boolean hold() {
-    while (true) {
-      Object seen = settled();
-      if (seen == RETIRED) {
-        return false;
-      }
-      if (STATE.compareAndSet(this, seen, HELD)) {
-        draft = seen;
-        return true;
-      }
+    if (!take()) {
+      return false;
     }
+    draft = load(algorithm);
+    return true;
   }
 
   /** Ends {@link #hold()} with {@code next} as the state. */
   void release(@Nullable Object next) {
     draft = null;
-    state = next;
+    store(algorithm, next);
+    STATUS.setRelease(this, FREE);
   }
 
   /** Applies {@code charge} to the draft of a held counter. */
@@ -112,15 +110,12 @@ final class Counter {
 
   /** Ends this counter, and says whether it still counted something. */
   boolean retire(long nowMillis) {
-    while (true) {
-      Object seen = settled();
-      if (seen == RETIRED) {
-        return false;
-      }
-      if (STATE.compareAndSet(this, seen, RETIRED)) {
-        return seen != null && nowMillis < unusedFrom(algorithm, seen);
-      }
+    if (!take()) {
+      return false;
     }
+    Object last = load(algorithm);
+    STATUS.setRelease(this, RETIRED);
+    return last != null && nowMillis < unusedFrom(algorithm, last);
   }
 
   /** The wall-clock ms until which the store keeps this counter without being asked again. */
@@ -137,42 +132,82 @@ final class Counter {
   }
 
   static Transition<?> transition(Charge charge, @Nullable Object state, long nowMillis) {
-    return transition(charge.algorithm(), state, nowMillis, charge);
+    return uncertain(charge.algorithm(), state, nowMillis, charge);
   }
 
-  /** The state, once nobody holds this counter. */
-  private @Nullable Object settled() {
+  private static <S> Transition<S> uncertain(
+      RateAlgorithm<S> algorithm, @Nullable Object state, long nowMillis, Charge charge) {
+    S known = state == null ? null : cast(state);
+    return transition(algorithm, known, nowMillis, charge);
+  }
+
+  /** Waits until nobody holds this counter, then does; false when it is retired. */
+  private boolean take() {
     int spins = 0;
-    Object seen = state;
-    while (seen == HELD) {
+    while (!STATUS.compareAndSet(this, FREE, HELD)) {
+      if (status == RETIRED) {
+        return false;
+      }
       if (++spins < SPINS) {
         Thread.onSpinWait();
       } else {
         LockSupport.parkNanos(PAUSE_NANOS); // the holder lost its processor
       }
-      seen = state;
     }
-    return seen;
+    return true;
   }
 
+  @SuppressWarnings("ReferenceEquality") // an unchanged state is returned as the same object
+  private <S> Decision count(RateAlgorithm<S> algorithm, Charge charge, long nowMillis) {
+    S state = load(algorithm);
+    Transition<S> transition = transition(algorithm, state, nowMillis, charge);
+    if (transition.state() != state) {
+      store(algorithm, transition.state());
+    }
+    return transition.decision();
+  }
+
+  private <S> @Nullable S load(RateAlgorithm<S> algorithm) {
+    if (used && algorithm instanceof TwoNumbers<S> numbers) {
+      return numbers.state(first, second);
+    }
+    Object kept = other;
+    return kept == null ? null : cast(kept);
+  }
+
+  private <S> void store(RateAlgorithm<S> algorithm, @Nullable Object next) {
+    used = next != null;
+    if (next != null && algorithm instanceof TwoNumbers<S> numbers) {
+      S state = cast(next);
+      first = numbers.first(state);
+      second = numbers.second(state);
+    } else {
+      other = next;
+    }
+  }
+
+  @SuppressWarnings("ReferenceEquality") // not to write what is there already
   private void remember(RateAlgorithm<?> newest) {
     if (algorithm != newest) {
       algorithm = newest;
     }
   }
 
-  // A counter key names its algorithm, so every state under that key is that algorithm's.
-  @SuppressWarnings("unchecked")
   private static <S> Transition<S> transition(
-      RateAlgorithm<S> algorithm, @Nullable Object state, long nowMillis, Charge charge) {
+      RateAlgorithm<S> algorithm, @Nullable S state, long nowMillis, Charge charge) {
     long cost = charge.cost();
     return cost < 0
-        ? algorithm.refund((S) state, nowMillis, -cost)
-        : algorithm.charge((S) state, nowMillis, cost, charge.overrun());
+        ? algorithm.refund(state, nowMillis, -cost)
+        : algorithm.charge(state, nowMillis, cost, charge.overrun());
   }
 
-  @SuppressWarnings("unchecked")
   private static <S> long unusedFrom(RateAlgorithm<S> algorithm, Object state) {
-    return algorithm.unusedFromMillis((S) state);
+    return algorithm.unusedFromMillis(cast(state));
+  }
+
+  /** A counter key names its algorithm, so every state under that key is that algorithm's. */
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  private static <S> S cast(Object state) {
+    return (S) state;
   }
 }
