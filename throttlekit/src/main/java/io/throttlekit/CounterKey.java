@@ -47,6 +47,15 @@ public final class CounterKey implements Comparable<CounterKey> {
     return List.of(entries);
   }
 
+  /** How many characters the entries have together. */
+  public long length() {
+    long length = 0;
+    for (String part : entries) {
+      length += part.length();
+    }
+    return length;
+  }
+
   /** By scope, then by entries; consistent with equals. */
   @Override
   public int compareTo(CounterKey that) {

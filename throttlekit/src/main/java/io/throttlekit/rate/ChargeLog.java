@@ -33,7 +33,6 @@ final class ChargeLog {
   /** Time and total of every entry, alternating. */
   private final long[] entries;
 
-  @SuppressWarnings("UnusedVariable") // through CLAIMED
   private volatile int claimed;
 
   private ChargeLog(int capacity) {
@@ -49,13 +48,19 @@ final class ChargeLog {
     return index < 0 ? 0 : entries[2 * index + 1];
   }
 
-  /** Writes entry {@code index} unless it is taken or beyond the end; says whether it did. */
+  /**
+   * Writes entry {@code index} unless another entry is there or beyond the end; says whether it is
+   * there now. What a state that was given up has written serves the next one that writes the same.
+   */
   boolean append(int index, long atMillis, long total) {
-    if (2 * index >= entries.length || !CLAIMED.compareAndSet(this, index, index + 1)) {
+    if (2 * index >= entries.length) {
       return false;
     }
-    write(index, atMillis, total);
-    return true;
+    if (CLAIMED.compareAndSet(this, index, index + 1)) {
+      write(index, atMillis, total);
+      return true;
+    }
+    return index < claimed && millis(index) == atMillis && total(index) == total;
   }
 
   /**

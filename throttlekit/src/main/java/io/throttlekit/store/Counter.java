@@ -118,6 +118,11 @@ final class Counter {
     return last != null && nowMillis < unusedFrom(algorithm, last);
   }
 
+  /** Whether this counter has left the store for good. */
+  boolean isRetired() {
+    return status == RETIRED;
+  }
+
   /** The wall-clock ms until which the store keeps this counter without being asked again. */
   long keptUntilMillis() {
     return keptUntilMillis;

@@ -10,14 +10,20 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.Transition;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counters in this process's memory: exact under concurrency, and never more than a given number.
+ * Counters in this process's memory: exact under concurrency, and never more than a given number of
+ * the usual size.
+ *
+ * <p>A counter with long entries, or of a sliding log, counts as several, so that memory is bounded
+ * too: by about 400 bytes times that number.
  *
  * <p>A counter leaves memory by itself some time after it is whole again. When there are too many,
  * the least useful one is forgotten (Caffeine's W-TinyLFU keeps what is asked for often), and
@@ -28,6 +34,11 @@ import org.jspecify.annotations.Nullable;
  * for each other. The cache is never called while a counter is held.
  */
 public final class InMemoryStore {
+  /**
+   * After so many counters were lost between look-up and charge, a request goes on without them.
+   */
+  private static final int PATIENCE = 8;
+
   private final TimeSource time;
   private final Cache<CounterKey, Counter> counters;
   private final Policy.VarExpiration<CounterKey, Counter> expiration;
@@ -39,7 +50,7 @@ public final class InMemoryStore {
    * An empty store.
    *
    * @param time the clock of all windows
-   * @param maxCounters how many counters are kept at most, from 1
+   * @param maxCounters how many counters of the usual size are kept at most, from 1
    * @throws IllegalArgumentException when {@code maxCounters} is below 1
    */
   public InMemoryStore(TimeSource time, long maxCounters) {
@@ -50,7 +61,8 @@ public final class InMemoryStore {
     this.recent = new RecentCounters(maxCounters);
     this.counters =
         Caffeine.newBuilder()
-            .maximumSize(maxCounters)
+            .maximumWeight(maxCounters)
+            .weigher(new Weight(maxCounters))
             .expireAfter(new Lifetime())
             .ticker(time::monotonicNanos)
             .evictionListener(
@@ -64,7 +76,7 @@ public final class InMemoryStore {
   /** Decides and counts one charge. */
   public Decision acquire(Charge charge) {
     long now = time.wallMillis();
-    while (true) {
+    for (int attempt = 0; attempt < PATIENCE; attempt++) {
       Counter counter = known(charge.key(), now);
       if (counter == null) {
         Transition<?> first = Counter.transition(charge, null, now);
@@ -81,6 +93,8 @@ public final class InMemoryStore {
       recent.drop(charge.key());
       Thread.onSpinWait();
     }
+    forgotten.increment();
+    return Counter.transition(charge, null, now).decision();
   }
 
   /** Decides and counts the claims of one request as one. */
@@ -93,21 +107,45 @@ public final class InMemoryStore {
     }
     long now = time.wallMillis();
     Settlement settlement = new Settlement(claims, now);
-    while (true) {
+    Map<CounterKey, Counter> lost = Map.of();
+    for (int attempt = 0; ; attempt++) {
       for (int i = 0; i < settlement.size(); i++) {
         settlement.use(i, counter(settlement.charge(i), now));
+      }
+      if (attempt >= PATIENCE) {
+        lost = lost.isEmpty() ? new HashMap<>() : lost;
+        standInForRetired(settlement, lost, now);
       }
       Outcome outcome = settlement.settle();
       if (outcome != null) {
         for (int i = 0; i < settlement.size(); i++) {
           keep(settlement.counter(i), settlement.charge(i), outcome.decisions().get(i), now);
         }
+        forgotten.add(lost.size());
         return outcome;
       }
       for (int i = 0; i < settlement.size(); i++) {
         recent.drop(settlement.charge(i).key());
       }
       Thread.onSpinWait();
+    }
+  }
+
+  /**
+   * Gives a request that needs more counters than fit into the store counters of its own in place
+   * of those that it keeps losing; they are forgotten with it.
+   */
+  private void standInForRetired(Settlement settlement, Map<CounterKey, Counter> lost, long now) {
+    for (int i = 0; i < settlement.size(); i++) {
+      Charge charge = settlement.charge(i);
+      Counter own = lost.get(charge.key());
+      if (own == null && settlement.counter(i).isRetired()) {
+        own = create(charge, now);
+        lost.put(charge.key(), own);
+      }
+      if (own != null) {
+        settlement.use(i, own);
+      }
     }
   }
 

@@ -65,6 +65,18 @@ class AllocationTest {
     assertThat(bytesPerDecision(() -> store.acquire(two), 11)).isLessThanOrEqualTo(704);
   }
 
+  @Test
+  void aRequestThatASiblingRefusesCopiesNoSlidingLog() {
+    SlidingLog log = new SlidingLog(10_000, 3_600_000);
+    FixedWindow exhausted = new FixedWindow(0, 86_400_000);
+    for (int i = 0; i < 5_000; i++) {
+      time.advance(1);
+      store.acquire(charge(log, "a", 1));
+    }
+    List<Claim> both = List.of(enforced(charge(log, "a", 1), charge(exhausted, "a", 1)));
+    assertThat(bytesPerDecision(() -> store.acquire(both), 0)).isLessThanOrEqualTo(704);
+  }
+
   private double bytesPerDecision(Charge charge, long millisBetween) {
     return bytesPerDecision(() -> store.acquire(charge), millisBetween);
   }

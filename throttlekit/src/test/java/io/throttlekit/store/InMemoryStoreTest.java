@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.throttlekit.Charge;
+import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.ManualTime;
@@ -51,6 +52,45 @@ class InMemoryStoreTest {
     }
     assertThat(store.size()).isLessThanOrEqualTo(100);
     assertThat(store.forgotten()).isGreaterThanOrEqualTo(19_000);
+  }
+
+  @Test
+  @Timeout(60)
+  void decidesARequestThatNeedsMoreCountersThanFit() {
+    for (int max : new int[] {1, 2, 100, 1_000}) {
+      InMemoryStore store = new InMemoryStore(time, max);
+      Claim[] claims = new Claim[max + 50];
+      for (int i = 0; i < claims.length; i++) {
+        claims[i] = enforced(charge(hourly, "user" + i, 1), charge(hourly, "all", 0));
+      }
+      Outcome outcome = store.acquire(List.of(claims));
+      assertThat(outcome.admitted()).isTrue();
+      assertThat(outcome.decisions()).hasSize(2 * claims.length);
+      assertThat(store.forgotten()).isPositive();
+    }
+  }
+
+  @Test
+  void countsLongEntriesAndLongLogsAsSeveralCounters() {
+    InMemoryStore store = new InMemoryStore(time, 1_600);
+    String longName = "x".repeat(1_280);
+    for (int i = 0; i < 1_000; i++) {
+      store.acquire(charge(hourly, longName + i, 1));
+    }
+    assertThat(store.size()).isBetween(50L, 1_600L / 11);
+    InMemoryStore logs = new InMemoryStore(time, 1_600);
+    for (int i = 0; i < 1_000; i++) {
+      logs.acquire(charge(new SlidingLog(396, HOUR), "user" + i, 1));
+    }
+    assertThat(logs.size()).isBetween(10L, 16L);
+  }
+
+  @Test
+  void aCounterThatIsTooHeavyForTheStoreStillCounts() {
+    InMemoryStore store = new InMemoryStore(time, 4);
+    Charge heavy = charge(new SlidingLog(1_000_000, HOUR), "x".repeat(10_000), 600_000);
+    assertThat(store.acquire(heavy).admitted()).isTrue();
+    assertThat(store.acquire(heavy).admitted()).isFalse();
   }
 
   @Test
