@@ -6,7 +6,6 @@ import io.throttlekit.descriptors.Explanation.Outcome;
 import io.throttlekit.descriptors.Explanation.Step;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Says which rule a request meets and why. Stateless and thread-safe; not for the hot path. */
@@ -25,8 +24,7 @@ public final class Explainer {
     DomainPolicies policies = book.domain(domain);
     if (policies == null) {
       String summary = "no rule: no policy names the domain `" + domain + '`';
-      return new Explanation(
-          Outcome.UNKNOWN_DOMAIN, null, summary, List.of(), sameLetters(book, domain));
+      return new Explanation(Outcome.UNKNOWN_DOMAIN, null, summary, List.of(), alike(book, domain));
     }
     List<Step> steps = new ArrayList<>();
     Level level = policies.root();
@@ -62,7 +60,7 @@ public final class Explainer {
     }
     String name = rule.name().isEmpty() ? "" : " named " + rule.name();
     String summary =
-        "rule `%s`%s at %s: %s".formatted(rule.path(), name, rule.location(), limits(rule));
+        "rule `%s`%s at %s: %s".formatted(rule.path(), name, rule.location(), rule.inWords());
     return new Explanation(Outcome.MATCHED, rule, summary, steps, List.of());
   }
 
@@ -73,29 +71,15 @@ public final class Explainer {
     return "no rule: entry %d %s, and %s%s".formatted(at / 2 + 1, entry(entries, at), what, where);
   }
 
-  private static String limits(Rule rule) {
-    if (rule.unlimited()) {
-      return "unlimited";
+  private static List<NearMiss> alike(PolicyBook book, String domain) {
+    String nearest = Wording.nearest(domain, book.domains());
+    if (nearest == null) {
+      return List.of();
     }
-    List<String> limits = new ArrayList<>();
-    for (Limit limit : rule.limits()) {
-      LimitUnit unit = limit.unit();
-      String window =
-          unit == null ? limit.windowMillis() + " ms" : unit.name().toLowerCase(Locale.ROOT);
-      limits.add(limit.requestsPerUnit() + " per " + window + " (" + limit.algorithm().id() + ')');
-    }
-    return String.join(" and ", limits) + (rule.shadow() ? ", in shadow mode" : "");
-  }
-
-  private static List<NearMiss> sameLetters(PolicyBook book, String domain) {
-    return book.domains().stream()
-        .filter(known -> known.equalsIgnoreCase(domain))
-        .map(known ->
-            new NearMiss(
-                Kind.CASE,
-                "domain `" + domain + "` differs only in case from `" + known + '`',
-                null))
-        .toList();
+    boolean onlyCase = nearest.equalsIgnoreCase(domain);
+    String how = onlyCase ? "differs only in case from" : "is nearly";
+    String message = "domain `%s` %s `%s`".formatted(domain, how, nearest);
+    return List.of(new NearMiss(onlyCase ? Kind.CASE : Kind.SPELLING, message, null));
   }
 
   private static Step step(int at, String[] entries, CompiledDescriptor found) {

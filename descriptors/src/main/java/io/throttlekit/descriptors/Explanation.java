@@ -85,6 +85,8 @@ public record Explanation(
     public enum Kind {
       /** Upper and lower case, of a domain, key or value. */
       CASE,
+      /** A few letters, of a domain or key. */
+      SPELLING,
       /** A value that a pattern does not describe. */
       PATTERN,
       /** A key whose other values are known. */

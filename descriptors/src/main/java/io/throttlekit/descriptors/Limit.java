@@ -1,6 +1,9 @@
 package io.throttlekit.descriptors;
 
+import io.throttlekit.rate.Gcra;
 import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.rate.TokenBucket;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +21,15 @@ public record Limit(
     @Nullable LimitUnit unit,
     long windowMillis,
     String counterScope) {
+
+  /** What it admits, for people: {@code 5 per 10s (gcra, burst 3)}. */
+  public String inWords() {
+    String window =
+        unit == null ? WindowText.of(windowMillis) : unit.name().toLowerCase(Locale.ROOT);
+    boolean bursts = algorithm instanceof Gcra || algorithm instanceof TokenBucket;
+    String burst = bursts ? ", burst " + algorithm.limit() : "";
+    return requestsPerUnit + " per " + window + " (" + algorithm.id() + burst + ')';
+  }
 
   /** The limit of {@code spec} in {@code domain}. */
   static Limit of(String domain, LimitSpec spec) {

@@ -60,6 +60,11 @@ final class NearMisses {
       }
     } else if (source.key().equalsIgnoreCase(key)) {
       differsInCase("key", key, source.key(), descriptor);
+    } else if (Wording.nearest(key, List.of(source.key())) != null) {
+      add(
+          Kind.SPELLING,
+          "key `%s` is nearly `%s` (%s)".formatted(key, source.key(), descriptor.location()),
+          descriptor.location());
     }
   }
 

@@ -31,17 +31,23 @@ public final class PolicyFiles {
    * *.yml}, sorted by path, without files and folders whose name begins with a dot. Symbolic links
    * are followed.
    *
-   * @throws IOException if a path does not exist, cannot be read, or vanishes meanwhile
+   * @throws IOException if a path does not exist, cannot be read, or vanishes meanwhile, or a
+   *     folder has no such file
    */
   public static List<PolicySource> read(List<Path> paths) throws IOException {
     List<PolicySource> sources = new ArrayList<>();
     for (Path path : paths) {
       if (Files.isDirectory(path)) {
+        int before = sources.size();
         Set<FileVisitOption> follow = EnumSet.of(FileVisitOption.FOLLOW_LINKS);
         for (Path file : walk(path, follow, PolicyFiles::isHidden)) {
           if (isYaml(file)) {
             sources.add(source(path.resolve(file).toString(), path.resolve(file)));
           }
+        }
+        if (sources.size() == before) { // a folder emptied by mistake must not end every limit
+          throw new NoSuchFileException(
+              path.toString(), null, "no *.yaml or *.yml file below " + path);
         }
       } else {
         sources.add(source(path.toString(), path));

@@ -5,7 +5,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -155,6 +157,22 @@ public final class Rule {
   /** Whether values of requests show in the metric keys, so that their number is unbounded. */
   public boolean dynamicMetricKeys() {
     return dynamicMetricKeys;
+  }
+
+  /** What it admits and how, for people, without its name and place. */
+  public String inWords() {
+    StringBuilder words = new StringBuilder();
+    words.append(
+        unlimited()
+            ? "unlimited"
+            : limits.stream().map(Limit::inWords).collect(Collectors.joining(" and ")));
+    words.append(shadow() ? ", in shadow mode" : "");
+    words.append(quota() ? ", in quota mode" : "");
+    words.append(overdraft() ? ", with overdraft" : "");
+    if (onOutage() != OnOutage.ERROR) {
+      words.append(", on outage ").append(onOutage().name().toLowerCase(Locale.ROOT));
+    }
+    return words.toString();
   }
 
   /** Domain, path and place. */

@@ -11,7 +11,22 @@ final class WindowText {
           "(?:(\\d{1,12})d)?(?:(\\d{1,12})h)?(?:(\\d{1,12})m)?(?:(\\d{1,12})s)?(?:(\\d{1,12})ms)?");
   private static final long[] MILLIS = {86_400_000, 3_600_000, 60_000, 1_000, 1};
 
+  private static final String[] UNITS = {"d", "h", "m", "s", "ms"};
+
   private WindowText() {}
+
+  /** The shortest text of {@code millis}, at least 1: {@code 1m30s}. */
+  static String of(long millis) {
+    StringBuilder text = new StringBuilder();
+    long left = millis;
+    for (int i = 0; i < MILLIS.length; i++) {
+      if (left >= MILLIS[i]) {
+        text.append(left / MILLIS[i]).append(UNITS[i]);
+        left %= MILLIS[i];
+      }
+    }
+    return text.toString();
+  }
 
   /** Milliseconds; 0 when the text is not a duration of at least 1 ms. */
   static long millis(String text) {

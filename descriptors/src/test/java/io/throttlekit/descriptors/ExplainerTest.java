@@ -4,6 +4,7 @@ import static io.throttlekit.descriptors.Descriptors.book;
 import static io.throttlekit.descriptors.Descriptors.key;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.throttlekit.descriptors.Explanation.NearMiss;
 import io.throttlekit.descriptors.Explanation.NearMiss.Kind;
@@ -41,6 +42,36 @@ class ExplainerTest {
               entry 1 user=bob: default of `user` (shop.yaml:3:5)
               entry 2 path=/: default of `path` (shop.yaml:5:5)\
             """);
+  }
+
+  @Test
+  void suggestsADomainAndAKeyThatAreSpelledAlike() {
+    assertThat(explain("usr", "bob").nearMisses())
+        .extracting(NearMiss::kind, NearMiss::message)
+        .contains(tuple(Kind.SPELLING, "key `usr` is nearly `user` (shop.yaml:3:5)"));
+    assertThat(new Explainer().explain(book("shop"), "shpo", new String[] {"a", "b"}).nearMisses())
+        .extracting(NearMiss::message)
+        .containsExactly("domain `shpo` is nearly `shop`");
+  }
+
+  @Test
+  void saysAllThatDecides() {
+    PolicyBook loaded =
+        Loading.book(
+            """
+            domain: d
+            descriptors:
+              - key: a
+                quota_mode: true
+                rate_limit:
+                  {requests_per_unit: 10, every: 1m30s, algorithm: gcra, burst: 3, overdraft: true, on_outage: deny}
+              - key: b
+                limits: [{requests_per_unit: 5, every: 250ms}, {requests_per_unit: 9, unit: day}]
+            """);
+    assertThat(loaded.rules().getFirst().inWords())
+        .isEqualTo("10 per 1m30s (gcra, burst 3), in quota mode, with overdraft, on outage deny");
+    assertThat(loaded.rules().getLast().inWords())
+        .isEqualTo("5 per 250ms (fixed_window) and 9 per day (fixed_window)");
   }
 
   @Test

@@ -28,6 +28,14 @@ class PolicyFilesTest {
   }
 
   @Test
+  void takesAFolderWithoutPoliciesForAMistake() throws IOException {
+    write("notes.txt", "no");
+    assertThatThrownBy(() -> PolicyFiles.read(List.of(folder)))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("no *.yaml or *.yml file below " + folder);
+  }
+
+  @Test
   void readsAFileWhateverItsName() throws IOException {
     Path file = write(".policy", "domain: d");
     assertThat(PolicyFiles.read(List.of(file)))

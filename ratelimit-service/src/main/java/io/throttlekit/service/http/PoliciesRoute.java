@@ -21,7 +21,6 @@ import java.util.Locale;
  * for stands on lines that begin with {@code #}. As JSON with {@code ?format=json}.
  */
 final class PoliciesRoute implements Route {
-  private static final String FIXED_WINDOW = "fixed_window";
 
   private final PolicyStore policies;
 
@@ -45,15 +44,11 @@ final class PoliciesRoute implements Route {
     for (Rule rule : rules) {
       if (rule.unlimited()) {
         appendLimit(text, rule, "UNKNOWN", 0);
-        text.append("#   unlimited\n");
       }
       for (Limit limit : rule.limits()) {
         appendLimit(text, rule, unit(limit), limit.requestsPerUnit());
-        if (limit.unit() == null || !limit.algorithm().id().equals(FIXED_WINDOW)) {
-          text.append("#   algorithm: ").append(limit.algorithm().id());
-          text.append(", window: ").append(limit.windowMillis()).append(" ms\n");
-        }
       }
+      text.append("#   ").append(rule.inWords()).append('\n');
     }
     return text.toString();
   }
