@@ -38,6 +38,24 @@ final class DomainMerge {
     }
   }
 
+  /** The domains that limit nothing, which is hardly ever meant. */
+  List<Finding> withoutRules() {
+    List<Finding> findings = new ArrayList<>();
+    domains.forEach((name, domain) -> {
+      if (!anyRule(domain.nodes())) {
+        String what = domain.nodes().isEmpty() ? "descriptors" : "rate_limit";
+        String message =
+            "domain " + Wording.quote(name) + " has no " + what + ": nothing is limited";
+        findings.add(new Finding(domain.location(), message, ""));
+      }
+    });
+    return findings;
+  }
+
+  private static boolean anyRule(List<DescriptorNode> nodes) {
+    return nodes.stream().anyMatch(node -> node.rule() != null || anyRule(node.children()));
+  }
+
   Map<String, List<DescriptorNode>> domains() {
     Map<String, List<DescriptorNode>> merged = new LinkedHashMap<>();
     domains.forEach((name, domain) -> merged.put(name, domain.nodes()));

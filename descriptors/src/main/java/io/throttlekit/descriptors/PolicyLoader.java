@@ -1,6 +1,7 @@
 package io.throttlekit.descriptors;
 
 import io.throttlekit.descriptors.Fields.Field;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,9 +39,9 @@ public final class PolicyLoader {
       return new LoadResult(null, problems.sorted(order));
     }
     Map<String, List<DescriptorNode>> domains = merge.domains();
-    for (Finding finding : UnreachableRules.find(domains)) {
-      problems.warning(finding.location(), finding.message(), finding.hint());
-    }
+    List<Finding> findings = new ArrayList<>(merge.withoutRules());
+    findings.addAll(UnreachableRules.find(domains));
+    findings.forEach(f -> problems.warning(f.location(), f.message(), f.hint()));
     return new LoadResult(PolicyBook.of(domains), problems.sorted(order));
   }
 

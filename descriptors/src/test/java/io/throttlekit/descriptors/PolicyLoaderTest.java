@@ -224,6 +224,18 @@ class PolicyLoaderTest {
   }
 
   @Test
+  void aDomainThatLimitsNothingLoadsWithAWarning() {
+    assertThat(problems("domain: d\n"))
+        .containsExactly("a.yaml:1:9: warning: domain `d` has no descriptors: nothing is limited");
+    assertThat(problems("domain: d\ndescriptors:\n")).hasSize(1);
+    assertThat(problems("domain: d\ndescriptors:\n  - key: k\n"))
+        .containsExactly("a.yaml:1:9: warning: domain `d` has no rate_limit: nothing is limited");
+    assertThat(problems("domain: d\n", "domain: d\ndescriptors:\n  - key: k\n" + LIMIT)).isEmpty();
+    assertThat(problems("domain: d\ndescriptors: [{key: k, rate_limit: {unlimited: true}}]\n"))
+        .isEmpty();
+  }
+
+  @Test
   void knowsADomainWithoutDescriptors() {
     PolicyBook book = book("---\n# nothing yet\ndomain: d\ndescriptors:\n", "domain: e\n");
     assertThat(book.domains()).containsExactly("d", "e");

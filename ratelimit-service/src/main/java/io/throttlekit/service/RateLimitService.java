@@ -99,11 +99,15 @@ public final class RateLimitService {
       reloader.start();
       int requests = new WarmUp(config, time, () -> stopping).run();
       LOG.info("warmed up with {} requests", requests);
-    } catch (ListenException | StartException e) {
+    } catch (ListenException e) {
       release();
-      throw e instanceof StartException start
-          ? start
-          : new StartException(List.of(String.valueOf(e.getMessage())), e);
+      throw new StartException(List.of(String.valueOf(e.getMessage())), e);
+    } catch (StartException e) {
+      release();
+      throw e;
+    } catch (RuntimeException e) {
+      release();
+      throw new StartException(List.of("cannot start: " + e), e);
     }
     if (!stopping) {
       serving = true;
@@ -121,12 +125,10 @@ public final class RateLimitService {
     stopping = true;
     health.raise(Obstacle.DRAINING);
     synchronized (this) {
-      GrpcServer listening = grpc;
-      if (listening == null) {
+      if (grpc == null) {
         return false;
       }
       LOG.info("draining");
-      listening.stop();
       release();
       serving = false;
       return true;
@@ -216,6 +218,11 @@ public final class RateLimitService {
   }
 
   private void release() {
+    GrpcServer listening = grpc;
+    grpc = null; // nothing is left to stop
+    if (listening != null) {
+      listening.stop();
+    }
     reloader.close();
     httpListeners.forEach(HttpListener::close);
     telemetry.close();

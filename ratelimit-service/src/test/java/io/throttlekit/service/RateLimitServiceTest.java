@@ -9,8 +9,10 @@ import io.throttlekit.service.config.ConfigLoader;
 import io.throttlekit.service.config.LoadedConfig;
 import io.throttlekit.service.config.ServeFlags;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -159,6 +161,46 @@ class RateLimitServiceTest {
   }
 
   @Test
+  void aFailureAfterListeningStopsEverythingAndLeavesNothingToStop() throws IOException {
+    write(1);
+    int grpc;
+    int http;
+    try (ServerSocket one = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      grpc = one.getLocalPort();
+      http = other.getLocalPort();
+    }
+    Map<String, String> environment =
+        with(
+            Map.of(
+                "GRPC_PORT", Integer.toString(grpc),
+                "PORT", Integer.toString(http),
+                "THROTTLEKIT_WARM_UP_REQUESTS", "10"));
+    RateLimitService service = make(environment, new NoMonotonicTime());
+    assertThatThrownBy(service::start)
+        .isInstanceOf(StartException.class)
+        .hasMessageContaining("no monotonic time here");
+    for (int port : List.of(grpc, http)) {
+      assertThatThrownBy(() -> new Socket(InetAddress.getLoopbackAddress(), port).close())
+          .isInstanceOf(ConnectException.class);
+    }
+    assertThat(service.stop()).isFalse(); // so that the process exits with the failure's code
+  }
+
+  /** Lets the warm-up fail, which measures time. */
+  private static final class NoMonotonicTime implements TimeSource {
+    @Override
+    public long wallMillis() {
+      return TimeSource.system().wallMillis();
+    }
+
+    @Override
+    public long monotonicNanos() {
+      throw new IllegalStateException("no monotonic time here");
+    }
+  }
+
+  @Test
   void metricsHaveAListenerOfTheirOwnWhereThatIsAsked() throws Exception {
     write(1);
     int port;
@@ -228,9 +270,12 @@ class RateLimitServiceTest {
   }
 
   private RateLimitService make(Map<String, String> environment) {
+    return make(environment, TimeSource.system());
+  }
+
+  private RateLimitService make(Map<String, String> environment, TimeSource time) {
     RateLimitService service =
-        new RateLimitService(
-            Objects.requireNonNull(load(environment).config()), TimeSource.system());
+        new RateLimitService(Objects.requireNonNull(load(environment).config()), time);
     services.add(service);
     return service;
   }

@@ -40,12 +40,22 @@ public final class ConfigLoader {
     peer.read();
     OwnEnvironment.read(environment, values);
     flags.read(values);
+    warnOfStoreHealth(values);
     ServiceConfig config = ConfigAssembly.assemble(values);
     return new LoadedConfig(
         values.errors().isEmpty() ? config : null,
         values.errors(),
         values.warnings(),
         ConfigPrinter.print(values));
+  }
+
+  private static void warnOfStoreHealth(SettingValues values) {
+    Setting<Boolean> setting = Settings.STORE_MUST_BE_REACHABLE;
+    Origin peer = new Origin.Variable("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION"); // told already
+    if (values.get(setting) && !values.origin(setting).equals(peer)) {
+      values.warn(
+          setting.path() + " has no effect: counters are in memory, which is always reachable");
+    }
   }
 
   private static void readFile(String file, boolean asOption, SettingValues values) {

@@ -2,6 +2,7 @@ package io.throttlekit.service.config;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -21,6 +22,9 @@ final class IgnoredVariables {
 
   private static final List<Ignored> ALL =
       List.of(
+          new Ignored(
+              "REDIS_HEALTH_CHECK_ACTIVE_CONNECTION",
+              "counters are in memory, which is always reachable"),
           new Ignored("REDIS_", PER_PROCESS),
           new Ignored("MEMCACHE_", PER_PROCESS),
           new Ignored("BACKEND_TYPE", PER_PROCESS),
@@ -43,6 +47,10 @@ final class IgnoredVariables {
           new Ignored("TRACING_SERVICE_NAMESPACE", "traces carry the service name only"),
           new Ignored("TRACING_SERVICE_INSTANCE_ID", "traces carry the service name only"));
 
+  private static final Set<String> SWITCHES =
+      Set.of(
+          "REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "USE_STATSD", "USE_DOG_STATSD", "DISABLE_STATS");
+
   private IgnoredVariables() {}
 
   /** One line that names the variables by reason, or nothing. */
@@ -62,7 +70,7 @@ final class IgnoredVariables {
   }
 
   private static String reason(String name, String value) {
-    if (name.equals("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION") || turnsOff(name, value)) {
+    if (turnsOff(name, value)) {
       return "";
     }
     for (Ignored ignored : ALL) {
@@ -75,8 +83,6 @@ final class IgnoredVariables {
 
   /** Turning off what is not there needs no word. */
   private static boolean turnsOff(String name, String value) {
-    boolean isSwitch =
-        name.equals("USE_STATSD") || name.equals("USE_DOG_STATSD") || name.equals("DISABLE_STATS");
-    return isSwitch && Boolean.FALSE.equals(Forms.flag().parse(List.of(value)));
+    return SWITCHES.contains(name) && Boolean.FALSE.equals(Forms.flag().parse(List.of(value)));
   }
 }

@@ -101,7 +101,8 @@ final class PeerEnvironment {
   /** Puts what the variables say into the values. */
   void read() {
     readProvider();
-    if (namesPolicies(environment)) {
+    if (namesPolicies(environment)
+        && values.origin(Settings.RUNTIME_ROOT) instanceof Origin.Default) {
       values.put(Settings.RUNTIME_ROOT, "/srv/runtime_data/current", DEFAULT);
     }
     SAME.entrySet().stream()

@@ -42,7 +42,8 @@ public final class PolicyReloader implements AutoCloseable {
   private final PolicyLoader loader;
   private final ScheduledExecutorService timer;
 
-  private @Nullable Fingerprint seen;
+  private @Nullable Fingerprint seen; // at the last look
+  private @Nullable Fingerprint taken; // when the files were last read
   private @Nullable List<PolicySource> read;
 
   /** Hears of every load. */
@@ -72,18 +73,22 @@ public final class PolicyReloader implements AutoCloseable {
   }
 
   /**
-   * Looks once.
+   * Looks once. The first look loads; later ones load a change only when two looks in a row saw the
+   * same files, because a file that is being written may be valid, and admit everything, half-way.
    *
-   * @return whether something had changed, for good or bad
+   * @return whether something was loaded, or could not be
    */
   public boolean poll() {
     long now = time.wallMillis();
     Fingerprint fingerprint = Fingerprint.of(watched());
-    if (fingerprint.equals(seen) && now - fingerprint.newestMillis() > UNSETTLED_MILLIS) {
+    boolean still = seen == null || fingerprint.equals(seen);
+    seen = fingerprint;
+    boolean same = fingerprint.equals(taken);
+    boolean settled = now - fingerprint.newestMillis() > UNSETTLED_MILLIS;
+    if (!still || (same && settled)) {
       return false;
     }
-    boolean same = fingerprint.equals(seen);
-    seen = fingerprint;
+    taken = fingerprint;
     List<PolicySource> sources;
     try {
       sources = sources();
@@ -107,7 +112,7 @@ public final class PolicyReloader implements AutoCloseable {
   private void pollAndGoOn() {
     try {
       poll();
-    } catch (RuntimeException e) { // an exception would end the polling
+    } catch (Throwable e) { // even an error; anything thrown would end the polling
       LOG.error("the policy files could not be looked at", e);
     }
   }

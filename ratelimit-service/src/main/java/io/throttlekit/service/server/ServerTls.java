@@ -90,7 +90,7 @@ final class ServerTls implements AutoCloseable {
         LOG.info("the TLS certificate of {} is in use", config.certificate());
       }
       complaint = "";
-    } catch (IOException | GeneralSecurityException | RuntimeException e) {
+    } catch (Throwable e) { // whatever it is, anything thrown would end the polling
       complain(describe(e));
     }
   }
@@ -121,7 +121,7 @@ final class ServerTls implements AutoCloseable {
     return builder.build();
   }
 
-  private static String describe(Exception e) {
+  private static String describe(Throwable e) {
     String message = e.getMessage();
     return e.getClass().getSimpleName() + (message == null ? "" : ": " + message);
   }

@@ -2,6 +2,8 @@ package io.throttlekit.service.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -12,6 +14,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -200,6 +203,18 @@ class PeerEnvironmentTest {
   }
 
   @Test
+  void aRuntimeRootInTheFileBeatsThatProgramsDefault(@TempDir Path folder) throws IOException {
+    Path file =
+        Files.writeString(
+            folder.resolve("c.yaml"), "policies: {runtime: {root: /own, subdirectory: s}}\n");
+    Map<String, String> environment = Map.of("RUNTIME_SUBDIRECTORY", "x");
+    ServeFlags flags =
+        new ServeFlags(List.of(), file.toString(), null, null, null, null, null, null);
+    assertThat(config(environment, flags).policies().runtime())
+        .isEqualTo(new RuntimeFolder(Path.of("/own"), "x", "config", true, true));
+  }
+
+  @Test
   void certificatesCountOnlyWhenTlsIsUsed() {
     Map<String, String> environment =
         new HashMap<>(
@@ -255,14 +270,26 @@ class PeerEnvironmentTest {
     assertThat(loaded.warnings())
         .containsExactly(
             "set but without meaning here: LOCAL_CACHE_SIZE_IN_BYTES (counters are in memory"
-                + " already); REDIS_SOCKET_TYPE, REDIS_URL (counters are per process in this"
-                + " version); USE_STATSD (metrics are for Prometheus and OTLP)");
+                + " already); REDIS_HEALTH_CHECK_ACTIVE_CONNECTION (counters are in memory, which"
+                + " is always reachable); REDIS_SOCKET_TYPE, REDIS_URL (counters are per process in"
+                + " this version); USE_STATSD (metrics are for Prometheus and OTLP)");
+  }
+
+  @Test
+  void ourOwnSettingOfTheStoresHealthIsSaidToHaveNoEffect() {
+    String variable = "THROTTLEKIT_HEALTH_STORE_MUST_BE_REACHABLE";
+    assertThat(new ConfigLoader(Map.of(variable, "true")).load(OWN).warnings())
+        .containsExactly(
+            "health.store_must_be_reachable has no effect: counters are in memory, which is"
+                + " always reachable");
+    assertThat(new ConfigLoader(Map.of(variable, "false")).load(OWN).warnings()).isEmpty();
   }
 
   @Test
   void nothingIsSaidOfAnEnvironmentThatMeansSomething() {
-    assertThat(new ConfigLoader(Map.of("USE_STATSD", "false", "PORT", "1")).load(OWN).warnings())
-        .isEmpty();
+    Map<String, String> environment =
+        Map.of("USE_STATSD", "false", "PORT", "1", "REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "false");
+    assertThat(new ConfigLoader(environment).load(OWN).warnings()).isEmpty();
   }
 
   private static boolean chargeRejected(String name, String value) {

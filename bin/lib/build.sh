@@ -1,0 +1,92 @@
+# Sourced by the programs of bin/: finds a JDK and builds what is not there yet or out of date. They
+# set `home`, the folder of the project, and `program`, the name that messages begin with.
+
+JDK=25
+
+say() { printf '%s: %s\n' "$program" "$*" >&2; }
+
+is_jdk() {
+  [[ -x $1/bin/java && -x $1/bin/javac && -r $1/release ]] &&
+    grep -q "^JAVA_VERSION=\"$JDK[.\"]" "$1/release"
+}
+
+find_jdk() {
+  local candidate on_path
+  local -a candidates=()
+  if [[ -n ${JAVA_HOME:-} ]]; then candidates+=("$JAVA_HOME"); fi
+  if on_path=$(command -v javac); then
+    on_path=$(readlink -f -- "$on_path")
+    candidates+=("${on_path%/bin/javac}")
+  fi
+  shopt -s nullglob
+  candidates+=(/usr/lib/jvm/* /usr/java/* /opt/java/* /opt/jdk* /usr/local/jdk*
+    "${HOME:-/nonexistent}"/.sdkman/candidates/java/* "${HOME:-/nonexistent}"/.jdks/*
+    /Library/Java/JavaVirtualMachines/*/Contents/Home /opt/homebrew/opt/openjdk@$JDK/libexec/openjdk.jdk/Contents/Home)
+  shopt -u nullglob
+  for candidate in "${candidates[@]}"; do
+    if is_jdk "$candidate"; then
+      printf '%s\n' "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+need_jdk() {
+  if ! jdk=$(find_jdk); then
+    say "no JDK $JDK found: install one (such as Temurin $JDK) and set JAVA_HOME to it"
+    exit 1
+  fi
+  java=$jdk/bin/java
+}
+
+# built THING MODULE...: whether THING is there and no source of the modules is newer than the stamp
+# of the last one. A copy without sources, such as an image, is never out of date.
+built() {
+  local thing=$1 stamp=$home/${*: -1}/target/.built module
+  shift
+  [[ -f $home/pom.xml ]] || return 0
+  [[ -f $stamp && -e $thing ]] || return 1
+  for module in "$@"; do
+    [[ -d $home/$module ]] || continue
+    if [[ -n $(find "$home/pom.xml" "$home/$module/pom.xml" "$home/$module/src/main" -newer "$stamp" -print -quit 2>/dev/null) ]]; then
+      return 1
+    fi
+  done
+}
+
+build() {
+  local last=${*: -1} begun module
+  shift
+  if ! command -v mvn >/dev/null; then
+    say "there is nothing to run yet, and Maven is not on the PATH to build it: install Maven 3.8.7 or newer"
+    exit 1
+  fi
+  say "building, which takes a minute or two the first time"
+  mkdir -p "$home/$last/target"
+  begun=$home/$last/target/.building
+  : >"$begun"
+  if ! (cd "$home" && mvn -B -ntp -q -DskipTests -Dexec.skip=true -pl "$last" -am package) 1>&2; then
+    say "the build failed"
+    exit 1
+  fi
+  for module in "$@"; do # the stamp's time is that of the beginning: later edits are newer
+    touch -r "$begun" "$home/$module/target/.built"
+  done
+  rm -f "$begun"
+}
+
+# build_once THING MODULE...: builds the last of the modules, which depends on the others,
+# unless that is done; one process at a time.
+build_once() {
+  if built "$@"; then return; fi
+  if ! command -v flock >/dev/null; then
+    build "$@"
+    return
+  fi
+  mkdir -p "$home/.aot"
+  exec 9>"$home/.aot/build.lock"
+  flock 9
+  if ! built "$@"; then build "$@"; fi
+  exec 9>&-
+}

@@ -1,0 +1,155 @@
+package io.throttlekit.service.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStatus;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc.RateLimitServiceBlockingStub;
+import io.envoyproxy.envoy.type.v3.RateLimitUnit;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.Reader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** Recorded answers of envoyproxy/ratelimit, and how to ask a server for the same. */
+final class RlsCases {
+
+  private static final JsonObject FILE = read();
+
+  private RlsCases() {}
+
+  static List<JsonObject> all() {
+    return FILE.getAsJsonArray("cases").asList().stream()
+        .map(JsonElement::getAsJsonObject)
+        .toList();
+  }
+
+  /** The policies that a case was recorded with. */
+  static String policies(JsonObject testCase) {
+    return text(FILE.getAsJsonObject("configs"), text(testCase, "config"));
+  }
+
+  /** Whether that program was told not to charge what it refuses. */
+  static boolean stops(JsonObject testCase) {
+    return text(testCase, "env").contains("stop=True");
+  }
+
+  /** What a case asks for, coarsely: cases with nothing in common share no counter. */
+  static Set<String> keys(JsonObject testCase) {
+    Set<String> keys = new TreeSet<>();
+    for (RateLimitRequest request : requests(testCase)) {
+      for (RateLimitDescriptor descriptor : request.getDescriptorsList()) {
+        StringBuilder path = new StringBuilder(request.getDomain());
+        descriptor.getEntriesList().forEach(entry -> path.append('/').append(entry.getKey()));
+        keys.add(path.toString());
+      }
+    }
+    return keys;
+  }
+
+  private static List<RateLimitRequest> requests(JsonObject testCase) {
+    return testCase.getAsJsonArray("steps").asList().stream()
+        .map(step -> request(step.getAsJsonObject().getAsJsonObject("request")))
+        .toList();
+  }
+
+  /** Asks everything of a case, and compares. */
+  static void check(JsonObject testCase, RateLimitServiceBlockingStub stub) {
+    int step = 0;
+    for (JsonElement each : testCase.getAsJsonArray("steps")) {
+      JsonObject expected = each.getAsJsonObject().getAsJsonObject("expect");
+      RateLimitResponse response =
+          stub.shouldRateLimit(request(each.getAsJsonObject().getAsJsonObject("request")));
+      String at = text(testCase, "id") + " step " + ++step;
+      assertThat(response.getOverallCode().name()).as(at).isEqualTo(text(expected, "overall"));
+      assertThat(response.getStatusesList().stream().map(RlsCases::told))
+          .as(at)
+          .isEqualTo(expectedStatuses(expected.getAsJsonArray("statuses")));
+    }
+  }
+
+  private record Told(String code, long remaining, String limit) {}
+
+  private static Told told(DescriptorStatus status) {
+    var limit = status.getCurrentLimit();
+    String text =
+        status.hasCurrentLimit()
+            ? Integer.toUnsignedLong(limit.getRequestsPerUnit())
+                + "/"
+                + limit.getUnit()
+                + " "
+                + limit.getName()
+            : "none";
+    assertThat(status.hasDurationUntilReset()).isEqualTo(status.hasCurrentLimit());
+    return new Told(
+        status.getCode().name(), Integer.toUnsignedLong(status.getLimitRemaining()), text);
+  }
+
+  private static List<Told> expectedStatuses(JsonArray statuses) {
+    List<Told> expected = new ArrayList<>();
+    for (JsonElement each : statuses) {
+      JsonObject status = each.getAsJsonObject();
+      JsonElement limit = status.get("current_limit");
+      String text =
+          limit.isJsonNull()
+              ? "none"
+              : limit.getAsJsonObject().get("requests_per_unit").getAsLong()
+                  + "/"
+                  + text(limit.getAsJsonObject(), "unit")
+                  + " "
+                  + text(limit.getAsJsonObject(), "name");
+      expected.add(new Told(text(status, "code"), status.get("limit_remaining").getAsLong(), text));
+    }
+    return expected;
+  }
+
+  private static RateLimitRequest request(JsonObject json) {
+    RateLimitRequest.Builder request =
+        RateLimitRequest.newBuilder()
+            .setDomain(text(json, "domain"))
+            .setHitsAddend(json.get("hits_addend").getAsInt());
+    for (JsonElement each : json.getAsJsonArray("descriptors")) {
+      JsonObject descriptor = each.getAsJsonObject();
+      RateLimitDescriptor message =
+          Ask.entries(
+              descriptor.getAsJsonArray("entries").asList().stream()
+                  .flatMap(entry -> entry.getAsJsonArray().asList().stream())
+                  .map(JsonElement::getAsString)
+                  .toArray(String[]::new));
+      if (descriptor.has("limit")) {
+        JsonArray limit = descriptor.getAsJsonArray("limit");
+        int unit = RateLimitUnit.valueOf(limit.get(1).getAsString()).getNumber();
+        message = Ask.limit(limit.get(0).getAsInt(), unit, message);
+      }
+      assertThat(descriptor.keySet()).isSubsetOf("entries", "limit");
+      request.addDescriptors(message);
+    }
+    return request.build();
+  }
+
+  static String text(JsonObject object, String name) {
+    return object.get(name).getAsString();
+  }
+
+  private static JsonObject read() {
+    try (Reader reader =
+        new InputStreamReader(
+            Objects.requireNonNull(RlsCases.class.getResourceAsStream("/rls-cases.json")),
+            StandardCharsets.UTF_8)) {
+      return JsonParser.parseReader(reader).getAsJsonObject();
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+}
