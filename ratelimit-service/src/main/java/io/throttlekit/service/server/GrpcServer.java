@@ -106,7 +106,7 @@ public final class GrpcServer {
   public String address() {
     List<? extends SocketAddress> addresses = server.getListenSockets();
     return !addresses.isEmpty() && addresses.getFirst() instanceof InetSocketAddress tcp
-        ? config.host() + ":" + tcp.getPort()
+        ? HostPort.text(config.host(), tcp.getPort())
         : describeAddress();
   }
 
@@ -198,7 +198,7 @@ public final class GrpcServer {
 
   private String describeAddress() {
     Path socket = config.unixSocket();
-    return socket != null ? socket.toString() : config.host() + ":" + config.port();
+    return socket != null ? socket.toString() : HostPort.text(config.host(), config.port());
   }
 
   private static String reason(IOException e) {
