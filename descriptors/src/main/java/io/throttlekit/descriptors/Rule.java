@@ -28,6 +28,11 @@ public final class Rule {
   private final boolean dynamicMetricKeys;
   private final @Nullable Map<String, Object> metadata;
 
+  /**
+   * Joined when first asked for: a request's own limit is seldom asked, and made anew each time.
+   */
+  private @Nullable String pathText;
+
   private Rule(
       String domain,
       RulePath path,
@@ -84,7 +89,12 @@ public final class Rule {
 
   /** The texts of the descriptors that lead to it: {@code key1_value1.subkey1}. */
   public String path() {
-    return String.join(".", staticMetricKeys);
+    String text = pathText; // threads may race to set it, to equal and immutable texts
+    if (text == null) {
+      text = String.join(".", staticMetricKeys);
+      pathText = text;
+    }
+    return text;
   }
 
   /** Where the policy states it. */

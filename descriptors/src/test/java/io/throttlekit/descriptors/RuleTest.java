@@ -19,6 +19,12 @@ import org.junit.jupiter.api.Test;
 class RuleTest {
 
   @Test
+  void joinsItsPathOnlyOnce() {
+    Rule rule = book("d", key("a").value("1").of(key("b").limit(1).of())).rules().getFirst();
+    assertThat(rule.path()).isEqualTo("a_1.b").isSameAs(rule.path());
+  }
+
+  @Test
   void chargesThePatternInPlaceOfASharedValueAndNothingElse() {
     PolicyBook book =
         book(

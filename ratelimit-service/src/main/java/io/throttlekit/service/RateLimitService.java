@@ -12,10 +12,12 @@ import io.throttlekit.service.http.HttpServers;
 import io.throttlekit.service.policies.LoadStatus;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.policies.PolicyStore;
+import io.throttlekit.service.rls.JsonFrontEnd;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
 import io.throttlekit.service.server.Health.Obstacle;
+import io.throttlekit.service.server.HostPort;
 import io.throttlekit.service.server.ListenException;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.service.telemetry.Scrape;
@@ -156,8 +158,7 @@ public final class RateLimitService {
       return "-";
     }
     String host = listener == 0 ? config.http().host() : config.debug().host();
-    String shown = host.contains(":") ? "[" + host + "]" : host;
-    return shown + ":" + httpListeners.get(listener).address().getPort();
+    return HostPort.text(host, httpListeners.get(listener).address().getPort());
   }
 
   private void requirePolicies() {
@@ -180,7 +181,7 @@ public final class RateLimitService {
         () ->
             HttpServers.service(
                 config.http(),
-                frontEnd::answer,
+                new JsonFrontEnd(frontEnd, metrics, time)::answer,
                 config.grpc().maxMessageBytes(),
                 standsIn,
                 health::serving,

@@ -2,6 +2,7 @@ package io.throttlekit.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.TimeSource;
@@ -10,7 +11,9 @@ import io.throttlekit.service.config.LoadedConfig;
 import io.throttlekit.service.config.ServeFlags;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.Inet6Address;
 import java.net.InetAddress;
+import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
@@ -69,6 +72,18 @@ class RateLimitServiceTest {
   }
 
   @Test
+  void addressesOfIpv6AreInBrackets() throws Exception {
+    assumeThat(NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses))
+        .as("IPv6") // not every machine has it
+        .anyMatch(address -> address instanceof Inet6Address && address.isLoopbackAddress());
+    write(1);
+    RateLimitService service =
+        started(Map.of("GRPC_HOST", "::1", "HOST", "::1", "DEBUG_HOST", "::1"));
+    assertThat(service.readyLine())
+        .matches("ready grpc=\\[::1]:\\d+ http=\\[::1]:\\d+ debug=\\[::1]:\\d+");
+  }
+
+  @Test
   void aChangedFileIsInForceWithoutARestartAndKeepsCounts() throws Exception {
     write(1);
     RateLimitService service = started(Map.of("THROTTLEKIT_POLICIES_POLL_INTERVAL", "20ms"));
@@ -79,6 +94,17 @@ class RateLimitServiceTest {
     assertThat(json(service).statusCode()).isEqualTo(200);
     assertThat(json(service).statusCode()).isEqualTo(200);
     assertThat(json(service).statusCode()).isEqualTo(429);
+  }
+
+  @Test
+  void requestsAsJsonAreCountedWhateverBecomesOfThem() throws Exception {
+    write(1);
+    RateLimitService service = started(Map.of());
+    assertThat(json(service).statusCode()).isEqualTo(200);
+    assertThat(get(service, 2, "/json").statusCode()).isEqualTo(400);
+    assertThat(get(service, 3, "/stats").body())
+        .contains("ratelimit_server.ShouldRateLimit.total_requests: 2\n")
+        .contains("ratelimit.service.call.should_rate_limit.service_error: 1\n");
   }
 
   @Test

@@ -9,8 +9,15 @@ import java.util.List;
  *
  * @param admitted whether the request may pass
  * @param verdicts one per descriptor, in order; owned, not copied
+ * @param quotaPasses whether a descriptor in quota mode passes whatever its counter says, so that
+ *     none of the others can refuse
  */
-public record Answer(boolean admitted, List<Verdict> verdicts) {
+public record Answer(boolean admitted, List<Verdict> verdicts, boolean quotaPasses) {
+
+  /** An answer where every quota depends on its counter. */
+  public Answer(boolean admitted, List<Verdict> verdicts) {
+    this(admitted, verdicts, false);
+  }
 
   /**
    * The shortest wait in ms after which the same request could be admitted if nobody else asked; 0
@@ -25,7 +32,7 @@ public record Answer(boolean admitted, List<Verdict> verdicts) {
     long enforced = 0;
     long quota = Decision.NEVER;
     boolean anyQuota = false;
-    boolean quotaPassed = false;
+    boolean quotaPassed = quotaPasses;
     for (Verdict verdict : verdicts) {
       Decision decision = verdict.decision();
       if (decision == null) {

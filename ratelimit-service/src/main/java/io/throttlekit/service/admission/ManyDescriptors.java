@@ -57,7 +57,7 @@ final class ManyDescriptors {
     Outcome outcome = store.acquire(claims);
     List<Verdict> verdicts = verdicts(outcome.decisions());
     if (!compatibility.shadowMode()) {
-      return new Answer(outcome.admitted(), verdicts);
+      return new Answer(outcome.admitted(), verdicts, quotaPasses);
     }
     if (wouldRefuse(verdicts)) {
       metrics.globalShadow();

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -69,8 +70,8 @@ final class CallCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InvalidProtocolBufferException {
-    if (!TARGET.matcher(target).matches()
-        || Integer.parseInt(target.substring(target.lastIndexOf(':') + 1)) > 65_535) {
+    Matcher address = TARGET.matcher(target);
+    if (!address.matches() || Integer.parseInt(address.group(2)) > 65_535) {
       throw new ParameterException(
           spec.commandLine(), "'" + target + "' is not HOST:PORT, such as 127.0.0.1:8081");
     }
@@ -78,7 +79,9 @@ final class CallCommand implements Callable<Integer> {
       throw new ParameterException(spec.commandLine(), "--hits has to be 0 or more");
     }
     ManagedChannel channel =
-        NettyChannelBuilder.forTarget("dns:///" + target).usePlaintext().build();
+        NettyChannelBuilder.forAddress(address.group(1), Integer.parseInt(address.group(2)))
+            .usePlaintext()
+            .build();
     try {
       RateLimitResponse response =
           RateLimitServiceGrpc.newBlockingStub(channel)

@@ -1,7 +1,5 @@
 package io.throttlekit.service.http;
 
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.throttlekit.service.config.DebugConfig;
 import io.throttlekit.service.config.HttpConfig;
 import io.throttlekit.service.config.MetricsConfig;
@@ -12,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -24,24 +21,24 @@ public final class HttpServers {
   /**
    * For callers and load balancers: {@code /json}, {@code /healthcheck} and {@code /metrics}.
    *
-   * @param decide the front end; may throw what {@code RateLimitFrontEnd.answer} throws
+   * @param decider answers {@code /json}
    * @param maxBodyBytes longest request that {@code /json} reads
-   * @param outageIsBadRequest whether {@code /json} answers 400, as envoyproxy/ratelimit, when
-   *     there is nothing to decide by
+   * @param standsIn whether {@code /json} answers as envoyproxy/ratelimit: a 400 without a reason,
+   *     also when there is nothing to decide by
    * @param serving whether this process serves
    * @param scrape null when metrics are not served
    * @throws IOException when the address cannot be bound
    */
   public static HttpListener service(
       HttpConfig config,
-      Function<RateLimitRequest, RateLimitResponse> decide,
+      JsonDecider decider,
       int maxBodyBytes,
-      boolean outageIsBadRequest,
+      boolean standsIn,
       BooleanSupplier serving,
       @Nullable Scrape scrape)
       throws IOException {
     Map<String, Route> routes = new TreeMap<>();
-    routes.put("/json", new JsonRoute(decide, maxBodyBytes, outageIsBadRequest));
+    routes.put("/json", new JsonRoute(decider, maxBodyBytes, standsIn));
     routes.put(
         "/healthcheck",
         request -> serving.getAsBoolean() ? Reply.text(200, "OK") : Reply.empty(500));

@@ -3,35 +3,34 @@ package io.throttlekit.service.http;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.util.JsonFormat;
 import com.sun.net.httpserver.HttpExchange;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.rls.InvalidRequestException;
 import java.io.IOException;
-import java.util.function.Function;
+import java.util.regex.Pattern;
 
 /**
  * Decides requests that come as JSON: 200 when admitted, 429 when not, the answer in the body.
  *
- * <p>Any method will do. What cannot be a request is a 400, too much of it a 413; when it is we who
- * cannot decide, 503, or 400 where envoyproxy/ratelimit is to be matched.
+ * <p>Any method will do. What cannot be a request is a 400 that says why, too much of it a 413;
+ * when it is we who cannot decide, 503. Where envoyproxy/ratelimit is to be matched, the latter is
+ * a 400 too, and a 400 does not say why.
  */
 final class JsonRoute implements Route {
   private static final JsonFormat.Printer PRINTER =
       JsonFormat.printer().omittingInsignificantWhitespace();
+  private static final Pattern NOT_PRINTABLE =
+      Pattern.compile("[\\p{Cntrl}\\u0085\\u2028\\u2029]+");
 
-  private final Function<RateLimitRequest, RateLimitResponse> decide;
+  private final JsonDecider decider;
   private final int maxBodyBytes;
-  private final boolean outageIsBadRequest;
+  private final boolean standsIn;
 
-  JsonRoute(
-      Function<RateLimitRequest, RateLimitResponse> decide,
-      int maxBodyBytes,
-      boolean outageIsBadRequest) {
-    this.decide = decide;
+  JsonRoute(JsonDecider decider, int maxBodyBytes, boolean standsIn) {
+    this.decider = decider;
     this.maxBodyBytes = maxBodyBytes;
-    this.outageIsBadRequest = outageIsBadRequest;
+    this.standsIn = standsIn;
   }
 
   @Override
@@ -41,14 +40,25 @@ final class JsonRoute implements Route {
       return Reply.text(413, "Request Entity Too Large\n");
     }
     try {
-      return reply(decide.apply(RequestJson.parse(body)));
+      return reply(decider.answer(() -> RequestJson.parse(body)));
     } catch (MalformedBodyException | InvalidRequestException bad) {
-      return Reply.text(400, "Bad Request\n");
+      return badRequest(bad);
     } catch (NoPoliciesException outage) {
-      return outageIsBadRequest
-          ? Reply.text(400, "Bad Request\n")
-          : Reply.text(503, "Service Unavailable\n");
+      return standsIn ? badRequest(outage) : Reply.text(503, "Service Unavailable\n");
+    } catch (IOException | RuntimeException unexpected) {
+      throw unexpected;
+    } catch (Exception unexpected) {
+      throw new IllegalStateException(unexpected);
     }
+  }
+
+  private Reply badRequest(Exception cause) {
+    return Reply.text(400, standsIn ? "Bad Request\n" : oneLine(cause) + "\n");
+  }
+
+  /** The reason as printable text, whatever of the request it quotes. */
+  private static String oneLine(Exception cause) {
+    return NOT_PRINTABLE.matcher(String.valueOf(cause.getMessage())).replaceAll(" ");
   }
 
   private static Reply reply(RateLimitResponse response) throws InvalidProtocolBufferException {

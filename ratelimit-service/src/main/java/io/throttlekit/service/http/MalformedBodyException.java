@@ -1,6 +1,6 @@
 package io.throttlekit.service.http;
 
-/** A body that is not the JSON of a rate-limit request. */
+/** A body that is not the JSON of a rate-limit request. Its message is for the caller. */
 final class MalformedBodyException extends Exception {
   private static final long serialVersionUID = 1L;
 
@@ -9,6 +9,6 @@ final class MalformedBodyException extends Exception {
   }
 
   MalformedBodyException(Throwable cause) {
-    super(cause);
+    super("the body is not the JSON of a rate-limit request", cause);
   }
 }

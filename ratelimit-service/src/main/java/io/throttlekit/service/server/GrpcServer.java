@@ -1,6 +1,9 @@
 package io.throttlekit.service.server;
 
+import io.grpc.BindableService;
 import io.grpc.Server;
+import io.grpc.ServerInterceptors;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.netty.channel.ChannelOption;
@@ -18,7 +21,6 @@ import java.net.SocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -45,7 +47,7 @@ public final class GrpcServer {
   private final EventLoopGroup eventLoops;
   private final @Nullable ServerTls tls;
   private final @Nullable UnixSocketFile socketFile;
-  private final CountDownLatch drained = new CountDownLatch(1);
+  private final OpenStreams streams = new OpenStreams();
 
   /**
    * A server that is not listening yet.
@@ -104,20 +106,23 @@ public final class GrpcServer {
   public String address() {
     List<? extends SocketAddress> addresses = server.getListenSockets();
     return !addresses.isEmpty() && addresses.getFirst() instanceof InetSocketAddress tcp
-        ? config.host() + ":" + tcp.getPort()
+        ? HostPort.text(config.host(), tcp.getPort())
         : describeAddress();
   }
 
   /**
-   * Drains and stops: health says no, after the configured delay connections are asked to go, calls
-   * in progress end, and past the configured time they are cut. Returns when nothing runs any more;
-   * an interrupt skips the waiting.
+   * Drains and stops: health says no, after the configured delay connections are asked to go and
+   * streams of health and reflection are ended, rate-limit calls in progress end, and past the
+   * configured time they are cut. Returns when nothing runs any more; an interrupt skips the
+   * waiting.
    */
   public void stop() {
     health.raise(Obstacle.DRAINING);
     try {
-      var _ = drained.await(config.drainDelay().toNanos(), TimeUnit.NANOSECONDS);
+      // Nobody has shut it down yet, so this waits the whole delay.
+      var _ = server.awaitTermination(config.drainDelay().toNanos(), TimeUnit.NANOSECONDS);
       server.shutdown();
+      streams.end();
       if (!server.awaitTermination(config.drainTimeout().toNanos(), TimeUnit.NANOSECONDS)) {
         LOG.warn("calls were still in progress after {}, they are cut", config.drainTimeout());
         boolean cut = server.shutdownNow().awaitTermination(1, TimeUnit.SECONDS);
@@ -127,7 +132,6 @@ public final class GrpcServer {
       server.shutdownNow();
       Thread.currentThread().interrupt();
     } finally {
-      drained.countDown();
       release();
     }
   }
@@ -144,9 +148,9 @@ public final class GrpcServer {
             .permitKeepAliveTime(config.permitKeepAliveTime().toNanos(), TimeUnit.NANOSECONDS)
             .permitKeepAliveWithoutCalls(true)
             .addService(service.definition())
-            .addService(health.service())
-            .addService(ProtoReflectionServiceV1.newInstance())
-            .addService(reflectionAlpha());
+            .addService(lasting(health.service()))
+            .addService(lasting(ProtoReflectionServiceV1.newInstance()))
+            .addService(lasting(reflectionAlpha()));
     if (config.keepAliveTime().isPositive()) {
       builder.keepAliveTime(config.keepAliveTime().toNanos(), TimeUnit.NANOSECONDS);
     }
@@ -169,8 +173,12 @@ public final class GrpcServer {
     return builder.build();
   }
 
+  private ServerServiceDefinition lasting(BindableService service) {
+    return ServerInterceptors.intercept(service, streams);
+  }
+
   @SuppressWarnings("deprecation") // many tools still ask the old name
-  private static io.grpc.BindableService reflectionAlpha() {
+  private static BindableService reflectionAlpha() {
     return io.grpc.protobuf.services.ProtoReflectionService.newInstance();
   }
 
@@ -190,7 +198,7 @@ public final class GrpcServer {
 
   private String describeAddress() {
     Path socket = config.unixSocket();
-    return socket != null ? socket.toString() : config.host() + ":" + config.port();
+    return socket != null ? socket.toString() : HostPort.text(config.host(), config.port());
   }
 
   private static String reason(IOException e) {

@@ -11,6 +11,7 @@ import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.telemetry.DecisionSpan;
 import io.throttlekit.service.telemetry.Failure;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,18 +19,25 @@ import org.slf4j.LoggerFactory;
 /**
  * One call in progress. Ends it exactly once, with an answer or an error.
  *
- * <p>A caller that is gone is not answered; what was charged for it stays charged.
+ * <p>A caller that is gone is not answered; what was charged for it stays charged. The answer may
+ * come on any thread, while the caller goes away on the event loop: whoever sets {@code ended} ends
+ * the call, and nobody else touches it then.
  */
 final class RateLimitCall extends ServerCall.Listener<RateLimitRequest> implements Later {
   private static final Logger LOG = LoggerFactory.getLogger(RateLimitCall.class);
   private static final long NOT_STARTED = Long.MIN_VALUE;
+  private static final AtomicIntegerFieldUpdater<RateLimitCall> ENDED =
+      AtomicIntegerFieldUpdater.newUpdater(RateLimitCall.class, "ended");
 
   private final ShouldRateLimit service;
   private final ServerCall<RateLimitRequest, RateLimitResponse> call;
   private final @Nullable DecisionSpan span;
-  private @Nullable RateLimitRequest request;
-  private boolean ended;
-  private long startNanos = NOT_STARTED;
+  private volatile @Nullable RateLimitRequest request;
+  private volatile long startNanos = NOT_STARTED;
+
+  /** 0 or 1; changed through {@link #ENDED} alone. */
+  @SuppressWarnings("UnusedVariable")
+  private volatile int ended;
 
   RateLimitCall(
       ShouldRateLimit service,
@@ -49,9 +57,10 @@ final class RateLimitCall extends ServerCall.Listener<RateLimitRequest> implemen
   @SuppressWarnings("ReferenceEquality") // the stand-in for bytes that could not be parsed
   public void onHalfClose() {
     RateLimitRequest complete = request;
-    if (ended) {
+    if (ended != 0) {
       return;
     }
+    startNanos = service.time.monotonicNanos();
     if (complete == null) {
       fail(Status.INVALID_ARGUMENT.withDescription("a call has one request, this one has none"));
     } else if (complete == ShouldRateLimit.MALFORMED) {
@@ -63,8 +72,8 @@ final class RateLimitCall extends ServerCall.Listener<RateLimitRequest> implemen
 
   @Override
   public void onCancel() {
-    if (!ended) {
-      end();
+    if (claimEnd()) {
+      tellEnd();
     }
   }
 
@@ -72,7 +81,7 @@ final class RateLimitCall extends ServerCall.Listener<RateLimitRequest> implemen
   public void answered(Answer answer) {
     try {
       reply(answer);
-    } catch (RuntimeException unexpected) {
+    } catch (RuntimeException | Error unexpected) {
       failed(unexpected);
     }
   }
@@ -92,53 +101,68 @@ final class RateLimitCall extends ServerCall.Listener<RateLimitRequest> implemen
   }
 
   private void decide(RateLimitRequest complete) {
-    startNanos = service.time.monotonicNanos();
     try {
       Answer answer = service.frontEnd.decide(service.frontEnd.read(complete), this);
       if (answer != null) {
         reply(answer);
       }
-    } catch (RuntimeException cause) {
+    } catch (RuntimeException | Error cause) {
       failed(cause);
     }
   }
 
   private void reply(Answer answer) {
     RateLimitRequest complete = request;
-    if (ended || complete == null) {
+    if (ended != 0 || complete == null) {
       return;
     }
     RateLimitResponse response = service.frontEnd.write(complete, answer);
-    if (span != null) {
-      Trace.decided(span, complete.getDomain(), answer);
+    if (!claimEnd()) {
+      return;
     }
-    end();
-    if (!call.isCancelled()) {
-      call.sendHeaders(new Metadata());
-      call.sendMessage(response);
-      call.close(Status.OK, new Metadata());
+    try {
+      if (span != null) {
+        Trace.decided(span, complete.getDomain(), answer);
+      }
+      tellEnd();
+    } finally { // the caller is answered, whatever becomes of telling others
+      if (!call.isCancelled()) {
+        call.sendHeaders(new Metadata());
+        call.sendMessage(response);
+        call.close(Status.OK, new Metadata());
+      }
     }
   }
 
   private void fail(Status status) {
-    if (ended) {
+    if (!claimEnd()) {
       return;
     }
-    service.metrics.failed(Failure.SERVICE);
-    if (span != null) {
-      span.failed(String.valueOf(status.getDescription()));
+    try {
+      service.metrics.failed(Failure.SERVICE);
+      if (span != null) {
+        span.failed(String.valueOf(status.getDescription()));
+      }
+      tellEnd();
+    } finally {
+      call.close(status, new Metadata());
     }
-    end();
-    call.close(status, new Metadata());
   }
 
-  private void end() {
-    ended = true;
-    if (startNanos != NOT_STARTED) {
-      service.metrics.answered(service.time.monotonicNanos() - startNanos);
-    }
-    if (span != null) {
-      span.end();
+  /** Whether the caller of this method, and no other, is to end the call. */
+  private boolean claimEnd() {
+    return ENDED.compareAndSet(this, 0, 1);
+  }
+
+  private void tellEnd() {
+    try {
+      if (startNanos != NOT_STARTED) {
+        service.metrics.answered(service.time.monotonicNanos() - startNanos);
+      }
+    } finally {
+      if (span != null) {
+        span.end();
+      }
     }
   }
 }

@@ -124,6 +124,13 @@ class CommandLineToolTest {
   }
 
   @Test
+  void callTakesAnAddressOfIpv6InBrackets() {
+    Ran ran = run("call", "[::1]:1", "--domain", "shop", "user=a");
+    assertThat(ran.code).isEqualTo(1);
+    assertThat(ran.err).startsWith("error: no answer from [::1]:1: UNAVAILABLE, ");
+  }
+
+  @Test
   void callOfNobodySaysSoAndExitsWith1() {
     Ran ran = run("call", "127.0.0.1:1", "--domain", "shop", "user=a");
     assertThat(ran.code).isEqualTo(1);

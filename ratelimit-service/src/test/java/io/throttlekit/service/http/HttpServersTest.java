@@ -1,5 +1,6 @@
 package io.throttlekit.service.http;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonObject;
@@ -15,6 +16,8 @@ import io.throttlekit.service.config.HttpConfig;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.telemetry.Telemetry;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
@@ -43,7 +46,7 @@ class HttpServersTest {
         new HttpFixture(
             HttpServers.service(
                 new HttpConfig("127.0.0.1", 0),
-                request -> RateLimitResponse.getDefaultInstance(),
+                body -> RateLimitResponse.getDefaultInstance(),
                 1_000,
                 false,
                 serving::get,
@@ -96,6 +99,18 @@ class HttpServersTest {
       assertThat(service.get(path).statusCode()).as(path).isEqualTo(404);
     }
     assertThat(debug.get("/json").statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void anAddressWithoutAPathLosesItsConnectionInTheJdksServerAndHarmsNobody() throws Exception {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), service.port())) {
+      socket.setSoTimeout(10_000);
+      socket
+          .getOutputStream()
+          .write("GET mailto:a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".getBytes(UTF_8));
+      assertThat(socket.getInputStream().readAllBytes()).isEmpty(); // no handler is asked
+    }
+    assertThat(service.get("/healthcheck").statusCode()).isEqualTo(200);
   }
 
   @Test

@@ -151,12 +151,27 @@ class JsonRouteTest {
         "\uFEFF{\"domain\":\"x\"}",
         "{\"domain\":\"invalid\"}",
       })
-  void answers400ToWhatIsNoRequest(String body) throws Exception {
+  void answers400ToWhatIsNoRequestAndSaysWhyUnlessItStandsIn(String body) throws Exception {
     HttpResponse<String> answer = post(body);
 
     assertThat(answer.statusCode()).isEqualTo(400);
     assertThat(answer.headers().firstValue("Content-Type")).hasValue("text/plain; charset=utf-8");
-    assertThat(answer.body()).isEqualTo("Bad Request\n");
+    assertThat(answer.body())
+        .isNotEqualTo("Bad Request\n")
+        .matches("\\P{Cntrl}{5,}\n")
+        .doesNotContain("Exception");
+    try (HttpFixture standingIn = new HttpFixture(listener(true))) {
+      HttpResponse<String> same = standingIn.send("POST", "/json", body.getBytes(UTF_8));
+      assertThat(same.statusCode()).isEqualTo(400);
+      assertThat(same.body()).isEqualTo("Bad Request\n");
+    }
+  }
+
+  @Test
+  void saysWhichRuleOfRequestsWasBroken() throws Exception {
+    assertThat(post("{\"domain\":\"invalid\"}").body())
+        .isEqualTo("rate limit domain must not be empty\n");
+    assertThat(post("{\"a\\r\\nb\":1}").body()).isEqualTo("unknown field a b\n");
   }
 
   @Test
@@ -262,12 +277,12 @@ class JsonRouteTest {
     assertThat(post(VALID).statusCode()).isEqualTo(200);
   }
 
-  private HttpListener listener(boolean outageIsBadRequest) throws IOException {
+  private HttpListener listener(boolean standsIn) throws IOException {
     return HttpServers.service(
         new HttpConfig("127.0.0.1", 0),
-        this::decide,
+        body -> decide(body.call()),
         MAX_BODY,
-        outageIsBadRequest,
+        standsIn,
         () -> true,
         null);
   }

@@ -96,6 +96,25 @@ class ResponseHeadersTest {
   }
 
   @Test
+  void aQuotaThatIsSureToPassLeavesTheWaitToTheRulesThatRefuse() {
+    String policies =
+        """
+        domain: x
+        descriptors:
+          - {key: min, rate_limit: {unit: minute, requests_per_unit: 1}}
+          - {key: quota, quota_mode: true, rate_limit: {unit: day, requests_per_unit: 1}}
+          - {key: sure, quota_mode: true, shadow_mode: true,
+             rate_limit: {unit: day, requests_per_unit: 1}}
+        """;
+    Setup setup = new Setup(policies, Setup.NATIVE, RETRY);
+    var both = x(entries("min", "a"), entries("quota", "a"));
+    var withSure = x(entries("min", "a"), entries("quota", "a"), entries("sure", "a"));
+    setup.frontEnd().answer(both);
+    assertThat(headers(setup.frontEnd().answer(both))).isEqualTo("Retry-After: 84178");
+    assertThat(headers(setup.frontEnd().answer(withSure))).isEqualTo("Retry-After: 58");
+  }
+
+  @Test
   void structuredHeadersListEveryLimitWithItsPolicy() {
     assertThat(
             headers(STRUCTURED, x(entries("ten", "a"), entries("nope", "a"), entries("odd", "a"))))

@@ -13,11 +13,21 @@ import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
+import io.grpc.reflection.v1.ServerReflectionGrpc;
+import io.grpc.reflection.v1.ServerReflectionRequest;
+import io.grpc.reflection.v1.ServerReflectionResponse;
+import io.grpc.stub.StreamObserver;
 import io.throttlekit.service.server.Health.Obstacle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -110,6 +120,61 @@ class DrainTest {
     server.stop();
     assertThat(ended.get().getCode()).isIn(Status.Code.UNAVAILABLE, Status.Code.CANCELLED);
     channel.shutdownNow();
+  }
+
+  @Test
+  void aWatchOfHealthIsToldAndEndedWithoutHoldingUpTheDrain() throws Exception {
+    GrpcServer server = serve(Duration.ofMinutes(5), Duration.ZERO);
+    ManagedChannel channel = Channels.to(server);
+    Seen<HealthCheckResponse> watch = new Seen<>();
+    HealthGrpc.newStub(channel).watch(HealthCheckRequest.getDefaultInstance(), watch);
+    await().until(() -> !watch.values.isEmpty());
+    server.stop(); // far sooner than its bound, or the test takes too long
+    assertThat(watch.ended.get()).isEqualTo(Status.Code.UNAVAILABLE);
+    assertThat(watch.values.stream().map(HealthCheckResponse::getStatus))
+        .containsExactly(ServingStatus.SERVING, ServingStatus.NOT_SERVING);
+    channel.shutdownNow();
+  }
+
+  @Test
+  void aReflectionStreamDoesNotHoldUpTheDrainAndACallInProgressDoes() throws Exception {
+    GrpcServer server = serve(Duration.ofMinutes(5), Duration.ZERO);
+    ManagedChannel channel = Channels.to(server);
+    CompletableFuture<Status> ended = new CompletableFuture<>();
+    var call = open(channel, ended);
+    Seen<ServerReflectionResponse> stream = new Seen<>();
+    ServerReflectionGrpc.newStub(channel)
+        .serverReflectionInfo(stream)
+        .onNext(ServerReflectionRequest.newBuilder().setListServices("").build());
+    await().until(() -> !stream.values.isEmpty());
+    Thread stopping = Thread.ofVirtual().start(server::stop);
+    assertThat(stream.ended.get()).isEqualTo(Status.Code.UNAVAILABLE);
+    assertThat(stopping.isAlive()).isTrue();
+    call.halfClose();
+    assertThat(ended.get().getCode()).isEqualTo(Status.Code.OK);
+    stopping.join();
+    channel.shutdownNow();
+  }
+
+  /** What a stream said, and how it ended. */
+  private static final class Seen<T> implements StreamObserver<T> {
+    final Queue<T> values = new ConcurrentLinkedQueue<>();
+    final CompletableFuture<Status.Code> ended = new CompletableFuture<>();
+
+    @Override
+    public void onNext(T value) {
+      values.add(value);
+    }
+
+    @Override
+    public void onError(Throwable t) {
+      ended.complete(Status.fromThrowable(t).getCode());
+    }
+
+    @Override
+    public void onCompleted() {
+      ended.complete(Status.Code.OK);
+    }
   }
 
   private GrpcServer serve(Duration drainTimeout, Duration drainDelay) {

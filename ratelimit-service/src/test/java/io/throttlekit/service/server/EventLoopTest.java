@@ -10,6 +10,7 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
 import io.throttlekit.TimeSource;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
@@ -59,10 +60,15 @@ class EventLoopTest {
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE, clock);
     GrpcServer server = setup.serve(Setup.loopback());
     ManagedChannel channel = Channels.to(server);
-    clock.failure.set(new IllegalStateException("password=secret"));
-    assertThatThrownBy(() -> ask(channel, "max"))
-        .isInstanceOf(StatusRuntimeException.class)
-        .hasMessage("INTERNAL: internal error");
+    for (Throwable unexpected :
+        List.of(new IllegalStateException("password=secret"), new StackOverflowError())) {
+      clock.failure.set(unexpected);
+      assertThatThrownBy(() -> ask(channel, "max"))
+          .isInstanceOf(StatusRuntimeException.class)
+          .hasMessage("INTERNAL: internal error");
+    }
+    assertThat(setup.metrics.lines())
+        .contains("ratelimit.service.call.should_rate_limit.service_error: 2");
     clock.failure.set(null);
     assertThat(ask(channel, "max")).isEqualTo(Code.OK);
     channel.shutdownNow();
@@ -77,15 +83,16 @@ class EventLoopTest {
 
   private static final class Clock implements TimeSource {
     final Set<String> askedOn = ConcurrentHashMap.newKeySet();
-    final AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
+    final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     volatile boolean blocking;
 
     @Override
     public long wallMillis() {
       askedOn.add(Thread.currentThread().getName());
-      RuntimeException toThrow = failure.get();
-      if (toThrow != null) {
-        throw toThrow;
+      switch (failure.get()) {
+        case RuntimeException exception -> throw exception;
+        case Error error -> throw error;
+        case null, default -> {}
       }
       if (blocking) {
         java.util.concurrent.locks.LockSupport.parkNanos(5_000_000);

@@ -93,6 +93,9 @@ class GrpcServerTest {
     assertThat(refused).isBetween(50, 300);
     assertThatThrownBy(() -> raw(new byte[] {(byte) 0x0a, (byte) 0xff, 1, 2}))
         .hasMessage("INVALID_ARGUMENT: the request is not a valid protobuf message");
+    assertThat(setup.metrics.lines())
+        .as("those that failed are counted too")
+        .contains("ratelimit_server.ShouldRateLimit.total_requests: 301");
     assertThat(ask(x(entries("hundred", "alive"))).getOverallCode()).isEqualTo(Code.OK);
   }
 

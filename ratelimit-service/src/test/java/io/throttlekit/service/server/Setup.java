@@ -75,6 +75,11 @@ public final class Setup {
     return frontEnd;
   }
 
+  /** What was counted. */
+  public RateLimitMetrics metrics() {
+    return metrics;
+  }
+
   /** The clock of the counters. */
   public FixedTime time() {
     return time;

@@ -1,0 +1,46 @@
+package io.throttlekit.service.rls;
+
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.telemetry.Failure;
+import io.throttlekit.service.telemetry.RateLimitMetrics;
+import java.util.concurrent.Callable;
+
+/**
+ * Answers requests that come as JSON, and counts each of them once, as those over gRPC are: how
+ * long it took, and that it failed when it did. Thread-safe.
+ */
+public final class JsonFrontEnd {
+  private final RateLimitFrontEnd frontEnd;
+  private final RateLimitMetrics metrics;
+  private final TimeSource time;
+
+  /** Counts what {@code frontEnd} answers. */
+  public JsonFrontEnd(RateLimitFrontEnd frontEnd, RateLimitMetrics metrics, TimeSource time) {
+    this.frontEnd = frontEnd;
+    this.metrics = metrics;
+    this.time = time;
+  }
+
+  /**
+   * Reads, decides and writes, waiting where a store has to be asked; never on an event loop.
+   *
+   * @param body reads the message; what it throws counts as a failure and is thrown on
+   * @throws Exception what {@code body} or {@link RateLimitFrontEnd#answer} throws
+   */
+  public RateLimitResponse answer(Callable<RateLimitRequest> body) throws Exception {
+    long start = time.monotonicNanos();
+    boolean answered = false;
+    try {
+      RateLimitResponse response = frontEnd.answer(body.call());
+      answered = true;
+      return response;
+    } finally {
+      if (!answered) {
+        metrics.failed(Failure.SERVICE);
+      }
+      metrics.answered(time.monotonicNanos() - start);
+    }
+  }
+}
