@@ -145,6 +145,7 @@ class RateLimitServiceTest {
         started(
             Map.of(
                 "HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED", "true",
+                "THROTTLEKIT_POLICIES_REQUIRE_AT_START", "false",
                 "THROTTLEKIT_POLICIES_POLL_INTERVAL", "20ms"));
     assertThat(get(service, 2, "/healthcheck").statusCode()).isEqualTo(500);
     write(1);

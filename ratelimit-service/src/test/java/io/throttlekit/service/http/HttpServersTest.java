@@ -134,7 +134,7 @@ class HttpServersTest {
             "foo.a: unit=UNKNOWN requests_per_unit=7, shadow_mode: false, quota_mode: true");
     assertThat(text)
         .contains("# generation: 1\n", "# loaded: 2023-11-14T22:13:20Z\n", "# last load: good\n")
-        .contains("#   algorithm: gcra, window: 10000 ms\n");
+        .contains("#   7 per 10s (gcra, burst 7), in quota mode\n");
   }
 
   @Test
