@@ -23,6 +23,8 @@ class RequestReaderTest {
   private static final List<String> TEXTS =
       List.of("", "a", "path", "/checkout", "ümlaut", "𝄞", "\u0000", "x".repeat(200));
 
+  private static final byte END_OF_A_GROUP = 9 << 3 | 4;
+
   private final RequestReader reader = new RequestReader(6);
   private int readable;
   private int malformed;
@@ -124,7 +126,11 @@ class RequestReaderTest {
   /** One message, two in a row (which is their merge), or one with a few bytes changed. */
   private static byte[] message(SplittableRandom random) {
     byte[] message = request(random).toByteArray();
-    switch (random.nextInt(4)) {
+    switch (random.nextInt(6)) {
+      case 3 -> {
+        message = Arrays.copyOf(message, message.length + 1);
+        message[message.length - 1] = END_OF_A_GROUP;
+      }
       case 0 -> {
         byte[] second = request(random).toByteArray();
         int length = message.length;
@@ -184,7 +190,11 @@ class RequestReaderTest {
               UnknownFieldSet.Field.newBuilder()
                   .addGroup(UnknownFieldSet.newBuilder().build())
                   .build();
-          default -> UnknownFieldSet.Field.newBuilder().addVarint(random.nextInt(3)).build();
+          default ->
+              UnknownFieldSet.Field.newBuilder()
+                  .addVarint(random.nextInt(3))
+                  .addVarint(random.nextInt(2))
+                  .build();
         };
     return UnknownFieldSet.newBuilder().addField(number, field).build();
   }

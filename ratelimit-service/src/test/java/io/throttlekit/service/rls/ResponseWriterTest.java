@@ -24,6 +24,7 @@ class ResponseWriterTest {
           x(entries("nothing", "a")),
           x(entries("unl", "a")),
           x(entries("ten", "a")),
+          x(entries("odd", "a")),
           x(entries("max", "a")),
           x(hits(11, entries("ten", "b"))),
           x(limit(0, 1, entries("any", "a"))),
