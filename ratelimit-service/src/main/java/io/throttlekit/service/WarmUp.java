@@ -106,7 +106,7 @@ final class WarmUp {
               new MemoryAdmission(() -> book, store, config.compatibility(), metrics),
               config.response(),
               config.compatibility(),
-              config.grpc().maxDescriptors(),
+              config.grpc().limits().descriptors(),
               time);
       GrpcServer server =
           new GrpcServer(
@@ -155,22 +155,20 @@ final class WarmUp {
   }
 
   private static GrpcConfig scratch(GrpcConfig real) {
+    GrpcConfig.Limits limits = real.limits();
     return new GrpcConfig(
         "127.0.0.1",
         0,
         null,
         null,
-        Duration.ZERO,
-        Duration.ZERO,
-        real.keepAliveTime(),
-        real.keepAliveTimeout(),
-        real.permitKeepAliveTime(),
-        real.maxMessageBytes(),
-        real.maxDescriptors(),
-        Math.max(IN_FLIGHT, real.maxConcurrentCallsPerConnection()),
+        GrpcConfig.ConnectionAge.unlimited(),
+        real.keepAlive(),
+        new GrpcConfig.Limits(
+            limits.messageBytes(),
+            limits.descriptors(),
+            Math.max(IN_FLIGHT, limits.callsPerConnection())),
         real.eventLoops(),
-        Duration.ofMillis(200),
-        Duration.ZERO);
+        new GrpcConfig.Drain(Duration.ZERO, Duration.ofMillis(200)));
   }
 
   @SafeVarargs

@@ -56,17 +56,18 @@ final class ConfigAssembly {
         values.get(Settings.GRPC_PORT),
         path(values.get(Settings.UNIX_SOCKET)),
         tls(values),
-        values.get(Settings.MAX_CONNECTION_AGE),
-        values.get(Settings.MAX_CONNECTION_AGE_GRACE),
-        values.get(Settings.KEEP_ALIVE_TIME),
-        values.get(Settings.KEEP_ALIVE_TIMEOUT),
-        values.get(Settings.PERMIT_KEEP_ALIVE_TIME),
-        values.get(Settings.MAX_MESSAGE_BYTES),
-        values.get(Settings.MAX_DESCRIPTORS),
-        values.get(Settings.MAX_CONCURRENT_CALLS),
+        new GrpcConfig.ConnectionAge(
+            values.get(Settings.MAX_CONNECTION_AGE), values.get(Settings.MAX_CONNECTION_AGE_GRACE)),
+        new GrpcConfig.KeepAlive(
+            values.get(Settings.KEEP_ALIVE_TIME),
+            values.get(Settings.KEEP_ALIVE_TIMEOUT),
+            values.get(Settings.PERMIT_KEEP_ALIVE_TIME)),
+        new GrpcConfig.Limits(
+            values.get(Settings.MAX_MESSAGE_BYTES),
+            values.get(Settings.MAX_DESCRIPTORS),
+            values.get(Settings.MAX_CONCURRENT_CALLS)),
         values.get(Settings.EVENT_LOOPS),
-        values.get(Settings.DRAIN_TIMEOUT),
-        values.get(Settings.DRAIN_DELAY));
+        new GrpcConfig.Drain(values.get(Settings.DRAIN_DELAY), values.get(Settings.DRAIN_TIMEOUT)));
   }
 
   private static @Nullable MetricsConfig metrics(SettingValues values) {

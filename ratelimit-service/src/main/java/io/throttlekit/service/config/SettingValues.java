@@ -75,6 +75,7 @@ final class SettingValues {
     return Forms.alwaysQuoted(shown)
         + " is not "
         + setting.form().expected()
+        + Spelling.hint(value, setting.form().words())
         + (origin instanceof Origin.Variable && value.startsWith("tcp://") ? SERVICE_LINK : "");
   }
 }
