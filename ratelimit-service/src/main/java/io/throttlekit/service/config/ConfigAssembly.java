@@ -29,7 +29,9 @@ final class ConfigAssembly {
 
   private static PolicyConfig policies(SettingValues values) {
     Path root = path(values.get(Settings.RUNTIME_ROOT));
-    if (root == null && values.get(Settings.POLICY_PATHS).isEmpty()) {
+    if (root == null
+        && values.get(Settings.POLICY_PATHS).isEmpty()
+        && !values.malformed(Settings.POLICY_PATHS)) {
       values.error(
           new Origin.Option("--policies"),
           "no policies: give --policies PATH, policies.paths in the configuration file, or the"

@@ -125,6 +125,11 @@ public final class PolicyReloader implements AutoCloseable {
     }
     store.loaded(book, problems, now);
     problems.forEach(PolicyReloader::tell);
+    if (reading.sources().isEmpty()) { // as that program has it, which says nothing
+      LOG.warn(
+          "no policies: no file in {} is one by RUNTIME_APPDIRECTORY and RUNTIME_WATCH_ROOT",
+          watched().getFirst());
+    }
     LOG.info(
         "policies loaded (rules: {}, domains: {}, files: {})",
         book.rules().size(),

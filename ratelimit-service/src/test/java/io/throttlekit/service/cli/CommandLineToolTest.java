@@ -259,6 +259,12 @@ class CommandLineToolTest {
   }
 
   @Test
+  void malformedPoliciesAreNotAlsoMissing() {
+    assertThat(run("serve", "--policies", "").err)
+        .isEqualTo("error: --policies: \"\" is not a list of paths\n");
+  }
+
+  @Test
   void printConfigShowsWhatIsInForceAndStartsNothing() {
     Ran ran =
         run(

@@ -272,6 +272,20 @@ class PolicyReloaderTest {
         .endsWith("or set policies.merge_domains: true)");
   }
 
+  @Test
+  void aRuntimeFolderWithoutFilesThatCountIsAWarning() throws IOException {
+    Files.createDirectories(folder.resolve("rl/config"));
+    write("rl/config/a.yaml", "a", 1);
+    RuntimeFolder runtime = new RuntimeFolder(folder, "rl", "conf", true, true);
+    List<String> logged = logged(reloader(config(List.of(), runtime))::poll);
+    assertThat(logged.getFirst())
+        .isEqualTo(
+            "WARNING no policies: no file in "
+                + folder.resolve("rl")
+                + " is one by RUNTIME_APPDIRECTORY and RUNTIME_WATCH_ROOT");
+    assertThat(book().domains()).isEmpty();
+  }
+
   private static PolicyConfig unmerged(List<Path> paths, RuntimeFolder runtime) {
     return new PolicyConfig(paths, runtime, false, Duration.ofSeconds(1), true);
   }

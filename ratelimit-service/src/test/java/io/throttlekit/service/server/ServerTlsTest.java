@@ -12,6 +12,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
+import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.TlsConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -152,6 +153,32 @@ class ServerTlsTest {
     TlsConfig config = new TlsConfig(there, folder.resolve("key.pem"), null, null);
     assertThatThrownBy(() -> TlsFiles.read(config))
         .hasMessage(there + " cannot be read: it is a folder");
+  }
+
+  @Test
+  void aServerThatCannotBeBuiltFollowsItsFilesNoMore() {
+    GrpcConfig good = Setup.listener(null, config(null, null), Duration.ZERO, Duration.ZERO);
+    GrpcConfig bad =
+        new GrpcConfig(
+            good.host(),
+            good.port(),
+            null,
+            good.tls(),
+            good.connectionAge(),
+            new GrpcConfig.KeepAlive(Duration.ZERO, Duration.ZERO, Duration.ofSeconds(-1)),
+            good.limits(),
+            1,
+            good.drain());
+    Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
+    long before = followers();
+    assertThatThrownBy(() -> setup.serve(bad)).isInstanceOf(IllegalArgumentException.class);
+    await().atMost(Duration.ofSeconds(5)).until(() -> followers() <= before);
+  }
+
+  private static long followers() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals("tls-files"))
+        .count();
   }
 
   private GrpcServer serve(@Nullable String clientCa, @Nullable String clientSan) {
