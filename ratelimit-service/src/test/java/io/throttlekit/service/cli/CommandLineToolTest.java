@@ -262,6 +262,7 @@ class CommandLineToolTest {
   void malformedPoliciesAreNotAlsoMissing() {
     assertThat(run("serve", "--policies", "").err)
         .isEqualTo("error: --policies: \"\" is not a list of paths\n");
+    assertThat(run("serve").err).startsWith("error: --policies: no policies: give --policies PATH");
   }
 
   @Test
