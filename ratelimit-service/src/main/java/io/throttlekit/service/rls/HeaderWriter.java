@@ -24,6 +24,11 @@ final class HeaderWriter {
     this.structured = config.structuredHeaders();
   }
 
+  /** Whether {@link #addTo} may add something. */
+  boolean concerns(Answer answer) {
+    return classic.enabled() || structured || (retryAfter && !answer.admitted());
+  }
+
   void addTo(RateLimitResponse.Builder response, Answer answer, long nowMillis) {
     if (classic.enabled()) {
       addClassic(response, answer, nowMillis);
