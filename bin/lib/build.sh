@@ -67,7 +67,7 @@ build() {
   begun=$home/$last/target/.building
   : >"$begun"
   if ! (cd "$home" && mvn -B -ntp -q -DskipTests -Dexec.skip=true -pl "$last" -am package) 1>&2; then
-    say "the build failed"
+    say "the build failed, so there is nothing to run; what Maven says is above"
     exit 1
   fi
   for module in "$@"; do # the stamp's time is that of the beginning: later edits are newer

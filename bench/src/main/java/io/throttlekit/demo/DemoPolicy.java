@@ -22,7 +22,8 @@ final class DemoPolicy {
   }
 
   static DemoPolicy read(Path file) throws IOException {
-    var loaded = new PolicyLoader(new LoadOptions(false)).load(PolicyFiles.read(List.of(file)));
+    var loaded =
+        new PolicyLoader(new LoadOptions(false)).load(PolicyFiles.read(List.of(file)).whole());
     if (loaded.book() == null) {
       throw new IOException(loaded.problems().toString());
     }

@@ -26,7 +26,7 @@ final class DomainMerge {
       problems.error(
           location,
           "the domain " + Wording.quote(name) + " is already defined at " + known.location(),
-          "put both into one file, or turn on merging of domains");
+          "put both into one file, or set " + options.mergeSwitch());
       return;
     }
     Domain domain =

@@ -14,115 +14,153 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
- * Reads policy files from disk. Every failure is an {@link IOException} whose message names the
- * path. What is wrong inside a file is for {@link PolicyLoader} to say.
+ * Reads policy files from disk. What cannot be read is named by its path, in every message. What is
+ * wrong inside a file is for {@link PolicyLoader} to say.
  */
 public final class PolicyFiles {
   private PolicyFiles() {}
 
   /**
-   * Files as they are; folders with all that is below them and is called {@code *.yaml} or {@code
-   * *.yml}, sorted by path, without files and folders whose name begins with a dot. Symbolic links
-   * are followed.
+   * What was read of some paths.
    *
-   * @throws IOException if a path does not exist, cannot be read, or vanishes meanwhile, or a
-   *     folder has no such file
+   * @param sources the files, in order
+   * @param problems an error for each path that could not be read
    */
-  public static List<PolicySource> read(List<Path> paths) throws IOException {
-    List<PolicySource> sources = new ArrayList<>();
-    for (Path path : paths) {
-      if (Files.isDirectory(path)) {
-        int before = sources.size();
-        Set<FileVisitOption> follow = EnumSet.of(FileVisitOption.FOLLOW_LINKS);
-        for (Path file : walk(path, follow, PolicyFiles::isHidden)) {
-          if (isYaml(file)) {
-            sources.add(source(path.resolve(file).toString(), path.resolve(file)));
-          }
-        }
-        if (sources.size() == before) { // a folder emptied by mistake must not end every limit
-          throw new NoSuchFileException(
-              path.toString(), null, "no *.yaml or *.yml file below " + path);
-        }
-      } else {
-        sources.add(source(path.toString(), path));
-      }
+  public record Reading(List<PolicySource> sources, List<Problem> problems) {
+
+    /** Keeps copies of the lists. */
+    public Reading {
+      sources = List.copyOf(sources);
+      problems = List.copyOf(problems);
     }
-    return sources;
+
+    /**
+     * The files, if all could be read.
+     *
+     * @throws IOException otherwise; its message names every path that could not
+     */
+    public List<PolicySource> whole() throws IOException {
+      if (!problems.isEmpty()) {
+        throw new IOException(
+            problems.stream()
+                .map(p -> p.location().file() + ": " + p.message())
+                .collect(Collectors.joining("; ")));
+      }
+      return sources;
+    }
   }
 
   /**
-   * The files that envoyproxy/ratelimit reads, with its names for them: paths with dots for
-   * slashes, sorted.
+   * Files as they are; folders with all that is below them and is called {@code *.yaml} or {@code
+   * *.yml}, sorted by path, without files and folders whose name begins with a dot. Symbolic links
+   * are followed. A folder without any such file is a problem: one emptied by mistake must not end
+   * every limit.
+   */
+  public static Reading read(List<Path> paths) {
+    List<PolicySource> sources = new ArrayList<>();
+    List<Problem> problems = new ArrayList<>();
+    for (Path path : paths) {
+      if (Files.isDirectory(path)) {
+        Set<FileVisitOption> follow = EnumSet.of(FileVisitOption.FOLLOW_LINKS);
+        int before = sources.size() + problems.size();
+        for (Path file : walk(path, follow, PolicyFiles::isHidden, problems)) {
+          if (isYaml(file)) {
+            read(path.resolve(file), sources, problems);
+          }
+        }
+        if (sources.size() + problems.size() == before) {
+          problems.add(problem(path, "there is no *.yaml or *.yml file below this folder"));
+        }
+      } else {
+        read(path, sources, problems);
+      }
+    }
+    return new Reading(sources, problems);
+  }
+
+  /**
+   * The files that envoyproxy/ratelimit reads, sorted by what it calls them: their paths with dots
+   * for slashes.
    *
    * @param watchRoot whether files stand anywhere below {@code root/subdirectory} and count when
    *     their name begins with {@code appDirectory} and a dot; otherwise all below {@code
    *     root/subdirectory/appDirectory} count
    * @param ignoreDotFiles whether files and folders whose name begins with a dot are left out
-   * @throws IOException if the folder does not exist, or a file cannot be read or vanishes
-   *     meanwhile
    */
-  public static List<PolicySource> readRuntime(
+  public static Reading readRuntime(
       Path root,
       String subdirectory,
       String appDirectory,
       boolean watchRoot,
-      boolean ignoreDotFiles)
-      throws IOException {
+      boolean ignoreDotFiles) {
     Path base = below(root, subdirectory);
     Path folder = watchRoot ? base : below(base, appDirectory);
     Predicate<Path> skipped = ignoreDotFiles ? PolicyFiles::isHidden : path -> false;
     List<PolicySource> sources = new ArrayList<>();
+    List<Problem> problems = new ArrayList<>();
     // Like that program, this follows the link that the root is, and links to files, but not links
     // to folders: a ConfigMap's ..data would give every file twice.
-    for (Path file : walk(folder, EnumSet.noneOf(FileVisitOption.class), skipped)) {
-      String name = String.join(".", names(file));
-      if (!watchRoot || name.startsWith(appDirectory + ".")) {
-        sources.add(source(name, folder.resolve(file)));
-      }
-    }
-    sources.sort(Comparator.comparing(PolicySource::name));
-    return sources;
+    List<Path> files =
+        walk(folder, EnumSet.noneOf(FileVisitOption.class), skipped, problems).stream()
+            .filter(file -> !watchRoot || runtimeName(file).startsWith(appDirectory + "."))
+            .sorted(Comparator.comparing(PolicyFiles::runtimeName))
+            .toList();
+    files.forEach(file -> read(folder.resolve(file), sources, problems));
+    return new Reading(sources, problems);
   }
 
   /** Relative paths of all files below {@code folder}, by name. */
-  private static List<Path> walk(Path folder, Set<FileVisitOption> options, Predicate<Path> skipped)
-      throws IOException {
+  private static List<Path> walk(
+      Path folder, Set<FileVisitOption> options, Predicate<Path> skipped, List<Problem> problems) {
     List<Path> files = new ArrayList<>();
-    Path start = folder;
     try {
-      start = folder.toRealPath();
-      Files.walkFileTree(start, options, Integer.MAX_VALUE, new Collector(start, skipped, files));
+      Path start = folder.toRealPath();
+      Collector collector = new Collector(start, skipped, files);
+      Files.walkFileTree(start, options, Integer.MAX_VALUE, collector);
+      collector.failures.forEach(
+          (path, e) -> problems.add(problem(folder.resolve(start.relativize(path)), reason(e))));
     } catch (IOException e) {
-      throw withPath(folder, e);
+      problems.add(problem(folder, reason(e)));
     }
     files.sort(Comparator.comparing(file -> String.join("/", names(file))));
     return files;
   }
 
-  private static PolicySource source(String name, Path file) throws IOException {
+  private static void read(Path file, List<PolicySource> sources, List<Problem> problems) {
     try (InputStream in = Files.newInputStream(file)) {
       // One byte more than allowed is enough for the loader to say that it is too much.
-      return new PolicySource(name, SourceText.decode(in.readNBytes(SourceText.MAX_BYTES + 1)));
+      String text = SourceText.decode(in.readNBytes(SourceText.MAX_BYTES + 1));
+      sources.add(new PolicySource(file.toString(), text));
     } catch (IOException e) {
-      throw withPath(file, e);
+      problems.add(problem(file, reason(e)));
     }
   }
 
-  private static IOException withPath(Path path, IOException e) {
-    String reason =
-        switch (e) {
-          case NoSuchFileException missing -> "no such file: " + missing.getFile();
-          case AccessDeniedException denied -> "not permitted: " + denied.getFile();
-          case FileSystemLoopException loop -> "a link leads back to " + loop.getFile();
-          default -> String.valueOf(e.getMessage());
-        };
-    return new IOException("cannot read " + path + ": " + reason, e);
+  private static Problem problem(Path path, String message) {
+    return new Problem(
+        Severity.ERROR, new SourceLocation(path.toString(), 1, 1), "cannot read: " + message, "");
+  }
+
+  private static String reason(IOException e) {
+    return switch (e) {
+      case NoSuchFileException _ -> "no such file or folder";
+      case AccessDeniedException _ -> "not permitted";
+      case FileSystemLoopException _ -> "a link that leads back to a folder it is in";
+      default -> String.valueOf(e.getMessage());
+    };
+  }
+
+  private static String runtimeName(Path file) {
+    return String.join(".", names(file));
   }
 
   private static Path below(Path parent, String name) {
@@ -150,6 +188,7 @@ public final class PolicyFiles {
     private final Path start;
     private final Predicate<Path> skipped;
     private final List<Path> files;
+    private final Map<Path, IOException> failures = new LinkedHashMap<>();
 
     Collector(Path start, Predicate<Path> skipped, List<Path> files) {
       this.start = start;
@@ -171,6 +210,12 @@ public final class PolicyFiles {
       if (readable && !skipped.test(file)) {
         files.add(start.relativize(file));
       }
+      return FileVisitResult.CONTINUE;
+    }
+
+    @Override
+    public FileVisitResult visitFileFailed(Path file, IOException failure) {
+      failures.put(file, failure); // and on with the others
       return FileVisitResult.CONTINUE;
     }
   }

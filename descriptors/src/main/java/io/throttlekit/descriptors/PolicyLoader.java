@@ -41,6 +41,7 @@ public final class PolicyLoader {
     Map<String, List<DescriptorNode>> domains = merge.domains();
     List<Finding> findings = new ArrayList<>(merge.withoutRules());
     findings.addAll(UnreachableRules.find(domains));
+    findings.addAll(ReplacedNames.find(domains));
     findings.forEach(f -> problems.warning(f.location(), f.message(), f.hint()));
     return new LoadResult(PolicyBook.of(domains), problems.sorted(order));
   }

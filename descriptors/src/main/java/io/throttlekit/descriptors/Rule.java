@@ -24,6 +24,7 @@ public final class Rule {
   private final RuleSpec spec;
   private final RulePath path;
   private final List<Limit> limits;
+  private final List<String> replaces;
   private final List<String> staticMetricKeys;
   private final boolean dynamicMetricKeys;
   private final @Nullable Map<String, Object> metadata;
@@ -43,6 +44,7 @@ public final class Rule {
     this.spec = spec;
     this.path = path;
     this.limits = spec.limits().stream().map(limit -> Limit.of(domain, limit)).toList();
+    this.replaces = spec.replaces().stream().map(RuleSpec.Replacement::name).toList();
     this.staticMetricKeys = staticMetricKeys;
     this.dynamicMetricKeys = dynamicMetricKeys;
     this.metadata = frozen(spec.metadata());
@@ -129,7 +131,7 @@ public final class Rule {
 
   /** Names of the rules that do not count in a request that this one matches too. */
   public List<String> replaces() {
-    return spec.replaces();
+    return replaces;
   }
 
   /** What must all admit; empty iff {@link #unlimited()}. */

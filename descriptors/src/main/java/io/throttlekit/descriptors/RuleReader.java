@@ -124,7 +124,7 @@ final class RuleReader {
       boolean overdraft,
       @Nullable Map<String, Object> metadata) {
     String name = values.text(own.get("name"));
-    List<String> replaces = replaces(own, name);
+    List<RuleSpec.Replacement> replaces = replaces(own, name);
     OnOutage onOutage = onOutage(own.get("on_outage"));
     boolean shadow = values.flag(descriptor.get("shadow_mode"));
     boolean quota = values.flag(descriptor.get("quota_mode"));
@@ -145,8 +145,8 @@ final class RuleReader {
         metadata);
   }
 
-  private List<String> replaces(Fields own, String name) {
-    List<String> replaces = new ArrayList<>();
+  private List<RuleSpec.Replacement> replaces(Fields own, String name) {
+    List<RuleSpec.Replacement> replaces = new ArrayList<>();
     for (YamlNode.Mapping entry : values.mappings(own.get("replaces"))) {
       Fields fields = Fields.of(entry, problems);
       Place.REPLACES.check(fields, problems);
@@ -161,7 +161,8 @@ final class RuleReader {
             "the rule " + Wording.quote(name) + " replaces itself",
             "name another rule");
       }
-      replaces.add(replaced);
+      SourceLocation at = named == null ? fields.location() : named.value().location();
+      replaces.add(new RuleSpec.Replacement(at, replaced));
     }
     return replaces;
   }

@@ -12,12 +12,15 @@ record RuleSpec(
     boolean unlimited,
     List<LimitSpec> limits,
     String name,
-    List<String> replaces,
+    List<Replacement> replaces,
     boolean shadow,
     boolean quota,
     boolean overdraft,
     OnOutage onOutage,
     @Nullable Map<String, Object> metadata) {
+
+  /** The name of a rule that this one takes the place of, and where it is written. */
+  record Replacement(SourceLocation location, String name) {}
 
   RuleSpec {
     limits = List.copyOf(limits);

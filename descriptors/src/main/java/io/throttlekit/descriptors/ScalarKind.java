@@ -31,6 +31,8 @@ enum ScalarKind {
           "[-+]?(?:\\.[0-9]+|[0-9]+(?:\\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
               + "|[-+]?\\.(?:inf|Inf|INF)|\\.(?:nan|NaN|NAN)");
 
+  private static final Pattern LEADING_ZERO = Pattern.compile("[-+]?0[0-9]{1,40}");
+
   private final String description;
 
   ScalarKind(String description) {
@@ -60,6 +62,20 @@ enum ScalarKind {
       return INTEGER;
     }
     return FLOATS.matcher(text.replace("_", "")).matches() ? FLOAT : TEXT;
+  }
+
+  /** What a number with a leading zero would be without it; {@code null} for any other text. */
+  static @Nullable BigInteger octalAsDecimal(String text) {
+    String digits = text.replace("_", "");
+    return LEADING_ZERO.matcher(digits).matches() ? new BigInteger(digits) : null;
+  }
+
+  /** What to write instead of a number that is no whole one because of a leading zero, or "". */
+  static String decimalHint(String text) {
+    BigInteger decimal = octalAsDecimal(text);
+    return decimal == null || ofPlain(text) != FLOAT
+        ? ""
+        : "a leading zero makes it octal, which has no 8 and no 9: write " + decimal;
   }
 
   /** The value of a {@link #BOOL}. */

@@ -58,9 +58,11 @@ final class Values {
       boolean quoted =
           scalar.kind() == ScalarKind.TEXT
               && ScalarKind.ofPlain(scalar.text()) == ScalarKind.INTEGER;
-      wrongType(field, wanted, quoted ? "remove the quotes" : "");
+      wrongType(
+          field, wanted, quoted ? "remove the quotes" : ScalarKind.decimalHint(scalar.text()));
       return -1;
     }
+    warnOfOctal(field, scalar);
     BigInteger number = ScalarKind.integer(scalar.text());
     if (number == null || number.signum() < 0 || number.compareTo(BigInteger.valueOf(max)) > 0) {
       problems.error(
@@ -74,6 +76,21 @@ final class Values {
       return -1;
     }
     return number.longValue();
+  }
+
+  /** What begins with a zero is octal to YAML 1.1 and to Go, and decimal to most other readers. */
+  private void warnOfOctal(Field field, YamlNode.Scalar scalar) {
+    BigInteger octal = ScalarKind.integer(scalar.text());
+    BigInteger decimal = ScalarKind.octalAsDecimal(scalar.text());
+    if (octal != null && decimal != null && !octal.equals(decimal)) {
+      problems.warning(
+          scalar.location(),
+          "%s of %s counts as %d: a leading zero makes it octal in YAML 1.1, as envoyproxy/ratelimit"
+                  .formatted(Wording.quote(scalar.text()), Wording.quote(field.name()), octal)
+              + " reads it; in YAML 1.2 it is "
+              + decimal,
+          "write " + octal + " or " + decimal);
+    }
   }
 
   /** One of {@code allowed}, in their case or any other; {@code null} after reporting. */
@@ -127,7 +144,7 @@ final class Values {
                 + Wording.quote(field.name())
                 + " must be a mapping, but here is "
                 + item.describe(),
-            "write - key: value");
+            field.name().equals("replaces") ? "write - name: RULE" : "write - key: value");
       }
     }
     return mappings;

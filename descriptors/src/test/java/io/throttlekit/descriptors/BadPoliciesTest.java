@@ -23,7 +23,9 @@ class BadPoliciesTest {
 
   static List<PolicySource> badPolicies() throws IOException, URISyntaxException {
     URL folder = BadPoliciesTest.class.getResource("/policies/bad");
-    return PolicyFiles.read(List.of(Path.of(Objects.requireNonNull(folder).toURI()))).stream()
+    return PolicyFiles.read(List.of(Path.of(Objects.requireNonNull(folder).toURI())))
+        .whole()
+        .stream()
         .map(s -> new PolicySource(Path.of(s.name()).toFile().getName(), s.text()))
         .toList();
   }

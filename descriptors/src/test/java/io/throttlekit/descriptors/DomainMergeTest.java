@@ -31,7 +31,7 @@ class DomainMergeTest {
   @Test
   void refusesADomainOfTwoSourcesUnlessMergingIsOn() {
     LoadResult result =
-        new PolicyLoader(new LoadOptions(false))
+        new PolicyLoader(new LoadOptions(false, "THE_SWITCH=true"))
             .load(Loading.sources(domain("d", "v"), domain("d", "w")));
 
     assertThat(result.book()).isNull();
@@ -39,7 +39,7 @@ class DomainMergeTest {
         .extracting(Problem::toString)
         .containsExactly(
             "b.yaml:1:9: error: the domain `d` is already defined at a.yaml:1:9"
-                + " (put both into one file, or turn on merging of domains)");
+                + " (put both into one file, or set THE_SWITCH=true)");
   }
 
   private static String domain(String name, String value) {

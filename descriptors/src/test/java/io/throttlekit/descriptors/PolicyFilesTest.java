@@ -23,22 +23,22 @@ class PolicyFilesTest {
     write(".hidden.yaml", "no");
     write(".git/x.yaml", "no");
 
-    assertThat(PolicyFiles.read(List.of(folder)))
+    assertThat(PolicyFiles.read(List.of(folder)).whole())
         .containsExactly(source("a/a.YAML", "a"), source("a/z.yml", "z"), source("b.yaml", "b"));
   }
 
   @Test
   void takesAFolderWithoutPoliciesForAMistake() throws IOException {
     write("notes.txt", "no");
-    assertThatThrownBy(() -> PolicyFiles.read(List.of(folder)))
+    assertThatThrownBy(() -> PolicyFiles.read(List.of(folder)).whole())
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("no *.yaml or *.yml file below " + folder);
+        .hasMessage(folder + ": cannot read: there is no *.yaml or *.yml file below this folder");
   }
 
   @Test
   void readsAFileWhateverItsName() throws IOException {
     Path file = write(".policy", "domain: d");
-    assertThat(PolicyFiles.read(List.of(file)))
+    assertThat(PolicyFiles.read(List.of(file)).whole())
         .containsExactly(new PolicySource(file.toString(), "domain: d"));
   }
 
@@ -48,7 +48,7 @@ class PolicyFilesTest {
     link("..data", "..2026");
     link("shop.yaml", "..data/shop.yaml");
 
-    assertThat(PolicyFiles.read(List.of(folder)))
+    assertThat(PolicyFiles.read(List.of(folder)).whole())
         .containsExactly(source("shop.yaml", "domain: shop"));
   }
 
@@ -56,14 +56,14 @@ class PolicyFilesTest {
   void readsAFolderThatIsALink() throws IOException {
     write("real/shop.yaml", "s");
     Path link = link("current", "real");
-    assertThat(PolicyFiles.read(List.of(link)))
+    assertThat(PolicyFiles.read(List.of(link)).whole())
         .containsExactly(new PolicySource(link.resolve("shop.yaml").toString(), "s"));
   }
 
   @Test
   void namesThePathThatDoesNotExist() {
     Path missing = folder.resolve("missing.yaml");
-    assertThatThrownBy(() -> PolicyFiles.read(List.of(missing)))
+    assertThatThrownBy(() -> PolicyFiles.read(List.of(missing)).whole())
         .isInstanceOf(IOException.class)
         .hasMessageContainingAll("cannot read", missing.toString(), "no such file");
   }
@@ -71,7 +71,7 @@ class PolicyFilesTest {
   @Test
   void namesAFileThatVanishedBetweenListingAndReading() throws IOException {
     link("gone.yaml", "nowhere");
-    assertThatThrownBy(() -> PolicyFiles.read(List.of(folder)))
+    assertThatThrownBy(() -> PolicyFiles.read(List.of(folder)).whole())
         .isInstanceOf(IOException.class)
         .hasMessageContainingAll("gone.yaml", "no such file");
   }
@@ -80,7 +80,7 @@ class PolicyFilesTest {
   void namesALinkThatLeadsBack() throws IOException {
     write("a/x.yaml", "x");
     link("a/back", "..");
-    assertThatThrownBy(() -> PolicyFiles.read(List.of(folder)))
+    assertThatThrownBy(() -> PolicyFiles.read(List.of(folder)).whole())
         .isInstanceOf(IOException.class)
         .hasMessageContaining("back");
   }
@@ -93,7 +93,7 @@ class PolicyFilesTest {
     Files.write(binary, new byte[] {'d', (byte) 0xC0});
 
     LoadResult result =
-        new PolicyLoader(new LoadOptions(false)).load(PolicyFiles.read(List.of(folder)));
+        new PolicyLoader(new LoadOptions(false)).load(PolicyFiles.read(List.of(folder)).whole());
 
     assertThat(result.problems())
         .extracting(Problem::toString)
@@ -112,12 +112,13 @@ class PolicyFilesTest {
     write("v1/elsewhere/config/x.yaml", "no");
     Path root = link("current", "v1");
 
-    assertThat(PolicyFiles.readRuntime(root, "ratelimit", "config", true, false))
+    assertThat(PolicyFiles.readRuntime(root, "ratelimit", "config", true, false).whole())
         .containsExactly(
-            new PolicySource("config.basic.yaml", "1"),
-            new PolicySource("config.deep.er.yaml", "3"),
-            new PolicySource("config.other", "2"));
-    assertThat(PolicyFiles.readRuntime(root.resolve("ratelimit"), "", "config", true, false))
+            source("current/ratelimit/config/basic.yaml", "1"),
+            source("current/ratelimit/config/deep/er.yaml", "3"),
+            source("current/ratelimit/config.other", "2"));
+    assertThat(
+            PolicyFiles.readRuntime(root.resolve("ratelimit"), "", "config", true, false).whole())
         .hasSize(3);
   }
 
@@ -127,9 +128,10 @@ class PolicyFilesTest {
     write("ratelimit/config/sub/more.yaml", "2");
     write("ratelimit/config.no", "no");
 
-    assertThat(PolicyFiles.readRuntime(folder, "/ratelimit", "config", false, false))
-        .containsExactly(new PolicySource("basic", "1"), new PolicySource("sub.more.yaml", "2"));
-    assertThat(PolicyFiles.readRuntime(folder, "ratelimit", "", false, false)).hasSize(3);
+    assertThat(PolicyFiles.readRuntime(folder, "/ratelimit", "config", false, false).whole())
+        .containsExactly(
+            source("ratelimit/config/basic", "1"), source("ratelimit/config/sub/more.yaml", "2"));
+    assertThat(PolicyFiles.readRuntime(folder, "ratelimit", "", false, false).whole()).hasSize(3);
   }
 
   @Test
@@ -138,19 +140,57 @@ class PolicyFilesTest {
     link("config/..data", "..2026");
     link("config/shop.yaml", "..data/shop.yaml");
 
-    assertThat(PolicyFiles.readRuntime(folder, "", "config", false, false))
+    assertThat(PolicyFiles.readRuntime(folder, "", "config", false, false).whole())
         .extracting(PolicySource::name)
-        .containsExactly("..2026.shop.yaml", "shop.yaml");
-    assertThat(PolicyFiles.readRuntime(folder, "", "config", false, true))
+        .containsExactly(path("config/..2026/shop.yaml"), path("config/shop.yaml"));
+    assertThat(PolicyFiles.readRuntime(folder, "", "config", false, true).whole())
         .extracting(PolicySource::name)
-        .containsExactly("shop.yaml");
+        .containsExactly(path("config/shop.yaml"));
   }
 
   @Test
   void namesTheRuntimeFolderThatDoesNotExist() {
-    assertThatThrownBy(() -> PolicyFiles.readRuntime(folder, "ratelimit", "config", true, false))
+    assertThatThrownBy(
+            () -> PolicyFiles.readRuntime(folder, "ratelimit", "config", true, false).whole())
         .isInstanceOf(IOException.class)
         .hasMessageContaining(folder.resolve("ratelimit").toString());
+  }
+
+  @Test
+  void goesOnAfterWhatItCannotReadAndTellsEachPath() throws IOException {
+    Path first = write("a.yaml", "a");
+    link("b.yaml", "nowhere");
+    write("c.yaml", "c");
+    Files.createDirectories(folder.resolve("d/e.yaml"));
+    link("d/back.yaml", "..");
+    Path missing = folder.resolve("missing");
+
+    PolicyFiles.Reading reading = PolicyFiles.read(List.of(missing, folder, first));
+
+    assertThat(reading.sources())
+        .containsExactly(source("a.yaml", "a"), source("c.yaml", "c"), source("a.yaml", "a"));
+    assertThat(reading.problems())
+        .extracting(Problem::toString)
+        .containsExactly(
+            missing + ":1:1: error: cannot read: no such file or folder",
+            path("d/back.yaml")
+                + ":1:1: error: cannot read: a link that leads back to a folder it is in",
+            path("b.yaml") + ":1:1: error: cannot read: no such file or folder");
+    assertThatThrownBy(reading::whole)
+        .isInstanceOf(IOException.class)
+        .hasMessageContainingAll(missing.toString(), "back.yaml", "b.yaml");
+  }
+
+  @Test
+  void namesFilesOfARuntimeRootByPathsThatCanBeOpened() throws IOException {
+    write("rl/config/basic.yaml", "1");
+    assertThat(PolicyFiles.readRuntime(folder, "rl", "config", true, false).whole())
+        .allSatisfy(source -> assertThat(Path.of(source.name())).hasContent("1"))
+        .hasSize(1);
+  }
+
+  private String path(String relative) {
+    return folder.resolve(relative).toString();
   }
 
   private PolicySource source(String relative, String text) {

@@ -1,16 +1,22 @@
 package io.throttlekit.service;
 
 import io.throttlekit.service.cli.CommandLineTool;
+import io.throttlekit.service.cli.LastingLogManager;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 
 /** Where the process begins. */
 public final class Main {
 
+  private static final String LOG_MANAGER = "java.util.logging.manager";
+
   private Main() {}
 
   /** Runs one command line and exits with its code. */
   public static void main(String[] arguments) {
+    if (System.getProperty(LOG_MANAGER) == null) {
+      System.setProperty(LOG_MANAGER, LastingLogManager.class.getName());
+    }
     PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
     PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
     int code = CommandLineTool.run(arguments, System.getenv(), out, err);

@@ -2,14 +2,12 @@ package io.throttlekit.service;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.descriptors.Problem;
 import io.throttlekit.service.admission.MemoryAdmission;
 import io.throttlekit.service.config.MetricsConfig;
 import io.throttlekit.service.config.PolicyConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.http.HttpListener;
 import io.throttlekit.service.http.HttpServers;
-import io.throttlekit.service.policies.LoadStatus;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.rls.JsonFrontEnd;
@@ -25,9 +23,11 @@ import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.service.warmup.WarmUp;
 import io.throttlekit.store.InMemoryStore;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -83,7 +83,7 @@ public final class RateLimitService {
             new MemoryAdmission(policies::book, counters, config.compatibility(), metrics),
             config.response(),
             config.compatibility(),
-            config.grpc().maxDescriptors(),
+            config.grpc().limits().descriptors(),
             time);
   }
 
@@ -94,6 +94,7 @@ public final class RateLimitService {
    * @throws StartException when it cannot
    */
   public synchronized boolean start() {
+    boolean started = false;
     try {
       tellPolicyHealth();
       reloader.poll();
@@ -102,15 +103,17 @@ public final class RateLimitService {
       reloader.start();
       int requests = new WarmUp(config, time, () -> stopping).run();
       LOG.info("warmed up with {} requests", requests);
+      started = true;
     } catch (ListenException e) {
-      release();
       throw new StartException(List.of(String.valueOf(e.getMessage())), e);
     } catch (StartException e) {
-      release();
       throw e;
     } catch (RuntimeException e) {
-      release();
       throw new StartException(List.of("cannot start: " + e), e);
+    } finally {
+      if (!started) { // whatever it was, even an error
+        release();
+      }
     }
     if (!stopping) {
       serving = true;
@@ -132,8 +135,11 @@ public final class RateLimitService {
         return false;
       }
       LOG.info("draining");
+      long begun = time.monotonicNanos();
       release();
       serving = false;
+      long millis = TimeUnit.NANOSECONDS.toMillis(time.monotonicNanos() - begun);
+      LOG.info("stopped; draining took {} ms", millis);
       return true;
     }
   }
@@ -166,11 +172,7 @@ public final class RateLimitService {
     if (policies.book() != null || !config.policies().requireAtStart()) {
       return;
     }
-    LoadStatus status = policies.status();
-    List<String> reasons = new ArrayList<>();
-    status.problems().stream().map(Problem::toString).forEach(reasons::add);
-    reasons.add("no policies: " + status.lastError());
-    throw new StartException(reasons);
+    throw new StartException(List.of("no policies: " + policies.status().lastError()));
   }
 
   private void listen() {
@@ -179,18 +181,24 @@ public final class RateLimitService {
     Scrape scrape = telemetry.scrape();
     listen(
         "http",
+        config.http().host(),
+        config.http().port(),
         () ->
             HttpServers.service(
                 config.http(),
                 new JsonFrontEnd(frontEnd, metrics, time)::answer,
-                config.grpc().maxMessageBytes(),
+                config.grpc().limits().messageBytes(),
                 standsIn,
                 health::serving,
                 scrape));
-    listen("debug", () -> HttpServers.debug(config.debug(), policies, metrics::lines, scrape));
+    listen(
+        "debug",
+        config.debug().host(),
+        config.debug().port(),
+        () -> HttpServers.debug(config.debug(), policies, metrics::lines, scrape));
     MetricsConfig own = config.metrics();
     if (own != null && scrape != null) {
-      listen("metrics", () -> HttpServers.metrics(own, scrape));
+      listen("metrics", own.host(), own.port(), () -> HttpServers.metrics(own, scrape));
     }
     GrpcServer server =
         new GrpcServer(
@@ -209,13 +217,17 @@ public final class RateLimitService {
     HttpListener listen() throws IOException;
   }
 
-  private void listen(String what, Listening listening) {
+  private void listen(String what, String host, int port, Listening listening) {
     try {
       HttpListener listener = listening.listen();
       httpListeners.add(listener);
       listener.start();
     } catch (IOException | IllegalArgumentException e) { // the latter: a host that does not resolve
-      throw new StartException(List.of("cannot listen for " + what + ": " + e.getMessage()), e);
+      boolean unknown = new InetSocketAddress(host, port).isUnresolved();
+      String why = unknown ? "unknown host" : e.getMessage();
+      String address = HostPort.text(host, port);
+      throw new StartException(
+          List.of("cannot listen for " + what + " on " + address + ": " + why), e);
     }
   }
 

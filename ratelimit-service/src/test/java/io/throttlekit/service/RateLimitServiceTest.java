@@ -25,16 +25,20 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class RateLimitServiceTest {
 
@@ -109,19 +113,14 @@ class RateLimitServiceTest {
   }
 
   @Test
-  void refusesToStartWithBadPoliciesAndTellsEveryProblem() throws IOException {
+  void refusesToStartWithBadPoliciesThatAreToldAlready() throws IOException {
     Files.writeString(
         folder.resolve("p.yaml"), "domain: shop\ndescriptors: [{kee: a}, {key: 1.5}]\n");
     RateLimitService service = service(Map.of());
     assertThatThrownBy(service::start)
         .isInstanceOfSatisfying(
             StartException.class,
-            e ->
-                assertThat(e.reasons())
-                    .hasSizeGreaterThan(2)
-                    .last()
-                    .asString()
-                    .startsWith("no policies: "));
+            e -> assertThat(e.reasons()).containsExactly("no policies: 3 errors"));
     assertThat(service.stop()).isFalse();
   }
 
@@ -178,18 +177,42 @@ class RateLimitServiceTest {
     write(1);
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       String port = Integer.toString(taken.getLocalPort());
-      for (String variable : List.of("GRPC_PORT", "PORT", "DEBUG_PORT")) {
-        RateLimitService service = service(Map.of(variable, port));
+      Map<String, String> listeners =
+          Map.of(
+              "gRPC", "GRPC_PORT",
+              "http", "PORT",
+              "debug", "DEBUG_PORT",
+              "metrics", "PROMETHEUS_ADDR");
+      listeners.forEach((listener, variable) -> {
+        String value = listener.equals("metrics") ? "127.0.0.1:" + port : port;
+        RateLimitService service = service(Map.of(variable, value));
         assertThatThrownBy(service::start)
             .isInstanceOf(StartException.class)
-            .hasMessageContaining("cannot listen");
+            .hasMessage(
+                "cannot listen for "
+                    + listener
+                    + " on 127.0.0.1:"
+                    + port
+                    + ": Address already in use");
         assertThat(service.stop()).isFalse();
-      }
+      });
     }
   }
 
   @Test
-  void aFailureAfterListeningStopsEverythingAndLeavesNothingToStop() throws IOException {
+  void aHostThatIsUnknownIsAReasonNotToStart() throws IOException {
+    write(1);
+    for (String variable : List.of("GRPC_HOST", "HOST", "DEBUG_HOST")) {
+      assertThatThrownBy(service(Map.of(variable, "nobody.invalid"))::start)
+          .isInstanceOf(StartException.class)
+          .hasMessageMatching("cannot listen for \\w+ on nobody\\.invalid:0: unknown host");
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("failures")
+  void aFailureAfterListeningStopsEverythingAndLeavesNothingToStop(Throwable failure)
+      throws IOException {
     write(1);
     int grpc;
     int http;
@@ -201,30 +224,47 @@ class RateLimitServiceTest {
     Map<String, String> environment =
         with(
             Map.of(
-                "GRPC_PORT", Integer.toString(grpc),
-                "PORT", Integer.toString(http),
-                "THROTTLEKIT_WARM_UP_REQUESTS", "10"));
-    RateLimitService service = make(environment, new NoMonotonicTime());
+                "GRPC_PORT",
+                Integer.toString(grpc),
+                "PORT",
+                Integer.toString(http),
+                "THROTTLEKIT_POLICIES_POLL_INTERVAL",
+                "10ms",
+                "THROTTLEKIT_WARM_UP_REQUESTS",
+                "10"));
+    AtomicInteger looks = new AtomicInteger();
+    RateLimitService service = make(environment, new FailingTime(failure, looks));
     assertThatThrownBy(service::start)
-        .isInstanceOf(StartException.class)
-        .hasMessageContaining("no monotonic time here");
+        .satisfiesAnyOf(
+            e -> assertThat(e).isInstanceOf(StartException.class).hasMessageContaining("no time"),
+            e -> assertThat(e).isSameAs(failure));
     for (int port : List.of(grpc, http)) {
       assertThatThrownBy(() -> new Socket(InetAddress.getLoopbackAddress(), port).close())
           .isInstanceOf(ConnectException.class);
     }
+    int before = looks.get();
+    await().during(Duration.ofMillis(200)).until(() -> looks.get() == before); // no look goes on
     assertThat(service.stop()).isFalse(); // so that the process exits with the failure's code
   }
 
-  /** Lets the warm-up fail, which measures time. */
-  private static final class NoMonotonicTime implements TimeSource {
+  static List<Throwable> failures() {
+    return List.of(new IllegalStateException("no time"), new LinkageError("no time"));
+  }
+
+  /** Lets the warm-up fail, which measures time, and counts the looks at the policies. */
+  private record FailingTime(Throwable failure, AtomicInteger looks) implements TimeSource {
     @Override
     public long wallMillis() {
+      looks.incrementAndGet();
       return TimeSource.system().wallMillis();
     }
 
     @Override
     public long monotonicNanos() {
-      throw new IllegalStateException("no monotonic time here");
+      if (failure instanceof Error error) {
+        throw error;
+      }
+      throw (RuntimeException) failure;
     }
   }
 

@@ -68,12 +68,27 @@ class ServeProcessTest {
   }
 
   @Test
+  void theLastThingItLogsIsThatItStopped() throws Exception {
+    Path policies = Files.writeString(folder.resolve("p.yaml"), "domain: a\n");
+    Process process =
+        serve(
+            Map.of("GRPC_PORT", "0", "PORT", "0", "DEBUG_PORT", "0"),
+            "--policies",
+            policies.toString());
+    target(process);
+    assertThat(process.toHandle().destroy()).isTrue();
+    assertThat(exitCode(process)).isZero();
+    assertThat(Files.readAllLines(folder.resolve("err")).getLast())
+        .matches(".* info +RateLimitService: stopped; draining took \\d+ ms");
+  }
+
+  @Test
   void badPoliciesExitWith1AndBadConfigurationWith2() throws Exception {
     Path bad = Files.writeString(folder.resolve("p.yaml"), "domain: a\ndescriptors: [{kee: k}]\n");
     assertThat(exitCode(serve(Map.of(), "--policies", bad.toString()))).isEqualTo(1);
     assertThat(Files.readString(folder.resolve("err")))
-        .contains("error: " + bad + ":2:")
-        .contains("error: no policies")
+        .containsOnlyOnce(bad + ":2:16: error: unknown key")
+        .containsPattern("\nerror: no policies: 2 errors\n$")
         .doesNotContain("\tat ");
     assertThat(exitCode(serve(Map.of("GRPC_PORT", "x"), "--policies", bad.toString())))
         .isEqualTo(2);

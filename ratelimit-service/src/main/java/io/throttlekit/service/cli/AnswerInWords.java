@@ -2,41 +2,66 @@ package io.throttlekit.service.cli;
 
 import com.google.protobuf.Duration;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStatus;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
 import java.util.Locale;
 
-/** Answers of the service as people read them. */
-final class AnswerInWords {
+/**
+ * Answers of the service as people read them.
+ *
+ * @param hits what each descriptor of the request cost
+ */
+record AnswerInWords(long hits) {
 
-  private AnswerInWords() {}
-
-  static String overall(RateLimitResponse response) {
+  String overall(RateLimitResponse response) {
+    boolean look = hits == 0;
     return switch (response.getOverallCode()) {
-      case OK -> "OK: the request may pass";
-      case OVER_LIMIT -> "OVER_LIMIT: the request is refused";
+      case OK -> look ? "OK: just a look, nothing was charged" : "OK: the request may pass";
+      case OVER_LIMIT ->
+          look
+              ? "OVER_LIMIT: just a look, nothing was charged; a request would be refused"
+              : "OVER_LIMIT: the request is refused";
       default -> response.getOverallCode() + ": the service did not decide";
     };
   }
 
-  static String of(DescriptorStatus status) {
+  /**
+   * What is left and the limit are told apart, not as "x of y": with a burst more can be left than
+   * the limit says.
+   */
+  String of(DescriptorStatus status) {
     if (!status.hasCurrentLimit()) {
       return status.getCode() + ", no limit";
     }
     RateLimit limit = status.getCurrentLimit();
     String name = limit.getName().isEmpty() ? "" : " (" + limit.getName() + ")";
-    String unit =
-        limit.getUnit() == RateLimit.Unit.UNKNOWN
-            ? ""
-            : " per " + limit.getUnit().name().toLowerCase(Locale.ROOT);
-    return "%s, %s of %s%s left%s, resets in %s"
+    return "%s, %s left%s, limit %s %s%s, resets in %s"
         .formatted(
             status.getCode(),
             Integer.toUnsignedString(status.getLimitRemaining()),
+            tooMuch(status),
             Integer.toUnsignedString(limit.getRequestsPerUnit()),
-            unit,
+            window(limit),
             name,
             seconds(status.getDurationUntilReset()));
+  }
+
+  /** The service does not say that a cost never fits; the limit does, but for a burst. */
+  private String tooMuch(DescriptorStatus status) {
+    if (status.getCode() != Code.OVER_LIMIT || hits <= 1) {
+      return "";
+    }
+    long limit = Integer.toUnsignedLong(status.getCurrentLimit().getRequestsPerUnit());
+    return hits > limit
+        ? " for a cost of " + hits + ", which never fits unless a burst allows it"
+        : " for a cost of " + hits;
+  }
+
+  private static String window(RateLimit limit) {
+    return limit.getUnit() == RateLimit.Unit.UNKNOWN
+        ? "per window of its own length" // the protocol has no word for every: 10s
+        : "per " + limit.getUnit().name().toLowerCase(Locale.ROOT);
   }
 
   private static String seconds(Duration duration) {

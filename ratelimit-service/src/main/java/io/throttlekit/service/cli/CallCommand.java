@@ -7,19 +7,21 @@ import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.ClientCalls;
 import java.io.PrintWriter;
-import java.util.ArrayList;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -36,20 +38,16 @@ import picocli.CommandLine.Spec;
 final class CallCommand implements Callable<Integer> {
 
   private static final long DEADLINE_SECONDS = 5;
-  private static final Pattern TARGET =
-      Pattern.compile("([0-9A-Za-z_.-]+|\\[[0-9A-Fa-f:.]+\\]):([0-9]{1,5})");
-
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  @Parameters(index = "0", paramLabel = "HOST:PORT", description = "The service's gRPC address.")
-  private String target = "";
+  @Parameters(
+      index = "0",
+      paramLabel = "HOST:PORT",
+      converter = Target.Converter.class,
+      description = "The service's gRPC address.")
+  private Target target = new Target("", 0);
 
-  @Option(
-      names = "--domain",
-      required = true,
-      paramLabel = "D",
-      description = "Domain of the request.")
-  private String domain = "";
+  @Mixin private DescriptorArguments asked = new DescriptorArguments();
 
   @Option(
       names = "--hits",
@@ -60,46 +58,50 @@ final class CallCommand implements Callable<Integer> {
   @Option(names = "--json", description = "The answer as one JSON object.")
   private boolean json;
 
-  @Parameters(
-      index = "1..*",
-      arity = "1..*",
-      paramLabel = "key=value,...",
-      converter = DescriptorArgument.Converter.class,
-      description = "Descriptors, one per argument.")
-  private List<DescriptorArgument> descriptors = new ArrayList<>();
-
   @Override
   public Integer call() throws InvalidProtocolBufferException {
-    Matcher address = TARGET.matcher(target);
-    if (!address.matches() || Integer.parseInt(address.group(2)) > 65_535) {
-      throw new ParameterException(
-          spec.commandLine(), "'" + target + "' is not HOST:PORT, such as 127.0.0.1:8081");
-    }
     if (hits != null && hits < 0) {
       throw new ParameterException(spec.commandLine(), "--hits has to be 0 or more");
     }
+    if (isUnknown(target.host())) { // gRPC would show a stack of its own
+      return failed("no answer from " + target + ": unknown host");
+    }
     ManagedChannel channel =
-        NettyChannelBuilder.forAddress(address.group(1), Integer.parseInt(address.group(2)))
-            .usePlaintext()
-            .build();
+        NettyChannelBuilder.forAddress(target.host(), target.port()).usePlaintext().build();
+    Answered answered = new Answered();
     try {
       RateLimitResponse response =
-          RateLimitServiceGrpc.newBlockingStub(channel)
-              .withDeadlineAfter(DEADLINE_SECONDS, TimeUnit.SECONDS)
-              .shouldRateLimit(request());
+          ClientCalls.blockingUnaryCall(
+              channel,
+              RateLimitServiceGrpc.getShouldRateLimitMethod(),
+              answered.on(
+                  CallOptions.DEFAULT.withDeadlineAfter(DEADLINE_SECONDS, TimeUnit.SECONDS)),
+              request());
       print(response);
       return CommandLineTool.OK;
     } catch (StatusRuntimeException e) {
-      spec.commandLine().getErr().println("error: " + describe(e.getStatus()));
-      return CommandLineTool.FAILED;
+      return failed(describe(e.getStatus(), answered.answered()));
     } finally {
       channel.shutdownNow();
     }
   }
 
+  private int failed(String reason) {
+    spec.commandLine().getErr().println("error: " + reason);
+    return CommandLineTool.FAILED;
+  }
+
+  private static boolean isUnknown(String host) {
+    try {
+      return InetAddress.getAllByName(host).length == 0;
+    } catch (UnknownHostException e) {
+      return true;
+    }
+  }
+
   private RateLimitRequest request() {
-    RateLimitRequest.Builder request = RateLimitRequest.newBuilder().setDomain(domain);
-    for (DescriptorArgument argument : descriptors) {
+    RateLimitRequest.Builder request = RateLimitRequest.newBuilder().setDomain(asked.domain());
+    for (DescriptorArgument argument : asked.descriptors()) {
       RateLimitDescriptor.Builder descriptor = request.addDescriptorsBuilder();
       List<String> entries = argument.entries();
       for (int i = 0; i < entries.size(); i += 2) {
@@ -118,22 +120,42 @@ final class CallCommand implements Callable<Integer> {
       out.println(JsonFormat.printer().omittingInsignificantWhitespace().print(response));
       return;
     }
-    out.println(AnswerInWords.overall(response));
+    AnswerInWords words = new AnswerInWords(hits == null ? 1 : hits);
+    List<DescriptorArgument> descriptors = asked.descriptors();
+    out.println(words.overall(response));
     for (int i = 0; i < response.getStatusesCount() && i < descriptors.size(); i++) {
-      out.println("  " + descriptors.get(i) + ": " + AnswerInWords.of(response.getStatuses(i)));
+      out.println("  " + descriptors.get(i) + ": " + words.of(response.getStatuses(i)));
     }
     response
         .getResponseHeadersToAddList()
         .forEach(header -> out.println("  header " + header.getKey() + ": " + header.getValue()));
   }
 
-  private String describe(Status status) {
+  private String describe(Status status, boolean answered) {
+    String said = status.getDescription();
+    if (answered) {
+      return target + " answered " + status.getCode() + (said == null ? "" : ": " + said);
+    }
+    if (status.getCode() == Status.Code.DEADLINE_EXCEEDED) {
+      return "no answer from " + target + " within " + DEADLINE_SECONDS + " s";
+    }
     Throwable cause = status.getCause();
     while (cause != null && cause.getCause() != null) {
       cause = cause.getCause();
     }
-    String description = status.getDescription();
-    String why = cause != null && cause.getMessage() != null ? cause.getMessage() : description;
-    return "no answer from " + target + ": " + status.getCode() + (why == null ? "" : ", " + why);
+    String why = cause != null && cause.getMessage() != null ? cause.getMessage() : said;
+    return "no answer from " + target + (why == null ? "" : ": " + inWords(why));
+  }
+
+  /** What Netty says of a peer that does not speak HTTP/2 is for programmers. */
+  private static String inWords(String why) {
+    if (why.startsWith("First received frame was not SETTINGS")) {
+      return "it does not speak gRPC; is this the service's gRPC port?";
+    }
+    return why.equals("Network closed for unknown reason")
+            || why.startsWith("Connection reset")
+            || why.contains("before any response")
+        ? "it closed the connection; does it want TLS?"
+        : why.replaceFirst("^\\w+\\(\\.\\.\\) failed with error\\(-?\\d+\\): ", "");
   }
 }

@@ -1,12 +1,14 @@
 package io.throttlekit.service.cli;
 
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * The command {@code throttlekit} and its subcommands.
@@ -66,9 +68,17 @@ public final class CommandLineTool implements Runnable {
   private static int wrongUse(ParameterException mistake, String[] arguments) {
     CommandLine command = mistake.getCommandLine();
     PrintWriter err = command.getErr();
-    err.println("error: " + mistake.getMessage());
+    err.println("error: " + mistake.getMessage() + meant(mistake));
     err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
     return WRONG_USE;
+  }
+
+  private static String meant(ParameterException mistake) {
+    List<String> near =
+        mistake instanceof UnmatchedArgumentException unmatched
+            ? unmatched.getSuggestions()
+            : List.of();
+    return near.isEmpty() ? "" : " (did you mean " + near.getFirst() + "?)";
   }
 
   private static String describe(Exception failure) {

@@ -10,9 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Tells which rule a descriptor meets, and why. */
@@ -33,19 +33,7 @@ final class ExplainCommand implements Callable<Integer> {
       description = "Policy file or folder of them; repeatable.")
   private List<String> policies = new ArrayList<>();
 
-  @Option(
-      names = "--domain",
-      required = true,
-      paramLabel = "D",
-      description = "Domain of the request.")
-  private String domain = "";
-
-  @Parameters(
-      arity = "1..*",
-      paramLabel = "key=value,...",
-      converter = DescriptorArgument.Converter.class,
-      description = "Descriptors, one per argument.")
-  private List<DescriptorArgument> descriptors = new ArrayList<>();
+  @Mixin private DescriptorArguments asked = new DescriptorArguments();
 
   @Override
   public Integer call() {
@@ -57,9 +45,9 @@ final class ExplainCommand implements Callable<Integer> {
       err.println("error: " + counted(reading.errors(), "error") + " in the policies");
       return CommandLineTool.FAILED;
     }
-    for (DescriptorArgument descriptor : descriptors) {
+    for (DescriptorArgument descriptor : asked.descriptors()) {
       String[] entries = descriptor.entries().toArray(String[]::new);
-      print(descriptor, new Explainer().explain(book, domain, entries));
+      print(descriptor, new Explainer().explain(book, asked.domain(), entries));
     }
     return CommandLineTool.OK;
   }

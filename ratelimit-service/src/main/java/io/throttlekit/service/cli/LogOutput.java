@@ -3,7 +3,6 @@ package io.throttlekit.service.cli;
 import java.util.logging.ConsoleHandler;
 import java.util.logging.Handler;
 import java.util.logging.Level;
-import java.util.logging.LogManager;
 import java.util.logging.Logger;
 
 /** Sends every log line to standard error, where it does not mix with what commands print. */
@@ -18,11 +17,13 @@ final class LogOutput {
    * @param format {@code text} or {@code json}
    */
   static void configure(String level, String format) {
-    LogManager.getLogManager().reset();
     Handler handler = new ConsoleHandler();
     handler.setLevel(Level.ALL);
     handler.setFormatter(new LogLine(format.equals("json")));
     Logger root = Logger.getLogger("");
+    for (Handler before : root.getHandlers()) {
+      root.removeHandler(before);
+    }
     root.addHandler(handler);
     root.setLevel(
         switch (level) {

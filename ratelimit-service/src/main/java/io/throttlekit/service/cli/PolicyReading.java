@@ -4,9 +4,9 @@ import io.throttlekit.descriptors.LoadOptions;
 import io.throttlekit.descriptors.LoadResult;
 import io.throttlekit.descriptors.PolicyFiles;
 import io.throttlekit.descriptors.PolicyLoader;
-import io.throttlekit.descriptors.PolicySource;
+import io.throttlekit.descriptors.Problem;
 import io.throttlekit.descriptors.Severity;
-import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,36 +17,40 @@ import picocli.CommandLine.ParameterException;
 /**
  * Policies that a command line names.
  *
- * @param files how many were read
+ * @param files how many were read, or could not be
  * @param result what they came to
  */
 record PolicyReading(int files, LoadResult result) {
 
   /**
-   * Reads and loads.
+   * Reads and loads. What cannot be read is an error like those inside files.
    *
-   * @throws ParameterException when a path leads nowhere
+   * @throws ParameterException when no path leads anywhere
    */
   static PolicyReading of(List<String> paths, CommandLine command) {
     List<Path> found = new ArrayList<>();
     for (String path : paths) {
+      if (path.isEmpty()) { // as an unset variable of a script; Java takes it for this folder
+        throw new ParameterException(command, "'' is not a path");
+      }
       try {
         found.add(Path.of(path));
       } catch (InvalidPathException e) {
         throw new ParameterException(command, "'" + path + "' is not a path", e);
       }
     }
-    try {
-      List<PolicySource> sources = PolicyFiles.read(found);
-      if (sources.isEmpty()) {
-        throw new ParameterException(
-            command, "no *.yaml or *.yml file below " + String.join(", ", paths));
-      }
-      return new PolicyReading(
-          sources.size(), new PolicyLoader(new LoadOptions(true)).load(sources));
-    } catch (IOException e) {
-      throw new ParameterException(command, String.valueOf(e.getMessage()), e);
+    if (found.stream().noneMatch(Files::exists)) {
+      throw new ParameterException(command, "no such file or folder: " + String.join(", ", paths));
     }
+    PolicyFiles.Reading read = PolicyFiles.read(found);
+    LoadResult loaded = new PolicyLoader(new LoadOptions(true)).load(read.sources());
+    if (read.problems().isEmpty()) {
+      return new PolicyReading(read.sources().size(), loaded);
+    }
+    List<Problem> problems = new ArrayList<>(read.problems());
+    problems.addAll(loaded.problems());
+    return new PolicyReading(
+        read.sources().size() + read.problems().size(), new LoadResult(null, problems));
   }
 
   long errors() {

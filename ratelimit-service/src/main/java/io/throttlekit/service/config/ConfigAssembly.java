@@ -29,7 +29,9 @@ final class ConfigAssembly {
 
   private static PolicyConfig policies(SettingValues values) {
     Path root = path(values.get(Settings.RUNTIME_ROOT));
-    if (root == null && values.get(Settings.POLICY_PATHS).isEmpty()) {
+    if (root == null
+        && values.get(Settings.POLICY_PATHS).isEmpty()
+        && !values.malformed(Settings.POLICY_PATHS)) {
       values.error(
           new Origin.Option("--policies"),
           "no policies: give --policies PATH, policies.paths in the configuration file, or the"
@@ -56,17 +58,18 @@ final class ConfigAssembly {
         values.get(Settings.GRPC_PORT),
         path(values.get(Settings.UNIX_SOCKET)),
         tls(values),
-        values.get(Settings.MAX_CONNECTION_AGE),
-        values.get(Settings.MAX_CONNECTION_AGE_GRACE),
-        values.get(Settings.KEEP_ALIVE_TIME),
-        values.get(Settings.KEEP_ALIVE_TIMEOUT),
-        values.get(Settings.PERMIT_KEEP_ALIVE_TIME),
-        values.get(Settings.MAX_MESSAGE_BYTES),
-        values.get(Settings.MAX_DESCRIPTORS),
-        values.get(Settings.MAX_CONCURRENT_CALLS),
+        new GrpcConfig.ConnectionAge(
+            values.get(Settings.MAX_CONNECTION_AGE), values.get(Settings.MAX_CONNECTION_AGE_GRACE)),
+        new GrpcConfig.KeepAlive(
+            values.get(Settings.KEEP_ALIVE_TIME),
+            values.get(Settings.KEEP_ALIVE_TIMEOUT),
+            values.get(Settings.PERMIT_KEEP_ALIVE_TIME)),
+        new GrpcConfig.Limits(
+            values.get(Settings.MAX_MESSAGE_BYTES),
+            values.get(Settings.MAX_DESCRIPTORS),
+            values.get(Settings.MAX_CONCURRENT_CALLS)),
         values.get(Settings.EVENT_LOOPS),
-        values.get(Settings.DRAIN_TIMEOUT),
-        values.get(Settings.DRAIN_DELAY));
+        new GrpcConfig.Drain(values.get(Settings.DRAIN_DELAY), values.get(Settings.DRAIN_TIMEOUT)));
   }
 
   private static @Nullable MetricsConfig metrics(SettingValues values) {

@@ -8,12 +8,14 @@ import org.jspecify.annotations.Nullable;
  * How the values of one kind are written.
  *
  * @param expected what a person has to write, to complete "is not …"
+ * @param words what a misspelt word may have been meant to be; empty when any text could be right
  * @param list whether several texts make one value
  * @param parser the value, or null when the texts do not say one
  * @param printer the value as YAML
  */
 record Form<T>(
     String expected,
+    List<String> words,
     boolean list,
     Function<List<String>, @Nullable T> parser,
     Function<T, String> printer) {
@@ -23,9 +25,15 @@ record Form<T>(
       String expected, Function<String, @Nullable T> parser, Function<T, String> printer) {
     return new Form<>(
         expected,
+        List.of(),
         false,
         texts -> texts.size() == 1 ? parser.apply(texts.getFirst()) : null,
         printer);
+  }
+
+  /** The same form, for which these words may have been meant. */
+  Form<T> hinting(List<String> words) {
+    return new Form<>(expected, words, list, parser, printer);
   }
 
   /** The value, or null when the texts do not say one. */

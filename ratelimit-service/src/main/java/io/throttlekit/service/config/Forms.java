@@ -29,7 +29,8 @@ final class Forms {
   private Forms() {}
 
   static Form<Boolean> flag() {
-    return Form.of("true or false", Forms::parseFlag, String::valueOf);
+    return Form.of("true or false", Forms::parseFlag, String::valueOf)
+        .hinting(List.of("true", "false"));
   }
 
   static Form<Integer> port() {
@@ -92,18 +93,19 @@ final class Forms {
   }
 
   static Form<List<Path>> paths() {
-    return new Form<>("a list of paths", true, Forms::parsePaths, Forms::printPaths);
+    return new Form<>("a list of paths", List.of(), true, Forms::parsePaths, Forms::printPaths);
   }
 
   /** One of some words, in any case; other spellings stand for one of them. */
   static Form<String> word(List<String> words, Map<String, String> otherSpellings) {
     return Form.of(
-        words.size() == 1 ? words.getFirst() : "one of " + String.join(", ", words),
-        text -> {
-          String lower = text.toLowerCase(Locale.ROOT);
-          return words.contains(lower) ? lower : otherSpellings.get(lower);
-        },
-        String::valueOf);
+            words.size() == 1 ? words.getFirst() : "one of " + String.join(", ", words),
+            text -> {
+              String lower = text.toLowerCase(Locale.ROOT);
+              return words.contains(lower) ? lower : otherSpellings.get(lower);
+            },
+            String::valueOf)
+        .hinting(words);
   }
 
   static Form<String> storeUri() {

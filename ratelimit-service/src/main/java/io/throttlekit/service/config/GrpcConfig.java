@@ -11,35 +11,62 @@ import org.jspecify.annotations.Nullable;
  * @param port from 0 (any free one) to 65535; of no meaning with a Unix socket
  * @param unixSocket listened on instead of TCP when present
  * @param tls absent for plaintext
- * @param maxConnectionAge a connection older than this is asked to go; zero for never
- * @param maxConnectionAgeGrace what a connection that was asked to go has for its calls; zero for
- *     as long as they take
- * @param keepAliveTime silence after which the server pings
- * @param keepAliveTimeout silence after a ping that ends the connection
- * @param permitKeepAliveTime a client that pings more often than this is disconnected
- * @param maxMessageBytes longest request message
- * @param maxDescriptors most descriptors of one request
- * @param maxConcurrentCallsPerConnection most calls in progress on one connection
+ * @param connectionAge when connections are asked to go
+ * @param keepAlive how silent connections are told from dead ones
+ * @param limits what one client may ask for
  * @param eventLoops I/O threads; 0 for one per core
- * @param drainTimeout what calls in progress have to end at shutdown
- * @param drainDelay time between unhealthy and refusing, at shutdown
+ * @param drain how it stops
  */
 public record GrpcConfig(
     String host,
     int port,
     @Nullable Path unixSocket,
     @Nullable TlsConfig tls,
-    Duration maxConnectionAge,
-    Duration maxConnectionAgeGrace,
-    Duration keepAliveTime,
-    Duration keepAliveTimeout,
-    Duration permitKeepAliveTime,
-    int maxMessageBytes,
-    int maxDescriptors,
-    int maxConcurrentCallsPerConnection,
+    ConnectionAge connectionAge,
+    KeepAlive keepAlive,
+    Limits limits,
     int eventLoops,
-    Duration drainTimeout,
-    Duration drainDelay) {
+    Drain drain) {
+
+  /**
+   * When connections are asked to go.
+   *
+   * @param most a connection older than this is asked to go; zero for never
+   * @param grace what it then has for its calls; zero for as long as they take
+   */
+  public record ConnectionAge(Duration most, Duration grace) {
+
+    /** Connections that are never asked to go. */
+    public static ConnectionAge unlimited() {
+      return new ConnectionAge(Duration.ZERO, Duration.ZERO);
+    }
+  }
+
+  /**
+   * How silent connections are told from dead ones.
+   *
+   * @param time silence after which the server pings
+   * @param timeout silence after a ping that ends the connection
+   * @param permitted a client that pings more often than this is disconnected
+   */
+  public record KeepAlive(Duration time, Duration timeout, Duration permitted) {}
+
+  /**
+   * What one client may ask for.
+   *
+   * @param messageBytes longest request message
+   * @param descriptors most descriptors of one request
+   * @param callsPerConnection most calls in progress on one connection
+   */
+  public record Limits(int messageBytes, int descriptors, int callsPerConnection) {}
+
+  /**
+   * How the listener stops.
+   *
+   * @param delay time between unhealthy and refusing
+   * @param timeout what calls in progress have to end
+   */
+  public record Drain(Duration delay, Duration timeout) {}
 
   /** What is in force when nothing is configured. */
   public static GrpcConfig defaults() {
@@ -48,16 +75,10 @@ public record GrpcConfig(
         8081,
         null,
         null,
-        Duration.ZERO,
-        Duration.ZERO,
-        Duration.ofMinutes(5),
-        Duration.ofSeconds(20),
-        Duration.ofSeconds(10),
-        256 * 1024,
-        1_000,
-        1_000,
+        ConnectionAge.unlimited(),
+        new KeepAlive(Duration.ofMinutes(5), Duration.ofSeconds(20), Duration.ofSeconds(10)),
+        new Limits(256 * 1024, 1_000, 1_000),
         0,
-        Duration.ofSeconds(10),
-        Duration.ZERO);
+        new Drain(Duration.ZERO, Duration.ofSeconds(10)));
   }
 }

@@ -3,7 +3,6 @@ package io.throttlekit.service.config;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -124,20 +123,28 @@ final class PeerEnvironment {
   }
 
   private void readProvider() {
-    String type = environment.getOrDefault("CONFIG_TYPE", "FILE").toUpperCase(Locale.ROOT);
+    String type = environment.getOrDefault("CONFIG_TYPE", "FILE");
     Origin origin = new Origin.Variable("CONFIG_TYPE");
-    if (type.equals("GRPC_XDS_SOTW")) {
+    if (type.equalsIgnoreCase("GRPC_XDS_SOTW")) {
       values.error(
-          origin, "policies over xDS are not built in this version; FILE reads them from files");
-    } else if (!type.equals("FILE")) {
-      values.error(origin, Forms.alwaysQuoted(Secrets.mask(type)) + " is not FILE");
+          origin,
+          "GRPC_XDS_SOTW, policies over xDS, is not built in this version; FILE reads them from"
+              + " files");
+    } else if (!type.equalsIgnoreCase("FILE")) {
+      values.error(origin, notOneOf(type, List.of("FILE", "GRPC_XDS_SOTW")));
     }
     String store = environment.getOrDefault("BACKEND_TYPE", "redis");
     if (!store.equals("redis") && !store.equals("memcache")) {
       values.error(
-          new Origin.Variable("BACKEND_TYPE"),
-          Forms.alwaysQuoted(store) + " is not redis or memcache");
+          new Origin.Variable("BACKEND_TYPE"), notOneOf(store, List.of("redis", "memcache")));
     }
+  }
+
+  private static String notOneOf(String value, List<String> words) {
+    return Forms.alwaysQuoted(Secrets.mask(value))
+        + " is not one of "
+        + String.join(", ", words)
+        + Spelling.hint(value, words);
   }
 
   private void readSame(String name, Setting<?> setting) {

@@ -1,9 +1,11 @@
 package io.throttlekit.service.config;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** The values said so far, where each was said, and what was wrong. Not thread-safe. */
 final class SettingValues {
@@ -17,6 +19,7 @@ final class SettingValues {
   private record Said(Object value, Origin origin) {}
 
   private final Map<Setting<?>, Said> said = new LinkedHashMap<>();
+  private final Set<Setting<?>> malformed = new HashSet<>();
   private final List<String> errors = new ArrayList<>();
   private final List<String> warnings = new ArrayList<>();
 
@@ -33,6 +36,11 @@ final class SettingValues {
     return found == null ? DEFAULT : found.origin();
   }
 
+  /** Whether somebody said something of the setting that is no value of it. */
+  boolean malformed(Setting<?> setting) {
+    return malformed.contains(setting);
+  }
+
   /** Replaces the value in force. */
   <T> void put(Setting<T> setting, T value, Origin origin) {
     said.put(setting, new Said(value, origin));
@@ -42,6 +50,7 @@ final class SettingValues {
   <T> void read(Setting<T> setting, List<String> texts, Origin origin) {
     T value = setting.form().parse(texts);
     if (value == null) {
+      malformed.add(setting);
       error(origin, malformed(setting, texts, origin));
     } else {
       put(setting, value, origin);
@@ -75,6 +84,7 @@ final class SettingValues {
     return Forms.alwaysQuoted(shown)
         + " is not "
         + setting.form().expected()
+        + Spelling.hint(value, setting.form().words())
         + (origin instanceof Origin.Variable && value.startsWith("tcp://") ? SERVICE_LINK : "");
   }
 }

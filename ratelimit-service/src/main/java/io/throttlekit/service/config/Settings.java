@@ -52,46 +52,51 @@ final class Settings {
       new Setting<>("grpc.tls.client_san", Forms.headerValue(), "");
   static final Setting<Duration> MAX_CONNECTION_AGE =
       new Setting<>(
-          "grpc.max_connection_age", Forms.duration(Duration.ZERO, YEAR), GRPC.maxConnectionAge());
+          "grpc.max_connection_age",
+          Forms.duration(Duration.ZERO, YEAR),
+          GRPC.connectionAge().most());
   static final Setting<Duration> MAX_CONNECTION_AGE_GRACE =
       new Setting<>(
           "grpc.max_connection_age_grace",
           Forms.duration(Duration.ZERO, YEAR),
-          GRPC.maxConnectionAgeGrace());
+          GRPC.connectionAge().grace());
   static final Setting<Duration> KEEP_ALIVE_TIME =
       new Setting<>(
-          "grpc.keep_alive_time", Forms.duration(Duration.ofSeconds(1), DAY), GRPC.keepAliveTime());
+          "grpc.keep_alive_time",
+          Forms.duration(Duration.ofSeconds(1), DAY),
+          GRPC.keepAlive().time());
   static final Setting<Duration> KEEP_ALIVE_TIMEOUT =
       new Setting<>(
           "grpc.keep_alive_timeout",
           Forms.duration(Duration.ofMillis(100), DAY),
-          GRPC.keepAliveTimeout());
+          GRPC.keepAlive().timeout());
   static final Setting<Duration> PERMIT_KEEP_ALIVE_TIME =
       new Setting<>(
           "grpc.permit_keep_alive_time",
           Forms.duration(Duration.ZERO, DAY),
-          GRPC.permitKeepAliveTime());
+          GRPC.keepAlive().permitted());
   static final Setting<Integer> MAX_MESSAGE_BYTES =
-      new Setting<>("grpc.max_message_bytes", Forms.count(1_024, 64 << 20), GRPC.maxMessageBytes());
+      new Setting<>(
+          "grpc.max_message_bytes", Forms.count(1_024, 64 << 20), GRPC.limits().messageBytes());
   static final Setting<Integer> MAX_DESCRIPTORS =
-      new Setting<>("grpc.max_descriptors", Forms.count(1, 100_000), GRPC.maxDescriptors());
+      new Setting<>("grpc.max_descriptors", Forms.count(1, 100_000), GRPC.limits().descriptors());
   static final Setting<Integer> MAX_CONCURRENT_CALLS =
       new Setting<>(
           "grpc.max_concurrent_calls_per_connection",
           Forms.count(1, 1_000_000),
-          GRPC.maxConcurrentCallsPerConnection());
+          GRPC.limits().callsPerConnection());
   static final Setting<Integer> EVENT_LOOPS =
       new Setting<>("grpc.event_loops", Forms.count(0, 1_024), GRPC.eventLoops());
   static final Setting<Duration> DRAIN_TIMEOUT =
       new Setting<>(
           "grpc.drain_timeout",
           Forms.duration(Duration.ZERO, Duration.ofHours(1)),
-          GRPC.drainTimeout());
+          GRPC.drain().timeout());
   static final Setting<Duration> DRAIN_DELAY =
       new Setting<>(
           "grpc.drain_delay",
           Forms.duration(Duration.ZERO, Duration.ofHours(1)),
-          GRPC.drainDelay());
+          GRPC.drain().delay());
 
   static final Setting<String> HTTP_HOST =
       new Setting<>("http.host", Forms.host(), DEFAULTS.http().host());

@@ -1,6 +1,7 @@
 package io.throttlekit.service.config;
 
 import java.util.Collection;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** What somebody probably meant. */
@@ -19,7 +20,7 @@ final class Spelling {
     int least = Math.max(1, Math.min(word.length(), 64) / 3) + 1;
     for (String candidate : words) {
       if (Math.abs(candidate.length() - word.length()) < least) {
-        int distance = distance(word, candidate);
+        int distance = distance(word.toLowerCase(Locale.ROOT), candidate.toLowerCase(Locale.ROOT));
         if (distance < least) {
           least = distance;
           nearest = candidate;

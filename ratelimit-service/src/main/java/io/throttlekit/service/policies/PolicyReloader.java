@@ -6,13 +6,12 @@ import io.throttlekit.descriptors.LoadResult;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.PolicyFiles;
 import io.throttlekit.descriptors.PolicyLoader;
-import io.throttlekit.descriptors.PolicySource;
 import io.throttlekit.descriptors.Problem;
 import io.throttlekit.descriptors.Severity;
 import io.throttlekit.service.config.PolicyConfig;
 import io.throttlekit.service.config.RuntimeFolder;
-import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -44,7 +43,7 @@ public final class PolicyReloader implements AutoCloseable {
 
   private @Nullable Fingerprint seen; // at the last look
   private @Nullable Fingerprint taken; // when the files were last read
-  private @Nullable List<PolicySource> read;
+  private PolicyFiles.@Nullable Reading read;
 
   /** Hears of every load. */
   public interface Listener {
@@ -60,7 +59,9 @@ public final class PolicyReloader implements AutoCloseable {
     this.store = store;
     this.time = time;
     this.listener = listener;
-    this.loader = new PolicyLoader(new LoadOptions(config.mergeDomains()));
+    String mergeSwitch =
+        runtime() == null ? "policies.merge_domains: true" : "MERGE_DOMAIN_CONFIG=true";
+    this.loader = new PolicyLoader(new LoadOptions(config.mergeDomains(), mergeSwitch));
     this.timer =
         Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("policy-reloader").factory());
@@ -89,17 +90,12 @@ public final class PolicyReloader implements AutoCloseable {
       return false;
     }
     taken = fingerprint;
-    List<PolicySource> sources;
-    try {
-      sources = sources();
-    } catch (IOException e) {
-      return !(same && read == null) && unreadable(e);
-    }
-    if (sources.equals(read)) {
+    PolicyFiles.Reading reading = reading();
+    if (reading.equals(read)) {
       return false;
     }
-    read = sources;
-    load(sources, now);
+    read = reading;
+    load(reading, now);
     return true;
   }
 
@@ -117,56 +113,71 @@ public final class PolicyReloader implements AutoCloseable {
     }
   }
 
-  private boolean unreadable(IOException e) {
-    read = null; // whatever is read next is a change
-    fail(List.of(), String.valueOf(e.getMessage()));
-    return true;
-  }
-
-  private void load(List<PolicySource> sources, long now) {
-    LoadResult result = loader.load(sources);
+  private void load(PolicyFiles.Reading reading, long now) {
+    LoadResult result = loader.load(reading.sources());
+    List<Problem> problems = new ArrayList<>(reading.problems());
+    problems.addAll(result.problems());
     PolicyBook book = result.book();
-    if (book == null) {
-      long errors = result.problems().stream().filter(p -> p.severity() == Severity.ERROR).count();
-      fail(result.problems(), errors == 1 ? "1 error" : errors + " errors");
+    if (book == null || !reading.problems().isEmpty()) {
+      long errors = problems.stream().filter(p -> p.severity() == Severity.ERROR).count();
+      fail(problems, errors == 1 ? "1 error" : errors + " errors");
       return;
     }
-    store.loaded(book, result.problems(), now);
-    result.problems().forEach(problem -> LOG.warn("{}", problem));
+    store.loaded(book, problems, now);
+    problems.forEach(PolicyReloader::tell);
+    if (reading.sources().isEmpty()) { // as that program has it, which says nothing
+      LOG.warn(
+          "no policies: no file in {} is one by RUNTIME_APPDIRECTORY and RUNTIME_WATCH_ROOT",
+          watched().getFirst());
+    }
     LOG.info(
-        "policies loaded: {} rules in {} domains from {} files",
+        "policies loaded (rules: {}, domains: {}, files: {})",
         book.rules().size(),
         book.domains().size(),
-        sources.size());
+        reading.sources().size());
     listener.loaded(true);
   }
 
   private void fail(List<Problem> problems, String error) {
     store.failed(problems, error);
-    problems.forEach(problem -> LOG.error("{}", problem));
-    LOG.error(
-        "policies not loaded: {}; {}",
-        error,
-        store.book() == null ? "none are in force" : "the last good ones stay in force");
+    problems.forEach(PolicyReloader::tell);
+    if (store.book() != null) {
+      LOG.error("policies not loaded: {}; the last good ones stay in force", error);
+    } else if (!config.requireAtStart()) { // otherwise whoever refuses to start says it
+      LOG.error("policies not loaded: {}; none are in force", error);
+    }
     listener.loaded(false);
   }
 
-  private List<PolicySource> sources() throws IOException {
-    RuntimeFolder runtime = config.runtime();
-    return config.paths().isEmpty() && runtime != null
-        ? PolicyFiles.readRuntime(
+  private static void tell(Problem problem) {
+    if (problem.severity() == Severity.ERROR) {
+      LOG.error("{}", problem);
+    } else {
+      LOG.warn("{}", problem);
+    }
+  }
+
+  private PolicyFiles.Reading reading() {
+    RuntimeFolder runtime = runtime();
+    return runtime == null
+        ? PolicyFiles.read(config.paths())
+        : PolicyFiles.readRuntime(
             runtime.root(),
             runtime.subdirectory(),
             runtime.appDirectory(),
             runtime.watchRoot(),
-            runtime.ignoreDotFiles())
-        : PolicyFiles.read(config.paths());
+            runtime.ignoreDotFiles());
   }
 
   private List<Path> watched() {
-    RuntimeFolder runtime = config.runtime();
-    return config.paths().isEmpty() && runtime != null
-        ? List.of(Path.of(runtime.root() + "/" + runtime.subdirectory()))
-        : config.paths();
+    RuntimeFolder runtime = runtime();
+    return runtime == null
+        ? config.paths()
+        : List.of(Path.of(runtime.root() + "/" + runtime.subdirectory()));
+  }
+
+  /** Where envoyproxy/ratelimit would look, when policies are read from there. */
+  private @Nullable RuntimeFolder runtime() {
+    return config.paths().isEmpty() ? config.runtime() : null;
   }
 }

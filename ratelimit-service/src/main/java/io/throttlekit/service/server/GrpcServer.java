@@ -74,7 +74,12 @@ public final class GrpcServer {
     this.socketFile = socket == null ? null : new UnixSocketFile(socket);
     this.eventLoops = transport.eventLoops(config.eventLoops());
     STREAM_ERRORS.setLevel(Level.SEVERE);
-    this.server = build(service);
+    try {
+      this.server = build(service);
+    } catch (Throwable e) { // nobody else could stop what runs already
+      releaseThreads();
+      throw e;
+    }
   }
 
   /**
@@ -90,7 +95,8 @@ public final class GrpcServer {
       server.start();
     } catch (IOException e) {
       release();
-      throw new ListenException("cannot listen on " + describeAddress() + ": " + reason(e), e);
+      throw new ListenException(
+          "cannot listen for gRPC on " + describeAddress() + ": " + reason(e), e);
     } catch (ListenException e) {
       release();
       throw e;
@@ -120,11 +126,11 @@ public final class GrpcServer {
     health.raise(Obstacle.DRAINING);
     try {
       // Nobody has shut it down yet, so this waits the whole delay.
-      var _ = server.awaitTermination(config.drainDelay().toNanos(), TimeUnit.NANOSECONDS);
+      var _ = server.awaitTermination(config.drain().delay().toNanos(), TimeUnit.NANOSECONDS);
       server.shutdown();
       streams.end();
-      if (!server.awaitTermination(config.drainTimeout().toNanos(), TimeUnit.NANOSECONDS)) {
-        LOG.warn("calls were still in progress after {}, they are cut", config.drainTimeout());
+      if (!server.awaitTermination(config.drain().timeout().toNanos(), TimeUnit.NANOSECONDS)) {
+        LOG.warn("calls were still in progress after {}, they are cut", config.drain().timeout());
         boolean cut = server.shutdownNow().awaitTermination(1, TimeUnit.SECONDS);
         LOG.debug("all calls cut: {}", cut);
       }
@@ -143,25 +149,25 @@ public final class GrpcServer {
             .bossEventLoopGroup(eventLoops)
             .workerEventLoopGroup(eventLoops)
             .directExecutor()
-            .maxInboundMessageSize(config.maxMessageBytes())
-            .maxConcurrentCallsPerConnection(config.maxConcurrentCallsPerConnection())
-            .permitKeepAliveTime(config.permitKeepAliveTime().toNanos(), TimeUnit.NANOSECONDS)
+            .maxInboundMessageSize(config.limits().messageBytes())
+            .maxConcurrentCallsPerConnection(config.limits().callsPerConnection())
+            .permitKeepAliveTime(config.keepAlive().permitted().toNanos(), TimeUnit.NANOSECONDS)
             .permitKeepAliveWithoutCalls(true)
             .addService(service.definition())
             .addService(lasting(health.service()))
             .addService(lasting(ProtoReflectionServiceV1.newInstance()))
             .addService(lasting(reflectionAlpha()));
-    if (config.keepAliveTime().isPositive()) {
-      builder.keepAliveTime(config.keepAliveTime().toNanos(), TimeUnit.NANOSECONDS);
+    if (config.keepAlive().time().isPositive()) {
+      builder.keepAliveTime(config.keepAlive().time().toNanos(), TimeUnit.NANOSECONDS);
     }
-    if (config.keepAliveTimeout().isPositive()) {
-      builder.keepAliveTimeout(config.keepAliveTimeout().toNanos(), TimeUnit.NANOSECONDS);
+    if (config.keepAlive().timeout().isPositive()) {
+      builder.keepAliveTimeout(config.keepAlive().timeout().toNanos(), TimeUnit.NANOSECONDS);
     }
-    if (config.maxConnectionAge().isPositive()) {
-      builder.maxConnectionAge(config.maxConnectionAge().toNanos(), TimeUnit.NANOSECONDS);
+    if (config.connectionAge().most().isPositive()) {
+      builder.maxConnectionAge(config.connectionAge().most().toNanos(), TimeUnit.NANOSECONDS);
     }
-    if (config.maxConnectionAgeGrace().isPositive()) {
-      builder.maxConnectionAgeGrace(config.maxConnectionAgeGrace().toNanos(), TimeUnit.NANOSECONDS);
+    if (config.connectionAge().grace().isPositive()) {
+      builder.maxConnectionAgeGrace(config.connectionAge().grace().toNanos(), TimeUnit.NANOSECONDS);
     }
     if (socketFile != null) {
       // Set by the builder, unknown to Unix sockets, and a warning at every connection.
@@ -183,15 +189,19 @@ public final class GrpcServer {
   }
 
   private void release() {
-    if (tls != null) {
-      tls.close();
-    }
     if (socketFile != null && server.isShutdown()) {
       try {
         socketFile.remove();
       } catch (IOException e) {
         LOG.warn("the socket file {} could not be removed", config.unixSocket(), e);
       }
+    }
+    releaseThreads();
+  }
+
+  private void releaseThreads() {
+    if (tls != null) {
+      tls.close();
     }
     var _ = eventLoops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
   }
@@ -201,12 +211,15 @@ public final class GrpcServer {
     return socket != null ? socket.toString() : HostPort.text(config.host(), config.port());
   }
 
+  /** What the system said, without the name of the call that it said it to. */
   private static String reason(IOException e) {
     Throwable cause = e;
     while (cause.getCause() != null) {
       cause = cause.getCause();
     }
     String message = cause.getMessage();
-    return message == null ? cause.getClass().getSimpleName() : message;
+    return message == null
+        ? cause.getClass().getSimpleName()
+        : message.replaceFirst("^\\w+\\(\\.\\.\\) failed with error\\(-?\\d+\\): ", "");
   }
 }

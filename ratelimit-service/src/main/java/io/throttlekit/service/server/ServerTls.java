@@ -58,7 +58,7 @@ final class ServerTls implements AutoCloseable {
       var _ = tls.poller.scheduleWithFixedDelay(tls::reload, nanos, nanos, TimeUnit.NANOSECONDS);
       return tls;
     } catch (IOException | GeneralSecurityException e) {
-      throw new ListenException("cannot use the TLS files: " + describe(e), e);
+      throw new ListenException("cannot serve TLS: " + describe(e), e);
     }
   }
 
@@ -72,7 +72,7 @@ final class ServerTls implements AutoCloseable {
     try {
       return builder.build();
     } catch (IOException e) {
-      throw new ListenException("cannot set up TLS: " + describe(e), e);
+      throw new ListenException("cannot serve TLS: " + describe(e), e);
     }
   }
 
@@ -121,8 +121,9 @@ final class ServerTls implements AutoCloseable {
     return builder.build();
   }
 
+  /** {@link TlsFiles} speaks for itself; what comes from elsewhere may only have a kind. */
   private static String describe(Throwable e) {
     String message = e.getMessage();
-    return e.getClass().getSimpleName() + (message == null ? "" : ": " + message);
+    return message == null ? e.getClass().getSimpleName() : message;
   }
 }

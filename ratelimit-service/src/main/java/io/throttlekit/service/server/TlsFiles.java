@@ -4,10 +4,12 @@ import io.grpc.util.CertificateUtils;
 import io.throttlekit.service.config.TlsConfig;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.InvalidKeyException;
 import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.Signature;
@@ -24,21 +26,38 @@ final class TlsFiles {
   private final PrivateKey key;
   private final X509Certificate[] clientAuthorities;
 
-  private TlsFiles(byte[] chain, byte[] key, byte[] clientAuthorities)
-      throws IOException, GeneralSecurityException {
-    this.contents = new byte[][] {chain, key, clientAuthorities};
-    this.chain = certificates(chain);
-    this.key = CertificateUtils.getPrivateKey(new ByteArrayInputStream(key));
-    this.clientAuthorities = clientAuthorities.length == 0 ? NONE : certificates(clientAuthorities);
-    checkPair(this.chain[0].getPublicKey(), this.key);
+  private TlsFiles(
+      byte[][] contents,
+      X509Certificate[] chain,
+      PrivateKey key,
+      X509Certificate[] clientAuthorities) {
+    this.contents = contents;
+    this.chain = chain;
+    this.key = key;
+    this.clientAuthorities = clientAuthorities;
   }
 
-  static TlsFiles read(TlsConfig config) throws IOException, GeneralSecurityException {
+  /**
+   * Reads them.
+   *
+   * @throws IOException whose message says in words which file is no good and why
+   */
+  static TlsFiles read(TlsConfig config) throws IOException {
     Path clientCa = config.clientCa();
+    byte[] chainText = bytes(config.certificate());
+    byte[] keyText = bytes(config.key());
+    byte[] authoritiesText = clientCa == null ? new byte[0] : bytes(clientCa);
+    X509Certificate[] chain = certificates(config.certificate(), chainText);
+    PrivateKey key = privateKey(config.key(), keyText);
+    X509Certificate[] authorities =
+        clientCa == null ? NONE : certificates(clientCa, authoritiesText);
+    if (!arePair(chain[0].getPublicKey(), key)) {
+      throw new IOException(
+          "the key in %s is not that of the certificate in %s"
+              .formatted(config.key(), config.certificate()));
+    }
     return new TlsFiles(
-        Files.readAllBytes(config.certificate()),
-        Files.readAllBytes(config.key()),
-        clientCa == null ? new byte[0] : Files.readAllBytes(clientCa));
+        new byte[][] {chainText, keyText, authoritiesText}, chain, key, authorities);
   }
 
   X509Certificate[] chain() {
@@ -57,20 +76,58 @@ final class TlsFiles {
     return Arrays.deepEquals(contents, other.contents);
   }
 
-  private static X509Certificate[] certificates(byte[] pem) throws CertificateException {
-    X509Certificate[] certificates =
-        CertificateUtils.getX509Certificates(new ByteArrayInputStream(pem));
-    if (certificates.length == 0) {
-      throw new CertificateException("no certificate in the file");
+  private static byte[] bytes(Path file) throws IOException {
+    try {
+      return Files.readAllBytes(file);
+    } catch (NoSuchFileException e) {
+      throw new IOException("there is no file " + file, e);
+    } catch (AccessDeniedException e) {
+      throw new IOException(file + " may not be read by this user", e);
+    } catch (IOException e) {
+      String why = Files.isDirectory(file) ? "it is a folder" : e.getMessage();
+      throw new IOException(file + " cannot be read: " + why, e);
     }
-    return certificates;
+  }
+
+  private static X509Certificate[] certificates(Path file, byte[] pem) throws IOException {
+    if (!holds(pem, "CERTIFICATE")) {
+      throw new IOException(file + " holds no certificate: it has no -----BEGIN CERTIFICATE-----");
+    }
+    try {
+      return CertificateUtils.getX509Certificates(new ByteArrayInputStream(pem));
+    } catch (CertificateException e) {
+      throw new IOException("a certificate in " + file + " is damaged", e);
+    }
+  }
+
+  private static PrivateKey privateKey(Path file, byte[] pem) throws IOException {
+    if (!holds(pem, "PRIVATE KEY")) {
+      throw new IOException(file + whyNoKey(pem));
+    }
+    try {
+      return CertificateUtils.getPrivateKey(new ByteArrayInputStream(pem));
+    } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
+      throw new IOException("the private key in " + file + " is damaged, or of an unknown kind", e);
+    }
+  }
+
+  private static String whyNoKey(byte[] pem) {
+    if (holds(pem, "ENCRYPTED PRIVATE KEY")) {
+      return " holds an encrypted private key, which nobody could decrypt here";
+    }
+    return holds(pem, "RSA PRIVATE KEY") || holds(pem, "EC PRIVATE KEY")
+        ? " holds a private key in an older form: openssl pkcs8 -topk8 -nocrypt makes it PKCS #8"
+        : " holds no private key: it has no -----BEGIN PRIVATE KEY-----";
+  }
+
+  private static boolean holds(byte[] pem, String what) {
+    return new String(pem, StandardCharsets.ISO_8859_1).contains("-----BEGIN " + what + "-----");
   }
 
   /** Files are replaced one after the other, so a new key may meet the old certificate. */
-  private static void checkPair(PublicKey publicKey, PrivateKey privateKey)
-      throws GeneralSecurityException {
+  private static boolean arePair(PublicKey publicKey, PrivateKey privateKey) {
     if (!publicKey.getAlgorithm().equals(privateKey.getAlgorithm())) {
-      throw new InvalidKeyException("the key is not that of the certificate");
+      return false;
     }
     String algorithm =
         switch (privateKey.getAlgorithm()) {
@@ -79,14 +136,16 @@ final class TlsFiles {
           default -> privateKey.getAlgorithm();
         };
     byte[] probe = {1, 2, 3};
-    Signature signature = Signature.getInstance(algorithm);
-    signature.initSign(privateKey);
-    signature.update(probe);
-    byte[] signed = signature.sign();
-    signature.initVerify(publicKey);
-    signature.update(probe);
-    if (!signature.verify(signed)) {
-      throw new InvalidKeyException("the key is not that of the certificate");
+    try {
+      Signature signature = Signature.getInstance(algorithm);
+      signature.initSign(privateKey);
+      signature.update(probe);
+      byte[] signed = signature.sign();
+      signature.initVerify(publicKey);
+      signature.update(probe);
+      return signature.verify(signed);
+    } catch (GeneralSecurityException e) { // such as curves that differ
+      return false;
     }
   }
 }

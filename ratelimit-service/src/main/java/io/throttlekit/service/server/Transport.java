@@ -28,7 +28,11 @@ record Transport(
     Path socket = config.unixSocket();
     if (socket != null) {
       if (!Epoll.isAvailable()) {
-        throw new ListenException("a Unix socket needs epoll, which this host does not have", null);
+        throw new ListenException(
+            "cannot listen for gRPC on "
+                + socket
+                + ": a Unix socket needs epoll, which this host does not have",
+            null);
       }
       return new Transport(
           new DomainSocketAddress(socket.toString()),
@@ -37,7 +41,11 @@ record Transport(
     }
     InetSocketAddress address = new InetSocketAddress(config.host(), config.port());
     if (address.isUnresolved()) {
-      throw new ListenException("cannot listen on " + config.host() + ": unknown host", null);
+      throw new ListenException(
+          "cannot listen for gRPC on "
+              + HostPort.text(config.host(), config.port())
+              + ": unknown host",
+          null);
     }
     return Epoll.isAvailable()
         ? new Transport(address, EpollServerSocketChannel.class, EpollIoHandler.newFactory())

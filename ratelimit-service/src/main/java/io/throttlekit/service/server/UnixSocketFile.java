@@ -22,14 +22,16 @@ record UnixSocketFile(Path path) {
     }
     try {
       if (!Files.readAttributes(path, BasicFileAttributes.class).isOther()) {
-        throw new ListenException("cannot listen on " + path + ": it is not a socket", null);
+        throw new ListenException(
+            "cannot listen for gRPC on " + path + ": it is not a socket", null);
       }
       if (somebodyListens()) {
-        throw new ListenException("cannot listen on " + path + ": another process does", null);
+        throw new ListenException(
+            "cannot listen for gRPC on " + path + ": another process does", null);
       }
       Files.delete(path);
     } catch (IOException e) {
-      throw new ListenException("cannot listen on " + path + ": " + e.getMessage(), e);
+      throw new ListenException("cannot listen for gRPC on " + path + ": " + e.getMessage(), e);
     }
   }
 

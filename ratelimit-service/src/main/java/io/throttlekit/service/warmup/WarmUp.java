@@ -112,7 +112,7 @@ public final class WarmUp {
               new MemoryAdmission(() -> book, store, config.compatibility(), metrics),
               config.response(),
               config.compatibility(),
-              config.grpc().maxDescriptors(),
+              config.grpc().limits().descriptors(),
               time);
       GrpcServer server =
           new GrpcServer(
@@ -152,22 +152,20 @@ public final class WarmUp {
   }
 
   private static GrpcConfig scratch(GrpcConfig real) {
+    GrpcConfig.Limits limits = real.limits();
     return new GrpcConfig(
         "127.0.0.1",
         0,
         null,
         null,
-        Duration.ZERO,
-        Duration.ZERO,
-        real.keepAliveTime(),
-        real.keepAliveTimeout(),
-        real.permitKeepAliveTime(),
-        real.maxMessageBytes(),
-        real.maxDescriptors(),
-        Math.max(LARGEST_BURST, real.maxConcurrentCallsPerConnection()),
+        GrpcConfig.ConnectionAge.unlimited(),
+        real.keepAlive(),
+        new GrpcConfig.Limits(
+            limits.messageBytes(),
+            limits.descriptors(),
+            Math.max(LARGEST_BURST, limits.callsPerConnection())),
         real.eventLoops(),
-        Duration.ofMillis(200),
-        Duration.ZERO);
+        new GrpcConfig.Drain(Duration.ZERO, Duration.ofMillis(200)));
   }
 
   @SafeVarargs

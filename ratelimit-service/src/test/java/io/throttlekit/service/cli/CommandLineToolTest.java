@@ -11,10 +11,15 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.StreamHandler;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -104,20 +109,35 @@ class CommandLineToolTest {
       Ran first = run("call", target, "--domain", "shop", "user=a", "other=b");
       assertThat(first.code).isZero();
       assertThat(first.out)
-          .startsWith("OK: the request may pass\n  user=a: OK, 1 of 2 per hour left, resets in ")
+          .startsWith(
+              "OK: the request may pass\n  user=a: OK, 1 left, limit 2 per hour, resets in ")
           .contains("\n  other=b: OK, no limit\n");
       Ran look = run("call", target, "--domain", "shop", "--hits", "0", "user=a");
-      assertThat(look.out).contains("OK, 1 of 2 per hour left");
+      assertThat(look.out)
+          .startsWith("OK: just a look, nothing was charged\n")
+          .contains("OK, 1 left, limit 2 per hour");
       Ran refused = run("call", target, "--domain", "shop", "--hits", "2", "user=a");
       assertThat(refused.code).isZero();
       assertThat(refused.out)
-          .startsWith("OVER_LIMIT: the request is refused\n  user=a: OVER_LIMIT, 1 of 2")
+          .startsWith(
+              "OVER_LIMIT: the request is refused\n"
+                  + "  user=a: OVER_LIMIT, 1 left for a cost of 2, limit 2 per hour")
           .contains("header Retry-After: ");
       Ran json = run("call", target, "--domain", "shop", "--json", "user=a");
       assertThat(json.out).startsWith("{\"overallCode\":\"OK\",\"statuses\":[{");
       Ran invalid = run("call", target, "--domain", "", "user=a");
       assertThat(invalid.code).isEqualTo(1);
-      assertThat(invalid.err).startsWith("error: no answer from " + target + ": INVALID_ARGUMENT");
+      assertThat(invalid.err)
+          .isEqualTo(
+              "error: "
+                  + target
+                  + " answered INVALID_ARGUMENT: rate limit domain must not be empty\n");
+      String http = service.readyLine().replaceFirst(".* http=(\\S+) .*", "$1");
+      Ran otherPort = run("call", http, "--domain", "shop", "user=a");
+      assertThat(otherPort.err)
+          .isEqualTo(
+              "error: no answer from %s: it does not speak gRPC; is this the service's gRPC port?\n"
+                  .formatted(http));
     } finally {
       service.stop();
     }
@@ -127,17 +147,59 @@ class CommandLineToolTest {
   void callTakesAnAddressOfIpv6InBrackets() {
     Ran ran = run("call", "[::1]:1", "--domain", "shop", "user=a");
     assertThat(ran.code).isEqualTo(1);
-    assertThat(ran.err).startsWith("error: no answer from [::1]:1: UNAVAILABLE, ");
+    assertThat(ran.err).startsWith("error: no answer from [::1]:1: ");
   }
 
   @Test
   void callOfNobodySaysSoAndExitsWith1() {
     Ran ran = run("call", "127.0.0.1:1", "--domain", "shop", "user=a");
     assertThat(ran.code).isEqualTo(1);
-    assertThat(ran.err)
-        .startsWith("error: no answer from 127.0.0.1:1: UNAVAILABLE, ")
-        .contains("refused");
+    assertThat(ran.err).isEqualTo("error: no answer from 127.0.0.1:1: Connection refused\n");
     assertThat(ran.out).isEmpty();
+  }
+
+  @Test
+  void callOfAnUnknownHostIsOneLineAndNoStack() {
+    List<String> logged = new ArrayList<>();
+    Logger grpc = Logger.getLogger("io.grpc");
+    Handler handler =
+        new StreamHandler() {
+          @Override
+          public synchronized void publish(LogRecord record) {
+            logged.add(record.getMessage());
+          }
+        };
+    grpc.addHandler(handler);
+    try {
+      Ran ran = run("call", "nobody.invalid:1", "--domain", "shop", "user=a");
+      assertThat(ran.code).isEqualTo(1);
+      assertThat(ran.err).isEqualTo("error: no answer from nobody.invalid:1: unknown host\n");
+    } finally {
+      grpc.removeHandler(handler);
+    }
+    assertThat(logged).isEmpty();
+  }
+
+  @Test
+  void anEmptyPathIsWrongUseAndNotTheFolderThatOneIsIn() {
+    assertThat(run("check", "").err).startsWith("error: '' is not a path");
+    assertThat(run("check", "").code).isEqualTo(2);
+  }
+
+  @Test
+  void checkTellsWhatItCannotReadAndGoesOnWithTheOthers() throws IOException {
+    Path dangling = Files.createSymbolicLink(folder.resolve("gone.yaml"), Path.of("nowhere"));
+    Path missing = folder.resolve("missing.yaml");
+    Ran ran = run("check", missing.toString(), folder.toString());
+    assertThat(ran.code).isEqualTo(1);
+    assertThat(ran.out)
+        .contains(missing + ":1:1: error: cannot read: no such file or folder\n")
+        .contains(dangling + ":1:1: error: cannot read: no such file or folder\n")
+        .contains(bad + ":3:")
+        .endsWith(" in 4 files\n");
+    assertThat(run("check", "--json", missing.toString(), good.toString()).out)
+        .startsWith("{\"ok\":false,\"files\":2,\"errors\":1,")
+        .contains("\"file\":\"" + missing + "\"");
   }
 
   @ParameterizedTest
@@ -149,6 +211,9 @@ class CommandLineToolTest {
         "serve --policies                            | --policies",
         "serve extra                                 | extra",
         "check                                       | PATH",
+        "serve --polices x                           | (did you mean --policies?)",
+        "chek x                                      | (did you mean check?)",
+        "call --domain d a=b                         | 'a=b' is not HOST:PORT",
         "check /nowhere/at/all                       | no such file",
         "check --jsno x                              | --jsno",
         "call                                        | HOST:PORT",
@@ -191,6 +256,13 @@ class CommandLineToolTest {
                 + " one)",
             "error: --grpc-port: \"70000\" is not a port (a whole number from 0 to 65535, 0 for any"
                 + " free one)");
+  }
+
+  @Test
+  void malformedPoliciesAreNotAlsoMissing() {
+    assertThat(run("serve", "--policies", "").err)
+        .isEqualTo("error: --policies: \"\" is not a list of paths\n");
+    assertThat(run("serve").err).startsWith("error: --policies: no policies: give --policies PATH");
   }
 
   @Test
@@ -253,7 +325,7 @@ class CommandLineToolTest {
       assertThat(ran.code).as(String.join(" ", arguments)).isBetween(0, 2);
       assertThat(ran.err).doesNotContain("Exception").doesNotContain("\tat ");
       if (ran.code != 0) {
-        assertThat(ran.err).contains("error: ");
+        assertThat(ran.err + ran.out).as(String.join(" ", arguments)).contains("error: ");
       }
     }
   }

@@ -37,12 +37,12 @@ class PeerEnvironmentTest {
         alias(
             "GRPC_MAX_CONNECTION_AGE",
             "90m",
-            c -> c.grpc().maxConnectionAge(),
+            c -> c.grpc().connectionAge().most(),
             Duration.ofMinutes(90)),
         alias(
             "GRPC_MAX_CONNECTION_AGE_GRACE",
             "150us",
-            c -> c.grpc().maxConnectionAgeGrace(),
+            c -> c.grpc().connectionAge().grace(),
             Duration.ofNanos(150_000)),
         alias("LOG_LEVEL", "WARNING", c -> c.telemetry().logLevel(), "warn"),
         alias("LOG_LEVEL", "FATAL", c -> c.telemetry().logLevel(), "error"),
@@ -128,8 +128,8 @@ class PeerEnvironmentTest {
     "STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT,true or false",
     "RUNTIME_WATCH_ROOT,true or false",
     "RUNTIME_IGNOREDOTFILES,true or false",
-    "CONFIG_TYPE,FILE",
-    "BACKEND_TYPE,redis or memcache"
+    "CONFIG_TYPE,'one of FILE, GRPC_XDS_SOTW'",
+    "BACKEND_TYPE,'one of redis, memcache'"
   })
   void aMalformedValueNamesTheVariableTheValueAndTheForm(String name, String expected) {
     assertThat(new ConfigLoader(Map.of(name, "a b?")).load(OWN).errors())
@@ -152,7 +152,7 @@ class PeerEnvironmentTest {
     assertThat(config.grpc().port()).isEqualTo(8081);
     assertThat(config.http().port()).isEqualTo(8080);
     assertThat(config.debug()).isEqualTo(new DebugConfig("127.0.0.1", 6070));
-    assertThat(config.grpc().maxConnectionAge()).isEqualTo(Duration.ofHours(24));
+    assertThat(config.grpc().connectionAge().most()).isEqualTo(Duration.ofHours(24));
     assertThat(config.telemetry().logLevel()).isEqualTo("warn");
   }
 
@@ -236,12 +236,33 @@ class PeerEnvironmentTest {
             "env GRPC_SERVER_USE_TLS: needs GRPC_SERVER_TLS_CERT and GRPC_SERVER_TLS_KEY");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "CONFIG_TYPE, Flie, FILE",
+    "CONFIG_TYPE, grpc_xds, ''",
+    "CONFIG_TYPE, GRPC_XDS_STOW, GRPC_XDS_SOTW",
+    "BACKEND_TYPE, rediss, redis",
+    "LOG_LEVEL, WRAN, warn",
+    "SHADOW_MODE, ture, true"
+  })
+  void aMisspeltWordIsShownAsWrittenWithWhatWasProbablyMeant(
+      String name, String value, String meant) {
+    assertThat(new ConfigLoader(Map.of(name, value)).load(OWN).errors())
+        .singleElement()
+        .asString()
+        .startsWith("env " + name + ": \"" + value + "\" is not ")
+        .matches(error ->
+            error.contains("did you mean")
+                ? error.endsWith("(did you mean " + meant + "?)")
+                : meant.isEmpty());
+  }
+
   @Test
   void policiesOverXdsAreRefusedAtStart() {
     assertThat(new ConfigLoader(Map.of("CONFIG_TYPE", "GRPC_XDS_SOTW")).load(OWN).errors())
         .singleElement()
         .asString()
-        .startsWith("env CONFIG_TYPE: policies over xDS are not built");
+        .startsWith("env CONFIG_TYPE: GRPC_XDS_SOTW, policies over xDS, is not built");
   }
 
   @Test

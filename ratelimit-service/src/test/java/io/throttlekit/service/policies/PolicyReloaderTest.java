@@ -17,6 +17,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.StreamHandler;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -222,6 +226,88 @@ class PolicyReloaderTest {
     Files.move(folder.resolve("elsewhere"), below);
     assertThat(pollTwice(reloader)).isTrue();
     assertThat(store.status().good()).isTrue();
+  }
+
+  @Test
+  void everyProblemIsLoggedOnceAtItsOwnLevel() throws IOException {
+    write("a.yaml", "a", 1);
+    PolicyReloader reloader = reloader(folder);
+    reloader.poll();
+    Files.writeString(
+        folder.resolve("b.yaml"),
+        "domain: b\ndescriptors: [{kee: x}, {key: k, rate_limit: {unit: day}}]\n");
+    Files.createSymbolicLink(folder.resolve("c.yaml"), Path.of("nowhere"));
+    List<String> logged = logged(() -> pollTwice(reloader));
+    assertThat(logged).hasSize(5);
+    assertThat(logged.get(0)).matches("SEVERE \\S+c.yaml:1:1: error: cannot read: .*");
+    assertThat(logged.get(1)).matches("SEVERE \\S+b.yaml:2:\\d+: error: the descriptor has no .*");
+    assertThat(logged.get(2)).matches("SEVERE \\S+b.yaml:2:\\d+: error: unknown key .*");
+    assertThat(logged.get(3)).matches("WARNING \\S+b.yaml:2:\\d+: warning: .*");
+    assertThat(logged.get(4))
+        .isEqualTo("SEVERE policies not loaded: 3 errors; the last good ones stay in force");
+    assertThat(store.status().problems()).hasSize(4);
+  }
+
+  @Test
+  void whatKeepsTheProcessFromStartingIsSummedUpByThatAlone() throws IOException {
+    Files.writeString(folder.resolve("a.yaml"), "domain: ''\n");
+    PolicyReloader reloader = reloader(folder);
+    assertThat(logged(reloader::poll))
+        .singleElement()
+        .asString()
+        .startsWith("SEVERE " + folder.resolve("a.yaml") + ":1:9: error: ");
+  }
+
+  @Test
+  void theHintOfADomainThatTwoFilesGiveNamesTheSwitchOfTheProgramItStandsInFor()
+      throws IOException {
+    Files.createDirectories(folder.resolve("rl/config"));
+    write("rl/config/a.yaml", "a", 1);
+    Path second = write("rl/config/b.yaml", "a", 2);
+    RuntimeFolder runtime = new RuntimeFolder(folder, "rl", "config", true, true);
+    assertThat(logged(reloader(unmerged(List.of(), runtime))::poll).getFirst())
+        .startsWith("SEVERE " + second + ":1:9: error: the domain `a` is already defined")
+        .endsWith("or set MERGE_DOMAIN_CONFIG=true)");
+    assertThat(logged(reloader(unmerged(List.of(folder), runtime))::poll).getFirst())
+        .endsWith("or set policies.merge_domains: true)");
+  }
+
+  @Test
+  void aRuntimeFolderWithoutFilesThatCountIsAWarning() throws IOException {
+    Files.createDirectories(folder.resolve("rl/config"));
+    write("rl/config/a.yaml", "a", 1);
+    RuntimeFolder runtime = new RuntimeFolder(folder, "rl", "conf", true, true);
+    List<String> logged = logged(reloader(config(List.of(), runtime))::poll);
+    assertThat(logged.getFirst())
+        .isEqualTo(
+            "WARNING no policies: no file in "
+                + folder.resolve("rl")
+                + " is one by RUNTIME_APPDIRECTORY and RUNTIME_WATCH_ROOT");
+    assertThat(book().domains()).isEmpty();
+  }
+
+  private static PolicyConfig unmerged(List<Path> paths, RuntimeFolder runtime) {
+    return new PolicyConfig(paths, runtime, false, Duration.ofSeconds(1), true);
+  }
+
+  /** What the action logs: level and text. */
+  private static List<String> logged(Runnable action) {
+    Logger logger = Logger.getLogger(PolicyReloader.class.getName());
+    List<String> lines = new ArrayList<>();
+    Handler handler =
+        new StreamHandler() {
+          @Override
+          public synchronized void publish(LogRecord record) {
+            lines.add(record.getLevel() + " " + record.getMessage());
+          }
+        };
+    logger.addHandler(handler);
+    try {
+      action.run();
+    } finally {
+      logger.removeHandler(handler);
+    }
+    return lines;
   }
 
   @Test

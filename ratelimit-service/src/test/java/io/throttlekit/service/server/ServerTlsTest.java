@@ -12,6 +12,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
+import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.TlsConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -22,6 +23,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ServerTlsTest {
   private final X509Bundle authority = authority("CN=first");
@@ -90,7 +93,9 @@ class ServerTlsTest {
     Files.writeString(
         folder.resolve("key.pem"), issued(otherAuthority, "ratelimit.test").getPrivateKeyPEM());
     assertThatThrownBy(() -> TlsFiles.read(config))
-        .hasMessage("the key is not that of the certificate");
+        .hasMessage(
+            "the key in %s is not that of the certificate in %s"
+                .formatted(folder.resolve("key.pem"), folder.resolve("cert.pem")));
     assertThat(good.sameAs(good)).isTrue();
   }
 
@@ -115,8 +120,65 @@ class ServerTlsTest {
         new TlsConfig(folder.resolve("absent.pem"), folder.resolve("key.pem"), null, null);
     assertThatThrownBy(() -> ServerTls.follow(config, Duration.ofSeconds(1)))
         .isInstanceOf(ListenException.class)
-        .hasMessageStartingWith("cannot use the TLS files: ")
-        .hasMessageContaining("absent.pem");
+        .hasMessage("cannot serve TLS: there is no file " + folder.resolve("absent.pem"));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "cert.pem | nonsense                     | holds no certificate",
+        "cert.pem | -----BEGIN CERTIFICATE-----x | a certificate in FILE is damaged",
+        "ca.pem   | ''                           | holds no certificate",
+        "key.pem  | nonsense                     | holds no private key",
+        "key.pem  | -----BEGIN PRIVATE KEY-----x | the private key in FILE is damaged",
+        "key.pem  | -----BEGIN RSA PRIVATE KEY----- | in an older form: openssl pkcs8",
+        "key.pem  | -----BEGIN ENCRYPTED PRIVATE KEY----- | an encrypted private key",
+      })
+  void aFileThatIsNoGoodIsNamedWithTheReasonInWords(String name, String text, String why)
+      throws IOException {
+    Path file = Files.writeString(folder.resolve(name), text);
+    assertThatThrownBy(() -> ServerTls.follow(config("ca.pem", null), Duration.ofSeconds(1)))
+        .isInstanceOf(ListenException.class)
+        .hasMessageStartingWith("cannot serve TLS: ")
+        .hasMessageContaining(why.replace("FILE", file.toString()))
+        .hasMessageContaining(file.toString())
+        .message()
+        .doesNotContain("Exception");
+  }
+
+  @Test
+  void aFolderInPlaceOfAFileIsNamed() throws IOException {
+    Path there = Files.createDirectory(folder.resolve("there"));
+    TlsConfig config = new TlsConfig(there, folder.resolve("key.pem"), null, null);
+    assertThatThrownBy(() -> TlsFiles.read(config))
+        .hasMessage(there + " cannot be read: it is a folder");
+  }
+
+  @Test
+  void aServerThatCannotBeBuiltFollowsItsFilesNoMore() {
+    GrpcConfig good = Setup.listener(null, config(null, null), Duration.ZERO, Duration.ZERO);
+    GrpcConfig bad =
+        new GrpcConfig(
+            good.host(),
+            good.port(),
+            null,
+            good.tls(),
+            good.connectionAge(),
+            new GrpcConfig.KeepAlive(Duration.ZERO, Duration.ZERO, Duration.ofSeconds(-1)),
+            good.limits(),
+            1,
+            good.drain());
+    Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
+    long before = followers();
+    assertThatThrownBy(() -> setup.serve(bad)).isInstanceOf(IllegalArgumentException.class);
+    await().atMost(Duration.ofSeconds(5)).until(() -> followers() <= before);
+  }
+
+  private static long followers() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals("tls-files"))
+        .count();
   }
 
   private GrpcServer serve(@Nullable String clientCa, @Nullable String clientSan) {

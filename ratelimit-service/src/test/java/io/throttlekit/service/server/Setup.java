@@ -109,16 +109,10 @@ public final class Setup {
         0,
         socket,
         tls,
-        d.maxConnectionAge(),
-        d.maxConnectionAgeGrace(),
-        d.keepAliveTime(),
-        d.keepAliveTimeout(),
-        d.permitKeepAliveTime(),
-        d.maxMessageBytes(),
-        200,
-        d.maxConcurrentCallsPerConnection(),
+        d.connectionAge(),
+        d.keepAlive(),
+        new GrpcConfig.Limits(d.limits().messageBytes(), 200, d.limits().callsPerConnection()),
         2,
-        drainTimeout,
-        drainDelay);
+        new GrpcConfig.Drain(drainDelay, drainTimeout));
   }
 }

@@ -67,7 +67,7 @@ class UnixSocketTest {
     GrpcServer first = serve(socket);
     assertThatThrownBy(() -> serve(socket))
         .isInstanceOf(ListenException.class)
-        .hasMessage("cannot listen on " + socket + ": another process does");
+        .hasMessage("cannot listen for gRPC on " + socket + ": another process does");
     assertThat(ask(socket)).isEqualTo(Code.OK);
     first.stop();
   }
@@ -77,7 +77,7 @@ class UnixSocketTest {
     Path file = Files.writeString(folder.resolve("data"), "precious");
     assertThatThrownBy(() -> serve(file))
         .isInstanceOf(ListenException.class)
-        .hasMessage("cannot listen on " + file + ": it is not a socket");
+        .hasMessage("cannot listen for gRPC on " + file + ": it is not a socket");
     assertThat(file).hasContent("precious");
   }
 

@@ -1,0 +1,33 @@
+package io.throttlekit.service.cli;
+
+import io.grpc.CallOptions;
+import io.grpc.ClientStreamTracer;
+import io.grpc.Metadata;
+
+/**
+ * Notices whether a server said anything at all, which the status of a failed call does not tell:
+ * the client makes some of them up. For one call.
+ */
+final class Answered extends ClientStreamTracer.Factory {
+
+  private volatile boolean answered;
+
+  boolean answered() {
+    return answered;
+  }
+
+  @Override
+  public ClientStreamTracer newClientStreamTracer(
+      ClientStreamTracer.StreamInfo info, Metadata headers) {
+    return new ClientStreamTracer() {
+      @Override
+      public void inboundTrailers(Metadata trailers) {
+        answered = true;
+      }
+    };
+  }
+
+  CallOptions on(CallOptions options) {
+    return options.withStreamTracerFactory(this);
+  }
+}

@@ -1,0 +1,77 @@
+package io.throttlekit.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What {@code bin/throttlekit} says when it has nothing to run, in a copy of the project. */
+@Timeout(60)
+class StartScriptTest {
+
+  @TempDir private Path home;
+
+  @BeforeEach
+  void copyTheScripts() throws IOException {
+    Path bin = Path.of("..", "bin");
+    Files.createDirectories(home.resolve("bin/lib"));
+    for (String script : List.of("throttlekit", "lib/build.sh")) {
+      Files.copy(bin.resolve(script), home.resolve("bin").resolve(script));
+    }
+  }
+
+  @Test
+  void aCopyWithoutSourcesAndWithoutAJarSaysWhichIsMissing() throws Exception {
+    assertThat(run())
+        .isEqualTo(
+            "throttlekit: there is no ratelimit-service jar in %s/ratelimit-service/target: build it with 'mvn -DskipTests package', or copy it there with its lib folder\n"
+                .formatted(home.toRealPath()));
+  }
+
+  @Test
+  void aBuildThatFailsIsSaidInWords() throws Exception {
+    maven("echo BROKEN; exit 1");
+    assertThat(run())
+        .contains("BROKEN\n")
+        .endsWith(
+            "throttlekit: the build failed, so there is nothing to run; what Maven says is above\n")
+        .doesNotContain("*");
+  }
+
+  @Test
+  void aBuildWhoseJarIsGoneIsBuiltAgain() throws Exception {
+    Path target = home.resolve("ratelimit-service/target");
+    Files.createDirectories(target.resolve("lib"));
+    Files.createFile(target.resolve(".built"));
+    maven("echo BUILDING; mkdir -p throttlekit/target descriptors/target envoy-config/target");
+    assertThat(run()).contains("BUILDING\n").contains("there is no ratelimit-service jar in");
+  }
+
+  /** Puts a Maven of our own on the path of a project that has sources. */
+  private void maven(String script) throws IOException {
+    Files.createFile(home.resolve("pom.xml"));
+    Path mvn = Files.writeString(home.resolve("mvn"), "#!/bin/sh\n" + script + "\n");
+    assertThat(mvn.toFile().setExecutable(true)).isTrue();
+  }
+
+  private String run() throws Exception {
+    ProcessBuilder builder =
+        new ProcessBuilder("bash", home.resolve("bin/throttlekit").toString(), "--version");
+    builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+    builder.environment().merge("PATH", home.toString(), (path, first) -> first + ":" + path);
+    builder.redirectErrorStream(true);
+    Process process = builder.start();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).as(said).isEqualTo(1);
+    return said;
+  }
+}
