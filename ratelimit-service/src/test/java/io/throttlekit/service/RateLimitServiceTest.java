@@ -37,8 +37,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 class RateLimitServiceTest {
 
+  /** No window begins at midnight, so none ends during a test. */
   private static final String POLICIES =
-      "domain: shop\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: %d}}]\n";
+      "domain: shop\ndescriptors: [{key: k, rate_limit: {unit: day, algorithm: sliding_log,"
+          + " requests_per_unit: %d}}]\n";
+
   private static final String CALL =
       "{\"domain\": \"shop\", \"descriptors\": [{\"entries\": [{\"key\": \"k\", \"value\":"
           + " \"v\"}]}]}";
