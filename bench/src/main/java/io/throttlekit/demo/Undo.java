@@ -27,8 +27,10 @@ final class Undo implements AutoCloseable {
   public void close() throws IOException {
     Step step = steps.poll();
     if (step != null) {
-      try (Undo _ = this) { // the rest, whatever becomes of this one
+      try {
         step.undo();
+      } finally {
+        steps.clear();
       }
     }
   }

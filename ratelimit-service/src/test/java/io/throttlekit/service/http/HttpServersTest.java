@@ -70,6 +70,7 @@ class HttpServersTest {
   }
 
   @AfterEach
+  @Timeout(60) // for what hangs
   void close() {
     service.close();
     debug.close();
