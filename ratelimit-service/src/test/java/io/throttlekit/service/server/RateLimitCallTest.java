@@ -4,8 +4,6 @@ import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -78,7 +76,7 @@ class RateLimitCallTest {
 
   private RateLimitCall begun(Closed call) {
     RateLimitCall begun = new RateLimitCall(service, call, null);
-    begun.onMessage(x(entries("one", "a")));
+    begun.onMessage(x(entries("one", "a")).toByteArray());
     begun.onHalfClose();
     return begun;
   }
@@ -98,7 +96,7 @@ class RateLimitCallTest {
         });
   }
 
-  private static final class Closed extends ServerCall<RateLimitRequest, RateLimitResponse> {
+  private static final class Closed extends ServerCall<byte[], byte[]> {
     final AtomicInteger times = new AtomicInteger();
 
     @Override
@@ -113,7 +111,7 @@ class RateLimitCallTest {
     public void sendHeaders(Metadata headers) {}
 
     @Override
-    public void sendMessage(RateLimitResponse message) {}
+    public void sendMessage(byte[] message) {}
 
     @Override
     public boolean isCancelled() {
@@ -121,8 +119,10 @@ class RateLimitCallTest {
     }
 
     @Override
-    public MethodDescriptor<RateLimitRequest, RateLimitResponse> getMethodDescriptor() {
-      return RateLimitServiceGrpc.getShouldRateLimitMethod();
+    public MethodDescriptor<byte[], byte[]> getMethodDescriptor() {
+      return RateLimitServiceGrpc.getShouldRateLimitMethod().toBuilder(
+              MessageBytes.MARSHALLER, MessageBytes.MARSHALLER)
+          .build();
     }
   }
 }
