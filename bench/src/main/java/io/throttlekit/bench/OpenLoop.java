@@ -39,8 +39,7 @@ record OpenLoop(int perSecond, TimeSource time) implements Load {
       long intended = start + place * 1_000_000_000L / perSecond;
       waitUntil(time, intended);
       acquire(inFlight, 1);
-      connections.send(
-          place, requests.at(place), new Reply(time, tally, inFlight, time.monotonicNanos()));
+      connections.send(place, requests.at(place), new Reply(time, tally, inFlight, intended));
     }
     acquire(inFlight, MOST_IN_FLIGHT);
     if (tally.failures() >= MOST_FAILURES) {

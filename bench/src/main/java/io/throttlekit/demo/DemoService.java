@@ -41,6 +41,7 @@ final class DemoService implements AutoCloseable {
             Map.of(
                 "THROTTLEKIT_WARM_UP_REQUESTS", "1000",
                 "THROTTLEKIT_GRPC_HOST", "127.0.0.1",
+                "THROTTLEKIT_HTTP_HOST", "127.0.0.1",
                 "THROTTLEKIT_DEBUG_HOST", "127.0.0.1"),
             log);
     try {

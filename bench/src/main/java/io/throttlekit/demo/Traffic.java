@@ -37,7 +37,7 @@ final class Traffic implements AutoCloseable {
     this.counts = counts;
     this.ruleOf = ruleOf;
     this.mix = mix;
-    this.random = new SplittableRandom();
+    this.random = new SplittableRandom(seed);
   }
 
   void start() {

@@ -27,10 +27,8 @@ final class Undo implements AutoCloseable {
   public void close() throws IOException {
     Step step = steps.poll();
     if (step != null) {
-      try {
+      try (Undo _ = this) { // the rest, whatever becomes of this one
         step.undo();
-      } finally {
-        steps.clear();
       }
     }
   }
