@@ -1,7 +1,9 @@
-# Sourced by the programs of bin/: finds a JDK and builds what is not there yet or out of date. They
-# set `home`, the folder of the project, and `program`, the name that messages begin with.
+# Sourced by the programs of bin/, which may be reached through symbolic links: sets `home`, the
+# folder of the project, finds a JDK, and builds what is not there yet or out of date. They set
+# `program`, the name that messages begin with.
 
 JDK=25
+home=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 
 say() { printf '%s: %s\n' "$program" "$*" >&2; }
 

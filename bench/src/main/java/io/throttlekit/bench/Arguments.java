@@ -5,8 +5,14 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
-/** A command line of {@code --name value} pairs and other words. */
+/**
+ * A command line of {@code --name value} pairs and other words.
+ *
+ * <p>Whatever is wrong with it is an {@link IllegalArgumentException} of one line for people.
+ */
 record Arguments(List<String> words, Map<String, String> options) {
 
   /** Copies both. */
@@ -16,45 +22,90 @@ record Arguments(List<String> words, Map<String, String> options) {
   }
 
   /**
-   * @throws IllegalArgumentException when an option has no value
+   * Reads a command line.
+   *
+   * @param known the names of the options that there are, without dashes
+   * @throws IllegalArgumentException when an option is not known or has no value
    */
-  static Arguments parse(String... args) {
+  static Arguments parse(Set<String> known, String... args) {
     List<String> words = new ArrayList<>();
     Map<String, String> options = new HashMap<>();
     for (int i = 0; i < args.length; i++) {
-      if (!args[i].startsWith("--")) {
+      String name = args[i].replaceFirst("^--", "");
+      if (!args[i].startsWith("-")) {
         words.add(args[i]);
-      } else if (i + 1 < args.length) {
-        options.put(args[i].substring(2), args[++i]);
+      } else if (!args[i].startsWith("--") || !known.contains(name)) {
+        throw new IllegalArgumentException(
+            "no option " + args[i] + "; there are --" + String.join(", --", new TreeSet<>(known)));
+      } else if (++i < args.length) {
+        options.put(name, args[i]);
       } else {
-        throw new IllegalArgumentException(args[i] + " needs a value");
+        throw new IllegalArgumentException("--" + name + " needs a value");
       }
     }
     return new Arguments(words, options);
   }
 
-  /** The only word. */
-  String subject() {
+  /**
+   * The only word besides options.
+   *
+   * @param what what it stands for
+   */
+  String only(String what) {
     if (words.size() != 1) {
-      throw new IllegalArgumentException("expected one argument besides options, was " + words);
+      throw new IllegalArgumentException("expected one " + what + ", got " + shown());
     }
     return words.getFirst();
+  }
+
+  /** Refuses words besides options. */
+  void noWords() {
+    if (!words.isEmpty()) {
+      throw new IllegalArgumentException("expected nothing but options, got " + shown());
+    }
   }
 
   String text(String name, String otherwise) {
     return options.getOrDefault(name, otherwise);
   }
 
-  long number(String name, long otherwise) {
+  /**
+   * A whole number, or {@code otherwise} when the option is not given.
+   *
+   * @param least the smallest that makes sense
+   */
+  long number(String name, long least, long otherwise) {
+    return number(name, least, Long.MAX_VALUE, otherwise);
+  }
+
+  /** The same, for what an {@code int} holds. */
+  int integer(String name, int least, int otherwise) {
+    return (int) number(name, least, Integer.MAX_VALUE, otherwise);
+  }
+
+  /** A number of seconds, up to the hour that a load may last. */
+  Duration seconds(String name, long least, long otherwise) {
+    return Duration.ofSeconds(number(name, least, Bounds.LONGEST.toSeconds(), otherwise));
+  }
+
+  private long number(String name, long least, long most, long otherwise) {
     String value = options.get(name);
-    return value == null ? otherwise : Long.parseLong(value);
+    if (value == null) {
+      return otherwise;
+    }
+    try {
+      long number = Long.parseLong(value);
+      if (number >= least && number <= most) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // told below, as every other number that will not do
+    }
+    String range = most == Long.MAX_VALUE ? "from " + least : "from " + least + " to " + most;
+    throw new IllegalArgumentException("--" + name + " is a number " + range + ", not " + value);
   }
 
-  int integer(String name, int otherwise) {
-    return Math.toIntExact(number(name, otherwise));
-  }
-
-  Duration seconds(String name, long otherwise) {
-    return Duration.ofSeconds(number(name, otherwise));
+  private String shown() {
+    return words.isEmpty() ? "none" : String.join(" ", words);
   }
 }

@@ -9,7 +9,9 @@ import java.time.Duration;
  * @param time at most so long, up to one hour
  */
 record Bounds(long requests, Duration time) {
-  private static final Duration LONGEST = Duration.ofHours(1);
+
+  /** The longest that a load may last. */
+  static final Duration LONGEST = Duration.ofHours(1);
 
   Bounds {
     if (requests < 1 || !time.isPositive() || time.compareTo(LONGEST) > 0) {

@@ -1,6 +1,7 @@
 package io.throttlekit.bench;
 
 import java.time.Duration;
+import java.util.Set;
 
 /**
  * How two servers are compared.
@@ -15,14 +16,18 @@ import java.time.Duration;
 record ComparisonPlan(
     Duration warmUp, int rounds, Duration roundTime, int connections, int inFlight, int keys) {
 
+  /** The options that {@link #from} reads. */
+  static final Set<String> OPTIONS =
+      Set.of("warm-up", "rounds", "seconds", "connections", "in-flight", "keys");
+
   /** The plan behind the figures in the documentation, unless options say otherwise. */
   static ComparisonPlan from(Arguments arguments) {
     return new ComparisonPlan(
-        arguments.seconds("warm-up", 25),
-        arguments.integer("rounds", 10),
-        arguments.seconds("seconds", 3),
-        arguments.integer("connections", 4),
-        arguments.integer("in-flight", 16),
-        arguments.integer("keys", 10_000));
+        arguments.seconds("warm-up", 1, 25),
+        arguments.integer("rounds", 1, 10),
+        arguments.seconds("seconds", 1, 3),
+        arguments.integer("connections", 1, 4),
+        arguments.integer("in-flight", 1, 16),
+        arguments.integer("keys", 1, 10_000));
   }
 }

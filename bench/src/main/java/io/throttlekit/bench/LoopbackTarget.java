@@ -27,6 +27,9 @@ record LoopbackTarget(InetSocketAddress address) {
     if (colon < 0) {
       throw new IllegalArgumentException("expected HOST:PORT, was " + text);
     }
+    if (!text.substring(colon + 1).matches("\\d{1,5}")) {
+      throw new IllegalArgumentException("expected HOST:PORT with a number, was " + text);
+    }
     String host = text.substring(0, colon);
     InetAddress literal = InetAddress.ofLiteral(host.equals("localhost") ? "127.0.0.1" : host);
     return new LoopbackTarget(

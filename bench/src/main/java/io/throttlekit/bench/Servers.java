@@ -23,10 +23,16 @@ record Servers(Path program, Path folder) {
   private static final List<String> OF_ONE_PROGRAM =
       List.of("AOT", "SharedArchiveFile", "FlightRecording", "-Xlog");
 
-  static Servers from(Arguments arguments) throws IOException {
-    Path folder = Path.of(arguments.text("folder", "bench/target/runs"));
-    return new Servers(
-        Path.of(arguments.text("service", "bin/throttlekit")), Files.createDirectories(folder));
+  /** The options that {@link #from} reads. */
+  static final Set<String> OPTIONS = Set.of("folder", "service");
+
+  /** What the options name; the folder is made when it is needed. */
+  static Servers from(Arguments arguments) {
+    Path program = Path.of(arguments.text("service", "bin/throttlekit"));
+    if (!Files.isExecutable(program) || Files.isDirectory(program)) {
+      throw new IllegalArgumentException("--service " + program + " is not an executable file");
+    }
+    return new Servers(program, Path.of(arguments.text("folder", "bench/target/runs")));
   }
 
   /** The service with counters in memory, on free ports, and with settings of its own. */
@@ -62,7 +68,7 @@ record Servers(Path program, Path folder) {
   }
 
   private Path copy(String resource) throws IOException {
-    Path file = folder.resolve(resource);
+    Path file = Files.createDirectories(folder).resolve(resource);
     try (InputStream content = Servers.class.getResourceAsStream(resource)) {
       Files.copy(
           Objects.requireNonNull(content, resource), file, StandardCopyOption.REPLACE_EXISTING);
@@ -70,7 +76,7 @@ record Servers(Path program, Path folder) {
     return file;
   }
 
-  private File log(String name) {
-    return folder.resolve(name + ".log").toFile();
+  private File log(String name) throws IOException {
+    return Files.createDirectories(folder).resolve(name + ".log").toFile();
   }
 }

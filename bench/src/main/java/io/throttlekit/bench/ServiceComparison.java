@@ -2,9 +2,17 @@ package io.throttlekit.bench;
 
 import java.io.IOException;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Measures what a decision of the service costs beside a server that decides nothing. */
 final class ServiceComparison {
+  static final Set<String> OPTIONS =
+      Stream.of(ComparisonPlan.OPTIONS, Servers.OPTIONS)
+          .flatMap(Set::stream)
+          .collect(Collectors.toUnmodifiableSet());
+
   private ServiceComparison() {}
 
   /**
@@ -14,10 +22,19 @@ final class ServiceComparison {
    * <p>Prints Markdown tables, then one line of JSON. The no-op server runs on the same JVM options
    * as the service.
    */
-  public static void main(String[] args) throws IOException, InterruptedException {
-    Arguments arguments = Arguments.parse(args);
+  public static void main(String[] args) throws InterruptedException {
+    System.exit(Program.start(ServiceComparison::read, OPTIONS, System.err, args));
+  }
+
+  static Program read(Arguments arguments) {
+    arguments.noWords();
     ComparisonPlan plan = ComparisonPlan.from(arguments);
     Servers servers = Servers.from(arguments);
+    return () -> compare(plan, servers);
+  }
+
+  private static void compare(ComparisonPlan plan, Servers servers)
+      throws IOException, InterruptedException {
     try (ServerProcess started = servers.service(Map.of());
         Contender service = new Contender(started, plan);
         ServerProcess baseline = servers.noOp(Servers.jvmOptions(started.arguments()));

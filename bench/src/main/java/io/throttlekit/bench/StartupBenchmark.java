@@ -7,12 +7,15 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Measures how soon a started service answers, how fast it is in its first second of traffic, and
  * how much memory it holds.
  */
 final class StartupBenchmark {
+  static final Set<String> OPTIONS =
+      Set.of("starts", "seconds", "warm-up", "connections", "keys", "service", "folder");
   private static final Map<String, String> NO_WARM_UP = Map.of("THROTTLEKIT_WARM_UP_REQUESTS", "0");
 
   private final TimeSource time = TimeSource.system();
@@ -34,18 +37,30 @@ final class StartupBenchmark {
    * <p>The warm-up is that of this process, against the no-op server. Prints a Markdown table, then
    * one line of JSON.
    */
-  public static void main(String[] args) throws IOException, InterruptedException {
-    Arguments arguments = Arguments.parse(args);
+  public static void main(String[] args) throws InterruptedException {
+    System.exit(Program.start(StartupBenchmark::read, OPTIONS, System.err, args));
+  }
+
+  static Program read(Arguments arguments) {
+    arguments.noWords();
     StartupBenchmark benchmark =
         new StartupBenchmark(
             Servers.from(arguments),
-            arguments.integer("connections", 4),
-            arguments.integer("keys", 10_000));
-    benchmark.prepare();
-    benchmark.warmUpThisProcess(arguments.seconds("warm-up", 25));
+            arguments.integer("connections", 1, 4),
+            arguments.integer("keys", 1, 10_000));
+    Duration warmUp = arguments.seconds("warm-up", 1, 25);
+    int starts = arguments.integer("starts", 1, 5);
+    Duration length = arguments.seconds("seconds", 1, 20);
+    return () -> benchmark.run(warmUp, starts, length);
+  }
+
+  private void run(Duration warmUp, int starts, Duration length)
+      throws IOException, InterruptedException {
+    prepare();
+    warmUpThisProcess(warmUp);
     List<Target> targets = new ArrayList<>();
-    targets.add(benchmark.firstDecision(arguments.integer("starts", 5)));
-    targets.addAll(benchmark.warmStart(arguments.seconds("seconds", 20)));
+    targets.add(firstDecision(starts));
+    targets.addAll(warmStart(length));
     System.out.println(Target.table(targets));
     System.out.println(Target.jsonArray(targets));
   }

@@ -4,6 +4,7 @@ import io.throttlekit.envoy.EnvoyBinary;
 import io.throttlekit.envoy.EnvoyLookup;
 import io.throttlekit.envoy.EnvoyLookup.Found;
 import io.throttlekit.envoy.EnvoyLookup.Unavailable;
+import io.throttlekit.envoy.EnvoyLookup.Unusable;
 import io.throttlekit.envoy.EnvoyProcess;
 import java.io.IOException;
 import java.io.InputStream;
@@ -11,9 +12,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
 import java.util.Comparator;
-import java.util.Deque;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -49,12 +48,18 @@ final class Demo {
    * Runs until {@link #stop}, or for as long as was asked for.
    *
    * @param seconds from 1, or 0 for no end of its own
+   * @param seed of the order of requests
    * @param terminal whether {@code out} is a terminal to draw on
+   * @throws UnusableEnvoyException before anything is started, when the user has named an Envoy
+   *     that cannot be used
    */
-  Summary run(int seconds, PrintStream out, boolean terminal)
+  Summary run(int seconds, long seed, PrintStream out, boolean terminal)
       throws IOException, InterruptedException {
-    Deque<Closing> started = new ArrayDeque<>();
-    try {
+    EnvoyLookup envoy = envoys.apply(progress);
+    if (envoy instanceof Unusable(String reason)) {
+      throw new UnusableEnvoyException(reason);
+    }
+    try (Undo started = new Undo()) {
       Path folder = Files.createTempDirectory("throttlekit-demo");
       started.push(() -> delete(folder));
       Path policyFile = Files.writeString(folder.resolve("policy.yaml"), resource("policy.yaml"));
@@ -65,30 +70,28 @@ final class Demo {
       started.push(service::close);
 
       Counts counts = new Counts(policy.rules(DemoRequest.MIX));
-      Sender sender = sender(service.port(), folder, started);
-      Traffic traffic = new Traffic(sender, counts, policy::ruleOf, DemoRequest.MIX);
+      Sender sender = sender(envoy, service.port(), folder, started);
+      Traffic traffic = new Traffic(sender, counts, policy::ruleOf, DemoRequest.MIX, seed);
       started.push(traffic::close);
 
       traffic.start();
       int shown = show(seconds, counts, new Screen(out, terminal));
       traffic.close();
-      return new Summary(sender.through(), shown, counts);
-    } finally {
-      for (Closing closing : started) {
-        closing.close();
-      }
+      return new Summary(sender.through(), shown, seed, counts);
     }
   }
 
-  private Sender sender(int servicePort, Path folder, Deque<Closing> started) throws IOException {
+  private Sender sender(EnvoyLookup lookup, int servicePort, Path folder, Undo started)
+      throws IOException {
     EnvoyProcess envoy = null;
-    switch (envoys.apply(progress)) {
+    switch (lookup) {
       case Found(Path program, String version) -> {
         Upstream upstream = new Upstream();
         started.push(upstream::close);
         envoy = startEnvoy(program, version, servicePort, upstream.port(), folder);
       }
       case Unavailable(String reason) -> progress.accept("no Envoy: " + reason);
+      case Unusable(String reason) -> throw new IllegalStateException(reason); // ended above
     }
     if (envoy == null) {
       progress.accept("sending the same traffic to the service over gRPC");
@@ -141,11 +144,5 @@ final class Demo {
         Files.delete(file);
       }
     }
-  }
-
-  /** How to undo a step; a stack of these is undone from the last. */
-  @FunctionalInterface
-  private interface Closing {
-    void close() throws IOException;
   }
 }

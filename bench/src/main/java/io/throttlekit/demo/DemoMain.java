@@ -19,13 +19,19 @@ public final class DemoMain implements Callable<Integer> {
   @Option(names = "--seconds", description = "stop after this many, from 1; without it, at Ctrl-C")
   private int seconds;
 
+  @Option(names = "--seed", description = "chooses the order of requests; 1 unless told otherwise")
+  private long seed = 1;
+
   @Option(names = "--json", description = "end with one line of JSON")
   private boolean json;
 
   @Option(names = "--terminal", hidden = true, description = "draw on standard output")
   private boolean terminal;
 
-  /** Exits with 0 after the time that was asked for, 1 when something cannot be started. */
+  /**
+   * Exits with 0 after the time that was asked for, 1 when something cannot be started, 2 for a
+   * wrong command line or {@code ENVOY_BIN}.
+   */
   public static void main(String[] args) {
     System.exit(new CommandLine(new DemoMain()).execute(args));
   }
@@ -41,10 +47,13 @@ public final class DemoMain implements Callable<Integer> {
     Thread atInterrupt = Thread.ofPlatform().unstarted(() -> stop(demo, ended));
     Runtime.getRuntime().addShutdownHook(atInterrupt);
     try {
-      Summary summary = demo.run(seconds, System.out, terminal);
+      Summary summary = demo.run(seconds, seed, System.out, terminal);
       System.out.println(json ? summary.json() : summary.words());
       System.out.flush();
       return CommandLine.ExitCode.OK;
+    } catch (UnusableEnvoyException e) {
+      System.err.println("bin/demo: " + e.getMessage());
+      return CommandLine.ExitCode.USAGE;
     } catch (IOException e) {
       System.err.println("the demo cannot run: " + e.getMessage());
       return CommandLine.ExitCode.SOFTWARE;

@@ -38,7 +38,11 @@ final class DemoService implements AutoCloseable {
                 "--grpc-port=0",
                 "--http-port=0",
                 "--debug-port=0"),
-            Map.of("THROTTLEKIT_WARM_UP_REQUESTS", "1000", "THROTTLEKIT_GRPC_HOST", "127.0.0.1"),
+            Map.of(
+                "THROTTLEKIT_WARM_UP_REQUESTS", "1000",
+                "THROTTLEKIT_GRPC_HOST", "127.0.0.1",
+                "THROTTLEKIT_HTTP_HOST", "127.0.0.1",
+                "THROTTLEKIT_DEBUG_HOST", "127.0.0.1"),
             log);
     try {
       String port = process.awaitLog(READY, PATIENCE).group(1);

@@ -7,8 +7,9 @@ import java.util.stream.Collectors;
  *
  * @param through {@code envoy} or {@code grpc}
  * @param seconds how long traffic ran
+ * @param seed of the order of requests
  */
-record Summary(String through, int seconds, Counts counts) {
+record Summary(String through, int seconds, long seed, Counts counts) {
 
   /** One JSON object on one line. */
   String json() {
@@ -21,13 +22,14 @@ record Summary(String through, int seconds, Counts counts) {
                         counts.of(rule, Answer.ALLOWED),
                         counts.of(rule, Answer.LIMITED)))
             .collect(Collectors.joining(","));
-    return "{\"through\":\"%s\",\"allowed\":%d,\"limited\":%d,\"failed\":%d,\"seconds\":%d,\"rules\":[%s]}"
+    return "{\"through\":\"%s\",\"allowed\":%d,\"limited\":%d,\"failed\":%d,\"seconds\":%d,\"seed\":%d,\"rules\":[%s]}"
         .formatted(
             through,
             counts.of(Answer.ALLOWED),
             counts.of(Answer.LIMITED),
             counts.of(Answer.FAILED),
             seconds,
+            seed,
             rules);
   }
 

@@ -1,6 +1,7 @@
 package io.throttlekit.demo;
 
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -11,7 +12,7 @@ import java.util.random.RandomGenerator;
 /**
  * Sends requests at a steady rate, whatever comes back, until it is closed.
  *
- * <p>What is sent is drawn at random by weight.
+ * <p>What is sent is drawn at random by weight, in the same order for the same seed.
  */
 final class Traffic implements AutoCloseable {
   private static final int PER_SECOND = 40;
@@ -27,12 +28,16 @@ final class Traffic implements AutoCloseable {
           Thread.ofPlatform().daemon().name("traffic").factory());
 
   Traffic(
-      Sender sender, Counts counts, Function<DemoRequest, String> ruleOf, List<DemoRequest> mix) {
+      Sender sender,
+      Counts counts,
+      Function<DemoRequest, String> ruleOf,
+      List<DemoRequest> mix,
+      long seed) {
     this.sender = sender;
     this.counts = counts;
     this.ruleOf = ruleOf;
     this.mix = mix;
-    this.random = RandomGenerator.of("L64X128MixRandom");
+    this.random = new SplittableRandom(seed);
   }
 
   void start() {

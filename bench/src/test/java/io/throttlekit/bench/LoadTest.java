@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.throttlekit.TimeSource;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -60,29 +58,6 @@ class LoadTest {
   void anOpenLoopStopsAfterItsRequests() throws InterruptedException {
     LoadResult result = new OpenLoop(10_000).offer(connections, requests, new Bounds(50, LONG));
     assertThat(result.answers()).isEqualTo(50);
-  }
-
-  @Test
-  void anOpenLoopThatFallsBehindChargesTheDelayToEveryRequestThatItDelayed()
-      throws InterruptedException {
-    Duration delay = Duration.ofSeconds(10);
-    AtomicInteger reads = new AtomicInteger();
-    TimeSource time =
-        new TimeSource() {
-          @Override
-          public long wallMillis() {
-            return System.currentTimeMillis();
-          }
-
-          @Override
-          public long monotonicNanos() { // the sender is stopped just after it has begun
-            return System.nanoTime() + (reads.getAndIncrement() < 1 ? 0 : delay.toNanos());
-          }
-        };
-    LoadResult result =
-        new OpenLoop(100, time).offer(connections, requests, Bounds.lasting(Duration.ofSeconds(1)));
-    assertThat(result.answers()).isEqualTo(100);
-    assertThat(result.latencies().getMinValue()).isGreaterThan(Duration.ofSeconds(8).toNanos());
   }
 
   @Test

@@ -1,9 +1,7 @@
 package io.throttlekit.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -58,16 +56,5 @@ class ReportTest {
     assertThat(Median.of(List.of(9.0, 1.0, 2.0))).isEqualTo(2);
     assertThat(Median.of(List.of(9.0, 1.0, 2.0, 4.0))).isEqualTo(3);
     assertThat(Median.of(List.of())).isNaN();
-  }
-
-  @Test
-  void argumentsAreWordsAndPairs() {
-    Arguments arguments = Arguments.parse("127.0.0.1:1", "--seconds", "3");
-    assertThat(arguments.subject()).isEqualTo("127.0.0.1:1");
-    assertThat(arguments.seconds("seconds", 10)).isEqualTo(Duration.ofSeconds(3));
-    assertThat(arguments.integer("keys", 10)).isEqualTo(10);
-    assertThatIllegalArgumentException()
-        .isThrownBy(() -> Arguments.parse("--seconds"))
-        .withMessageContaining("--seconds needs a value");
   }
 }

@@ -1,6 +1,7 @@
 package io.throttlekit.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.throttlekit.envoy.EnvoyLookup;
 import io.throttlekit.envoy.EnvoyProgram;
@@ -22,7 +23,9 @@ class DemoTest {
     Summary summary = run(new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"), 5);
     assertThat(summary.through()).isEqualTo("envoy");
     assertCounted(summary);
-    assertThat(summary.json()).startsWith("{\"through\":\"envoy\",\"allowed\":");
+    assertThat(summary.json())
+        .startsWith("{\"through\":\"envoy\",\"allowed\":")
+        .contains("\"seed\":7");
     assertThat(progress).anyMatch(line -> line.startsWith("starting Envoy 1.40.0"));
     assertThat(ProcessHandle.current().children()).isEmpty();
   }
@@ -36,9 +39,18 @@ class DemoTest {
     assertThat(ProcessHandle.current().children()).isEmpty();
   }
 
+  @Test
+  void anEnvoyThatTheUserNamedAndThatCannotBeUsedIsAnErrorBeforeAnythingStarts() {
+    assertThatThrownBy(() -> run(new EnvoyLookup.Unusable("ENVOY_BIN=x is wrong"), 1))
+        .isInstanceOf(UnusableEnvoyException.class)
+        .hasMessage("ENVOY_BIN=x is wrong");
+    assertThat(progress).isEmpty();
+    assertThat(screen.size()).isZero();
+  }
+
   private Summary run(EnvoyLookup envoy, int seconds) throws Exception {
     try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
-      return new Demo(_ -> envoy, progress::add).run(seconds, out, false);
+      return new Demo(_ -> envoy, progress::add).run(seconds, 7, out, false);
     }
   }
 

@@ -47,9 +47,9 @@ class ScreenTest {
   void summarizesInOneLineOfJson() {
     add(2, "route", Answer.LIMITED);
     add(1, "user   5 per second", Answer.ALLOWED);
-    assertThat(new Summary("grpc", 7, counts).json())
+    assertThat(new Summary("grpc", 7, 42, counts).json())
         .isEqualTo(
-            "{\"through\":\"grpc\",\"allowed\":1,\"limited\":2,\"failed\":0,\"seconds\":7,\"rules\":["
+            "{\"through\":\"grpc\",\"allowed\":1,\"limited\":2,\"failed\":0,\"seconds\":7,\"seed\":42,\"rules\":["
                 + "{\"rule\":\"user\",\"allowed\":1,\"limited\":0},"
                 + "{\"rule\":\"route\",\"allowed\":0,\"limited\":2}]}");
   }

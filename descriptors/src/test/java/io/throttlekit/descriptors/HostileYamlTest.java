@@ -2,30 +2,32 @@ package io.throttlekit.descriptors;
 
 import static io.throttlekit.descriptors.Loading.problems;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 
+/** What it must not do is hang or overflow; how much it reads is bounded by counts. */
+@Timeout(value = 120, threadMode = ThreadMode.SEPARATE_THREAD) // for what hangs
 class HostileYamlTest {
   @Test
-  void refusesAnAliasBombQuickly() {
+  void refusesAnAliasBombAtAHundredThousandNodes() {
     StringBuilder bomb = new StringBuilder("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for (int i = 1; i < 60; i++) {
       bomb.append("a%d: &a%d [%s]\n".formatted(i, i, ("*a" + (i - 1) + ",").repeat(9)));
     }
-    assertThat(soon(bomb.toString())).singleElement().asString().contains("100000 nodes");
+    assertThat(problems(bomb.toString())).singleElement().asString().contains("100000 nodes");
   }
 
   @Test
-  void refusesABombOfMergeKeysQuickly() {
+  void refusesABombOfMergeKeysAtAHundredThousandNodes() {
     StringBuilder bomb = new StringBuilder("a0: &a0 {x: 1, y: 2}\n");
     for (int i = 1; i < 60; i++) {
       bomb.append("a%d: &a%d {<<: [%s]}\n".formatted(i, i, ("*a" + (i - 1) + ",").repeat(9)));
     }
-    assertThat(soon(bomb.toString())).singleElement().asString().contains("100000 nodes");
+    assertThat(problems(bomb.toString())).singleElement().asString().contains("100000 nodes");
   }
 
   @Test
@@ -47,7 +49,7 @@ class HostileYamlTest {
   void countsTheDepthThatAnAliasAdds() {
     String deep = "[".repeat(100) + "]".repeat(100);
     String policy = "a: &a " + deep + "\nb: " + "[".repeat(100) + "*a" + "]".repeat(100) + "\n";
-    assertThat(soon(policy))
+    assertThat(problems(policy))
         .singleElement()
         .asString()
         .startsWith("a.yaml:2:")
@@ -63,7 +65,7 @@ class HostileYamlTest {
   @Test
   void refusesDeepNestingWithoutOverflow() {
     for (String opening : List.of("[", "{a: ", "- ", "? ", "[{a: ")) {
-      assertThat(soon(opening.repeat(100_000))).singleElement().asString().contains("error");
+      assertThat(problems(opening.repeat(100_000))).singleElement().asString().contains("error");
     }
   }
 
@@ -71,8 +73,8 @@ class HostileYamlTest {
   void refusesAFileOfMoreThan16MiBAndNoSmaller() {
     String limit = "domain: d\n#" + "é".repeat((16 * 1024 * 1024 - 11) / 2);
     assertThat(limit.getBytes(StandardCharsets.UTF_8)).hasSize(16 * 1024 * 1024 - 1);
-    assertThat(soon(limit + "x")).singleElement().asString().contains("nothing is limited");
-    assertThat(soon(limit + "xx"))
+    assertThat(problems(limit + "x")).singleElement().asString().contains("nothing is limited");
+    assertThat(problems(limit + "xx"))
         .containsExactly(
             "a.yaml:1:1: error: larger than 16 MiB (split it into several files and merge their"
                 + " domains)");
@@ -102,7 +104,7 @@ class HostileYamlTest {
   @Test
   void stopsListingAfterAThousandProblems() {
     String many = "domain: d\ndescriptors:\n" + "  - {foo: 1, key: k}\n".repeat(50_000);
-    List<String> problems = soon(many);
+    List<String> problems = problems(many);
     assertThat(problems).hasSize(1_001);
     assertThat(problems).filteredOn(p -> p.contains("some are not shown")).hasSize(1);
   }
@@ -114,36 +116,39 @@ class HostileYamlTest {
       policy.append("  - {key: k").append(i).append(", name: x}\n");
     }
     policy.append("  - {kye: k}\n");
-    assertThat(soon(policy.toString())).anyMatch(p -> p.contains("error: "));
+    assertThat(problems(policy.toString())).anyMatch(p -> p.contains("error: "));
   }
 
   @Test
-  void readsALargeFileInTime() {
-    assertThat(soon(many(20_000, "k%d"))).isEmpty();
+  void readsALargeFile() {
+    assertThat(problems(many(20_000, "k%d"))).isEmpty();
   }
 
   @Test
-  void readsALevelOfManyWildcardsInTime() {
-    assertThat(soon(many(20_000, "k%d*"))).isEmpty();
+  void readsALevelOfManyWildcards() {
+    assertThat(problems(many(20_000, "k%d*"))).isEmpty();
   }
 
   @Test
   void refusesAFileOfMoreThanAMillionValues() {
-    assertThat(soon("a: b\n".repeat(1_000_000)))
+    assertThat(problems("a: b\n".repeat(1_000_000)))
         .singleElement()
         .asString()
         .startsWith("a.yaml:500000:4: error: more than 1000000 values");
   }
 
   @Test
-  void readsHugeTokensInTime() {
+  void readsHugeTokens() {
     int size = 8 * 1024 * 1024;
     for (String domain :
         List.of("\"" + "x\\n".repeat(size / 3) + "\"", "|\n" + " x\n".repeat(size / 3))) {
-      assertThat(soon("domain: " + domain)).singleElement().asString().contains("no descriptors");
+      assertThat(problems("domain: " + domain))
+          .singleElement()
+          .asString()
+          .contains("no descriptors");
     }
-    assertThat(soon("domain: d\n" + "9".repeat(size) + ": 1\n")).hasSize(1);
-    assertThat(soon(limitOf("9".repeat(size)))).hasSize(1);
+    assertThat(problems("domain: d\n" + "9".repeat(size) + ": 1\n")).hasSize(1);
+    assertThat(problems(limitOf("9".repeat(size)))).hasSize(1);
   }
 
   private static String limitOf(String requests) {
@@ -161,10 +166,6 @@ class HostileYamlTest {
           .append("\", rate_limit: {unit: day, requests_per_unit: 1}}\n");
     }
     return policy.toString();
-  }
-
-  private static List<String> soon(String text) {
-    return assertTimeoutPreemptively(Duration.ofSeconds(20), () -> problems(text));
   }
 
   private static String nested(int levels) {

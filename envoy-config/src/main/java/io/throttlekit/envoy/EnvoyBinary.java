@@ -2,6 +2,7 @@ package io.throttlekit.envoy;
 
 import io.throttlekit.envoy.EnvoyLookup.Found;
 import io.throttlekit.envoy.EnvoyLookup.Unavailable;
+import io.throttlekit.envoy.EnvoyLookup.Unusable;
 import java.io.File;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -63,7 +64,10 @@ public final class EnvoyBinary {
   EnvoyLookup find() {
     String chosen = environment.getOrDefault("ENVOY_BIN", "");
     if (!chosen.isBlank()) {
-      return checked(Path.of(chosen), "ENVOY_BIN=" + chosen);
+      EnvoyLookup found = checked(Path.of(chosen), "ENVOY_BIN=" + chosen);
+      return found instanceof Unavailable(String reason)
+          ? new Unusable(reason + "; correct it, or unset ENVOY_BIN to use the pinned Envoy")
+          : found;
     }
     if (root == null) {
       return new Unavailable("ENVOY_BIN is not set, and this is not run from the project's folder");

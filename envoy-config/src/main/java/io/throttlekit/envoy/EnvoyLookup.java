@@ -19,4 +19,12 @@ public sealed interface EnvoyLookup {
    * @param reason one line for people
    */
   record Unavailable(String reason) implements EnvoyLookup {}
+
+  /**
+   * {@code ENVOY_BIN} names something that does not run here as Envoy: a mistake to repair, never
+   * one to work around.
+   *
+   * @param reason one line for people, which says what to do
+   */
+  record Unusable(String reason) implements EnvoyLookup {}
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.envoy.EnvoyLookup.Found;
 import io.throttlekit.envoy.EnvoyLookup.Unavailable;
+import io.throttlekit.envoy.EnvoyLookup.Unusable;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -40,12 +41,15 @@ class EnvoyBinaryTest {
   }
 
   @Test
-  void saysSoWhenEnvoyBinIsWrong() throws IOException {
-    assertThat(reason(Map.of("ENVOY_BIN", "/nowhere/envoy")))
-        .isEqualTo("ENVOY_BIN=/nowhere/envoy is not an executable file");
+  void neverWorksAroundAWrongEnvoyBinAndSaysWhatToDo() throws IOException {
+    String repair = "; correct it, or unset ENVOY_BIN to use the pinned Envoy";
+    for (Path wrong : List.of(Path.of("/nowhere/envoy"), root)) {
+      assertThat(find(Map.of("ENVOY_BIN", wrong.toString())))
+          .isEqualTo(new Unusable("ENVOY_BIN=" + wrong + " is not an executable file" + repair));
+    }
     Path program = script(root.resolve("other"), "#!/bin/sh\necho wrong CPU\nexit 126\n");
-    assertThat(reason(Map.of("ENVOY_BIN", program.toString())))
-        .isEqualTo("ENVOY_BIN=" + program + " does not run here: wrong CPU");
+    assertThat(find(Map.of("ENVOY_BIN", program.toString())))
+        .isEqualTo(new Unusable("ENVOY_BIN=" + program + " does not run here: wrong CPU" + repair));
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.throttlekit.envoy;
 
 import io.throttlekit.envoy.EnvoyLookup.Found;
 import io.throttlekit.envoy.EnvoyLookup.Unavailable;
+import io.throttlekit.envoy.EnvoyLookup.Unusable;
 import io.throttlekit.required.ExternalProgram;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -28,9 +29,8 @@ public final class EnvoyProgram implements ExternalProgram {
   public @Nullable String whyMissing() {
     return switch (Once.LOOKUP) {
       case Found _ -> null;
-      case Unavailable(String reason) when System.getenv("ENVOY_BIN") != null ->
-          throw new IllegalStateException(reason);
       case Unavailable(String reason) -> reason;
+      case Unusable(String reason) -> throw new IllegalStateException(reason);
     };
   }
 
@@ -39,6 +39,7 @@ public final class EnvoyProgram implements ExternalProgram {
     return switch (Once.LOOKUP) {
       case Found(Path program, String _) -> program;
       case Unavailable(String reason) -> throw new IllegalStateException(reason);
+      case Unusable(String reason) -> throw new IllegalStateException(reason);
     };
   }
 }

@@ -42,8 +42,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class RateLimitServiceTest {
 
+  /** No window begins at midnight, so none ends during a test. */
   private static final String POLICIES =
-      "domain: shop\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: %d}}]\n";
+      "domain: shop\ndescriptors: [{key: k, rate_limit: {unit: day, algorithm: sliding_log,"
+          + " requests_per_unit: %d}}]\n";
+
   private static final String CALL =
       "{\"domain\": \"shop\", \"descriptors\": [{\"entries\": [{\"key\": \"k\", \"value\":"
           + " \"v\"}]}]}";

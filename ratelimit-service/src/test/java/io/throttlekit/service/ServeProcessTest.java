@@ -42,7 +42,8 @@ class ServeProcessTest {
     Path config = Files.createDirectories(folder.resolve("ratelimit/config"));
     Files.writeString(
         config.resolve("a.yaml"),
-        "domain: rl\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: 1}}]\n");
+        "domain: rl\ndescriptors: [{key: k, rate_limit: {unit: day, algorithm: sliding_log," // no
+            + " requests_per_unit: 1}}]\n"); // window that ends at midnight
     Process process =
         serve(
             Map.of(

@@ -17,21 +17,19 @@ abstract class Oracle {
   final List<Entry> counted = new ArrayList<>();
   final long limit;
 
+  /** How finely what is used is told. */
+  private final long scale;
+
   /** The newest time remembered. */
   long newest = Long.MIN_VALUE;
 
-  Oracle(long limit) {
+  Oracle(long limit, long scale) {
     this.limit = limit;
+    this.scale = scale;
   }
 
-  /** Whether {@code units}, at most the limit, fit at {@code now}. */
-  abstract boolean fits(long now, long units);
-
-  /** Whole units left at {@code now}, at least 0. */
-  abstract long left(long now);
-
-  /** Whether something is counted at {@code now}, which is not before {@link #newest}. */
-  abstract boolean used(long now);
+  /** What is counted at {@code now}, in units times the scale; 0 when nothing is. */
+  abstract long usedAt(long now);
 
   abstract Oracle copy();
 
@@ -86,6 +84,20 @@ abstract class Oracle {
   final Decision refund(long now, long units) {
     giveBack(now, units);
     return Decision.admit(limit, left(now), wholeAt(now));
+  }
+
+  /** Whether {@code units}, at most the limit, fit at {@code now}. */
+  private boolean fits(long now, long units) {
+    return usedAt(now) + units * scale <= limit * scale;
+  }
+
+  /** Whole units left at {@code now}, at least 0. */
+  private long left(long now) {
+    return Math.max(0, limit * scale - usedAt(now)) / scale;
+  }
+
+  private boolean used(long now) {
+    return usedAt(now) > 0;
   }
 
   private long retryAfter(long now, long needed) {

@@ -18,31 +18,17 @@ final class Oracles {
     private final long window;
 
     Windows(long limit, long window) {
-      super(limit);
+      super(limit, 1);
       this.window = window;
     }
 
-    private long usedAt(long now) {
+    @Override
+    long usedAt(long now) {
       long index = Math.floorDiv(Math.max(now, newest), window);
       return counted.stream()
           .filter(e -> Math.floorDiv(e.at(), window) == index)
           .mapToLong(Entry::units)
           .sum();
-    }
-
-    @Override
-    boolean fits(long now, long units) {
-      return usedAt(now) + units <= limit;
-    }
-
-    @Override
-    long left(long now) {
-      return Math.max(0, limit - usedAt(now));
-    }
-
-    @Override
-    boolean used(long now) {
-      return usedAt(now) > 0;
     }
 
     @Override
@@ -65,28 +51,14 @@ final class Oracles {
     private final long window;
 
     Log(long limit, long window) {
-      super(limit);
+      super(limit, 1);
       this.window = window;
     }
 
-    private long usedAt(long now) {
+    @Override
+    long usedAt(long now) {
       long at = Math.max(now, newest);
       return counted.stream().filter(e -> stillCounts(e, at)).mapToLong(Entry::units).sum();
-    }
-
-    @Override
-    boolean fits(long now, long units) {
-      return usedAt(now) + units <= limit;
-    }
-
-    @Override
-    long left(long now) {
-      return Math.max(0, limit - usedAt(now));
-    }
-
-    @Override
-    boolean used(long now) {
-      return usedAt(now) > 0;
     }
 
     @Override
@@ -107,7 +79,7 @@ final class Oracles {
     private final long slice;
 
     Slices(long limit, long window, int buckets) {
-      super(limit);
+      super(limit, window / buckets);
       this.window = window;
       this.buckets = buckets;
       this.slice = window / buckets;
@@ -122,7 +94,8 @@ final class Oracles {
       return newest == Long.MIN_VALUE ? now : Math.max(now, index(newest) * slice);
     }
 
-    private long estimate(long now) {
+    @Override
+    long usedAt(long now) {
       long at = effective(now);
       long sum = 0;
       for (Entry entry : counted) {
@@ -134,21 +107,6 @@ final class Oracles {
         }
       }
       return sum;
-    }
-
-    @Override
-    boolean fits(long now, long units) {
-      return estimate(now) + units * slice <= limit * slice;
-    }
-
-    @Override
-    long left(long now) {
-      return Math.max(0, limit * slice - estimate(now)) / slice;
-    }
-
-    @Override
-    boolean used(long now) {
-      return estimate(now) > 0;
     }
 
     @Override
@@ -179,25 +137,14 @@ final class Oracles {
     private long arrival = Long.MIN_VALUE / 2;
 
     ArrivalTime(long rate, long window, long burst) {
-      super(burst);
+      super(burst, window);
       this.rate = rate;
       this.window = window;
     }
 
     @Override
-    boolean fits(long now, long units) {
-      return Math.max(arrival, now * rate) + (units - limit) * window <= now * rate;
-    }
-
-    @Override
-    long left(long now) {
-      long owed = Math.max(0, arrival - now * rate);
-      return Math.max(0, limit * window - owed) / Math.max(1, window);
-    }
-
-    @Override
-    boolean used(long now) {
-      return arrival > now * rate;
+    long usedAt(long now) {
+      return Math.max(0, arrival - now * rate);
     }
 
     @Override
@@ -242,12 +189,13 @@ final class Oracles {
     private final long window;
 
     Backlog(long refill, long window, long capacity) {
-      super(capacity);
+      super(capacity, window);
       this.refill = refill;
       this.window = window;
     }
 
-    private long missing(long now) {
+    @Override
+    long usedAt(long now) {
       long at = Math.max(now, newest);
       long largest = 0;
       long taken = 0;
@@ -259,23 +207,8 @@ final class Oracles {
     }
 
     @Override
-    boolean fits(long now, long units) {
-      return missing(now) + units * window <= limit * window;
-    }
-
-    @Override
-    long left(long now) {
-      return Math.max(0, limit * window - missing(now)) / window;
-    }
-
-    @Override
-    boolean used(long now) {
-      return missing(now) > 0;
-    }
-
-    @Override
     void giveBack(long now, long units) {
-      if (missing(now) > 0) {
+      if (usedAt(now) > 0) {
         count(now, -units);
       }
     }
@@ -292,7 +225,7 @@ final class Oracles {
 
     @Override
     void count(long now, long units) {
-      if (missing(now) == 0) {
+      if (usedAt(now) == 0) {
         counted.clear(); // what is paid for never matters again, and the search below stays short
       }
       super.count(now, units);

@@ -4,25 +4,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Overrun;
 import io.throttlekit.rate.Gcra;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.openjdk.jmh.annotations.Param;
 
 class KeyedLimiterBenchmarkTest {
 
+  static List<String> limiters() throws NoSuchFieldException {
+    return List.of(
+        KeyedLimiterBenchmark.class.getField("limiter").getAnnotation(Param.class).value());
+  }
+
+  @Test
+  void thereAreOursAndTheOthers() throws NoSuchFieldException {
+    assertThat(limiters()).contains("gcra", "store:gcra", "bucket4j", "resilience4j").hasSize(9);
+  }
+
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "fixed_window",
-        "sliding_window",
-        "sliding_log",
-        "gcra",
-        "token_bucket",
-        "bucket4j",
-        "resilience4j",
-        "store:fixed_window",
-        "store:gcra"
-      })
+  @MethodSource("limiters")
   void everyLimiterAdmitsTheFirstUnitOfAKey(String limiter) {
     KeyedLimiterBenchmark benchmark = new KeyedLimiterBenchmark();
     benchmark.limiter = limiter;

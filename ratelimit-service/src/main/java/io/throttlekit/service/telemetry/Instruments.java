@@ -34,6 +34,7 @@ final class Instruments {
     ofEachSeries("shadow_mode", tally -> tally.shadowMode);
     ofTheService();
     ofOurs(counters, forgotten);
+    JvmInstruments.register(meter);
   }
 
   private void ofEachSeries(String name, Function<Tally, LongAdder> counter) {

@@ -37,7 +37,7 @@ public final class Telemetry implements AutoCloseable {
   private final @Nullable Scrape scrape;
   private final double samplingRatio;
 
-  private Telemetry(
+  Telemetry(
       SdkMeterProvider meters,
       @Nullable SdkTracerProvider tracers,
       @Nullable Scrape scrape,

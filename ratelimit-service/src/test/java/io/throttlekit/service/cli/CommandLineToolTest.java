@@ -34,7 +34,7 @@ class CommandLineToolTest {
       domain: shop
       descriptors:
         - key: user
-          rate_limit: {unit: hour, requests_per_unit: 2}
+          rate_limit: {unit: hour, algorithm: sliding_log, requests_per_unit: 2}
       """;
   private static final String BAD =
       """

@@ -3,7 +3,6 @@ package io.throttlekit.service.envoy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.envoy.EnvoyExample;
-import io.throttlekit.envoy.RealEnvoy;
 import io.throttlekit.service.envoy.Mesh.Changes;
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -12,7 +11,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-@RealEnvoy
+@MeshTest
 class EnvoyHeadersTest {
   private static final int DAY_SECONDS = 86_400;
 
@@ -20,11 +19,13 @@ class EnvoyHeadersTest {
 
   @Test
   void tellsWhereTheClientStandsOnEveryAnswer() throws IOException {
+    // Headers tell of a unit; the log of a day has no window that could end at midnight.
     Changes headers =
-        Changes.NONE.with(
-            Map.of(
-                "THROTTLEKIT_RESPONSE_HEADERS_ENABLED", "true",
-                "THROTTLEKIT_RESPONSE_STRUCTURED_HEADERS", "true"));
+        Changes.policy(p -> p.replace(Mesh.ENDLESS, "unit: day, algorithm: sliding_log"))
+            .with(
+                Map.of(
+                    "THROTTLEKIT_RESPONSE_HEADERS_ENABLED", "true",
+                    "THROTTLEKIT_RESPONSE_STRUCTURED_HEADERS", "true"));
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.RATELIMIT_HEADERS, headers)) {
       for (int left = 2; left >= 0; left--) {
         HttpResponse<String> admitted = mesh.get("/", "x-user", "anna");

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.envoy.EnvoyExample;
-import io.throttlekit.envoy.RealEnvoy;
 import io.throttlekit.service.envoy.Mesh.Changes;
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -16,7 +15,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-@RealEnvoy
+@MeshTest
 class EnvoyLimitsTest {
   @TempDir Path folder;
 
@@ -105,8 +104,8 @@ class EnvoyLimitsTest {
     String rules =
         IntStream.range(0, 100)
             .mapToObj(i ->
-                "  - key: k%d\n    rate_limit: {requests_per_unit: %d, unit: day}\n"
-                    .formatted(i, i == 73 ? 2 : 1000))
+                "  - key: k%d\n    rate_limit: {requests_per_unit: %d, %s}\n"
+                    .formatted(i, i == 73 ? 2 : 1000, Mesh.ENDLESS))
             .collect(Collectors.joining());
     Changes hundred =
         new Changes(

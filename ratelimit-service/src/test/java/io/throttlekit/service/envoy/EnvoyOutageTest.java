@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.envoy.EnvoyExample;
-import io.throttlekit.envoy.RealEnvoy;
 import io.throttlekit.service.envoy.Mesh.Changes;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -12,7 +11,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-@RealEnvoy
+@MeshTest
 class EnvoyOutageTest {
   private static final Duration LONG = Duration.ofSeconds(30);
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.envoy.EnvoyExample;
-import io.throttlekit.envoy.RealEnvoy;
 import io.throttlekit.service.envoy.Mesh.Changes;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -21,7 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-@RealEnvoy
+@MeshTest
 class EnvoyReloadTest {
   private static final Duration LONG = Duration.ofSeconds(30);
 
@@ -52,9 +51,9 @@ class EnvoyReloadTest {
     descriptors:
       - key: backend
         value: upstream
-        rate_limit: {requests_per_unit: %d, unit: day}
+        rate_limit: {requests_per_unit: %d, %s}
     """
-        .formatted(requests);
+        .formatted(requests, Mesh.ENDLESS);
   }
 
   /** Two clients that send one request after another. */

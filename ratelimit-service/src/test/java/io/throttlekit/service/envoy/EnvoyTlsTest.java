@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import io.throttlekit.envoy.EnvoyExample;
-import io.throttlekit.envoy.RealEnvoy;
 import io.throttlekit.service.envoy.Mesh.Changes;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,7 +13,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-@RealEnvoy
+@MeshTest
 class EnvoyTlsTest {
   @TempDir Path folder;
 

@@ -4,9 +4,8 @@ import io.throttlekit.envoy.EnvoyProcess;
 import io.throttlekit.envoy.EnvoyProgram;
 import java.io.IOException;
 import java.nio.file.Path;
-import org.testcontainers.DockerClientFactory;
 
-/** An Envoy that runs: a process, or a container where an image is named and Docker runs. */
+/** An Envoy that runs: the one that {@link MeshEnvoy} chooses. */
 sealed interface EnvoyUnderTest extends AutoCloseable permits OfProcess, OfImage {
 
   /** Where it listens, on loopback. */
@@ -24,11 +23,10 @@ sealed interface EnvoyUnderTest extends AutoCloseable permits OfProcess, OfImage
    * @param folder files that the bootstrap names must be in it
    */
   static EnvoyUnderTest start(Bootstrap bootstrap, Path folder) throws IOException {
-    String image = System.getProperty("envoy.image", "");
-    if (!image.isBlank() && DockerClientFactory.instance().isDockerAvailable()) {
-      return OfImage.start(image, bootstrap, folder);
-    }
-    return new OfProcess(EnvoyProcess.start(EnvoyProgram.path(), bootstrap.on(0, 0), folder));
+    String image = new MeshEnvoy().image();
+    return image != null
+        ? OfImage.start(image, bootstrap, folder)
+        : new OfProcess(EnvoyProcess.start(EnvoyProgram.path(), bootstrap.on(0, 0), folder));
   }
 
   /** A bootstrap whose own ports are still open. */

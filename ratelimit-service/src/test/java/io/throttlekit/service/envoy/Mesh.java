@@ -17,6 +17,9 @@ import java.util.function.UnaryOperator;
 
 /** A client, a real Envoy on one of the examples, the service on its policy, and an upstream. */
 final class Mesh implements AutoCloseable {
+  /** A window of a thousand years since 1970, so that none ends during a test. */
+  static final String ENDLESS = "every: 365000d";
+
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private final Path folder;
@@ -54,12 +57,12 @@ final class Mesh implements AutoCloseable {
   }
 
   /**
-   * Starts all of it; a minute becomes a day in the policy, so that no window ends during a test.
+   * Starts all of it; a minute becomes {@link #ENDLESS} in the policy.
    *
    * @param folder an empty folder; may hold {@code ca.pem}, the authority of the service
    */
   static Mesh start(Path folder, EnvoyExample example, Changes changes) throws IOException {
-    String policy = example.policy().replace("unit: minute", "unit: day");
+    String policy = example.policy().replace("unit: minute", ENDLESS);
     writePolicy(folder, changes.policy().apply(policy));
     Upstream upstream = Upstream.start();
     try {

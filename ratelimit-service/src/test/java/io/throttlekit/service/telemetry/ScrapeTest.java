@@ -97,6 +97,27 @@ class ScrapeTest {
   }
 
   @Test
+  void tellsWhatTheJvmUses() throws IOException {
+    List<String> scraped = fixture.scraped();
+    for (String series :
+        List.of(
+            "jvm_memory_used_bytes{jvm_memory_type=\"heap\"}",
+            "jvm_memory_used_bytes{jvm_memory_type=\"non_heap\"}",
+            "jvm_memory_committed_bytes{jvm_memory_type=\"heap\"}",
+            "jvm_thread_count")) {
+      assertThat(scraped)
+          .filteredOn(line -> line.startsWith(series + " "))
+          .singleElement()
+          .satisfies(
+              line -> assertThat(Double.parseDouble(line.substring(series.length()))).isPositive());
+    }
+    for (String counter :
+        List.of("throttlekit_jvm_gc_total{", "throttlekit_jvm_gc_time_seconds_total{")) {
+      assertThat(scraped).anyMatch(line -> line.startsWith(counter + "jvm_gc_name=\""));
+    }
+  }
+
+  @Test
   void ourOwnMetricsFollowTheConventionOfPrometheus() throws IOException {
     fixture.admit(1, 10, 9, "shop", "user", "anna");
     fixture.refuse(1, 10, -1, "shop", "user", "anna");

@@ -1,0 +1,47 @@
+package io.throttlekit.bench;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.Set;
+
+/** What a command of {@code bin/bench} does once its command line has been understood whole. */
+@FunctionalInterface
+interface Program {
+
+  /** Does it; may take minutes. */
+  void run() throws IOException, InterruptedException;
+
+  /** How a program understands its command line. */
+  @FunctionalInterface
+  interface Reader {
+    /**
+     * Understands it, and does nothing yet.
+     *
+     * @throws IllegalArgumentException with one line for people when it is wrong
+     */
+    Program read(Arguments arguments);
+  }
+
+  /**
+   * Runs it, and says in one line what is wrong when it cannot.
+   *
+   * @return the exit code: 0, 2 for a wrong command line, 1 when something failed
+   */
+  static int start(Reader reader, Set<String> options, PrintStream errors, String... args)
+      throws InterruptedException {
+    Program program;
+    try {
+      program = reader.read(Arguments.parse(options, args));
+    } catch (IllegalArgumentException wrong) {
+      errors.println("bin/bench: " + wrong.getMessage());
+      return 2;
+    }
+    try {
+      program.run();
+      return 0;
+    } catch (IOException | IllegalStateException failed) {
+      errors.println("bin/bench: " + failed.getMessage());
+      return 1;
+    }
+  }
+}

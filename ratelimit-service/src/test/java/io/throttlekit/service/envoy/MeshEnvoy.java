@@ -1,0 +1,52 @@
+package io.throttlekit.service.envoy;
+
+import io.throttlekit.envoy.EnvoyProgram;
+import io.throttlekit.required.ExternalProgram;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.testcontainers.DockerClientFactory;
+
+/**
+ * The Envoy of the meshes of this package: a container where {@code -Denvoy.image=…} names an image
+ * and Docker runs, else the program.
+ */
+final class MeshEnvoy implements ExternalProgram {
+  private final String named;
+  private final BooleanSupplier docker;
+  private final ExternalProgram program;
+
+  /** As the build and this machine have it. */
+  MeshEnvoy() {
+    this(
+        System.getProperty("envoy.image", ""),
+        () -> DockerClientFactory.instance().isDockerAvailable(),
+        new EnvoyProgram());
+  }
+
+  MeshEnvoy(String named, BooleanSupplier docker, ExternalProgram program) {
+    this.named = named;
+    this.docker = docker;
+    this.program = program;
+  }
+
+  @Override
+  public String name() {
+    return program.name();
+  }
+
+  /** The image to run; null when it is the program. Looks for Docker only when one is named. */
+  @Nullable String image() {
+    return named.isBlank() || !docker.getAsBoolean() ? null : named;
+  }
+
+  @Override
+  public @Nullable String whyMissing() {
+    if (image() != null) {
+      return null;
+    }
+    String reason = program.whyMissing();
+    return reason == null || named.isBlank()
+        ? reason
+        : reason + "; and Docker does not run, for the image " + named;
+  }
+}

@@ -1,0 +1,111 @@
+package io.throttlekit.service.telemetry;
+
+import io.grpc.Server;
+import io.grpc.netty.NettyServerBuilder;
+import io.grpc.stub.StreamObserver;
+import io.opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest;
+import io.opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceResponse;
+import io.opentelemetry.proto.collector.metrics.v1.MetricsServiceGrpc.MetricsServiceImplBase;
+import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
+import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceResponse;
+import io.opentelemetry.proto.collector.trace.v1.TraceServiceGrpc.TraceServiceImplBase;
+import io.opentelemetry.proto.resource.v1.Resource;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/** A collector that speaks OTLP over gRPC and remembers what it was sent, as service: name. */
+final class OtlpCollector implements AutoCloseable {
+  private final Queue<String> spans;
+  private final Queue<String> metrics;
+  private final Server server;
+
+  private OtlpCollector(Queue<String> spans, Queue<String> metrics, Server server) {
+    this.spans = spans;
+    this.metrics = metrics;
+    this.server = server;
+  }
+
+  static OtlpCollector start() throws IOException {
+    Queue<String> spans = new ConcurrentLinkedQueue<>();
+    Queue<String> metrics = new ConcurrentLinkedQueue<>();
+    Server server =
+        NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+            .addService(new Spans(spans))
+            .addService(new Metrics(metrics))
+            .build()
+            .start();
+    return new OtlpCollector(spans, metrics, server);
+  }
+
+  int port() {
+    return server.getPort();
+  }
+
+  List<String> spans() {
+    return List.copyOf(spans);
+  }
+
+  List<String> metrics() {
+    return List.copyOf(metrics);
+  }
+
+  @Override
+  public void close() {
+    server.shutdownNow();
+  }
+
+  private static String service(Resource resource) {
+    return resource.getAttributesList().stream()
+        .filter(attribute -> attribute.getKey().equals("service.name"))
+        .map(attribute -> attribute.getValue().getStringValue() + ": ")
+        .findFirst()
+        .orElse("nobody: ");
+  }
+
+  private static <T> void answer(StreamObserver<T> reply, T answer) {
+    reply.onNext(answer);
+    reply.onCompleted();
+  }
+
+  private static final class Spans extends TraceServiceImplBase {
+    private final Queue<String> seen;
+
+    Spans(Queue<String> seen) {
+      this.seen = seen;
+    }
+
+    @Override
+    public void export(
+        ExportTraceServiceRequest request, StreamObserver<ExportTraceServiceResponse> reply) {
+      for (var one : request.getResourceSpansList()) {
+        one.getScopeSpansList().stream()
+            .flatMap(scope -> scope.getSpansList().stream())
+            .forEach(span -> seen.add(service(one.getResource()) + span.getName()));
+      }
+      answer(reply, ExportTraceServiceResponse.getDefaultInstance());
+    }
+  }
+
+  private static final class Metrics extends MetricsServiceImplBase {
+    private final Queue<String> seen;
+
+    Metrics(Queue<String> seen) {
+      this.seen = seen;
+    }
+
+    @Override
+    public void export(
+        ExportMetricsServiceRequest request, StreamObserver<ExportMetricsServiceResponse> reply) {
+      for (var one : request.getResourceMetricsList()) {
+        one.getScopeMetricsList().stream()
+            .flatMap(scope -> scope.getMetricsList().stream())
+            .forEach(metric -> seen.add(service(one.getResource()) + metric.getName()));
+      }
+      answer(reply, ExportMetricsServiceResponse.getDefaultInstance());
+    }
+  }
+}
