@@ -47,21 +47,25 @@ class EvictionRaceTest {
   void everyAdmissionIsStillCountedWhenItsWindowEndsOrWasForgotten(long seed) throws Exception {
     AtomicLong kept = new AtomicLong();
     CyclicBarrier round =
-        new CyclicBarrier(THREADS, () -> {
-          kept.addAndGet(store.size());
-          time.advance(WINDOW);
-        });
+        new CyclicBarrier(
+            THREADS,
+            () -> {
+              kept.addAndGet(store.size());
+              time.advance(WINDOW);
+            });
     long admitted =
-        inParallel(seed, random -> {
-          long own = 0;
-          for (int r = 0; r < ROUNDS; r++) {
-            for (int i = 0; i < CHARGES; i++) {
-              own += ask(random);
-            }
-            round.await(60, TimeUnit.SECONDS);
-          }
-          return own;
-        });
+        inParallel(
+            seed,
+            random -> {
+              long own = 0;
+              for (int r = 0; r < ROUNDS; r++) {
+                for (int i = 0; i < CHARGES; i++) {
+                  own += ask(random);
+                }
+                round.await(60, TimeUnit.SECONDS);
+              }
+              return own;
+            });
     assertThat(admitted).isLessThanOrEqualTo(store.forgotten() + kept.get());
     assertThat(kept).hasValueBetween(ROUNDS, (long) ROUNDS * MAX_COUNTERS);
     assertThat(admitted).as("with evictions").isGreaterThan(10L * ROUNDS * KEYS);
@@ -77,19 +81,20 @@ class EvictionRaceTest {
     AtomicLong charges = new AtomicLong();
     long between = (long) THREADS * ROUNDS * CHARGES / MOVES;
     long admitted =
-        inParallel(seed, random -> {
-          long own = 0;
-          for (int i = 0; i < ROUNDS * CHARGES; i++) {
-            own += ask(random);
-            if (charges.incrementAndGet() % between == 0) {
-              time.advance(WINDOW + random.nextInt(3 * WINDOW));
-            }
-          }
-          return own;
-        });
+        inParallel(
+            seed,
+            random -> {
+              long own = 0;
+              for (int i = 0; i < ROUNDS * CHARGES; i++) {
+                own += ask(random);
+                if (charges.incrementAndGet() % between == 0) {
+                  time.advance(WINDOW + random.nextInt(3 * WINDOW));
+                }
+              }
+              return own;
+            });
     assertThat(time.wallMillis()).isGreaterThanOrEqualTo(MOVES * WINDOW);
-    assertThat(admitted)
-        .isLessThanOrEqualTo(store.forgotten() + (MOVES + 1) * (KEYS + THREADS));
+    assertThat(admitted).isLessThanOrEqualTo(store.forgotten() + (MOVES + 1) * (KEYS + THREADS));
     assertThat(admitted).as("with evictions").isGreaterThan(10 * MOVES * KEYS);
   }
 
@@ -98,16 +103,18 @@ class EvictionRaceTest {
     InMemoryStore roomy = new InMemoryStore(time, 10 * KEYS);
     CyclicBarrier round = new CyclicBarrier(THREADS, () -> time.advance(5 * WINDOW));
     long admitted =
-        inParallel(3, random -> {
-          long own = 0;
-          for (int r = 0; r < ROUNDS; r++) {
-            for (int i = 0; i < 3 * KEYS; i++) {
-              own += roomy.acquire(charge(once, "user" + i % KEYS, 1)).admitted() ? 1 : 0;
-            }
-            round.await(60, TimeUnit.SECONDS);
-          }
-          return own;
-        });
+        inParallel(
+            3,
+            random -> {
+              long own = 0;
+              for (int r = 0; r < ROUNDS; r++) {
+                for (int i = 0; i < 3 * KEYS; i++) {
+                  own += roomy.acquire(charge(once, "user" + i % KEYS, 1)).admitted() ? 1 : 0;
+                }
+                round.await(60, TimeUnit.SECONDS);
+              }
+              return own;
+            });
     assertThat(admitted).isEqualTo((long) KEYS * ROUNDS);
     assertThat(roomy.forgotten()).isZero();
     assertThat(roomy.size()).isZero();
