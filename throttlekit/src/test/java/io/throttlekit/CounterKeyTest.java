@@ -2,6 +2,9 @@ package io.throttlekit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Which counters are one. */
@@ -28,8 +31,54 @@ class CounterKeyTest {
   @Test
   void isOrderedAlsoWhereHashCodesAreEqual() {
     CounterKey one = CounterKey.of("shop", "user", "Aa");
-    CounterKey other = CounterKey.of("shop", "user", "BB");
+    CounterKey other = CounterKey.of("shop", "user", "BB"); // 31 * 'A' + 'a' = 31 * 'B' + 'B'
     assertThat(one).hasSameHashCodeAs(other).isNotEqualTo(other).isLessThan(other);
     assertThat(CounterKey.of("a", "z")).isLessThan(CounterKey.of("b", "a"));
+  }
+
+  @Test
+  void keepsEveryTextApart() {
+    List<String> texts =
+        List.of(
+            "",
+            "a",
+            "aa",
+            "ü",
+            "€",
+            "a€",
+            "\ud800",
+            "\udc00",
+            "\ud800\udc00",
+            "?",
+            "\0",
+            "x".repeat(63),
+            "x".repeat(64),
+            "ü".repeat(64),
+            "€".repeat(9_000),
+            "x".repeat(9_000));
+    Set<CounterKey> keys = new HashSet<>();
+    Set<String> inWords = new HashSet<>();
+    for (String first : texts) {
+      for (String second : texts) {
+        CounterKey key = CounterKey.of("s", first, second);
+        assertThat(key)
+            .hasToString("s|" + first.length() + ':' + first + '|' + second.length() + ':' + second)
+            .isEqualTo(CounterKey.of("s", first, second));
+        keys.add(key);
+        inWords.add(key.toString());
+      }
+      keys.add(CounterKey.of("s", first));
+    }
+    assertThat(inWords).hasSize(texts.size() * texts.size());
+    assertThat(keys).hasSize(texts.size() * (texts.size() + 1));
+  }
+
+  @Test
+  void theBytesOfAKeyAreThoseOfItsEntriesAlone() {
+    CounterKey key = CounterKey.of("shop", "user", "ann");
+    assertThat(key.isOf(key.hashCode(), "shop", key.encodedEntries())).isTrue();
+    assertThat(key.isOf(key.hashCode(), "shop2", key.encodedEntries())).isFalse();
+    assertThat(key.isOf(key.hashCode(), "shop", new byte[key.length()])).isFalse();
+    assertThat(key.isOf(key.hashCode() + 1, "shop", key.encodedEntries())).isFalse();
   }
 }

@@ -22,6 +22,7 @@ import io.throttlekit.service.server.ListenException;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.Telemetry;
+import io.throttlekit.service.warmup.WarmUp;
 import io.throttlekit.store.InMemoryStore;
 import java.io.IOException;
 import java.util.ArrayList;

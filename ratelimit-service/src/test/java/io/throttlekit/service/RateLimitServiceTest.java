@@ -9,6 +9,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.ConfigLoader;
 import io.throttlekit.service.config.LoadedConfig;
 import io.throttlekit.service.config.ServeFlags;
+import io.throttlekit.service.warmup.WarmUp;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.Inet6Address;

@@ -40,6 +40,12 @@ final class Counter {
 
   final CounterKey key;
 
+  // Of the key, here because most counters are not in the processor's cache when they are asked
+  // for.
+  private final int hash;
+  private final String scope;
+  private final byte[] entries;
+
   /** Several counters are held in this order. */
   final long order;
 
@@ -62,9 +68,17 @@ final class Counter {
 
   Counter(CounterKey key, long order, RateAlgorithm<?> algorithm, long keptUntilMillis) {
     this.key = key;
+    this.hash = key.hashCode();
+    this.scope = key.scope();
+    this.entries = key.encodedEntries();
     this.order = order;
     this.algorithm = algorithm;
     this.keptUntilMillis = keptUntilMillis;
+  }
+
+  /** Whether {@code wanted} is the key of this counter. */
+  boolean isFor(CounterKey wanted) {
+    return wanted.isOf(hash, scope, entries);
   }
 
   RateAlgorithm<?> algorithm() {

@@ -8,10 +8,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Counters that were asked for lately, found without the bookkeeping of the cache.
  *
- * <p>One slot per hash, the last counter wins. A look-up leaves out a counter that the cache should
- * hear of: at its first requests, at every 16th afterwards, so that the cache still knows what is
- * asked for often, and when its time in the cache may be up. Thread-safe; a retired counter may
- * still be found here until someone notices and drops it.
+ * <p>Two slots next to each other for a hash, the counter that came last takes the first. A look-up
+ * leaves out a counter that the cache should hear of: at its first requests, at every 16th
+ * afterwards, so that the cache still knows what is asked for often, and when its time in the cache
+ * may be up. Thread-safe; a retired counter may still be found here until someone notices and drops
+ * it.
  */
 final class RecentCounters {
   private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Counter[].class);
@@ -29,9 +30,13 @@ final class RecentCounters {
   }
 
   @Nullable Counter find(CounterKey key, long nowMillis) {
-    Counter counter = (Counter) SLOT.getAcquire(slots, slot(key));
-    if (counter == null || !counter.key.equals(key)) {
-      return null;
+    int slot = slot(key);
+    Counter counter = at(slot);
+    if (counter == null || !counter.isFor(key)) {
+      counter = at(slot ^ 1);
+      if (counter == null || !counter.isFor(key)) {
+        return null;
+      }
     }
     int asked = ++counter.asked; // a lost update is a request that the cache hears of later
     boolean heard = asked < ALWAYS_HEARD || asked % ALWAYS_HEARD == 0;
@@ -41,14 +46,25 @@ final class RecentCounters {
 
   void put(Counter counter) {
     int slot = slot(counter.key);
-    if (SLOT.getAcquire(slots, slot) != counter) {
-      SLOT.setRelease(slots, slot, counter);
+    Counter first = at(slot);
+    if (first == counter || at(slot ^ 1) == counter) {
+      return;
     }
+    if (first != null) {
+      SLOT.setRelease(slots, slot ^ 1, first);
+    }
+    SLOT.setRelease(slots, slot, counter);
   }
 
   /** Drops whatever is where {@code key} would be. */
   void drop(CounterKey key) {
-    SLOT.setRelease(slots, slot(key), (Counter) null);
+    int slot = slot(key);
+    SLOT.setRelease(slots, slot, (Counter) null);
+    SLOT.setRelease(slots, slot ^ 1, (Counter) null);
+  }
+
+  private @Nullable Counter at(int slot) {
+    return (Counter) SLOT.getAcquire(slots, slot);
   }
 
   private int slot(CounterKey key) {

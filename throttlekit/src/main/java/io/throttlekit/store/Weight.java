@@ -6,7 +6,7 @@ import io.throttlekit.rate.SlidingLog;
 
 /** How much memory a counter may take, in counters of the usual size. */
 final class Weight implements Weigher<CounterKey, Counter> {
-  private static final long CHARACTERS = 128;
+  private static final long BYTES_OF_ENTRIES = 128;
 
   /** A log's buffer, which grows fourfold, takes up to 64 bytes for each charge. */
   private static final long LOG_ENTRIES = 4;
@@ -22,7 +22,7 @@ final class Weight implements Weigher<CounterKey, Counter> {
 
   @Override
   public int weigh(CounterKey key, Counter counter) {
-    long weight = 1 + key.length() / CHARACTERS;
+    long weight = 1 + key.length() / BYTES_OF_ENTRIES;
     if (counter.algorithm() instanceof SlidingLog log) {
       weight += log.limit() / LOG_ENTRIES;
     }

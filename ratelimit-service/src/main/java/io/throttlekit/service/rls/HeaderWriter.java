@@ -10,6 +10,8 @@ import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.config.RateLimitHeaders;
 import io.throttlekit.service.config.ResponseConfig;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Adds the response headers that tell clients of their limits. Immutable. */
@@ -22,6 +24,11 @@ final class HeaderWriter {
     this.classic = config.headers();
     this.retryAfter = config.retryAfter();
     this.structured = config.structuredHeaders();
+  }
+
+  /** Whether {@link #addTo} may add something. */
+  boolean concerns(Answer answer) {
+    return classic.enabled() || structured || (retryAfter && !answer.admitted());
   }
 
   void addTo(RateLimitResponse.Builder response, Answer answer, long nowMillis) {
@@ -76,27 +83,42 @@ final class HeaderWriter {
       RateLimitResponse.Builder response, Answer answer, long nowMillis) {
     StructuredList limits = new StructuredList();
     StructuredList policies = new StructuredList();
-    for (Verdict verdict : answer.verdicts()) {
-      Rule rule = verdict.rule();
-      Limit limit = verdict.limit();
-      Decision decision = verdict.decision();
-      if (rule == null || limit == null || decision == null) {
-        continue;
-      }
-      String name = rule.name().isEmpty() ? rule.path() : rule.name();
-      limits
-          .member(name)
-          .parameter('r', verdict.remaining())
-          .parameter('t', Seconds.untilReset(limit, decision, nowMillis));
-      policies
-          .member(name)
-          .parameter('q', limit.requestsPerUnit())
-          .parameter('w', Seconds.ceil(limit.windowMillis()));
-    }
+    tightestOfEachName(answer)
+        .forEach((name, verdict) -> {
+          Limit limit = verdict.limit();
+          Decision decision = verdict.decision();
+          if (limit != null && decision != null) {
+            limits
+                .member(name)
+                .parameter('r', verdict.remaining())
+                .parameter('t', Seconds.untilReset(limit, decision, nowMillis));
+            policies
+                .member(name)
+                .parameter('q', limit.requestsPerUnit())
+                .parameter('w', Seconds.ceil(limit.windowMillis()));
+          }
+        });
     if (!limits.isEmpty()) {
       add(response, "RateLimit", limits.toString());
       add(response, "RateLimit-Policy", policies.toString());
     }
+  }
+
+  /** A name stands for one policy to whoever reads the headers, however many descriptors hit it. */
+  private static Map<String, Verdict> tightestOfEachName(Answer answer) {
+    Map<String, Verdict> tightest = new LinkedHashMap<>();
+    for (Verdict verdict : answer.verdicts()) {
+      Rule rule = verdict.rule();
+      if (rule != null && verdict.limit() != null) {
+        String name = rule.name().isEmpty() ? rule.path() : rule.name();
+        tightest.merge(name, verdict, HeaderWriter::tighter);
+      }
+    }
+    return tightest;
+  }
+
+  private static Verdict tighter(Verdict one, Verdict other) {
+    return other.remaining() < one.remaining() ? other : one;
   }
 
   private static void add(RateLimitResponse.Builder response, String name, long value) {

@@ -1,5 +1,6 @@
 package io.throttlekit.service.rls;
 
+import com.google.protobuf.InvalidProtocolBufferException;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.admission.Admission;
@@ -40,11 +41,11 @@ public final class RateLimitFrontEnd {
   }
 
   /**
-   * Checks a message.
+   * Reads the bytes of a {@code RateLimitRequest}.
    *
-   * @throws InvalidRequestException when it is not a request that could be answered
+   * @throws InvalidRequestException when they are not a request that could be answered
    */
-  public RateLimitRequest read(io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest message) {
+  public RateLimitRequest read(byte[] message) {
     return reader.read(message);
   }
 
@@ -58,9 +59,11 @@ public final class RateLimitFrontEnd {
     return admission.decide(request, later);
   }
 
-  /** The message that answers {@code message}: never empty, never of unknown code. */
-  public RateLimitResponse write(
-      io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest message, Answer answer) {
+  /**
+   * The bytes of the {@code RateLimitResponse} that answers {@code message}: never empty, never of
+   * unknown code.
+   */
+  public byte[] write(byte[] message, Answer answer) {
     return writer.write(message, answer);
   }
 
@@ -72,9 +75,14 @@ public final class RateLimitFrontEnd {
    */
   public RateLimitResponse answer(
       io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest message) {
+    byte[] bytes = message.toByteArray();
     CompletableFuture<Answer> later = new CompletableFuture<>();
-    Answer now = decide(read(message), new Waiting(later));
-    return write(message, now != null ? now : later.join());
+    Answer now = decide(read(bytes), new Waiting(later));
+    try {
+      return RateLimitResponse.parseFrom(write(bytes, now != null ? now : later.join()));
+    } catch (InvalidProtocolBufferException impossible) {
+      throw new IllegalStateException("an answer that is none", impossible);
+    }
   }
 
   private record Waiting(CompletableFuture<Answer> future) implements Later {

@@ -1,29 +1,26 @@
 package io.throttlekit.service.rls;
 
 import com.google.protobuf.ByteString;
-import com.google.protobuf.Duration;
+import com.google.protobuf.CodedOutputStream;
+import com.google.protobuf.InvalidProtocolBufferException;
 import io.envoyproxy.envoy.config.core.v3.HeaderValue;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStatus;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
-import io.throttlekit.Decision;
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.Limit;
-import io.throttlekit.descriptors.LimitUnit;
-import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.DeniedBody;
 import io.throttlekit.service.config.ResponseConfig;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Turns an answer into the message that Envoy reads. Thread-safe. */
 final class ResponseWriter {
-  private static final long UINT32_MAX = 0xFFFF_FFFFL;
+  private static final RateLimitResponse NOTHING = RateLimitResponse.getDefaultInstance();
 
   private final TimeSource time;
   private final HeaderWriter headers;
@@ -42,78 +39,56 @@ final class ResponseWriter {
         HeaderValue.newBuilder().setKey("content-type").setValue(body.contentType()).build();
   }
 
-  RateLimitResponse write(RateLimitRequest request, Answer answer) {
+  /** The bytes of the {@code RateLimitResponse} to the request whose bytes {@code message} is. */
+  byte[] write(byte[] message, Answer answer) {
     long now = time.wallMillis();
-    RateLimitResponse.Builder response =
-        RateLimitResponse.newBuilder()
-            .setOverallCode(answer.admitted() ? Code.OK : Code.OVER_LIMIT);
+    int code = answer.admitted() ? Code.OK_VALUE : Code.OVER_LIMIT_VALUE;
+    int size = CodedOutputStream.computeEnumSize(RateLimitResponse.OVERALL_CODE_FIELD_NUMBER, code);
     List<Verdict> verdicts = answer.verdicts();
-    for (int i = 0; i < verdicts.size(); i++) {
-      response.addStatuses(status(verdicts.get(i), now));
+    StatusMessage[] statuses = new StatusMessage[verdicts.size()];
+    for (int i = 0; i < statuses.length; i++) {
+      statuses[i] = StatusMessage.of(verdicts.get(i), now);
+      size += statuses[i].sizeInResponse();
     }
-    headers.addTo(response, answer, now);
-    if (!answer.admitted() && !deniedBody.isEmpty()) {
-      response.setRawBody(deniedBody).addResponseHeadersToAdd(deniedContentType);
+    RateLimitResponse rest = rest(message, answer, now);
+    size += rest.getSerializedSize();
+    byte[] response = new byte[size];
+    CodedOutputStream out = CodedOutputStream.newInstance(response);
+    try {
+      out.writeEnum(RateLimitResponse.OVERALL_CODE_FIELD_NUMBER, code);
+      for (StatusMessage status : statuses) {
+        status.writeTo(out);
+      }
+      rest.writeTo(out);
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
+    }
+    out.checkNoSpaceLeft();
+    return response;
+  }
+
+  /** What few answers have: the fields after the statuses. */
+  private RateLimitResponse rest(byte[] message, Answer answer, long now) {
+    boolean body = !answer.admitted() && !deniedBody.isEmpty();
+    if (!headers.concerns(answer) && !body && metadata == null) {
+      return NOTHING;
+    }
+    RateLimitResponse.Builder rest = RateLimitResponse.newBuilder();
+    headers.addTo(rest, answer, now);
+    if (body) {
+      rest.setRawBody(deniedBody).addResponseHeadersToAdd(deniedContentType);
     }
     if (metadata != null) {
-      response.setDynamicMetadata(metadata.write(request, answer));
+      rest.setDynamicMetadata(metadata.write(request(message), answer));
     }
-    return response.build();
+    return rest.build();
   }
 
-  private static DescriptorStatus status(Verdict verdict, long now) {
-    Rule rule = verdict.rule();
-    Limit limit = verdict.limit();
-    Decision decision = verdict.decision();
-    if (rule == null) {
-      return Constants.UNTOUCHED;
+  private static RateLimitRequest request(byte[] message) {
+    try {
+      return RateLimitRequest.parseFrom(message);
+    } catch (InvalidProtocolBufferException impossible) {
+      throw new IllegalArgumentException("it was read before", impossible);
     }
-    if (limit == null || decision == null) {
-      return Constants.UNLIMITED;
-    }
-    return DescriptorStatus.newBuilder()
-        .setCode(verdict.refused() ? Code.OVER_LIMIT : Code.OK)
-        .setCurrentLimit(currentLimit(rule, limit))
-        .setLimitRemaining(uint32(verdict.remaining()))
-        .setDurationUntilReset(
-            Duration.newBuilder().setSeconds(Seconds.untilReset(limit, decision, now)))
-        .build();
-  }
-
-  private static RateLimit currentLimit(Rule rule, Limit limit) {
-    RateLimit.Builder current =
-        RateLimit.newBuilder()
-            .setRequestsPerUnit(uint32(limit.requestsPerUnit()))
-            .setUnit(unit(limit.unit()));
-    if (!rule.name().isEmpty()) {
-      current.setName(rule.name());
-    }
-    return current.build();
-  }
-
-  private static RateLimit.Unit unit(@Nullable LimitUnit unit) {
-    return switch (unit) {
-      case null -> RateLimit.Unit.UNKNOWN;
-      case SECOND -> RateLimit.Unit.SECOND;
-      case MINUTE -> RateLimit.Unit.MINUTE;
-      case HOUR -> RateLimit.Unit.HOUR;
-      case DAY -> RateLimit.Unit.DAY;
-      case WEEK -> RateLimit.Unit.WEEK;
-      case MONTH -> RateLimit.Unit.MONTH;
-      case YEAR -> RateLimit.Unit.YEAR;
-    };
-  }
-
-  /** The bits of an unsigned 32-bit number, at most the largest one. */
-  private static int uint32(long value) {
-    return (int) Math.min(value, UINT32_MAX);
-  }
-
-  /** Statuses that are always the same. */
-  private static final class Constants {
-    static final DescriptorStatus UNTOUCHED =
-        DescriptorStatus.newBuilder().setCode(Code.OK).build();
-    static final DescriptorStatus UNLIMITED =
-        DescriptorStatus.newBuilder().setCode(Code.OK).setLimitRemaining((int) UINT32_MAX).build();
   }
 }

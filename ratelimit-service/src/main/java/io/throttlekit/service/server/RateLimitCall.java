@@ -1,13 +1,12 @@
 package io.throttlekit.service.server;
 
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.NoPoliciesException;
+import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.telemetry.DecisionSpan;
 import io.throttlekit.service.telemetry.Failure;
@@ -23,48 +22,46 @@ import org.slf4j.LoggerFactory;
  * come on any thread, while the caller goes away on the event loop: whoever sets {@code ended} ends
  * the call, and nobody else touches it then.
  */
-final class RateLimitCall extends ServerCall.Listener<RateLimitRequest> implements Later {
+final class RateLimitCall extends ServerCall.Listener<byte[]> implements Later {
   private static final Logger LOG = LoggerFactory.getLogger(RateLimitCall.class);
   private static final long NOT_STARTED = Long.MIN_VALUE;
   private static final AtomicIntegerFieldUpdater<RateLimitCall> ENDED =
       AtomicIntegerFieldUpdater.newUpdater(RateLimitCall.class, "ended");
 
   private final ShouldRateLimit service;
-  private final ServerCall<RateLimitRequest, RateLimitResponse> call;
+  private final ServerCall<byte[], byte[]> call;
   private final @Nullable DecisionSpan span;
-  private volatile @Nullable RateLimitRequest request;
-  private volatile long startNanos = NOT_STARTED;
+
+  // Written on the event loop before the request is decided: admission hands them on with it.
+  private byte @Nullable [] message;
+  private @Nullable RateLimitRequest request;
+  private long startNanos = NOT_STARTED;
 
   /** 0 or 1; changed through {@link #ENDED} alone. */
   @SuppressWarnings("UnusedVariable")
   private volatile int ended;
 
   RateLimitCall(
-      ShouldRateLimit service,
-      ServerCall<RateLimitRequest, RateLimitResponse> call,
-      @Nullable DecisionSpan span) {
+      ShouldRateLimit service, ServerCall<byte[], byte[]> call, @Nullable DecisionSpan span) {
     this.service = service;
     this.call = call;
     this.span = span;
   }
 
   @Override
-  public void onMessage(RateLimitRequest message) {
-    request = message;
+  public void onMessage(byte[] bytes) {
+    message = bytes;
   }
 
   @Override
-  @SuppressWarnings("ReferenceEquality") // the stand-in for bytes that could not be parsed
   public void onHalfClose() {
-    RateLimitRequest complete = request;
+    byte[] complete = message;
     if (ended != 0) {
       return;
     }
     startNanos = service.time.monotonicNanos();
     if (complete == null) {
       fail(Status.INVALID_ARGUMENT.withDescription("a call has one request, this one has none"));
-    } else if (complete == ShouldRateLimit.MALFORMED) {
-      fail(Status.INVALID_ARGUMENT.withDescription("the request is not a valid protobuf message"));
     } else {
       decide(complete);
     }
@@ -100,9 +97,11 @@ final class RateLimitCall extends ServerCall.Listener<RateLimitRequest> implemen
     }
   }
 
-  private void decide(RateLimitRequest complete) {
+  private void decide(byte[] complete) {
     try {
-      Answer answer = service.frontEnd.decide(service.frontEnd.read(complete), this);
+      RateLimitRequest read = service.frontEnd.read(complete);
+      request = read;
+      Answer answer = service.frontEnd.decide(read, this);
       if (answer != null) {
         reply(answer);
       }
@@ -112,17 +111,18 @@ final class RateLimitCall extends ServerCall.Listener<RateLimitRequest> implemen
   }
 
   private void reply(Answer answer) {
+    byte[] asked = message;
     RateLimitRequest complete = request;
-    if (ended != 0 || complete == null) {
+    if (ended != 0 || asked == null || complete == null) {
       return;
     }
-    RateLimitResponse response = service.frontEnd.write(complete, answer);
+    byte[] response = service.frontEnd.write(asked, answer);
     if (!claimEnd()) {
       return;
     }
     try {
       if (span != null) {
-        Trace.decided(span, complete.getDomain(), answer);
+        Trace.decided(span, complete.domain(), answer);
       }
       tellEnd();
     } finally { // the caller is answered, whatever becomes of telling others

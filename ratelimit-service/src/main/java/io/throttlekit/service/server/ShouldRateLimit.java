@@ -1,33 +1,25 @@
 package io.throttlekit.service.server;
 
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
-import io.grpc.MethodDescriptor.Marshaller;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.ServiceDescriptor;
-import io.grpc.StatusRuntimeException;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
-import java.io.InputStream;
 
 /**
  * The rate-limit service as grpc-java's calls, without what a generated service puts between: the
- * request is parsed, decided and answered on the event loop, in one go.
+ * request is read, decided and answered on the event loop, in one go, and its bytes come and go as
+ * they are.
  *
  * <p>Thread-safe.
  */
-final class ShouldRateLimit implements ServerCallHandler<RateLimitRequest, RateLimitResponse> {
-  /** Stands for bytes that are no request, so that the caller is told instead of cut off. */
-  static final RateLimitRequest MALFORMED =
-      RateLimitRequest.newBuilder().setDomain("malformed").build();
-
+final class ShouldRateLimit implements ServerCallHandler<byte[], byte[]> {
   final RateLimitFrontEnd frontEnd;
   final RateLimitMetrics metrics;
   final TimeSource time;
@@ -45,12 +37,9 @@ final class ShouldRateLimit implements ServerCallHandler<RateLimitRequest, RateL
   }
 
   ServerServiceDefinition definition() {
-    MethodDescriptor<RateLimitRequest, RateLimitResponse> generated =
-        RateLimitServiceGrpc.getShouldRateLimitMethod();
-    MethodDescriptor<RateLimitRequest, RateLimitResponse> method =
-        generated.toBuilder(
-                new ForgivingMarshaller(generated.getRequestMarshaller()),
-                generated.getResponseMarshaller())
+    MethodDescriptor<byte[], byte[]> method =
+        RateLimitServiceGrpc.getShouldRateLimitMethod().toBuilder(
+                MessageBytes.MARSHALLER, MessageBytes.MARSHALLER)
             .build();
     ServiceDescriptor service =
         ServiceDescriptor.newBuilder(RateLimitServiceGrpc.SERVICE_NAME)
@@ -61,27 +50,9 @@ final class ShouldRateLimit implements ServerCallHandler<RateLimitRequest, RateL
   }
 
   @Override
-  public ServerCall.Listener<RateLimitRequest> startCall(
-      ServerCall<RateLimitRequest, RateLimitResponse> call, Metadata headers) {
+  public ServerCall.Listener<byte[]> startCall(ServerCall<byte[], byte[]> call, Metadata headers) {
     call.request(
         2); // one message, and one more so that grpc-java notices a second and cancels the call
     return new RateLimitCall(this, call, tracing.start(headers));
-  }
-
-  private record ForgivingMarshaller(Marshaller<RateLimitRequest> exact)
-      implements Marshaller<RateLimitRequest> {
-    @Override
-    public InputStream stream(RateLimitRequest request) {
-      return exact.stream(request);
-    }
-
-    @Override
-    public RateLimitRequest parse(InputStream stream) {
-      try {
-        return exact.parse(stream);
-      } catch (StatusRuntimeException malformed) {
-        return MALFORMED;
-      }
-    }
   }
 }

@@ -124,6 +124,13 @@ class ResponseHeadersTest {
   }
 
   @Test
+  void structuredHeadersNameEachPolicyOnceWithTheLeastThatRemains() {
+    var request = x(entries("odd", "a"), hits(3, entries("odd", "b")), entries("odd", "c"));
+    assertThat(headers(STRUCTURED, request))
+        .isEqualTo("RateLimit: \"odd\";r=7;t=8 | RateLimit-Policy: \"odd\";q=10;w=10");
+  }
+
+  @Test
   void noNameOfARuleCanAddAHeader() {
     Setup setup =
         new Setup(

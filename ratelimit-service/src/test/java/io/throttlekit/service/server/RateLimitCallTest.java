@@ -4,8 +4,6 @@ import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -153,7 +151,7 @@ class RateLimitCallTest {
 
   private RateLimitCall begun(Call call) {
     RateLimitCall begun = new RateLimitCall(service, call, null);
-    begun.onMessage(x(entries("one", "a")));
+    begun.onMessage(x(entries("one", "a")).toByteArray());
     begun.onHalfClose();
     return begun;
   }
@@ -198,7 +196,7 @@ class RateLimitCallTest {
     }
   }
 
-  private static final class Call extends ServerCall<RateLimitRequest, RateLimitResponse> {
+  private static final class Call extends ServerCall<byte[], byte[]> {
     final List<String> events = new CopyOnWriteArrayList<>();
     Runnable whileSending = () -> {};
 
@@ -217,7 +215,7 @@ class RateLimitCallTest {
     }
 
     @Override
-    public void sendMessage(RateLimitResponse message) {
+    public void sendMessage(byte[] message) {
       events.add("message");
     }
 
@@ -227,8 +225,10 @@ class RateLimitCallTest {
     }
 
     @Override
-    public MethodDescriptor<RateLimitRequest, RateLimitResponse> getMethodDescriptor() {
-      return RateLimitServiceGrpc.getShouldRateLimitMethod();
+    public MethodDescriptor<byte[], byte[]> getMethodDescriptor() {
+      return RateLimitServiceGrpc.getShouldRateLimitMethod().toBuilder(
+              MessageBytes.MARSHALLER, MessageBytes.MARSHALLER)
+          .build();
     }
   }
 }

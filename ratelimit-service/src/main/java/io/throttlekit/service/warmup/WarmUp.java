@@ -1,12 +1,8 @@
-package io.throttlekit.service;
+package io.throttlekit.service.warmup;
 
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
-import io.grpc.ManagedChannel;
-import io.grpc.netty.NettyChannelBuilder;
-import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.LoadOptions;
 import io.throttlekit.descriptors.PolicyBook;
@@ -23,11 +19,13 @@ import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.store.InMemoryStore;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Sends requests to a service like this one until the virtual machine has compiled the way of a
@@ -36,12 +34,15 @@ import java.util.function.BooleanSupplier;
  * <p>The requests go over a plaintext loopback port of their own, to a store, policies and metrics
  * of their own: nothing that counts is touched.
  */
-final class WarmUp {
+public final class WarmUp {
+  private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
+  private static final String METHOD =
+      RateLimitServiceGrpc.getShouldRateLimitMethod().getFullMethodName();
 
   /** Where it ends, however few requests were sent. */
   static final Duration LONGEST = Duration.ofSeconds(5);
 
-  private static final int IN_FLIGHT = 64;
+  private static final int LARGEST_BURST = 64;
   private static final long COUNTERS = 1_000;
 
   private static final String POLICIES =
@@ -56,7 +57,7 @@ final class WarmUp {
             - {key: user, rate_limit: {unit: second, requests_per_unit: 100}}
       """;
 
-  private static final List<RateLimitRequest> REQUESTS =
+  private static final List<RequestFrames> REQUESTS =
       List.of(
           request(List.of("user", "a")),
           request(List.of("user", "b")),
@@ -74,14 +75,19 @@ final class WarmUp {
   private final TimeSource time;
   private final BooleanSupplier stopped;
 
-  WarmUp(ServiceConfig config, TimeSource time, BooleanSupplier stopped) {
+  /**
+   * A warm-up of a service configured like {@code config}.
+   *
+   * @param stopped whether nobody waits for it any more
+   */
+  public WarmUp(ServiceConfig config, TimeSource time, BooleanSupplier stopped) {
     this.config = config;
     this.time = time;
     this.stopped = stopped;
   }
 
   /** Sends them; returns how many were answered. */
-  int run() {
+  public int run() {
     int requests = config.warmUp().requests();
     if (requests == 0) {
       return 0;
@@ -121,37 +127,28 @@ final class WarmUp {
   }
 
   private int send(int port, int requests) {
-    ManagedChannel channel =
-        NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().directExecutor().build();
-    try {
-      return send(RateLimitServiceGrpc.newStub(channel), requests);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return 0;
-    } finally {
-      channel.shutdownNow();
-    }
-  }
-
-  private int send(RateLimitServiceGrpc.RateLimitServiceStub stub, int requests)
-      throws InterruptedException {
     long begun = time.monotonicNanos();
-    Semaphore permits = new Semaphore(IN_FLIGHT);
-    Answers answers = new Answers(permits);
-    int sent = 0;
-    while (sent < requests
-        && !stopped.getAsBoolean()
-        && left(begun) > 0
-        && permits.tryAcquire(left(begun), TimeUnit.NANOSECONDS)) {
-      stub.shouldRateLimit(REQUESTS.get(sent % REQUESTS.size()), answers);
-      sent++;
+    int answered = 0;
+    try (BareClient client = BareClient.connect(port)) {
+      for (int burst = 1; answered < requests && !stopped.getAsBoolean(); burst++) {
+        Duration left = LONGEST.minusNanos(time.monotonicNanos() - begun);
+        if (!left.isPositive()) {
+          break;
+        }
+        int size = Math.min(requests - answered, 1 + burst % LARGEST_BURST);
+        client.exchange(batch(answered, size), left);
+        answered += size;
+      }
+    } catch (IOException e) {
+      LOG.warn("the warm-up ended early: {}", e.getMessage());
     }
-    boolean all = permits.tryAcquire(IN_FLIGHT, Math.max(0, left(begun)), TimeUnit.NANOSECONDS);
-    return all ? sent : Math.max(0, sent - IN_FLIGHT);
+    return answered;
   }
 
-  private long left(long begun) {
-    return LONGEST.toNanos() - (time.monotonicNanos() - begun);
+  private static List<RequestFrames> batch(int first, int size) {
+    return IntStream.range(first, first + size)
+        .mapToObj(i -> REQUESTS.get(i % REQUESTS.size()))
+        .toList();
   }
 
   private static GrpcConfig scratch(GrpcConfig real) {
@@ -167,14 +164,14 @@ final class WarmUp {
         real.permitKeepAliveTime(),
         real.maxMessageBytes(),
         real.maxDescriptors(),
-        Math.max(IN_FLIGHT, real.maxConcurrentCallsPerConnection()),
+        Math.max(LARGEST_BURST, real.maxConcurrentCallsPerConnection()),
         real.eventLoops(),
         Duration.ofMillis(200),
         Duration.ZERO);
   }
 
   @SafeVarargs
-  private static RateLimitRequest request(List<String>... descriptors) {
+  private static RequestFrames request(List<String>... descriptors) {
     RateLimitRequest.Builder request = RateLimitRequest.newBuilder().setDomain("warm-up");
     for (List<String> entries : descriptors) {
       RateLimitDescriptor.Builder descriptor = request.addDescriptorsBuilder();
@@ -182,22 +179,6 @@ final class WarmUp {
         descriptor.addEntriesBuilder().setKey(entries.get(i)).setValue(entries.get(i + 1));
       }
     }
-    return request.build();
-  }
-
-  /** Lets the next request go for every one that ended. */
-  private record Answers(Semaphore permits) implements StreamObserver<RateLimitResponse> {
-    @Override
-    public void onNext(RateLimitResponse answer) {}
-
-    @Override
-    public void onError(Throwable failure) {
-      permits.release();
-    }
-
-    @Override
-    public void onCompleted() {
-      permits.release();
-    }
+    return RequestFrames.of(METHOD, request.build().toByteArray());
   }
 }

@@ -1,0 +1,158 @@
+package io.throttlekit.service.rls;
+
+import static com.google.protobuf.WireFormat.WIRETYPE_LENGTH_DELIMITED;
+import static com.google.protobuf.WireFormat.WIRETYPE_VARINT;
+
+import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.UInt64Value;
+import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
+import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Entry;
+import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride;
+import io.throttlekit.Cost;
+import io.throttlekit.descriptors.Descriptor;
+import io.throttlekit.descriptors.LimitOverride;
+import io.throttlekit.descriptors.LimitUnit;
+import java.io.IOException;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fields of one descriptor as they come over the wire; nothing is checked until the whole
+ * request was read.
+ *
+ * <p>A field that comes twice counts as protobuf has it: the last number wins, messages merge. For
+ * one thread.
+ */
+final class DescriptorFields {
+  private static final int TAG_BITS = 3;
+  private static final int ENTRIES =
+      RateLimitDescriptor.ENTRIES_FIELD_NUMBER << TAG_BITS | WIRETYPE_LENGTH_DELIMITED;
+  private static final int LIMIT =
+      RateLimitDescriptor.LIMIT_FIELD_NUMBER << TAG_BITS | WIRETYPE_LENGTH_DELIMITED;
+  private static final int HITS_ADDEND =
+      RateLimitDescriptor.HITS_ADDEND_FIELD_NUMBER << TAG_BITS | WIRETYPE_LENGTH_DELIMITED;
+
+  /** {@code is_negative_hits}, which the message class is too old to know. */
+  private static final int IS_NEGATIVE_HITS = 4 << TAG_BITS | WIRETYPE_VARINT;
+
+  private static final int KEY = Entry.KEY_FIELD_NUMBER << TAG_BITS | WIRETYPE_LENGTH_DELIMITED;
+  private static final int VALUE = Entry.VALUE_FIELD_NUMBER << TAG_BITS | WIRETYPE_LENGTH_DELIMITED;
+  private static final int REQUESTS_PER_UNIT =
+      RateLimitOverride.REQUESTS_PER_UNIT_FIELD_NUMBER << TAG_BITS | WIRETYPE_VARINT;
+  private static final int UNIT = RateLimitOverride.UNIT_FIELD_NUMBER << TAG_BITS | WIRETYPE_VARINT;
+  private static final int HITS = UInt64Value.VALUE_FIELD_NUMBER << TAG_BITS | WIRETYPE_VARINT;
+
+  private String[] texts = new String[4];
+  private int size;
+  private boolean hasLimit;
+  private int requestsPerUnit;
+  private int unit;
+  private boolean hasHits;
+  private long hits;
+  private boolean refund;
+
+  private DescriptorFields() {}
+
+  /** Reads the length of a descriptor and the descriptor. */
+  static DescriptorFields read(CodedInputStream in) throws IOException {
+    DescriptorFields fields = new DescriptorFields();
+    int outer = in.pushLimit(in.readRawVarint32());
+    for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
+      switch (tag) {
+        case ENTRIES -> fields.readEntry(in);
+        case LIMIT -> fields.readLimit(in);
+        case HITS_ADDEND -> fields.readHits(in);
+        case IS_NEGATIVE_HITS -> fields.refund = in.readBool();
+        default -> RequestReader.skip(in, tag);
+      }
+    }
+    in.popLimit(outer);
+    return fields;
+  }
+
+  /**
+   * The descriptor.
+   *
+   * @throws InvalidRequestException when no policy could answer it
+   */
+  Descriptor checked() {
+    String[] entries = size == texts.length ? texts : Arrays.copyOf(texts, size);
+    return new Descriptor(entries, override(), hits(), refund);
+  }
+
+  private void readEntry(CodedInputStream in) throws IOException {
+    String key = "";
+    String value = "";
+    int outer = in.pushLimit(in.readRawVarint32());
+    for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
+      switch (tag) {
+        case KEY -> key = in.readStringRequireUtf8();
+        case VALUE -> value = in.readStringRequireUtf8();
+        default -> RequestReader.skip(in, tag);
+      }
+    }
+    in.popLimit(outer);
+    if (size == texts.length) {
+      texts = Arrays.copyOf(texts, 2 * size);
+    }
+    texts[size++] = key;
+    texts[size++] = value;
+  }
+
+  private void readLimit(CodedInputStream in) throws IOException {
+    hasLimit = true;
+    int outer = in.pushLimit(in.readRawVarint32());
+    for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
+      switch (tag) {
+        case REQUESTS_PER_UNIT -> requestsPerUnit = in.readUInt32();
+        case UNIT -> unit = in.readEnum();
+        default -> RequestReader.skip(in, tag);
+      }
+    }
+    in.popLimit(outer);
+  }
+
+  private void readHits(CodedInputStream in) throws IOException {
+    hasHits = true;
+    int outer = in.pushLimit(in.readRawVarint32());
+    for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
+      if (tag == HITS) {
+        hits = in.readUInt64();
+      } else {
+        RequestReader.skip(in, tag);
+      }
+    }
+    in.popLimit(outer);
+  }
+
+  private long hits() {
+    if (!hasHits) {
+      return Descriptor.HITS_UNSET;
+    }
+    if (hits < 0 || hits > Cost.MAX) { // unsigned: below 0 stands for 2^63 and more
+      throw new InvalidRequestException(
+          "hits_addend must be from 0 to 2^53-1, was " + Long.toUnsignedString(hits));
+    }
+    return hits;
+  }
+
+  private @Nullable LimitOverride override() {
+    return hasLimit ? new LimitOverride(Integer.toUnsignedLong(requestsPerUnit), unit(unit)) : null;
+  }
+
+  private static LimitUnit unit(int number) {
+    return switch (number) {
+      case 1 -> LimitUnit.SECOND;
+      case 2 -> LimitUnit.MINUTE;
+      case 3 -> LimitUnit.HOUR;
+      case 4 -> LimitUnit.DAY;
+      case 5 -> LimitUnit.MONTH;
+      case 6 -> LimitUnit.YEAR;
+      case 7 -> LimitUnit.WEEK; // newer than the message class
+      default ->
+          throw new InvalidRequestException(
+              "the limit of a descriptor needs a unit from SECOND to YEAR, was "
+                  + (number == 0 ? "UNKNOWN" : String.valueOf(number)));
+    };
+  }
+}

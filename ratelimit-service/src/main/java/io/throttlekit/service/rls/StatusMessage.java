@@ -1,0 +1,173 @@
+package io.throttlekit.service.rls;
+
+import com.google.protobuf.CodedOutputStream;
+import com.google.protobuf.Duration;
+import com.google.protobuf.WireFormat;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStatus;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
+import io.throttlekit.Decision;
+import io.throttlekit.descriptors.Limit;
+import io.throttlekit.descriptors.LimitUnit;
+import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.admission.Verdict;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a caller is told of one descriptor, and its bytes as a {@code DescriptorStatus}.
+ *
+ * <p>Written without the message classes, which are built here four at a time for a few numbers.
+ * Immutable.
+ */
+final class StatusMessage {
+  private static final long UINT32_MAX = 0xFFFF_FFFFL;
+  private static final StatusMessage UNTOUCHED = new StatusMessage(Code.OK, null, "", 0, 0);
+  private static final StatusMessage UNLIMITED =
+      new StatusMessage(Code.OK, null, "", UINT32_MAX, 0);
+
+  private final Code code;
+  private final @Nullable Limit limit;
+  private final String name;
+  private final int remaining;
+  private final long secondsUntilReset;
+  private final int limitSize;
+  private final int resetSize;
+  private final int size;
+
+  private StatusMessage(
+      Code code, @Nullable Limit limit, String name, long remaining, long secondsUntilReset) {
+    this.code = code;
+    this.limit = limit;
+    this.name = name;
+    this.remaining = uint32(remaining);
+    this.secondsUntilReset = secondsUntilReset;
+    this.limitSize = limit == null ? 0 : sizeOf(limit, name);
+    this.resetSize =
+        secondsUntilReset == 0
+            ? 0
+            : CodedOutputStream.computeInt64Size(Duration.SECONDS_FIELD_NUMBER, secondsUntilReset);
+    this.size = size();
+  }
+
+  static StatusMessage of(Verdict verdict, long nowMillis) {
+    Rule rule = verdict.rule();
+    Limit limit = verdict.limit();
+    Decision decision = verdict.decision();
+    if (rule == null) {
+      return UNTOUCHED;
+    }
+    if (limit == null || decision == null) {
+      return UNLIMITED;
+    }
+    return new StatusMessage(
+        verdict.refused() ? Code.OVER_LIMIT : Code.OK,
+        limit,
+        rule.name(),
+        verdict.remaining(),
+        Seconds.untilReset(limit, decision, nowMillis));
+  }
+
+  /** How many bytes {@link #writeTo} writes. */
+  int sizeInResponse() {
+    return CodedOutputStream.computeTagSize(RateLimitResponse.STATUSES_FIELD_NUMBER)
+        + CodedOutputStream.computeUInt32SizeNoTag(size)
+        + size;
+  }
+
+  /** Writes it as a field of the response. */
+  void writeTo(CodedOutputStream out) throws IOException {
+    begin(out, RateLimitResponse.STATUSES_FIELD_NUMBER, size);
+    out.writeEnum(DescriptorStatus.CODE_FIELD_NUMBER, code.getNumber());
+    Limit current = limit;
+    if (current != null) {
+      begin(out, DescriptorStatus.CURRENT_LIMIT_FIELD_NUMBER, limitSize);
+      writeTo(out, current, name);
+    }
+    if (remaining != 0) {
+      out.writeUInt32(DescriptorStatus.LIMIT_REMAINING_FIELD_NUMBER, remaining);
+    }
+    if (current != null) {
+      begin(out, DescriptorStatus.DURATION_UNTIL_RESET_FIELD_NUMBER, resetSize);
+      if (secondsUntilReset != 0) {
+        out.writeInt64(Duration.SECONDS_FIELD_NUMBER, secondsUntilReset);
+      }
+    }
+  }
+
+  private int size() {
+    int bytes =
+        CodedOutputStream.computeEnumSize(DescriptorStatus.CODE_FIELD_NUMBER, code.getNumber());
+    if (limit != null) {
+      bytes += nested(DescriptorStatus.CURRENT_LIMIT_FIELD_NUMBER, limitSize);
+      bytes += nested(DescriptorStatus.DURATION_UNTIL_RESET_FIELD_NUMBER, resetSize);
+    }
+    if (remaining != 0) {
+      bytes +=
+          CodedOutputStream.computeUInt32Size(
+              DescriptorStatus.LIMIT_REMAINING_FIELD_NUMBER, remaining);
+    }
+    return bytes;
+  }
+
+  private static int nested(int field, int size) {
+    return CodedOutputStream.computeTagSize(field)
+        + CodedOutputStream.computeUInt32SizeNoTag(size)
+        + size;
+  }
+
+  private static void begin(CodedOutputStream out, int field, int size) throws IOException {
+    out.writeTag(field, WireFormat.WIRETYPE_LENGTH_DELIMITED);
+    out.writeUInt32NoTag(size);
+  }
+
+  private static int sizeOf(Limit limit, String name) {
+    int requests = uint32(limit.requestsPerUnit());
+    int unit = unit(limit.unit());
+    int bytes = 0;
+    if (requests != 0) {
+      bytes +=
+          CodedOutputStream.computeUInt32Size(RateLimit.REQUESTS_PER_UNIT_FIELD_NUMBER, requests);
+    }
+    if (unit != 0) {
+      bytes += CodedOutputStream.computeEnumSize(RateLimit.UNIT_FIELD_NUMBER, unit);
+    }
+    if (!name.isEmpty()) {
+      bytes += CodedOutputStream.computeStringSize(RateLimit.NAME_FIELD_NUMBER, name);
+    }
+    return bytes;
+  }
+
+  private static void writeTo(CodedOutputStream out, Limit limit, String name) throws IOException {
+    int requests = uint32(limit.requestsPerUnit());
+    int unit = unit(limit.unit());
+    if (requests != 0) {
+      out.writeUInt32(RateLimit.REQUESTS_PER_UNIT_FIELD_NUMBER, requests);
+    }
+    if (unit != 0) {
+      out.writeEnum(RateLimit.UNIT_FIELD_NUMBER, unit);
+    }
+    if (!name.isEmpty()) {
+      out.writeString(RateLimit.NAME_FIELD_NUMBER, name);
+    }
+  }
+
+  private static int unit(@Nullable LimitUnit unit) {
+    return switch (unit) {
+      case null -> RateLimit.Unit.UNKNOWN_VALUE;
+      case SECOND -> RateLimit.Unit.SECOND_VALUE;
+      case MINUTE -> RateLimit.Unit.MINUTE_VALUE;
+      case HOUR -> RateLimit.Unit.HOUR_VALUE;
+      case DAY -> RateLimit.Unit.DAY_VALUE;
+      case WEEK -> RateLimit.Unit.WEEK_VALUE;
+      case MONTH -> RateLimit.Unit.MONTH_VALUE;
+      case YEAR -> RateLimit.Unit.YEAR_VALUE;
+    };
+  }
+
+  /** The bits of an unsigned 32-bit number, at most the largest one. */
+  private static int uint32(long value) {
+    return (int) Math.min(value, UINT32_MAX);
+  }
+}

@@ -1,0 +1,107 @@
+package io.throttlekit;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Texts as one array of bytes, so that different lists of texts have different bytes.
+ *
+ * <p>Each text is preceded by a number (7 bits per byte, the lowest first, the eighth set where
+ * more follow): twice its length in characters, plus 1 when its characters take two bytes each
+ * because one of them does not fit into one. Nothing is lost, not even half a surrogate pair.
+ */
+final class EntryBytes {
+  private static final int LARGEST_NARROW = 0xFF;
+  private static final int NUMBER_BITS = 7;
+  private static final int NUMBER_MASK = 0x7F;
+  private static final int MORE = 0x80;
+
+  private EntryBytes() {}
+
+  static byte[] encode(String[] texts) {
+    int size = 0;
+    for (String text : texts) {
+      size += sizeOfNumber(text.length() << 1) + text.length();
+    }
+    byte[] bytes = new byte[size]; // exactly enough unless a text is wide, which few are
+    int at = 0;
+    for (String text : texts) {
+      int length = text.length();
+      at = putNumber(length << 1, bytes, at);
+      for (int i = 0; i < length; i++) {
+        char c = text.charAt(i);
+        if (c > LARGEST_NARROW) {
+          return encodeSomeWide(texts);
+        }
+        bytes[at++] = (byte) c;
+      }
+    }
+    return bytes;
+  }
+
+  static List<String> decode(byte[] bytes) {
+    List<String> texts = new ArrayList<>();
+    int at = 0;
+    while (at < bytes.length) {
+      int number = 0;
+      for (int shift = 0, part = MORE; part >= MORE; shift += NUMBER_BITS) {
+        part = bytes[at++] & 0xFF;
+        number |= (part & NUMBER_MASK) << shift;
+      }
+      StringBuilder text = new StringBuilder();
+      boolean wide = (number & 1) != 0;
+      for (int left = number >>> 1; left > 0; left--) {
+        int high = wide ? bytes[at++] & 0xFF : 0;
+        text.append((char) (high << 8 | (bytes[at++] & 0xFF)));
+      }
+      texts.add(text.toString());
+    }
+    return texts;
+  }
+
+  private static byte[] encodeSomeWide(String[] texts) {
+    int size = 0;
+    for (String text : texts) {
+      size += sizeOfNumber(number(text)) + text.length() * (isWide(text) ? 2 : 1);
+    }
+    byte[] bytes = new byte[size];
+    int at = 0;
+    for (String text : texts) {
+      at = putNumber(number(text), bytes, at);
+      boolean wide = isWide(text);
+      for (int i = 0; i < text.length(); i++) {
+        if (wide) {
+          bytes[at++] = (byte) (text.charAt(i) >> 8);
+        }
+        bytes[at++] = (byte) text.charAt(i);
+      }
+    }
+    return bytes;
+  }
+
+  private static boolean isWide(String text) {
+    return text.chars().anyMatch(c -> c > LARGEST_NARROW);
+  }
+
+  private static int number(String text) {
+    return text.length() << 1 | (isWide(text) ? 1 : 0);
+  }
+
+  private static int sizeOfNumber(int number) {
+    int size = 1;
+    for (int rest = number >>> NUMBER_BITS; rest != 0; rest >>>= NUMBER_BITS) {
+      size++;
+    }
+    return size;
+  }
+
+  private static int putNumber(int number, byte[] bytes, int at) {
+    int next = at;
+    int rest = number;
+    for (; rest > NUMBER_MASK; rest >>>= NUMBER_BITS) {
+      bytes[next++] = (byte) (rest | MORE);
+    }
+    bytes[next++] = (byte) rest;
+    return next;
+  }
+}
