@@ -1,10 +1,8 @@
 package io.throttlekit.descriptors;
 
-import io.throttlekit.rate.FixedWindow;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.random.RandomGenerator;
@@ -19,22 +17,32 @@ public final class RandomPolicies {
       List.of("a", "b", "ab", "a_b", "b_", "_a", "_", "A", "*", "a*", "*b", "a*b", "a_*", "é x");
   private static final List<String> VALUES =
       List.of("", "", "a", "b", "ab", "_", "a_b", "b_a", "*", "a*", "*b", "a*b", "**", "x:\"#");
-  private static final List<LimitUnit> UNITS = List.of(LimitUnit.values());
   private static final int MAX_DEPTH = 3;
 
   private final RandomGenerator random;
-  private int rules;
+  private final RandomRules rules;
+  private int ruleCount;
   private int lines;
 
-  /** Draws everything from {@code random}. */
+  /**
+   * Draws everything from {@code random}. Rules have the names {@code rule-0}, {@code rule-1} …,
+   * and as many requests per unit as the number says.
+   */
   public RandomPolicies(RandomGenerator random) {
-    this.random = random;
+    this(random, new RandomRules.Plain(random));
   }
 
-  /**
-   * A policy of one domain. Its rules have the names {@code rule-0}, {@code rule-1} …, and as many
-   * requests per unit as the number says.
-   */
+  private RandomPolicies(RandomGenerator random, RandomRules rules) {
+    this.random = random;
+    this.rules = rules;
+  }
+
+  /** Policies whose rules say all that rules can say. */
+  public static RandomPolicies ofEveryKind(RandomGenerator random) {
+    return new RandomPolicies(random, new RandomRules.OfEveryKind(random));
+  }
+
+  /** A policy of one domain. */
   public static final class Policy {
     private final String domain;
     private final List<DescriptorNode> descriptors;
@@ -76,7 +84,7 @@ public final class RandomPolicies {
 
   /** The next policy, of domain {@code domain}. */
   public Policy policy(String domain) {
-    rules = 0;
+    ruleCount = 0;
     lines = 0;
     return new Policy(domain, level(1));
   }
@@ -155,7 +163,7 @@ public final class RandomPolicies {
     boolean wildcard = (key + value).contains("*");
     boolean limited = random.nextInt(4) > 0;
     SourceLocation location = new SourceLocation("random.yaml", ++lines, 5);
-    RuleSpec rule = limited ? rule(location) : null;
+    RuleSpec rule = limited ? rules.rule(location, ruleCount++) : null;
     boolean parent = depth < MAX_DEPTH && random.nextInt(2) == 0;
     return new DescriptorNode(
         location,
@@ -166,25 +174,6 @@ public final class RandomPolicies {
         random.nextInt(6) == 0,
         rule,
         parent ? level(depth + 1) : List.of());
-  }
-
-  private RuleSpec rule(SourceLocation location) {
-    int number = rules++;
-    boolean unlimited = random.nextInt(10) == 0;
-    LimitUnit unit = UNITS.get(random.nextInt(UNITS.size()));
-    LimitSpec limit =
-        new LimitSpec(new FixedWindow(number, unit.millis()), number, unit, unit.millis());
-    return new RuleSpec(
-        location,
-        unlimited,
-        unlimited ? List.of() : List.of(limit),
-        "rule-" + number,
-        List.of(),
-        random.nextInt(10) == 0,
-        false,
-        false,
-        OnOutage.ERROR,
-        null);
   }
 
   private String pick(List<String> texts) {
@@ -203,15 +192,7 @@ public final class RandomPolicies {
       flag(yaml, inner, "detailed_metric", descriptor.detailedMetric());
       RuleSpec rule = descriptor.rule();
       if (rule != null) {
-        yaml.append(inner).append("rate_limit:\n");
-        yaml.append(inner).append("  name: ").append(rule.name()).append('\n');
-        flag(yaml, inner + "  ", "unlimited", rule.unlimited());
-        for (LimitSpec limit : rule.limits()) {
-          yaml.append(inner).append("  requests_per_unit: ").append(limit.requestsPerUnit());
-          String unit = String.valueOf(limit.unit()).toLowerCase(Locale.ROOT);
-          yaml.append('\n').append(inner).append("  unit: ").append(unit).append('\n');
-        }
-        flag(yaml, inner, "shadow_mode", rule.shadow());
+        new RuleText(yaml).append(rule, inner);
       }
       if (!descriptor.children().isEmpty()) {
         yaml.append(inner).append("descriptors:\n");

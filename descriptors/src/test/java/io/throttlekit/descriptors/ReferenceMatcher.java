@@ -31,6 +31,7 @@ public final class ReferenceMatcher {
    *
    * @param branches what each entry did, as far as the walk went
    * @param ruleName name of the rule that decides, or {@code null} when nothing limits the request
+   * @param rule that rule, or {@code null}
    * @param whitelisted whether every entry was found and the last descriptor states no limit
    * @param chargedEntries what the counters are kept under; empty without a rule
    * @param metricKeys what statistics call it; empty without a rule
@@ -38,6 +39,7 @@ public final class ReferenceMatcher {
   public record Walk(
       List<Branch> branches,
       @Nullable String ruleName,
+      @Nullable ReferenceRule rule,
       boolean whitelisted,
       List<String> chargedEntries,
       List<String> metricKeys) {}
@@ -73,7 +75,7 @@ public final class ReferenceMatcher {
       }
       if (found == null) {
         branches.add(Branch.DEAD_END);
-        return new Walk(branches, null, false, List.of(), List.of());
+        return new Walk(branches, null, null, false, List.of(), List.of());
       }
       branches.add(branch);
       path.add(found);
@@ -81,10 +83,11 @@ public final class ReferenceMatcher {
     }
     RuleSpec rule = path.isEmpty() ? null : path.getLast().rule();
     return rule == null
-        ? new Walk(branches, null, !path.isEmpty(), List.of(), List.of())
+        ? new Walk(branches, null, null, !path.isEmpty(), List.of(), List.of())
         : new Walk(
             branches,
             rule.name(),
+            ReferenceRule.of(rule),
             false,
             charged(path, branches, entries),
             metricKeys(path, branches, entries));

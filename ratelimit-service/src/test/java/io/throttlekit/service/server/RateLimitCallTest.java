@@ -9,24 +9,35 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.Status;
+import io.throttlekit.TimeSource;
 import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
+import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.telemetry.DecisionTracing;
+import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
-/** Answers that come later, from anywhere. */
+/** Answers that come later, from anywhere, while the caller may go away. */
+@Timeout(120)
 class RateLimitCallTest {
-  private static final int CALLS = 5_000;
+  private static final int CALLS = 8_000;
+  private static final Answer ADMITTED = new Answer(true, List.of(Verdict.UNTOUCHED));
 
   private final Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
   private final AtomicReference<@Nullable Later> later = new AtomicReference<>();
+
+  /** Happens once, while an answer is being written. */
+  private final AtomicReference<Runnable> whileWriting = new AtomicReference<>(() -> {});
+
   private final ShouldRateLimit service =
       new ShouldRateLimit(
           new RateLimitFrontEnd(
@@ -37,81 +48,176 @@ class RateLimitCallTest {
               Setup.BARE,
               Setup.NATIVE,
               200,
-              setup.time),
+              new Interrupting()),
           setup.metrics,
           DecisionTracing.off(),
           setup.time);
 
   @Test
-  void anAnswerAFailureAndAGoneCallerAtOnceEndTheCallOnce() throws Exception {
-    CyclicBarrier together = new CyclicBarrier(3);
-    AtomicReference<RateLimitCall> current = new AtomicReference<>();
-    Closed[] closed = new Closed[CALLS];
-    Thread answering =
-        each(together, () -> current.get().answered(new Answer(true, List.of(Verdict.UNTOUCHED))));
-    Thread leaving = each(together, () -> current.get().onCancel());
-    for (int i = 0; i < CALLS; i++) {
-      closed[i] = new Closed();
-      current.set(begun(closed[i]));
-      together.await();
-      current.get().failed(new io.throttlekit.service.rls.InvalidRequestException("no store"));
-      together.await();
-    }
-    answering.join();
-    leaving.join();
-    assertThat(closed).allMatch(call -> call.times.get() <= 1);
-    assertThat(setup.metrics.lines())
-        .contains("ratelimit_server.ShouldRateLimit.total_requests: " + CALLS);
+  void anAnswerLaterIsSentOnce() {
+    Call call = new Call();
+    RateLimitCall begun = begun(call);
+    assertThat(later.get()).isSameAs(begun);
+    begun.answered(ADMITTED);
+    begun.answered(ADMITTED);
+    begun.failed(new InvalidRequestException("late"));
+    assertThat(call.events).containsExactly("headers", "message", "close OK");
+    assertThat(ended()).isEqualTo(1);
   }
 
   @Test
-  void anAnswerLaterIsSent() {
-    Closed call = new Closed();
+  void whoeverIsGoneIsNotAnswered() {
+    Call call = new Call();
     RateLimitCall begun = begun(call);
-    assertThat(later.get()).isSameAs(begun);
-    begun.answered(new Answer(true, List.of(Verdict.UNTOUCHED)));
-    begun.answered(new Answer(true, List.of(Verdict.UNTOUCHED)));
-    assertThat(call.times).hasValue(1);
+    begun.onCancel();
+    begun.answered(ADMITTED);
+    begun.failed(new InvalidRequestException("late"));
+    assertThat(call.events).isEmpty();
+    assertThat(ended()).isEqualTo(1);
   }
 
-  private RateLimitCall begun(Closed call) {
+  @Test
+  void whoeverGoesWhileTheAnswerIsBeingWrittenIsNotAnswered() {
+    Call call = new Call();
+    RateLimitCall begun = begun(call);
+    whileWriting.set(() -> elsewhere(begun::onCancel));
+    begun.answered(ADMITTED);
+    assertThat(call.events).isEmpty();
+    assertThat(ended()).isEqualTo(1);
+  }
+
+  @Test
+  void aFailureWhileTheAnswerIsBeingWrittenEndsTheCall() {
+    Call call = new Call();
+    RateLimitCall begun = begun(call);
+    whileWriting.set(() -> elsewhere(() -> begun.failed(new InvalidRequestException("no store"))));
+    begun.answered(ADMITTED);
+    assertThat(call.events).containsExactly("close INVALID_ARGUMENT");
+    assertThat(ended()).isEqualTo(1);
+  }
+
+  @Test
+  void whoeverGoesWhileTheAnswerIsBeingSentChangesNothing() {
+    Call call = new Call();
+    RateLimitCall begun = begun(call);
+    call.whileSending = () -> elsewhere(begun::onCancel);
+    begun.answered(ADMITTED);
+    assertThat(call.events).containsExactly("headers", "message", "close OK");
+    assertThat(ended()).isEqualTo(1);
+  }
+
+  /**
+   * Two threads that meet without sleeping, one of them later by a growing number of steps, so that
+   * each is first many times and sometimes both are at the same place.
+   */
+  @Test
+  void anAnswerAndAGoneCallerAtOnceEndTheCallOnce() throws Exception {
+    AtomicReferenceArray<@Nullable RateLimitCall> begun = new AtomicReferenceArray<>(CALLS);
+    Call[] calls = new Call[CALLS];
+    AtomicInteger done = new AtomicInteger();
+    Thread leaving =
+        Thread.ofPlatform()
+            .start(() -> {
+              for (int i = 0; i < CALLS; i++) {
+                RateLimitCall call = begun.get(i);
+                while (call == null) {
+                  Thread.onSpinWait();
+                  call = begun.get(i);
+                }
+                pause(i % 97);
+                call.onCancel();
+                done.set(i + 1);
+              }
+            });
+    for (int i = 0; i < CALLS; i++) {
+      calls[i] = new Call();
+      RateLimitCall call = begun(calls[i]);
+      begun.set(i, call);
+      pause(i % 89);
+      call.answered(ADMITTED);
+      while (done.get() <= i) {
+        Thread.onSpinWait();
+      }
+    }
+    leaving.join();
+    long answered = Arrays.stream(calls).filter(call -> !call.events.isEmpty()).count();
+    assertThat(answered).as("answered first").isBetween(CALLS / 1_000L, CALLS - CALLS / 1_000L);
+    assertThat(calls)
+        .allSatisfy(call -> {
+          assertThat(call.events).isIn(List.of(), List.of("headers", "message", "close OK"));
+        });
+    assertThat(ended()).isEqualTo(CALLS);
+  }
+
+  private RateLimitCall begun(Call call) {
     RateLimitCall begun = new RateLimitCall(service, call, null);
     begun.onMessage(x(entries("one", "a")).toByteArray());
     begun.onHalfClose();
     return begun;
   }
 
-  private static Thread each(CyclicBarrier together, Runnable action) {
-    return Thread.ofPlatform()
-        .start(() -> {
-          try {
-            for (int i = 0; i < CALLS; i++) {
-              together.await();
-              action.run();
-              together.await();
-            }
-          } catch (Exception e) {
-            throw new AssertionError(e);
-          }
-        });
+  /** How many calls were counted as ended. */
+  private long ended() {
+    String name = "ratelimit_server.ShouldRateLimit.total_requests: ";
+    return setup.metrics.lines().stream()
+        .filter(line -> line.startsWith(name))
+        .mapToLong(line -> Long.parseLong(line.substring(name.length())))
+        .sum();
   }
 
-  private static final class Closed extends ServerCall<byte[], byte[]> {
-    final AtomicInteger times = new AtomicInteger();
+  private static void pause(int steps) {
+    for (int i = 0; i < steps; i++) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** On a thread of its own, to the end. */
+  private static void elsewhere(Runnable action) {
+    try {
+      Thread thread = Thread.ofPlatform().start(action);
+      thread.join(10_000);
+      assertThat(thread.isAlive()).as("waits for the other").isFalse();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** A clock that is read while an answer is being written, and lets something happen then. */
+  private final class Interrupting implements TimeSource {
+    @Override
+    public long wallMillis() {
+      whileWriting.getAndSet(() -> {}).run();
+      return setup.time.wallMillis();
+    }
+
+    @Override
+    public long monotonicNanos() {
+      return setup.time.monotonicNanos();
+    }
+  }
+
+  private static final class Call extends ServerCall<byte[], byte[]> {
+    final List<String> events = new CopyOnWriteArrayList<>();
+    Runnable whileSending = () -> {};
 
     @Override
     public void close(Status status, Metadata trailers) {
-      times.incrementAndGet();
+      events.add("close " + status.getCode());
     }
 
     @Override
     public void request(int messages) {}
 
     @Override
-    public void sendHeaders(Metadata headers) {}
+    public void sendHeaders(Metadata headers) {
+      events.add("headers");
+      whileSending.run();
+    }
 
     @Override
-    public void sendMessage(byte[] message) {}
+    public void sendMessage(byte[] message) {
+      events.add("message");
+    }
 
     @Override
     public boolean isCancelled() {

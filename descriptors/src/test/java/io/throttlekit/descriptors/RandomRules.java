@@ -1,0 +1,129 @@
+package io.throttlekit.descriptors;
+
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.rate.Gcra;
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.rate.SlidingLog;
+import io.throttlekit.rate.SlidingWindow;
+import io.throttlekit.rate.TokenBucket;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/** The rules of {@link RandomPolicies}: what a policy says at one descriptor about limits. */
+sealed interface RandomRules {
+  List<LimitUnit> UNITS = List.of(LimitUnit.values());
+
+  /** The rule number {@code number} of a policy. */
+  RuleSpec rule(SourceLocation location, int number);
+
+  /**
+   * Fixed windows, named {@code rule-0}, {@code rule-1} …, with as many requests per unit as the
+   * number says.
+   */
+  record Plain(RandomGenerator random) implements RandomRules {
+    @Override
+    public RuleSpec rule(SourceLocation location, int number) {
+      boolean unlimited = random.nextInt(10) == 0;
+      LimitUnit unit = UNITS.get(random.nextInt(UNITS.size()));
+      LimitSpec limit =
+          new LimitSpec(new FixedWindow(number, unit.millis()), number, unit, unit.millis());
+      return new RuleSpec(
+          location,
+          unlimited,
+          unlimited ? List.of() : List.of(limit),
+          "rule-" + number,
+          List.of(),
+          random.nextInt(10) == 0,
+          false,
+          false,
+          OnOutage.ERROR,
+          null);
+    }
+  }
+
+  /**
+   * Everything that a rule can say: every algorithm, several limits, few names that many rules bear
+   * and replace, all modes. Limits are small, so that they are reached.
+   */
+  record OfEveryKind(RandomGenerator random) implements RandomRules {
+    private static final List<String> NAMES = List.of("", "", "n0", "n1", "n2", "n 3");
+    private static final long[] WINDOWS = {1, 250, 1_000, 10_000, 60_000, 90_000, 86_400_000};
+
+    @Override
+    public RuleSpec rule(SourceLocation location, int number) {
+      boolean unlimited = random.nextInt(10) == 0;
+      String name = NAMES.get(random.nextInt(NAMES.size()));
+      return new RuleSpec(
+          location,
+          unlimited,
+          unlimited ? List.of() : limits(),
+          name,
+          replaces(name),
+          !unlimited && random.nextInt(8) == 0,
+          random.nextInt(4) == 0,
+          !unlimited && random.nextInt(6) == 0,
+          OnOutage.ERROR,
+          null);
+    }
+
+    private List<String> replaces(String name) {
+      String replaced = NAMES.get(random.nextInt(NAMES.size()));
+      boolean some = random.nextInt(5) == 0 && !replaced.isEmpty() && !replaced.equals(name);
+      return some ? List.of(replaced) : List.of();
+    }
+
+    private List<LimitSpec> limits() {
+      List<LimitSpec> limits = new ArrayList<>();
+      Set<String> counters = new HashSet<>();
+      int size = random.nextInt(4) == 0 ? 2 + random.nextInt(2) : 1;
+      while (limits.size() < size) {
+        LimitSpec limit = limit();
+        if (counters.add(limit.algorithm().id() + limit.windowMillis())) {
+          limits.add(limit);
+        }
+      }
+      return limits;
+    }
+
+    private LimitSpec limit() {
+      long requests =
+          switch (random.nextInt(16)) {
+            case 0 -> 0;
+            case 1 -> 1_000;
+            case 2 -> 0xFFFF_FFFFL;
+            default -> 1 + random.nextInt(6);
+          };
+      LimitUnit unit = null;
+      long window = WINDOWS[random.nextInt(WINDOWS.length)];
+      if (random.nextBoolean()) {
+        window = UNITS.get(random.nextInt(UNITS.size())).millis();
+      }
+      for (LimitUnit candidate : LimitUnit.values()) {
+        unit = candidate.millis() == window ? candidate : unit;
+      }
+      return new LimitSpec(algorithm(requests, window), requests, unit, window);
+    }
+
+    private RateAlgorithm<?> algorithm(long requests, long window) {
+      boolean small = requests <= 6; // large ones are beyond some windows, and take memory
+      FixedWindow fixed = new FixedWindow(requests, window);
+      long burst = requests == 0 ? 0 : 1 + random.nextInt(8);
+      return switch (random.nextInt(8)) {
+        case 0 -> small ? new SlidingWindow(requests, window) : fixed;
+        case 1 -> small ? new SlidingLog(requests, window) : fixed;
+        case 2 -> small ? new Gcra(requests, window, burst) : fixed;
+        case 3 -> small ? new TokenBucket(requests, window, burst) : fixed;
+        default -> fixed;
+      };
+    }
+  }
+
+  /** The burst that a policy states for an algorithm that has one. */
+  static @Nullable Long burst(RateAlgorithm<?> algorithm) {
+    return algorithm instanceof Gcra || algorithm instanceof TokenBucket ? algorithm.limit() : null;
+  }
+}

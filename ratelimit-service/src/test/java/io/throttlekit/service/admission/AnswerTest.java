@@ -1,0 +1,72 @@
+package io.throttlekit.service.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.Claim.Role;
+import io.throttlekit.Decision;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** When a refused request is worth another try. */
+class AnswerTest {
+
+  @Test
+  void anAdmittedRequestNeedsNoWait() {
+    assertThat(new Answer(true, List.of(refused(Role.ENFORCED, 5))).retryAfterMillis()).isZero();
+  }
+
+  @Test
+  void everyRefusingRuleMustHaveRoom() {
+    assertThat(retryAfter(refused(Role.ENFORCED, 5), refused(Role.ENFORCED, 9), admitted()))
+        .isEqualTo(9);
+    assertThat(retryAfter(refused(Role.ENFORCED, 5), refused(Role.ENFORCED, Decision.NEVER)))
+        .isEqualTo(Decision.NEVER);
+  }
+
+  @Test
+  void ofQuotasAnyOneMustHaveRoom() {
+    assertThat(retryAfter(refused(Role.QUOTA, 7), refused(Role.QUOTA, 3))).isEqualTo(3);
+    assertThat(retryAfter(refused(Role.QUOTA, Decision.NEVER), refused(Role.QUOTA, 3)))
+        .isEqualTo(3);
+    assertThat(retryAfter(refused(Role.ENFORCED, 5), refused(Role.QUOTA, 3))).isEqualTo(5);
+    assertThat(retryAfter(refused(Role.ENFORCED, 2), refused(Role.QUOTA, 3))).isEqualTo(3);
+  }
+
+  @Test
+  void aQuotaThatPassesLeavesOnlyTheOthersToWaitFor() {
+    Verdict passing = new Verdict(false, Role.QUOTA, null, null, Decision.admit(9, 1, 60_000));
+    assertThat(retryAfter(refused(Role.ENFORCED, 2), refused(Role.QUOTA, 30), passing))
+        .isEqualTo(2);
+    Answer passed =
+        new Answer(false, List.of(refused(Role.ENFORCED, 2), refused(Role.QUOTA, 30)), true);
+    assertThat(passed.retryAfterMillis()).isEqualTo(2);
+  }
+
+  @Test
+  void whatIsOnlyToldToBeOverItsLimitNeedsNoRoom() {
+    Verdict shadow =
+        new Verdict(false, Role.SHADOW, null, null, Decision.refuse(1, 0, 60_000, 60_000));
+    assertThat(retryAfter(refused(Role.ENFORCED, 2), shadow, Verdict.UNTOUCHED)).isEqualTo(2);
+  }
+
+  @Test
+  void whatRemainsIsToldAsAtLeastNothing() {
+    assertThat(refused(Role.ENFORCED, 1).remaining()).isZero();
+    assertThat(Verdict.UNTOUCHED.remaining()).isZero();
+    assertThat(admitted().remaining()).isEqualTo(4);
+    Verdict shadow = new Verdict(false, Role.SHADOW, null, null, Decision.refuse(9, 5, 60, 60));
+    assertThat(shadow.remaining()).isZero();
+  }
+
+  private static long retryAfter(Verdict... verdicts) {
+    return new Answer(false, List.of(verdicts)).retryAfterMillis();
+  }
+
+  private static Verdict refused(Role role, long retryAfterMillis) {
+    return new Verdict(true, role, null, null, Decision.refuse(1, -3, 60_000, retryAfterMillis));
+  }
+
+  private static Verdict admitted() {
+    return new Verdict(false, Role.ENFORCED, null, null, Decision.admit(5, 4, 60_000));
+  }
+}

@@ -1,0 +1,128 @@
+package io.throttlekit.service.generated;
+
+import com.google.protobuf.UnknownFieldSet;
+import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
+import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.throttlekit.descriptors.LimitUnit;
+import io.throttlekit.descriptors.RandomPolicies.Policy;
+import io.throttlekit.descriptors.ReferenceMatcher;
+import io.throttlekit.descriptors.ReferenceRule;
+import io.throttlekit.rate.FixedWindow;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One descriptor of a message as {@link ReferenceService} understands it.
+ *
+ * @param rule what limits it; null for nothing
+ * @param charged the entries that name its counters
+ * @param cost below 0 to give back, 0 to look
+ * @param refund whether it gives back, be it nothing
+ * @param override whether the rule came with the message
+ * @param shared whether others with other values have the same counter
+ */
+record ReferenceAsked(
+    @Nullable ReferenceRule rule,
+    List<String> charged,
+    long cost,
+    boolean refund,
+    boolean override,
+    boolean shared) {
+  private static final int MOST_DESCRIPTORS = 200;
+  private static final BigInteger MOST_HITS = BigInteger.TWO.pow(53).subtract(BigInteger.ONE);
+  private static final LimitUnit[] UNITS = {
+    LimitUnit.SECOND,
+    LimitUnit.MINUTE,
+    LimitUnit.HOUR,
+    LimitUnit.DAY,
+    LimitUnit.MONTH,
+    LimitUnit.YEAR,
+    LimitUnit.WEEK
+  };
+
+  /** Whether a message says enough, and nothing absurd. */
+  static boolean valid(RateLimitRequest message) {
+    int descriptors = message.getDescriptorsCount();
+    return !message.getDomain().isEmpty()
+        && descriptors >= 1
+        && descriptors <= MOST_DESCRIPTORS
+        && message.getDescriptorsList().stream().allMatch(ReferenceAsked::valid);
+  }
+
+  private static boolean valid(RateLimitDescriptor descriptor) {
+    BigInteger hits = new BigInteger(Long.toUnsignedString(descriptor.getHitsAddend().getValue()));
+    int unit = descriptor.getLimit().getUnitValue();
+    return hits.compareTo(MOST_HITS) <= 0
+        && (!descriptor.hasLimit() || (unit >= 1 && unit <= UNITS.length));
+  }
+
+  static ReferenceAsked of(
+      @Nullable Policy policy, RateLimitRequest message, RateLimitDescriptor descriptor) {
+    long hits = Math.max(1, message.getHitsAddend() & 0xFFFF_FFFFL);
+    if (descriptor.hasHitsAddend()) {
+      hits = descriptor.getHitsAddend().getValue();
+    }
+    boolean refund = isRefund(descriptor.getUnknownFields());
+    long cost = refund ? -hits : hits;
+    List<String> entries = new ArrayList<>();
+    descriptor
+        .getEntriesList()
+        .forEach(entry -> {
+          entries.add(entry.getKey());
+          entries.add(entry.getValue());
+        });
+    if (policy == null) {
+      return new ReferenceAsked(null, entries, cost, refund, false, false);
+    }
+    if (descriptor.hasLimit()) {
+      ReferenceRule rule = rule(descriptor.getLimit());
+      return new ReferenceAsked(rule, entries, cost, refund, true, false);
+    }
+    ReferenceMatcher.Walk walk = ReferenceMatcher.match(policy, entries.toArray(String[]::new));
+    List<String> charged = walk.chargedEntries();
+    boolean shared = walk.rule() != null && !charged.equals(entries);
+    return new ReferenceAsked(walk.rule(), charged, cost, refund, false, shared);
+  }
+
+  /** The same where nothing limits. */
+  ReferenceAsked unmatched() {
+    return new ReferenceAsked(null, charged, cost, refund, override, shared);
+  }
+
+  boolean unlimited() {
+    return rule != null && rule.unlimited();
+  }
+
+  List<ReferenceRule.Part> limits() {
+    return rule == null ? List.of() : rule.limits();
+  }
+
+  /** Whether it refuses only together with the other quotas; then what nothing limits is one. */
+  boolean quota(boolean globalMode) {
+    if (refund && cost == 0 && rule != null && !rule.shadow()) {
+      return false; // gives nothing back, so it says nothing about its quota
+    }
+    return globalMode || (rule != null && rule.quota());
+  }
+
+  private static boolean isRefund(UnknownFieldSet unknown) {
+    List<Long> said = unknown.getField(4).getVarintList();
+    return !said.isEmpty() && said.getLast() != 0;
+  }
+
+  private static ReferenceRule rule(RateLimitOverride limit) {
+    LimitUnit unit = UNITS[limit.getUnitValue() - 1];
+    long requests = limit.getRequestsPerUnit() & 0xFFFF_FFFFL;
+    FixedWindow window = new FixedWindow(requests, unit.millis());
+    return new ReferenceRule(
+        "",
+        List.of(new ReferenceRule.Part(window, requests, unit)),
+        List.of(),
+        false,
+        false,
+        false);
+  }
+}

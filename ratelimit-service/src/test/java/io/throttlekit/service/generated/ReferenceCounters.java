@@ -1,0 +1,105 @@
+package io.throttlekit.service.generated;
+
+import io.throttlekit.Decision;
+import io.throttlekit.Overrun;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.rate.Transition;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counters as maps, where what is tried can be thrown away: a draft is what changed on top of
+ * others. Fixed windows are counted here by hand, other algorithms by their own transitions.
+ */
+final class ReferenceCounters {
+  private static final long MOST = (1L << 53) - 1;
+
+  private final @Nullable ReferenceCounters below;
+  private final Map<List<Object>, @Nullable Object> changed = new HashMap<>();
+
+  ReferenceCounters() {
+    this(null);
+  }
+
+  private ReferenceCounters(@Nullable ReferenceCounters below) {
+    this.below = below;
+  }
+
+  /** Units used in the window that begins at {@code start}. */
+  private record Used(long start, long units) {}
+
+  /** What is tried on top of these. */
+  ReferenceCounters draft() {
+    return new ReferenceCounters(this);
+  }
+
+  /** Keeps what this draft has tried. */
+  void keep() {
+    if (below != null) {
+      below.changed.putAll(changed);
+    }
+  }
+
+  /** Counts {@code cost}, below 0 to give back, 0 to look, on the counter of these entries. */
+  Decision charge(
+      String domain,
+      List<String> entries,
+      RateAlgorithm<?> algorithm,
+      long cost,
+      Overrun overrun,
+      long now) {
+    List<Object> counter = new ArrayList<>(entries);
+    counter.add(0, algorithm.windowMillis());
+    counter.add(0, algorithm.id());
+    counter.add(0, domain);
+    return algorithm instanceof FixedWindow window
+        ? chargeWindow(counter, window.limit(), window.windowMillis(), cost, overrun, now)
+        : chargeOther(algorithm, counter, cost, overrun, now);
+  }
+
+  private Decision chargeWindow(
+      List<Object> counter, long limit, long window, long cost, Overrun overrun, long now) {
+    long start = now / window * window;
+    long end = start + window;
+    Used last = (Used) find(counter);
+    long used = last == null || last.start() < start ? 0 : last.units();
+    if (cost < 0) {
+      used = Math.max(0, used + cost);
+      changed.put(counter, new Used(start, used));
+      return Decision.admit(limit, Math.max(0, limit - used), end);
+    }
+    long needed = cost == 0 && overrun != Overrun.COUNT ? 1 : cost;
+    long left = Math.max(0, limit - used);
+    boolean admitted = used + needed <= limit;
+    boolean counted = cost > 0 && (admitted || overrun != Overrun.REFUSE);
+    if (counted) {
+      changed.put(counter, new Used(start, Math.min(MOST, used + cost)));
+      left -= cost;
+    }
+    return admitted
+        ? Decision.admit(limit, left, end)
+        : Decision.refuse(limit, left, end, needed > limit ? Decision.NEVER : end - now);
+  }
+
+  private <S> Decision chargeOther(
+      RateAlgorithm<S> algorithm, List<Object> counter, long cost, Overrun overrun, long now) {
+    @SuppressWarnings("unchecked") // the counter's name says which algorithm wrote it
+    S state = (S) find(counter);
+    Transition<S> next =
+        cost < 0
+            ? algorithm.refund(state, now, -cost)
+            : algorithm.charge(state, now, cost, overrun);
+    changed.put(counter, next.state());
+    return next.decision();
+  }
+
+  private @Nullable Object find(List<Object> counter) {
+    return below == null || changed.containsKey(counter)
+        ? changed.get(counter)
+        : below.find(counter);
+  }
+}

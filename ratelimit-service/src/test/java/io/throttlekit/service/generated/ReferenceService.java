@@ -1,0 +1,269 @@
+package io.throttlekit.service.generated;
+
+import com.google.protobuf.Duration;
+import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStatus;
+import io.throttlekit.Decision;
+import io.throttlekit.Overrun;
+import io.throttlekit.descriptors.LimitUnit;
+import io.throttlekit.descriptors.RandomPolicies.Policy;
+import io.throttlekit.descriptors.ReferenceRule;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.service.config.CompatibilityConfig;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the service should answer, written for reading: claims are tried on drafts of maps, and
+ * thrown away when they must not count. Shares nothing with the service but the pure transitions of
+ * the algorithms that are no fixed windows.
+ */
+final class ReferenceService {
+  private static final long MOST_REMAINING = 0xFFFF_FFFFL;
+
+  private final CompatibilityConfig mode;
+  private final ReferenceCounters counters = new ReferenceCounters();
+  private final Map<String, Policy> policies = new HashMap<>();
+
+  /** How often each branch that tests want to see was taken. */
+  final Map<String, Integer> reached = new TreeMap<>();
+
+  ReferenceService(CompatibilityConfig mode) {
+    this.mode = mode;
+  }
+
+  /** Exchanges the policies and keeps the counters. */
+  void policies(List<Policy> all) {
+    policies.clear();
+    all.forEach(policy -> policies.put(policy.domain(), policy));
+  }
+
+  /** The answer, or null when the message is none that could be answered. */
+  @Nullable RateLimitResponse answer(RateLimitRequest message, long now) {
+    if (!ReferenceAsked.valid(message)) {
+      count("invalid", true);
+      return null;
+    }
+    Policy policy = policies.get(message.getDomain());
+    List<ReferenceAsked> asked = new ArrayList<>();
+    for (RateLimitDescriptor descriptor : message.getDescriptorsList()) {
+      asked.add(ReferenceAsked.of(policy, message, descriptor));
+    }
+    dropReplaced(asked);
+    count("unknown domain", policy == null);
+    return decide(message.getDomain(), asked, now);
+  }
+
+  private void dropReplaced(List<ReferenceAsked> asked) {
+    Set<String> names = new HashSet<>();
+    for (ReferenceAsked one : asked) {
+      ReferenceRule rule = one.rule();
+      if (rule != null) {
+        names.addAll(rule.replaces());
+      }
+    }
+    for (int i = 0; i < asked.size(); i++) {
+      ReferenceRule rule = asked.get(i).rule();
+      if (rule != null && !rule.unlimited() && names.contains(rule.name())) {
+        asked.set(i, asked.get(i).unmatched());
+        count("replaced", true);
+      }
+    }
+  }
+
+  private RateLimitResponse decide(String domain, List<ReferenceAsked> asked, long now) {
+    ReferenceCounters tried = counters.draft();
+    List<List<Decision>> decisions = new ArrayList<>();
+    for (ReferenceAsked one : asked) {
+      decisions.add(tryOne(domain, one, tried, now));
+    }
+    boolean admitted = admits(asked, decisions);
+    if (admitted || mode.shadowMode()) {
+      tried.keep();
+    } else {
+      for (int i = 0; i < asked.size(); i++) {
+        decisions.set(i, countAnyway(domain, asked.get(i), decisions.get(i), counters, now));
+      }
+    }
+    RateLimitResponse.Builder response =
+        RateLimitResponse.newBuilder()
+            .setOverallCode(admitted || mode.shadowMode() ? Code.OK : Code.OVER_LIMIT);
+    for (int i = 0; i < asked.size(); i++) {
+      response.addStatuses(status(asked.get(i), decisions.get(i), now));
+    }
+    note(asked, decisions, admitted);
+    return response.build();
+  }
+
+  /** Charges all limits of one descriptor, or what always counts when one of them refuses. */
+  private List<Decision> tryOne(
+      String domain, ReferenceAsked one, ReferenceCounters tried, long now) {
+    ReferenceCounters draft = tried.draft();
+    List<Decision> decisions = new ArrayList<>();
+    for (ReferenceRule.Part limit : one.limits()) {
+      decisions.add(
+          draft.charge(domain, one.charged(), limit.algorithm(), one.cost(), overrun(one), now));
+    }
+    if (refuses(decisions)) {
+      return countAnyway(domain, one, decisions, tried, now);
+    }
+    draft.keep();
+    return decisions;
+  }
+
+  /** Counts refunds and overdrafts, and looks where something would only have been admitted. */
+  private List<Decision> countAnyway(
+      String domain,
+      ReferenceAsked one,
+      List<Decision> tried,
+      ReferenceCounters counters,
+      long now) {
+    List<Decision> decisions = new ArrayList<>();
+    for (int i = 0; i < tried.size(); i++) {
+      ReferenceRule.Part limit = one.limits().get(i);
+      boolean counts = one.cost() < 0 || overrun(one) != Overrun.REFUSE;
+      boolean looks = !counts && tried.get(i).admitted();
+      Decision decision = tried.get(i);
+      if (counts || looks) {
+        decision =
+            counters.charge(
+                domain,
+                one.charged(),
+                limit.algorithm(),
+                counts ? one.cost() : 0,
+                counts ? overrun(one) : Overrun.COUNT,
+                now);
+      }
+      decisions.add(
+          looks
+              ? Decision.admit(decision.limit(), decision.remaining(), decision.resetAtMillis())
+              : decision);
+    }
+    return decisions;
+  }
+
+  private boolean admits(List<ReferenceAsked> asked, List<List<Decision>> decisions) {
+    int quotas = 0;
+    int passing = 0;
+    for (int i = 0; i < asked.size(); i++) {
+      ReferenceAsked one = asked.get(i);
+      boolean refused = refuses(decisions.get(i)) && !cannotRefuse(one);
+      if (one.unlimited()) {
+        continue;
+      }
+      if (one.quota(mode.quotaMode())) {
+        quotas++;
+        passing += refused ? 0 : 1;
+      } else if (refused) {
+        return false;
+      }
+    }
+    return quotas == 0 || passing > 0;
+  }
+
+  private static boolean cannotRefuse(ReferenceAsked one) {
+    ReferenceRule rule = one.rule();
+    return rule == null || rule.shadow() || one.refund();
+  }
+
+  private Overrun overrun(ReferenceAsked one) {
+    ReferenceRule rule = one.rule();
+    boolean overdraft = rule != null && rule.overdraft();
+    return mode.chargeRejected() ? Overrun.COUNT : overdraft ? Overrun.OVERDRAFT : Overrun.REFUSE;
+  }
+
+  private static boolean refuses(List<Decision> decisions) {
+    return decisions.stream().anyMatch(decision -> !decision.admitted());
+  }
+
+  private static DescriptorStatus status(ReferenceAsked one, List<Decision> decisions, long now) {
+    ReferenceRule rule = one.rule();
+    DescriptorStatus.Builder status = DescriptorStatus.newBuilder().setCode(Code.OK);
+    if (rule == null) {
+      return status.build();
+    }
+    if (rule.unlimited()) {
+      return status.setLimitRemaining((int) MOST_REMAINING).build();
+    }
+    int telling = telling(decisions);
+    ReferenceRule.Part limit = rule.limits().get(telling);
+    Decision decision = decisions.get(telling);
+    boolean hidden = !decision.admitted() && cannotRefuse(one);
+    if (!decision.admitted() && !hidden) {
+      status.setCode(Code.OVER_LIMIT);
+    }
+    long remaining = hidden ? 0 : Math.max(0, decision.remaining());
+    status.setLimitRemaining((int) Math.min(remaining, MOST_REMAINING));
+    LimitUnit unit = limit.unit();
+    status
+        .getCurrentLimitBuilder()
+        .setName(rule.name())
+        .setRequestsPerUnit((int) limit.requestsPerUnit())
+        .setUnit(RateLimitResponse.RateLimit.Unit.valueOf(unit == null ? "UNKNOWN" : unit.name()));
+    long reset = Math.ceilDiv(decision.resetAtMillis() - now, 1_000);
+    long least = limit.algorithm() instanceof FixedWindow ? 1 : 0;
+    return status
+        .setDurationUntilReset(Duration.newBuilder().setSeconds(Math.max(least, reset)))
+        .build();
+  }
+
+  /** A refusal; of these the longest; else the smallest part left; else the first. */
+  private static int telling(List<Decision> decisions) {
+    int telling = 0;
+    for (int i = 1; i < decisions.size(); i++) {
+      Decision best = decisions.get(telling);
+      Decision next = decisions.get(i);
+      boolean better =
+          next.admitted() == best.admitted()
+              ? next.retryAfterMillis() > best.retryAfterMillis()
+                  || (next.retryAfterMillis() == best.retryAfterMillis()
+                      && partLeft(next) < partLeft(best))
+              : !next.admitted();
+      telling = better ? i : telling;
+    }
+    return telling;
+  }
+
+  private static double partLeft(Decision decision) {
+    return decision.limit() == 0 ? 0 : (double) decision.remaining() / decision.limit();
+  }
+
+  private void note(List<ReferenceAsked> asked, List<List<Decision>> decisions, boolean admitted) {
+    count("refused", !admitted && !mode.shadowMode());
+    count("let pass by the global shadow mode", !admitted && mode.shadowMode());
+    count("admitted", admitted);
+    for (int i = 0; i < asked.size(); i++) {
+      ReferenceAsked one = asked.get(i);
+      boolean refused = refuses(decisions.get(i));
+      count("refund", one.cost() < 0);
+      count("look", one.cost() == 0);
+      count("override", one.override());
+      count("unlimited", one.unlimited());
+      count("unmatched", one.rule() == null);
+      count("several limits", one.limits().size() > 1);
+      count("several limits, refused", one.limits().size() > 1 && refused);
+      count("refused, in shadow mode", refused && cannotRefuse(one));
+      count("quota refused, request admitted", refused && admitted && !cannotRefuse(one));
+      count("admitted, in a refused request", !refused && !admitted && !one.limits().isEmpty());
+      count("shared counter", one.shared());
+      for (ReferenceRule.Part limit : one.limits()) {
+        count(limit.algorithm().id(), true);
+      }
+    }
+  }
+
+  private void count(String branch, boolean taken) {
+    if (taken) {
+      reached.merge(branch, 1, Integer::sum);
+    }
+  }
+}
