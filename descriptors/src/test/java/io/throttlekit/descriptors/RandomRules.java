@@ -63,7 +63,7 @@ sealed interface RandomRules {
           unlimited ? List.of() : limits(),
           name,
           replaces(name),
-          !unlimited && random.nextInt(8) == 0,
+          random.nextInt(8) == 0,
           random.nextInt(4) == 0,
           !unlimited && random.nextInt(6) == 0,
           OnOutage.ERROR,

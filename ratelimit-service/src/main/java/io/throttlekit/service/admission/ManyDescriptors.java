@@ -86,10 +86,11 @@ final class ManyDescriptors {
   }
 
   private void findPassingQuota() {
-    for (Rule rule : rules) {
+    for (int i = 0; i < rules.length; i++) {
+      Rule rule = rules[i];
       if (rule == null) {
         quotaPasses |= compatibility.quotaMode();
-      } else if (rule.shadow()) {
+      } else if (!rule.unlimited() && role(rule, i) == Role.SHADOW) {
         quotaPasses |= rule.quota() || compatibility.quotaMode();
       }
     }

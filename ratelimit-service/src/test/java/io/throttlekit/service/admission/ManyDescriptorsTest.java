@@ -100,6 +100,17 @@ class ManyDescriptorsTest {
   }
 
   @Test
+  void aRefundOfNothingPassesAsAnyRefundDoesAndAnUnlimitedRuleIsNoQuota() {
+    Deciding quota =
+        new Deciding(
+            POLICIES + "- {key: so, shadow_mode: true, rate_limit: {unlimited: true}}",
+            new CompatibilityConfig(false, false, true));
+    assertThat(quota.ask(hits(5, "q1"), refund(1, "q2")).admitted()).isTrue();
+    assertThat(quota.ask(hits(5, "q1"), refund(0, "q2")).admitted()).isTrue();
+    assertThat(quota.ask(hits(5, "one"), charge("so")).admitted()).isFalse();
+  }
+
+  @Test
   void underShadowModeEachIsChargedForItself() {
     Deciding shadow = new Deciding(POLICIES, new CompatibilityConfig(false, true, false));
     Answer answer = shadow.ask(hits(5, "one"), charge("nine"));

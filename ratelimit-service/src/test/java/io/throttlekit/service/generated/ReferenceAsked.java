@@ -102,9 +102,6 @@ record ReferenceAsked(
 
   /** Whether it refuses only together with the other quotas; then what nothing limits is one. */
   boolean quota(boolean globalMode) {
-    if (refund && cost == 0 && rule != null && !rule.shadow()) {
-      return false; // gives nothing back, so it says nothing about its quota
-    }
     return globalMode || (rule != null && rule.quota());
   }
 
