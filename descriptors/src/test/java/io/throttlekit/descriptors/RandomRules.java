@@ -62,7 +62,7 @@ sealed interface RandomRules {
           unlimited,
           unlimited ? List.of() : limits(),
           name,
-          replaces(name),
+          replaces(location, name),
           random.nextInt(8) == 0,
           random.nextInt(4) == 0,
           !unlimited && random.nextInt(6) == 0,
@@ -70,10 +70,10 @@ sealed interface RandomRules {
           null);
     }
 
-    private List<String> replaces(String name) {
+    private List<RuleSpec.Replacement> replaces(SourceLocation location, String name) {
       String replaced = NAMES.get(random.nextInt(NAMES.size()));
       boolean some = random.nextInt(5) == 0 && !replaced.isEmpty() && !replaced.equals(name);
-      return some ? List.of(replaced) : List.of();
+      return some ? List.of(new RuleSpec.Replacement(location, replaced)) : List.of();
     }
 
     private List<LimitSpec> limits() {

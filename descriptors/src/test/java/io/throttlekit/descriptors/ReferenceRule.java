@@ -26,7 +26,7 @@ public record ReferenceRule(
         rule.limits().stream()
             .map(limit -> new Part(limit.algorithm(), limit.requestsPerUnit(), limit.unit()))
             .toList(),
-        rule.replaces(),
+        rule.replaces().stream().map(RuleSpec.Replacement::name).toList(),
         rule.shadow(),
         rule.quota(),
         rule.overdraft());
