@@ -42,7 +42,7 @@ public final class InMemoryStore {
   private final TimeSource time;
   private final Cache<CounterKey, Counter> counters;
   private final Policy.VarExpiration<CounterKey, Counter> expiration;
-  private final RecentCounters recent;
+  private final RecentCounters recent = new RecentCounters();
   private final AtomicLong created = new AtomicLong();
   private final LongAdder forgotten = new LongAdder();
 
@@ -58,7 +58,6 @@ public final class InMemoryStore {
       throw new IllegalArgumentException("maxCounters must be at least 1, was " + maxCounters);
     }
     this.time = time;
-    this.recent = new RecentCounters(maxCounters);
     this.counters =
         Caffeine.newBuilder()
             .maximumWeight(maxCounters)
@@ -170,7 +169,11 @@ public final class InMemoryStore {
 
   private Counter counter(Charge charge, long now) {
     Counter known = known(charge.key(), now);
-    return known != null ? known : counters.get(charge.key(), key -> create(charge, now));
+    if (known != null) {
+      return known;
+    }
+    recent.makeRoomFor(counters.estimatedSize() + 1);
+    return counters.get(charge.key(), key -> create(charge, now));
   }
 
   private @Nullable Counter known(CounterKey key, long now) {

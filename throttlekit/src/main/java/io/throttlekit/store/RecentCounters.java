@@ -9,65 +9,101 @@ import org.jspecify.annotations.Nullable;
  * Counters that were asked for lately, found without the bookkeeping of the cache.
  *
  * <p>Two slots next to each other for a hash, the counter that came last takes the first. A look-up
- * leaves out a counter that the cache should hear of: at its first requests, at every 16th
+ * leaves out a counter that the cache should hear of: at its first requests, at every 32nd
  * afterwards, so that the cache still knows what is asked for often, and when its time in the cache
- * may be up. Thread-safe; a retired counter may still be found here until someone notices and drops
- * it.
+ * may be up. There are a few slots for each counter of the store, not more: a table that stays in
+ * the processor's cache is worth more than one without collisions. Thread-safe; a retired counter
+ * may still be found here until someone notices and drops it.
  */
 final class RecentCounters {
   private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Counter[].class);
-  private static final int MAX_SLOTS = 1 << 16;
+  private static final int GOLDEN_RATIO = 0x9E3779B9;
+  private static final int FEWEST_SLOTS = 1 << 10;
+  private static final int MOST_SLOTS = 1 << 18;
+  private static final int SLOTS_PER_COUNTER = 2;
   private static final int ALWAYS_HEARD = 16;
+  private static final int HEARD_EVERY = 32;
 
   /** Nearer to the end of its time in the cache than this, a counter is looked up there. */
   private static final long CACHE_DECIDES_MILLIS = 500;
 
-  private final @Nullable Counter[] slots;
+  private volatile @Nullable Counter[] slots = new @Nullable Counter[FEWEST_SLOTS];
 
-  RecentCounters(long maxCounters) {
-    long wanted = Math.min(MAX_SLOTS, Math.max(1, maxCounters) * 4);
-    slots = new @Nullable Counter[Integer.highestOneBit((int) wanted)];
+  /** Makes room for a store of so many counters; there is never less room again. */
+  void makeRoomFor(long counters) {
+    if (slots.length < Math.min(MOST_SLOTS, counters * SLOTS_PER_COUNTER)) {
+      grow(counters);
+    }
   }
 
   @Nullable Counter find(CounterKey key, long nowMillis) {
-    int slot = slot(key);
-    Counter counter = at(slot);
+    @Nullable Counter[] table = slots;
+    int slot = slot(table, key);
+    Counter counter = at(table, slot);
     if (counter == null || !counter.isFor(key)) {
-      counter = at(slot ^ 1);
+      counter = at(table, slot ^ 1);
       if (counter == null || !counter.isFor(key)) {
         return null;
       }
     }
     int asked = ++counter.asked; // a lost update is a request that the cache hears of later
-    boolean heard = asked < ALWAYS_HEARD || asked % ALWAYS_HEARD == 0;
+    boolean heard = asked < ALWAYS_HEARD || asked % HEARD_EVERY == 0;
     boolean due = nowMillis >= counter.keptUntilMillis() - CACHE_DECIDES_MILLIS;
     return heard || due ? null : counter;
   }
 
   void put(Counter counter) {
-    int slot = slot(counter.key);
-    Counter first = at(slot);
-    if (first == counter || at(slot ^ 1) == counter) {
-      return;
-    }
-    if (first != null) {
-      SLOT.setRelease(slots, slot ^ 1, first);
-    }
-    SLOT.setRelease(slots, slot, counter);
+    put(slots, counter);
   }
 
   /** Drops whatever is where {@code key} would be. */
   void drop(CounterKey key) {
-    int slot = slot(key);
-    SLOT.setRelease(slots, slot, (Counter) null);
-    SLOT.setRelease(slots, slot ^ 1, (Counter) null);
+    @Nullable Counter[] table = slots;
+    int slot = slot(table, key);
+    SLOT.setRelease(table, slot, (Counter) null);
+    SLOT.setRelease(table, slot ^ 1, (Counter) null);
   }
 
-  private @Nullable Counter at(int slot) {
-    return (Counter) SLOT.getAcquire(slots, slot);
+  /**
+   * What is put or dropped meanwhile may be lost or come back: no harm to a table of the recent.
+   */
+  private synchronized void grow(long counters) {
+    @Nullable Counter[] before = slots;
+    int length = before.length;
+    while (length < Math.min(MOST_SLOTS, counters * SLOTS_PER_COUNTER)) {
+      length *= 2;
+    }
+    if (length == before.length) {
+      return;
+    }
+    @Nullable Counter[] table = new @Nullable Counter[length];
+    for (int slot = 0; slot < before.length; slot++) {
+      Counter counter = at(before, slot);
+      if (counter != null) {
+        put(table, counter);
+      }
+    }
+    slots = table;
   }
 
-  private int slot(CounterKey key) {
-    return key.hashCode() & (slots.length - 1);
+  private static void put(@Nullable Counter[] table, Counter counter) {
+    int slot = slot(table, counter.key);
+    Counter first = at(table, slot);
+    if (first == counter || at(table, slot ^ 1) == counter) {
+      return;
+    }
+    if (first != null) {
+      SLOT.setRelease(table, slot ^ 1, first);
+    }
+    SLOT.setRelease(table, slot, counter);
+  }
+
+  private static @Nullable Counter at(@Nullable Counter[] table, int slot) {
+    return (Counter) SLOT.getAcquire(table, slot);
+  }
+
+  private static int slot(@Nullable Counter[] table, CounterKey key) {
+    int bitsAway = Integer.numberOfLeadingZeros(table.length) + 1;
+    return key.hashCode() * GOLDEN_RATIO >>> bitsAway; // hash codes of user-1, user-2 … lie close
   }
 }
