@@ -104,6 +104,6 @@ final class RecentCounters {
 
   private static int slot(@Nullable Counter[] table, CounterKey key) {
     int bitsAway = Integer.numberOfLeadingZeros(table.length) + 1;
-    return key.hashCode() * GOLDEN_RATIO >>> bitsAway; // hash codes of user-1, user-2 … lie close
+    return (key.hashCode() * GOLDEN_RATIO) >>> bitsAway; // hash codes of user-1, user-2 … lie close
   }
 }
