@@ -195,7 +195,9 @@ final class Counter {
   }
 
   private <S> void store(RateAlgorithm<S> algorithm, @Nullable Object next) {
-    used = next != null;
+    if (used != (next != null)) { // unwritten memory stays with the processors that read it
+      used = next != null;
+    }
     if (next != null && algorithm instanceof TwoNumbers<S> numbers) {
       S state = cast(next);
       first = numbers.first(state);

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Counters that were asked for lately, found without the bookkeeping of the cache.
  *
  * <p>Two slots next to each other for a hash, the counter that came last takes the first. A look-up
- * leaves out a counter that the cache should hear of: at its first requests, at every 32nd
+ * leaves out a counter that the cache should hear of: at its first requests, at every 64th
  * afterwards, so that the cache still knows what is asked for often, and when its time in the cache
  * may be up. There are a few slots for each counter of the store, not more: a table that stays in
  * the processor's cache is worth more than one without collisions. Thread-safe; a retired counter
@@ -22,7 +22,7 @@ final class RecentCounters {
   private static final int MOST_SLOTS = 1 << 18;
   private static final int SLOTS_PER_COUNTER = 2;
   private static final int ALWAYS_HEARD = 16;
-  private static final int HEARD_EVERY = 32;
+  private static final int HEARD_EVERY = 64;
 
   /** Nearer to the end of its time in the cache than this, a counter is looked up there. */
   private static final long CACHE_DECIDES_MILLIS = 500;

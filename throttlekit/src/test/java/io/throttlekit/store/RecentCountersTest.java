@@ -20,12 +20,12 @@ class RecentCountersTest {
     Counter counter = counter("a");
     recent.put(counter);
     List<Integer> heard = new ArrayList<>();
-    for (int asked = 1; asked <= 100; asked++) {
+    for (int asked = 1; asked <= 200; asked++) {
       if (recent.find(counter.key, NOW) == null) {
         heard.add(asked);
       }
     }
-    assertThat(heard).hasSize(15 + 3).startsWith(1, 2, 3).endsWith(15, 32, 64, 96);
+    assertThat(heard).hasSize(15 + 3).startsWith(1, 2, 3).endsWith(15, 64, 128, 192);
   }
 
   @Test
