@@ -1,5 +1,6 @@
 package io.throttlekit;
 
+import java.security.SecureRandom;
 import java.util.Arrays;
 
 /**
@@ -11,19 +12,19 @@ import java.util.Arrays;
  * Ordered, so that a hash map stays fast when someone chooses values with equal hash codes.
  * Immutable and thread-safe.
  *
- * <p>The entries are one array of bytes: comparing keys of counters that are not in the processor's
- * cache waits for memory once, not once for every text.
+ * <p>Every process hashes with a secret of its own, so nobody can choose values that fall together.
  */
 public final class CounterKey implements Comparable<CounterKey> {
+  private static final SipHash HASH = secret(new SecureRandom());
+
   private final String scope;
   private final byte[] entries;
-  private final int hash;
+  private final SipHash.Hash hash;
 
   private CounterKey(String scope, byte[] entries) {
     this.scope = scope;
     this.entries = entries;
-    int h = 31 * scope.hashCode() + Arrays.hashCode(entries);
-    this.hash = h ^ (h >>> 16);
+    this.hash = HASH.of(entries);
   }
 
   /**
@@ -42,11 +43,15 @@ public final class CounterKey implements Comparable<CounterKey> {
   }
 
   /**
-   * The charged entries as bytes, different ones for different entries. Not a copy: nobody may
-   * write to them.
+   * The lower half of a hash of the entries with 128 bits, which no two counters have in common.
    */
-  public byte[] encodedEntries() {
-    return entries;
+  public long lowHash() {
+    return hash.low();
+  }
+
+  /** The upper half of that hash. */
+  public long highHash() {
+    return hash.high();
   }
 
   /** How many bytes the entries take. */
@@ -63,17 +68,15 @@ public final class CounterKey implements Comparable<CounterKey> {
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof CounterKey that && isOf(that.hash, that.scope, that.entries);
-  }
-
-  /** Whether a key with these parts equals this one. */
-  public boolean isOf(int thatHash, String thatScope, byte[] thatEntries) {
-    return hash == thatHash && scope.equals(thatScope) && Arrays.equals(entries, thatEntries);
+    return other instanceof CounterKey that
+        && hash.low() == that.hash.low()
+        && scope.equals(that.scope)
+        && Arrays.equals(entries, that.entries);
   }
 
   @Override
   public int hashCode() {
-    return hash;
+    return (int) (hash.low() >>> Integer.SIZE) ^ scope.hashCode();
   }
 
   /** Scope and entries, each text preceded by its length, so that different keys differ. */
@@ -84,5 +87,9 @@ public final class CounterKey implements Comparable<CounterKey> {
       text.append('|').append(entry.length()).append(':').append(entry);
     }
     return text.toString();
+  }
+
+  private static SipHash secret(SecureRandom random) {
+    return new SipHash(random.nextLong(), random.nextLong(), 1, 3);
   }
 }

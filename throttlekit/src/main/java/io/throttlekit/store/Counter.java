@@ -42,9 +42,9 @@ final class Counter {
 
   // Of the key, here because most counters are not in the processor's cache when they are asked
   // for.
-  private final int hash;
   private final String scope;
-  private final byte[] entries;
+  private final long lowHash;
+  private final long highHash;
 
   /** Several counters are held in this order. */
   final long order;
@@ -68,9 +68,9 @@ final class Counter {
 
   Counter(CounterKey key, long order, RateAlgorithm<?> algorithm, long keptUntilMillis) {
     this.key = key;
-    this.hash = key.hashCode();
     this.scope = key.scope();
-    this.entries = key.encodedEntries();
+    this.lowHash = key.lowHash();
+    this.highHash = key.highHash();
     this.order = order;
     this.algorithm = algorithm;
     this.keptUntilMillis = keptUntilMillis;
@@ -78,7 +78,9 @@ final class Counter {
 
   /** Whether {@code wanted} is the key of this counter. */
   boolean isFor(CounterKey wanted) {
-    return wanted.isOf(hash, scope, entries);
+    return wanted.lowHash() == lowHash
+        && wanted.highHash() == highHash
+        && wanted.scope().equals(scope);
   }
 
   RateAlgorithm<?> algorithm() {

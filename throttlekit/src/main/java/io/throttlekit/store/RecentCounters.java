@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class RecentCounters {
   private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Counter[].class);
-  private static final int GOLDEN_RATIO = 0x9E3779B9;
   private static final int FEWEST_SLOTS = 1 << 10;
   private static final int MOST_SLOTS = 1 << 18;
   private static final int SLOTS_PER_COUNTER = 2;
@@ -103,7 +102,6 @@ final class RecentCounters {
   }
 
   private static int slot(@Nullable Counter[] table, CounterKey key) {
-    int bitsAway = Integer.numberOfLeadingZeros(table.length) + 1;
-    return (key.hashCode() * GOLDEN_RATIO) >>> bitsAway; // hash codes of user-1, user-2 … lie close
+    return key.hashCode() & (table.length - 1);
   }
 }

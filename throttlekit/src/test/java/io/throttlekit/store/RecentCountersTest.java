@@ -6,6 +6,10 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.rate.FixedWindow;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class RecentCountersTest {
@@ -44,16 +48,15 @@ class RecentCountersTest {
   }
 
   @Test
-  void twoCountersOfOneHashAreKeptAndTheThirdTakesThePlaceOfTheOldest() {
-    Counter first = known("AaAa"); // texts of one hash code, so of one slot
-    Counter second = known("AaBB");
-    assertThat(first.key).hasSameHashCodeAs(second.key);
+  void twoCountersOfOnePlaceAreKeptAndTheThirdTakesThatOfTheOldest() {
+    Counter first = known("first");
+    Counter second = known(sharingThePlaceOf(first));
     assertThat(recent.find(first.key, NOW)).isSameAs(first);
     assertThat(recent.find(second.key, NOW)).isSameAs(second);
-    Counter third = known("BBBB");
-    assertThat(recent.find(first.key, NOW)).isNull();
-    assertThat(recent.find(second.key, NOW)).isSameAs(second);
+    Counter third = known(sharingThePlaceOf(first, second));
     assertThat(recent.find(third.key, NOW)).isSameAs(third);
+    long kept = Stream.of(first, second).filter(c -> recent.find(c.key, NOW) == c).count();
+    assertThat(kept).isEqualTo(1);
   }
 
   @Test
@@ -65,6 +68,17 @@ class RecentCountersTest {
     }
     long found = counters.stream().filter(c -> recent.find(c.key, NOW) == c).count();
     assertThat(found).isGreaterThan(17_000);
+  }
+
+  /** A user whose counter lies in the same two of the 1,024 slots. */
+  private static String sharingThePlaceOf(Counter... others) {
+    Set<CounterKey> taken = Stream.of(others).map(c -> c.key).collect(Collectors.toSet());
+    int place = key("first").hashCode() & 1_022;
+    return IntStream.iterate(0, i -> i + 1)
+        .mapToObj(Integer::toString)
+        .filter(user -> (key(user).hashCode() & 1_022) == place && !taken.contains(key(user)))
+        .findFirst()
+        .orElseThrow();
   }
 
   private Counter known(String user) {

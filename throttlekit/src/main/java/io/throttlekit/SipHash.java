@@ -1,0 +1,84 @@
+package io.throttlekit;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
+/**
+ * SipHash with 128 bits of output: without the secret nobody finds two texts of one hash, and by
+ * chance a million texts have two in one of 10^27 cases.
+ *
+ * <p>Source: Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012), with the 128-bit
+ * output of their reference implementation.
+ *
+ * @param compressionRounds 1 is what hash tables take, 2 is the usual
+ * @param finalRounds 3 where the former is 1, else 4
+ */
+record SipHash(long key0, long key1, int compressionRounds, int finalRounds) {
+  private static final VarHandle WORD =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final int WORD_BYTES = 8;
+  private static final int OF_LOW_HALF = 0xEE;
+  private static final int OF_HIGH_HALF = 0xDD;
+
+  /** The hash of {@code bytes}. */
+  Hash of(byte[] bytes) {
+    State state = new State(key0, key1);
+    int whole = bytes.length & -WORD_BYTES;
+    for (int at = 0; at < whole; at += WORD_BYTES) {
+      state.take((long) WORD.get(bytes, at), compressionRounds);
+    }
+    long last = (long) bytes.length << 56;
+    for (int at = whole; at < bytes.length; at++) {
+      last |= (bytes[at] & 0xFFL) << ((at - whole) * Byte.SIZE);
+    }
+    state.take(last, compressionRounds);
+    state.v2 ^= OF_LOW_HALF;
+    long low = state.end(finalRounds);
+    state.v1 ^= OF_HIGH_HALF;
+    return new Hash(low, state.end(finalRounds));
+  }
+
+  /** 128 bits. */
+  record Hash(long low, long high) {}
+
+  private static final class State {
+    private long v0;
+    private long v1;
+    private long v2;
+    private long v3;
+
+    State(long key0, long key1) {
+      v0 = key0 ^ 0x736f6d6570736575L;
+      v1 = key1 ^ 0x646f72616e646f6dL ^ OF_LOW_HALF;
+      v2 = key0 ^ 0x6c7967656e657261L;
+      v3 = key1 ^ 0x7465646279746573L;
+    }
+
+    void take(long word, int rounds) {
+      v3 ^= word;
+      turn(rounds);
+      v0 ^= word;
+    }
+
+    long end(int rounds) {
+      turn(rounds);
+      return v0 ^ v1 ^ v2 ^ v3;
+    }
+
+    private void turn(int rounds) {
+      for (int round = 0; round < rounds; round++) {
+        v0 += v1;
+        v2 += v3;
+        v1 = Long.rotateLeft(v1, 13) ^ v0;
+        v3 = Long.rotateLeft(v3, 16) ^ v2;
+        v0 = Long.rotateLeft(v0, 32);
+        v2 += v1;
+        v0 += v3;
+        v1 = Long.rotateLeft(v1, 17) ^ v2;
+        v3 = Long.rotateLeft(v3, 21) ^ v0;
+        v2 = Long.rotateLeft(v2, 32);
+      }
+    }
+  }
+}
