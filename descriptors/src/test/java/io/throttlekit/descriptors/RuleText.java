@@ -39,7 +39,8 @@ final class RuleText {
     if (!rule.replaces().isEmpty()) {
       yaml.append(indent).append("replaces:\n");
       rule.replaces()
-          .forEach(name -> yaml.append(indent).append("  - name: ").append(name).append('\n'));
+          .forEach(replaced ->
+              yaml.append(indent).append("  - name: ").append(replaced.name()).append('\n'));
     }
   }
 

@@ -55,6 +55,8 @@ class FloorsTest {
                         "java.lang..",
                         "java.time..",
                         "java.io",
+                        "java.nio",
+                        "java.security",
                         "com.github.benmanes.caffeine..",
                         "org.jspecify.."))));
   }
