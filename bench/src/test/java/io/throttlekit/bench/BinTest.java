@@ -47,7 +47,9 @@ class BinTest {
         + " says more'",
     "bench, all of it, 2, 'bin/bench: all takes no arguments, but got of it'",
     "demo, --mesh, 2, bin/demo --mesh is not built yet",
-    "throttlekit, serve, 1, throttlekit: nothing to run in HOME/ratelimit-service/target"
+    "throttlekit, serve, 1, 'throttlekit: there is no ratelimit-service jar in"
+        + " HOME/ratelimit-service/target: build it with ''mvn -DskipTests package'', or copy it"
+        + " there with its lib folder'"
   })
   void aWrongCallIsOneLineAlsoThroughALinkToALink(
       String program, String arguments, int code, String line) throws Exception {
