@@ -63,13 +63,14 @@ final class BareClient implements AutoCloseable {
     socket.setSoTimeout(Math.toIntExact(Math.max(1, patience.toMillis())));
     int open = 0;
     int size = 0;
+    boolean first = lastStream < 0;
     for (RequestFrames request : requests) {
-      size += request.size();
+      size += request.size(first && size == 0);
     }
     ByteBuffer batch = ByteBuffer.allocate(size);
     for (RequestFrames request : requests) {
       lastStream += 2;
-      request.put(lastStream, batch);
+      request.put(lastStream, first && open == 0, batch);
       open++;
     }
     out.write(batch.array());

@@ -1,13 +1,21 @@
 package io.throttlekit.service.warmup;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersEncoder;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Headers;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 /**
  * The HTTP/2 frames of one unary gRPC request, ready but for the number of its stream.
  *
- * <p>Headers are literals without an index (RFC 7541 §6.2.2), so that the frames of one request do
- * not depend on those before it. Immutable.
+ * <p>Its headers are compressed as every client does it: the first request of a connection spells
+ * them out, all others refer to it. Immutable.
  */
 final class RequestFrames {
   private static final int HEAD = 9;
@@ -18,34 +26,47 @@ final class RequestFrames {
   private static final byte WINDOW_UPDATE = 8;
   private static final byte END_STREAM = 1;
   private static final byte END_HEADERS = 4;
-  private static final byte METHOD_POST = (byte) 0x83; // places in HPACK's static table
-  private static final byte SCHEME_HTTP = (byte) 0x86;
   private static final int NEVER_FULL = Integer.MAX_VALUE - 65_535;
 
-  private final byte[] headers;
+  private final byte[] firstHeaders;
+  private final byte[] laterHeaders;
   private final byte[] message;
 
-  private RequestFrames(byte[] headers, byte[] message) {
-    this.headers = headers;
+  private RequestFrames(byte[] firstHeaders, byte[] laterHeaders, byte[] message) {
+    this.firstHeaders = firstHeaders;
+    this.laterHeaders = laterHeaders;
     this.message = message;
   }
 
   /**
-   * A call of {@code method} with one message.
+   * Calls of {@code method} with one message each, for connections that make no other calls.
    *
    * @param method {@code package.Service/Method}
    */
-  static RequestFrames of(String method, byte[] message) {
-    ByteBuffer block = ByteBuffer.allocate(256 + method.length());
-    block.put(METHOD_POST).put(SCHEME_HTTP);
-    literal(block, ":path", "/" + method);
-    literal(block, ":authority", "warm-up");
-    literal(block, "te", "trailers");
-    literal(block, "content-type", "application/grpc");
-    literal(block, "user-agent", "warm-up");
-    byte[] headers = new byte[block.position()];
-    block.flip().get(headers);
-    return new RequestFrames(headers, message);
+  static List<RequestFrames> of(String method, List<byte[]> messages) {
+    Http2Headers headers =
+        new DefaultHttp2Headers()
+            .method("POST")
+            .scheme("http")
+            .path("/" + method)
+            .authority("warm-up")
+            .set("te", "trailers")
+            .set("content-type", "application/grpc")
+            .set("user-agent", "warm-up");
+    DefaultHttp2HeadersEncoder connection = new DefaultHttp2HeadersEncoder();
+    byte[] first = block(connection, headers);
+    byte[] later = block(connection, headers);
+    return messages.stream().map(bytes -> new RequestFrames(first, later, bytes)).toList();
+  }
+
+  private static byte[] block(DefaultHttp2HeadersEncoder connection, Http2Headers headers) {
+    ByteBuf block = Unpooled.buffer();
+    try {
+      connection.encodeHeaders(1, headers, block);
+    } catch (Http2Exception impossible) {
+      throw new IllegalStateException(impossible);
+    }
+    return ByteBufUtil.getBytes(block);
   }
 
   /** What a client says first: the preface, no settings, and a window that no answer fills. */
@@ -61,30 +82,28 @@ final class RequestFrames {
   }
 
   /** How many bytes {@link #put} writes. */
-  int size() {
-    return HEAD + headers.length + HEAD + PREFIX + message.length;
+  int size(boolean first) {
+    return HEAD + headers(first).length + HEAD + PREFIX + message.length;
   }
 
-  /** Writes the frames for a stream. */
-  void put(int stream, ByteBuffer into) {
+  /**
+   * Writes the frames for a stream.
+   *
+   * @param first whether it is the first of its connection
+   */
+  void put(int stream, boolean first, ByteBuffer into) {
+    byte[] headers = headers(first);
     head(into, headers.length, HEADERS, END_HEADERS, stream);
     into.put(headers);
     head(into, PREFIX + message.length, DATA, END_STREAM, stream);
     into.put((byte) 0).putInt(message.length).put(message);
   }
 
+  private byte[] headers(boolean first) {
+    return first ? firstHeaders : laterHeaders;
+  }
+
   private static void head(ByteBuffer into, int length, byte type, byte flags, int stream) {
     into.put((byte) (length >> 16)).putShort((short) length).put(type).put(flags).putInt(stream);
-  }
-
-  /** Names and values here are shorter than the 127 bytes that one byte of length can say. */
-  private static void literal(ByteBuffer block, String name, String value) {
-    block.put((byte) 0);
-    text(block, name);
-    text(block, value);
-  }
-
-  private static void text(ByteBuffer block, String text) {
-    block.put((byte) text.length()).put(text.getBytes(StandardCharsets.US_ASCII));
   }
 }

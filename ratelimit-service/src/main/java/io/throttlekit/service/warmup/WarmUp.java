@@ -3,6 +3,7 @@ package io.throttlekit.service.warmup;
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.opentelemetry.api.trace.TracerProvider;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.LoadOptions;
 import io.throttlekit.descriptors.PolicyBook;
@@ -43,6 +44,7 @@ public final class WarmUp {
   static final Duration LONGEST = Duration.ofSeconds(5);
 
   private static final int LARGEST_BURST = 64;
+
   private static final long COUNTERS = 1_000;
 
   private static final String POLICIES =
@@ -51,25 +53,33 @@ public final class WarmUp {
       descriptors:
         - {key: user, rate_limit: {unit: minute, requests_per_unit: 1000000}}
         - {key: closed, rate_limit: {unit: day, requests_per_unit: 1}}
-        - {key: path, value: "/api/*", rate_limit: {unit: hour, requests_per_unit: 1000000}}
+        - {key: path, value: "/api/*", rate_limit: {unit: hour, requests_per_unit: 4294967295}}
+        - key: path
+          value: /shop/checkout
+          descriptors:
+            - {key: remote_address, rate_limit: {unit: hour, requests_per_unit: 1000000000}}
         - key: tenant
           descriptors:
             - {key: user, rate_limit: {unit: second, requests_per_unit: 100}}
       """;
 
   private static final List<RequestFrames> REQUESTS =
-      List.of(
-          request(List.of("user", "a")),
-          request(List.of("user", "b")),
-          request(List.of("closed", "a")),
-          request(List.of("path", "/api/v1")),
-          request(List.of("tenant", "t", "user", "a")),
-          request(List.of("unknown", "a")),
-          request(
-              List.of("user", "c"),
-              List.of("path", "/api/v2"),
-              List.of("tenant", "t", "user", "b"),
-              List.of("unknown", "b")));
+      RequestFrames.of(
+          METHOD,
+          List.of(
+              request(List.of("user", "a")),
+              request(List.of("user", "b")),
+              request(List.of("closed", "a")),
+              request(List.of("path", "/api/v1")),
+              request(List.of("path", "/shop/checkout", "remote_address", "203.0.113.7")),
+              request(List.of("path", "/shop/checkout", "remote_address", "2001:db8:85a3::7334")),
+              request(List.of("tenant", "t", "user", "a")),
+              request(List.of("unknown", "a")),
+              request(
+                  List.of("user", "c"),
+                  List.of("path", "/api/v2"),
+                  List.of("tenant", "t", "user", "b"),
+                  List.of("unknown", "b"))));
 
   private final ServiceConfig config;
   private final TimeSource time;
@@ -115,8 +125,7 @@ public final class WarmUp {
               config.grpc().limits().descriptors(),
               time);
       GrpcServer server =
-          new GrpcServer(
-              scratch(config.grpc()), frontEnd, new Health(), metrics, DecisionTracing.off(), time);
+          new GrpcServer(scratch(config.grpc()), frontEnd, new Health(), metrics, tracing(), time);
       server.start();
       try {
         return send(server.port(), requests);
@@ -145,6 +154,13 @@ public final class WarmUp {
     return answered;
   }
 
+  /** Like the real one, but nothing is ever recorded. */
+  private DecisionTracing tracing() {
+    return config.telemetry().tracing()
+        ? DecisionTracing.on(TracerProvider.noop().get("warm-up"), 0, () -> 1)
+        : DecisionTracing.off();
+  }
+
   private static List<RequestFrames> batch(int first, int size) {
     return IntStream.range(first, first + size)
         .mapToObj(i -> REQUESTS.get(i % REQUESTS.size()))
@@ -169,7 +185,7 @@ public final class WarmUp {
   }
 
   @SafeVarargs
-  private static RequestFrames request(List<String>... descriptors) {
+  private static byte[] request(List<String>... descriptors) {
     RateLimitRequest.Builder request = RateLimitRequest.newBuilder().setDomain("warm-up");
     for (List<String> entries : descriptors) {
       RateLimitDescriptor.Builder descriptor = request.addDescriptorsBuilder();
@@ -177,6 +193,6 @@ public final class WarmUp {
         descriptor.addEntriesBuilder().setKey(entries.get(i)).setValue(entries.get(i + 1));
       }
     }
-    return RequestFrames.of(METHOD, request.build().toByteArray());
+    return request.build().toByteArray();
   }
 }
