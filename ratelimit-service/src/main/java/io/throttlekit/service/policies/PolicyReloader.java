@@ -59,9 +59,12 @@ public final class PolicyReloader implements AutoCloseable {
     this.store = store;
     this.time = time;
     this.listener = listener;
-    String mergeSwitch =
-        runtime() == null ? "policies.merge_domains: true" : "MERGE_DOMAIN_CONFIG=true";
-    this.loader = new PolicyLoader(new LoadOptions(config.mergeDomains(), mergeSwitch));
+    boolean merges = config.mergeDomains();
+    this.loader =
+        new PolicyLoader(
+            runtime() == null
+                ? new LoadOptions(merges)
+                : new LoadOptions(merges, "MERGE_DOMAIN_CONFIG=true"));
     this.timer =
         Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("policy-reloader").factory());

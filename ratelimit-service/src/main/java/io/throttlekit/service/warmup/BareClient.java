@@ -15,17 +15,13 @@ import java.time.Duration;
  *
  * <p>It stands in for grpc-java's client, which must not run in the process of the server: both
  * share their base classes, and what the compiler then learns of them from two kinds of use cost a
- * decision a fifth of its time (measured, see docs/BENCHMARKS.md). For one thread.
+ * decision a seventh of its time (docs/adr/0004). For one thread.
  */
 final class BareClient implements AutoCloseable {
-  private static final int HEAD = 9; // bytes of a frame before its payload, RFC 9113 §4.1
-  private static final int HEADERS = 1;
   private static final int RST_STREAM = 3;
-  private static final int SETTINGS = 4;
-  private static final int PING = 6;
+  private static final byte PING = 6;
   private static final int GOAWAY = 7;
-  private static final int ACK = 1;
-  private static final int END_STREAM = 1;
+  private static final byte ACK = 1;
   private static final int PING_BYTES = 8;
 
   private final Socket socket;
@@ -87,27 +83,26 @@ final class BareClient implements AutoCloseable {
     in.readInt(); // which stream it is does not matter
     if (type == PING && (flags & ACK) == 0 && length == PING_BYTES) {
       long opaque = in.readLong();
-      out.write(frame(PING, PING_BYTES).putLong(opaque).array());
+      out.write(acknowledgement(PING, PING_BYTES).putLong(opaque).array());
       return 0;
     }
     in.skipNBytes(length);
-    if (type == SETTINGS && (flags & ACK) == 0) {
-      out.write(frame(SETTINGS, 0).array());
+    if (type == RequestFrames.SETTINGS && (flags & ACK) == 0) {
+      out.write(acknowledgement(RequestFrames.SETTINGS, 0).array());
     } else if (type == GOAWAY) {
       throw new EOFException("the server wants no more requests");
     }
-    boolean ended = type == RST_STREAM || (type == HEADERS && (flags & END_STREAM) != 0);
+    boolean ended =
+        type == RST_STREAM
+            || (type == RequestFrames.HEADERS && (flags & RequestFrames.END_STREAM) != 0);
     return ended ? 1 : 0;
   }
 
-  /** An acknowledgement on the connection itself. */
-  private static ByteBuffer frame(int type, int length) {
-    return ByteBuffer.allocate(HEAD + length)
-        .put((byte) 0)
-        .putShort((short) length)
-        .put((byte) type)
-        .put((byte) ACK)
-        .putInt(0);
+  /** The head of an acknowledgement, with room for what is acknowledged. */
+  private static ByteBuffer acknowledgement(byte type, int length) {
+    ByteBuffer frame = ByteBuffer.allocate(RequestFrames.HEAD + length);
+    RequestFrames.head(frame, length, type, ACK, 0);
+    return frame;
   }
 
   @Override

@@ -18,13 +18,16 @@ import java.util.List;
  * them out, all others refer to it. Immutable.
  */
 final class RequestFrames {
-  private static final int HEAD = 9;
+  /** Bytes of a frame before its payload, RFC 9113 §4.1. */
+  static final int HEAD = 9;
+
+  static final byte HEADERS = 1;
+  static final byte SETTINGS = 4;
+  static final byte END_STREAM = 1;
+
   private static final int PREFIX = 5; // of a gRPC message: compressed or not, and its length
   private static final byte DATA = 0;
-  private static final byte HEADERS = 1;
-  private static final byte SETTINGS = 4;
   private static final byte WINDOW_UPDATE = 8;
-  private static final byte END_STREAM = 1;
   private static final byte END_HEADERS = 4;
   private static final int NEVER_FULL = Integer.MAX_VALUE - 65_535;
 
@@ -103,7 +106,8 @@ final class RequestFrames {
     return first ? firstHeaders : laterHeaders;
   }
 
-  private static void head(ByteBuffer into, int length, byte type, byte flags, int stream) {
+  /** Writes the head of a frame. */
+  static void head(ByteBuffer into, int length, byte type, byte flags, int stream) {
     into.put((byte) (length >> 16)).putShort((short) length).put(type).put(flags).putInt(stream);
   }
 }

@@ -1,12 +1,11 @@
 package io.throttlekit.service.admission;
 
-import io.opentelemetry.api.OpenTelemetry;
 import io.throttlekit.ManualTime;
 import io.throttlekit.descriptors.Descriptor;
 import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.server.Book;
+import io.throttlekit.service.server.Setup;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.store.InMemoryStore;
 import java.util.List;
@@ -16,8 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Admission over some policies of a domain {@code d}, in short words. */
 final class Deciding {
-  static final CompatibilityConfig NATIVE = new CompatibilityConfig(false, false, false);
-
   final ManualTime time = new ManualTime(0);
   final RateLimitMetrics metrics;
   private final AtomicReference<@Nullable PolicyBook> book = new AtomicReference<>();
@@ -29,19 +26,12 @@ final class Deciding {
       load(descriptors);
     }
     InMemoryStore store = new InMemoryStore(time, 1_000);
-    metrics =
-        new RateLimitMetrics(
-            OpenTelemetry.noop().getMeter("test"),
-            book::get,
-            store::size,
-            store::forgotten,
-            .8,
-            1_000);
+    metrics = Setup.metrics(book::get, store);
     admission = new MemoryAdmission(book::get, store, compatibility, metrics);
   }
 
   static Deciding by(String descriptors) {
-    return new Deciding(descriptors, NATIVE);
+    return new Deciding(descriptors, Setup.NATIVE);
   }
 
   void load(String descriptors) {
@@ -58,7 +48,7 @@ final class Deciding {
 
   Answer ask(String domain, long hits, Descriptor... descriptors) {
     RateLimitRequest request = new RateLimitRequest(domain, List.of(descriptors), hits);
-    return Objects.requireNonNull(admission.decide(request, new Never()));
+    return Objects.requireNonNull(admission.decide(request, new NeverLater()));
   }
 
   static Descriptor charge(String key) {
@@ -75,18 +65,5 @@ final class Deciding {
 
   static long left(Answer answer, int index) {
     return answer.verdicts().get(index).remaining();
-  }
-
-  /** Counters in memory answer at once. */
-  private record Never() implements Later {
-    @Override
-    public void answered(Answer answer) {
-      throw new AssertionError(answer);
-    }
-
-    @Override
-    public void failed(Throwable cause) {
-      throw new AssertionError(cause);
-    }
   }
 }

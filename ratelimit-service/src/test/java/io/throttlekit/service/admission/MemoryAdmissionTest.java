@@ -13,6 +13,7 @@ import io.throttlekit.descriptors.Descriptor;
 import io.throttlekit.descriptors.LimitOverride;
 import io.throttlekit.descriptors.LimitUnit;
 import io.throttlekit.service.config.CompatibilityConfig;
+import io.throttlekit.service.server.Setup;
 import org.junit.jupiter.api.Test;
 
 /** One descriptor. */
@@ -31,7 +32,7 @@ class MemoryAdmissionTest {
 
   @Test
   void nothingIsDecidedBeforePoliciesAreLoaded() {
-    Deciding empty = new Deciding(null, Deciding.NATIVE);
+    Deciding empty = new Deciding(null, Setup.NATIVE);
     assertThatExceptionOfType(NoPoliciesException.class)
         .isThrownBy(() -> empty.ask(charge("two")))
         .withMessage("no rate limit configuration loaded");

@@ -9,8 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
-import io.throttlekit.service.admission.Admission;
-import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.NeverLater;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.Setup;
 import java.util.List;
@@ -54,18 +53,5 @@ class ResponseWriterTest {
       }
     }
     assertThat(bytes).isPositive();
-  }
-
-  /** Memory always knows at once. */
-  private static final class NeverLater implements Admission.Later {
-    @Override
-    public void answered(Answer answer) {
-      throw new AssertionError(answer);
-    }
-
-    @Override
-    public void failed(Throwable cause) {
-      throw new AssertionError(cause);
-    }
   }
 }

@@ -12,14 +12,11 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
-import io.grpc.MethodDescriptor.Marshaller;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.service.config.GrpcConfig;
-import java.io.ByteArrayInputStream;
-import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Map;
@@ -170,7 +167,7 @@ class GrpcServerTest {
   private RateLimitResponse raw(byte[] request) {
     MethodDescriptor<byte[], RateLimitResponse> method =
         RateLimitServiceGrpc.getShouldRateLimitMethod().toBuilder(
-                new Bytes(),
+                MessageBytes.MARSHALLER,
                 RateLimitServiceGrpc.getShouldRateLimitMethod().getResponseMarshaller())
             .build();
     return ClientCalls.blockingUnaryCall(channel, method, CallOptions.DEFAULT, request);
@@ -211,18 +208,6 @@ class GrpcServerTest {
     @Override
     public void onCompleted() {
       status.complete("OK");
-    }
-  }
-
-  private record Bytes() implements Marshaller<byte[]> {
-    @Override
-    public InputStream stream(byte[] value) {
-      return new ByteArrayInputStream(value);
-    }
-
-    @Override
-    public byte[] parse(InputStream stream) {
-      throw new UnsupportedOperationException("is only sent");
     }
   }
 }

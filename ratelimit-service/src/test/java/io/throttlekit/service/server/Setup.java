@@ -17,6 +17,7 @@ import io.throttlekit.store.InMemoryStore;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** What a test serves, wired as the service wires it. */
@@ -53,14 +54,7 @@ public final class Setup {
     book.set(yaml == null ? null : Book.of(yaml));
     TimeSource used = clock == null ? time : clock;
     InMemoryStore store = new InMemoryStore(used, 10_000);
-    metrics =
-        new RateLimitMetrics(
-            OpenTelemetry.noop().getMeter("test"),
-            book::get,
-            store::size,
-            store::forgotten,
-            .8,
-            1_000);
+    metrics = metrics(book::get, store);
     frontEnd =
         new RateLimitFrontEnd(
             new MemoryAdmission(book::get, store, compatibility, metrics),
@@ -68,6 +62,13 @@ public final class Setup {
             compatibility,
             200,
             used);
+  }
+
+  /** Metrics of a store that nobody collects. */
+  public static RateLimitMetrics metrics(
+      Supplier<@Nullable PolicyBook> policies, InMemoryStore store) {
+    return new RateLimitMetrics(
+        OpenTelemetry.noop().getMeter("test"), policies, store::size, store::forgotten, .8, 1_000);
   }
 
   /** Answers requests by these policies. */
