@@ -2,7 +2,6 @@ package io.throttlekit.service;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.service.admission.MemoryAdmission;
 import io.throttlekit.service.config.MetricsConfig;
 import io.throttlekit.service.config.PolicyConfig;
 import io.throttlekit.service.config.ServiceConfig;
@@ -11,13 +10,12 @@ import io.throttlekit.service.http.HttpServers;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.rls.JsonFrontEnd;
-import io.throttlekit.service.rls.RateLimitFrontEnd;
+import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
 import io.throttlekit.service.server.Health.Obstacle;
 import io.throttlekit.service.server.HostPort;
 import io.throttlekit.service.server.ListenException;
-import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.service.warmup.WarmUp;
@@ -26,7 +24,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,15 +43,13 @@ public final class RateLimitService {
   private final TimeSource time;
   private final PolicyStore policies = new PolicyStore();
   private final Health health = new Health();
-  private final InMemoryStore counters;
   private final Telemetry telemetry;
-  private final RateLimitMetrics metrics;
+  private final DecisionPath path;
   private final PolicyReloader reloader;
-  private final RateLimitFrontEnd frontEnd;
   private final List<HttpListener> httpListeners = new ArrayList<>();
   private @Nullable GrpcServer grpc;
   private boolean serving;
-  private volatile boolean stopping;
+  private final CountDownLatch stopping = new CountDownLatch(1);
 
   /**
    * A service that is not listening yet.
@@ -63,28 +59,14 @@ public final class RateLimitService {
   public RateLimitService(ServiceConfig config, TimeSource time) {
     this.config = config;
     this.time = time;
-    this.counters = new InMemoryStore(time, config.store().maxCounters());
     try {
       this.telemetry = Telemetry.start(config.telemetry());
     } catch (IllegalArgumentException e) {
       throw new StartException(List.of(String.valueOf(e.getMessage())), e);
     }
-    this.metrics =
-        new RateLimitMetrics(
-            telemetry.meter(),
-            policies::book,
-            counters::size,
-            counters::forgotten,
-            config.telemetry().nearLimitRatio(),
-            config.telemetry().maxSeries());
+    InMemoryStore counters = new InMemoryStore(time, config.store().maxCounters());
+    this.path = DecisionPath.inMemory(config, policies, counters, telemetry, time);
     this.reloader = new PolicyReloader(config.policies(), policies, time, this::policiesLoaded);
-    this.frontEnd =
-        new RateLimitFrontEnd(
-            new MemoryAdmission(policies::book, counters, config.compatibility(), metrics),
-            config.response(),
-            config.compatibility(),
-            config.grpc().limits().descriptors(),
-            time);
   }
 
   /**
@@ -101,7 +83,7 @@ public final class RateLimitService {
       requirePolicies();
       listen();
       reloader.start();
-      int requests = new WarmUp(config, time, () -> stopping).run();
+      int requests = new WarmUp(config, time, stopping).run();
       LOG.info("warmed up with {} requests", requests);
       started = true;
     } catch (ListenException e) {
@@ -115,7 +97,7 @@ public final class RateLimitService {
         release();
       }
     }
-    if (!stopping) {
+    if (stopping.getCount() > 0) {
       serving = true;
       health.clear(Obstacle.STARTING);
     }
@@ -128,7 +110,7 @@ public final class RateLimitService {
    * @return whether there was something to stop: false for a service that could not start
    */
   public boolean stop() {
-    stopping = true;
+    stopping.countDown();
     health.raise(Obstacle.DRAINING);
     synchronized (this) {
       if (grpc == null) {
@@ -186,7 +168,7 @@ public final class RateLimitService {
         () ->
             HttpServers.service(
                 config.http(),
-                new JsonFrontEnd(frontEnd, metrics, time)::answer,
+                new JsonFrontEnd(path.frontEnd(), path.metrics(), time)::answer,
                 config.grpc().limits().messageBytes(),
                 standsIn,
                 health::serving,
@@ -195,19 +177,12 @@ public final class RateLimitService {
         "debug",
         config.debug().host(),
         config.debug().port(),
-        () -> HttpServers.debug(config.debug(), policies, metrics::lines, scrape));
+        () -> HttpServers.debug(config.debug(), policies, path.metrics()::lines, scrape));
     MetricsConfig own = config.metrics();
     if (own != null && scrape != null) {
       listen("metrics", own.host(), own.port(), () -> HttpServers.metrics(own, scrape));
     }
-    GrpcServer server =
-        new GrpcServer(
-            config.grpc(),
-            frontEnd,
-            health,
-            metrics,
-            telemetry.tracing(() -> ThreadLocalRandom.current().nextDouble()),
-            time);
+    GrpcServer server = path.server(config.grpc(), health, telemetry.tracing());
     server.start();
     grpc = server;
   }
@@ -243,7 +218,7 @@ public final class RateLimitService {
   }
 
   private void policiesLoaded(boolean good) {
-    metrics.policiesLoaded(good);
+    path.metrics().policiesLoaded(good);
     tellPolicyHealth();
   }
 

@@ -31,6 +31,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -171,8 +172,11 @@ class RateLimitServiceTest {
     write(1);
     var config =
         Objects.requireNonNull(load(with(Map.of("THROTTLEKIT_WARM_UP_REQUESTS", "300"))).config());
-    assertThat(new WarmUp(config, TimeSource.system(), () -> false).run()).isEqualTo(300);
-    assertThat(new WarmUp(config, TimeSource.system(), () -> true).run()).isZero();
+    CountDownLatch stopped = new CountDownLatch(1);
+    WarmUp warmUp = new WarmUp(config, TimeSource.system(), stopped);
+    assertThat(warmUp.run()).isEqualTo(300);
+    stopped.countDown();
+    assertThat(warmUp.run()).isZero();
   }
 
   @Test

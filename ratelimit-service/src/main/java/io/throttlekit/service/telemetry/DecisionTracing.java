@@ -6,6 +6,7 @@ import io.opentelemetry.api.trace.SpanBuilder;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -35,9 +36,17 @@ public final class DecisionTracing {
    * Traces to {@code tracer}, whose sampler keeps what is begun.
    *
    * @param ratio share of the requests without a trace to begin one for, from 0 to 1
+   */
+  public static DecisionTracing on(Tracer tracer, double ratio) {
+    return on(tracer, ratio, () -> ThreadLocalRandom.current().nextDouble());
+  }
+
+  /**
+   * Chooses among the requests without a trace by {@code random}.
+   *
    * @param random from 0 to below 1
    */
-  public static DecisionTracing on(Tracer tracer, double ratio, DoubleSupplier random) {
+  static DecisionTracing on(Tracer tracer, double ratio, DoubleSupplier random) {
     return new DecisionTracing(tracer, ratio, random);
   }
 

@@ -16,7 +16,6 @@ import io.throttlekit.service.config.TelemetryConfig;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,15 +98,11 @@ public final class Telemetry implements AutoCloseable {
     return scrape;
   }
 
-  /**
-   * The traces of decisions; costs nothing when tracing is off.
-   *
-   * @param random from 0 to below 1, to choose among requests that have no trace yet
-   */
-  public DecisionTracing tracing(DoubleSupplier random) {
+  /** The traces of decisions; costs nothing when tracing is off. */
+  public DecisionTracing tracing() {
     return tracers == null
         ? DecisionTracing.off()
-        : DecisionTracing.on(tracers.get(SCOPE), samplingRatio, random);
+        : DecisionTracing.on(tracers.get(SCOPE), samplingRatio);
   }
 
   /** Sends what is left, for at most {@link #CLOSE_TIMEOUT}, and stops. */

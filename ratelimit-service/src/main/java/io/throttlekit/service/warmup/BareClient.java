@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * Just enough of HTTP/2 to have a gRPC server on this host answer requests, whatever it answers.
@@ -18,30 +19,27 @@ import java.time.Duration;
  * decision a seventh of its time (docs/adr/0004). For one thread.
  */
 final class BareClient implements AutoCloseable {
-  private static final int RST_STREAM = 3;
-  private static final byte PING = 6;
-  private static final int GOAWAY = 7;
-  private static final byte ACK = 1;
-  private static final int PING_BYTES = 8;
-
   private final Socket socket;
   private final OutputStream out;
   private final DataInputStream in;
-  private int lastStream = -1;
+  private final HeaderBlocks headers;
+  private int sent;
+  private int unanswered;
 
-  private BareClient(Socket socket) throws IOException {
+  private BareClient(Socket socket, HeaderBlocks headers) throws IOException {
     this.socket = socket;
     this.out = socket.getOutputStream();
     this.in = new DataInputStream(new BufferedInputStream(socket.getInputStream(), 1 << 15));
+    this.headers = headers;
   }
 
   /** Connects to a port of this host without TLS. */
-  static BareClient connect(int port) throws IOException {
+  static BareClient connect(int port, HeaderBlocks headers) throws IOException {
     Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
     try {
       socket.setTcpNoDelay(true);
-      BareClient client = new BareClient(socket);
-      client.out.write(RequestFrames.greeting());
+      BareClient client = new BareClient(socket, headers);
+      client.out.write(Frames.greeting());
       return client;
     } catch (IOException e) {
       socket.close();
@@ -49,60 +47,54 @@ final class BareClient implements AutoCloseable {
     }
   }
 
+  /** Sends requests, all at once. */
+  void send(List<byte[]> messages) throws IOException {
+    int size = 0;
+    for (int i = 0; i < messages.size(); i++) {
+      size += Frames.requestSize(headers.of(sent + i), messages.get(i));
+    }
+    ByteBuffer batch = ByteBuffer.allocate(size);
+    for (byte[] message : messages) {
+      Frames.request(batch, 2 * sent + 1, headers.of(sent), message);
+      sent++;
+      unanswered++;
+    }
+    out.write(batch.array());
+  }
+
   /**
-   * Sends requests, all at once, and waits until each is answered or refused.
+   * Waits until every request is answered or refused.
    *
    * @param patience how long one read may wait
    * @throws IOException when they are not, because the server is slow or wants no more
    */
-  void exchange(Iterable<RequestFrames> requests, Duration patience) throws IOException {
+  void awaitAnswers(Duration patience) throws IOException {
     socket.setSoTimeout(Math.toIntExact(Math.max(1, patience.toMillis())));
-    int open = 0;
-    int size = 0;
-    boolean first = lastStream < 0;
-    for (RequestFrames request : requests) {
-      size += request.size(first && size == 0);
-    }
-    ByteBuffer batch = ByteBuffer.allocate(size);
-    for (RequestFrames request : requests) {
-      lastStream += 2;
-      request.put(lastStream, first && open == 0, batch);
-      open++;
-    }
-    out.write(batch.array());
-    while (open > 0) {
-      open -= streamsEnded();
+    while (unanswered > 0) {
+      readFrame();
     }
   }
 
-  /** Reads one frame; how many streams it ends. */
-  private int streamsEnded() throws IOException {
+  private void readFrame() throws IOException {
     int length = in.readUnsignedByte() << 16 | in.readUnsignedShort();
-    int type = in.readUnsignedByte();
+    byte type = in.readByte();
     int flags = in.readUnsignedByte();
     in.readInt(); // which stream it is does not matter
-    if (type == PING && (flags & ACK) == 0 && length == PING_BYTES) {
-      long opaque = in.readLong();
-      out.write(acknowledgement(PING, PING_BYTES).putLong(opaque).array());
-      return 0;
+    switch (type) {
+      case Frames.PING, Frames.SETTINGS -> acknowledge(type, flags, length);
+      case Frames.GOAWAY -> throw new EOFException("the server wants no more requests");
+      default -> in.skipNBytes(length);
     }
-    in.skipNBytes(length);
-    if (type == RequestFrames.SETTINGS && (flags & ACK) == 0) {
-      out.write(acknowledgement(RequestFrames.SETTINGS, 0).array());
-    } else if (type == GOAWAY) {
-      throw new EOFException("the server wants no more requests");
+    if (type == Frames.RST_STREAM || (type == Frames.HEADERS && (flags & Frames.END_STREAM) != 0)) {
+      unanswered--;
     }
-    boolean ended =
-        type == RST_STREAM
-            || (type == RequestFrames.HEADERS && (flags & RequestFrames.END_STREAM) != 0);
-    return ended ? 1 : 0;
   }
 
-  /** The head of an acknowledgement, with room for what is acknowledged. */
-  private static ByteBuffer acknowledgement(byte type, int length) {
-    ByteBuffer frame = ByteBuffer.allocate(RequestFrames.HEAD + length);
-    RequestFrames.head(frame, length, type, ACK, 0);
-    return frame;
+  private void acknowledge(byte type, int flags, int length) throws IOException {
+    byte[] said = in.readNBytes(length);
+    if ((flags & Frames.ACK) == 0) {
+      out.write(Frames.acknowledgement(type, type == Frames.PING ? said : new byte[0]));
+    }
   }
 
   @Override

@@ -1,30 +1,30 @@
 package io.throttlekit.service.warmup;
 
-import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.opentelemetry.api.trace.TracerProvider;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.LoadOptions;
-import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.LoadResult;
 import io.throttlekit.descriptors.PolicyLoader;
 import io.throttlekit.descriptors.PolicySource;
-import io.throttlekit.service.admission.MemoryAdmission;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.TelemetryConfig;
-import io.throttlekit.service.rls.RateLimitFrontEnd;
+import io.throttlekit.service.policies.PolicyStore;
+import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
 import io.throttlekit.service.telemetry.DecisionTracing;
-import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.store.InMemoryStore;
 import java.io.IOException;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BooleanSupplier;
-import java.util.stream.IntStream;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,65 +32,38 @@ import org.slf4j.LoggerFactory;
  * Sends requests to a service like this one until the virtual machine has compiled the way of a
  * request.
  *
- * <p>The requests go over a plaintext loopback port of their own, to a store, policies and metrics
- * of their own: nothing that counts is touched.
+ * <p>It begins anew several times, with a server and counters that have seen nothing, since that is
+ * what the first real requests meet; and it waits for the compilers each time, so that they are not
+ * still at work when those come (docs/adr/0004). The requests go over a plaintext loopback port of
+ * their own, to a store, policies and metrics of their own: nothing that counts is touched.
  */
 public final class WarmUp {
   private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
-  private static final String METHOD =
-      RateLimitServiceGrpc.getShouldRateLimitMethod().getFullMethodName();
 
   /** Where it ends, however few requests were sent. */
-  static final Duration LONGEST = Duration.ofSeconds(5);
+  static final Duration LONGEST = Duration.ofSeconds(7);
 
-  private static final int LARGEST_BURST = 64;
+  /** How long compilers say nothing before they are done. */
+  private static final Duration QUIET = Duration.ofMillis(60);
 
-  private static final long COUNTERS = 1_000;
+  private static final int LARGEST_BURST = 32;
 
-  private static final String POLICIES =
-      """
-      domain: warm-up
-      descriptors:
-        - {key: user, rate_limit: {unit: minute, requests_per_unit: 1000000}}
-        - {key: closed, rate_limit: {unit: day, requests_per_unit: 1}}
-        - {key: path, value: "/api/*", rate_limit: {unit: hour, requests_per_unit: 4294967295}}
-        - key: path
-          value: /shop/checkout
-          descriptors:
-            - {key: remote_address, rate_limit: {unit: hour, requests_per_unit: 1000000000}}
-        - key: tenant
-          descriptors:
-            - {key: user, rate_limit: {unit: second, requests_per_unit: 100}}
-      """;
+  /** Requests after which everything begins anew, as it will when the real ones come. */
+  private static final int REQUESTS_PER_SERVER = 10_000;
 
-  private static final List<RequestFrames> REQUESTS =
-      RequestFrames.of(
-          METHOD,
-          List.of(
-              request(List.of("user", "a")),
-              request(List.of("user", "b")),
-              request(List.of("closed", "a")),
-              request(List.of("path", "/api/v1")),
-              request(List.of("path", "/shop/checkout", "remote_address", "203.0.113.7")),
-              request(List.of("path", "/shop/checkout", "remote_address", "2001:db8:85a3::7334")),
-              request(List.of("tenant", "t", "user", "a")),
-              request(List.of("unknown", "a")),
-              request(
-                  List.of("user", "c"),
-                  List.of("path", "/api/v2"),
-                  List.of("tenant", "t", "user", "b"),
-                  List.of("unknown", "b"))));
+  /** Fewer than the traffic has, so that some are evicted too. */
+  private static final long COUNTERS = 2_000;
 
   private final ServiceConfig config;
   private final TimeSource time;
-  private final BooleanSupplier stopped;
+  private final CountDownLatch stopped;
 
   /**
    * A warm-up of a service configured like {@code config}.
    *
-   * @param stopped whether nobody waits for it any more
+   * @param stopped zero when nobody waits for it any more
    */
-  public WarmUp(ServiceConfig config, TimeSource time, BooleanSupplier stopped) {
+  public WarmUp(ServiceConfig config, TimeSource time, CountDownLatch stopped) {
     this.config = config;
     this.time = time;
     this.stopped = stopped;
@@ -102,51 +75,15 @@ public final class WarmUp {
     if (requests == 0) {
       return 0;
     }
-    PolicyBook book =
-        new PolicyLoader(new LoadOptions(true))
-            .load(List.of(new PolicySource("warm-up", POLICIES)))
-            .book();
-    InMemoryStore store = new InMemoryStore(time, COUNTERS);
-    TelemetryConfig telemetryConfig = TelemetryConfig.defaults();
-    try (Telemetry telemetry = Telemetry.start(telemetryConfig)) {
-      RateLimitMetrics metrics =
-          new RateLimitMetrics(
-              telemetry.meter(),
-              () -> book,
-              store::size,
-              store::forgotten,
-              telemetryConfig.nearLimitRatio(),
-              telemetryConfig.maxSeries());
-      RateLimitFrontEnd frontEnd =
-          new RateLimitFrontEnd(
-              new MemoryAdmission(() -> book, store, config.compatibility(), metrics),
-              config.response(),
-              config.compatibility(),
-              config.grpc().limits().descriptors(),
-              time);
-      GrpcServer server =
-          new GrpcServer(scratch(config.grpc()), frontEnd, new Health(), metrics, tracing(), time);
-      server.start();
-      try {
-        return send(server.port(), requests);
-      } finally {
-        server.stop();
-      }
-    }
-  }
-
-  private int send(int port, int requests) {
-    long begun = time.monotonicNanos();
+    long end = time.monotonicNanos() + LONGEST.toNanos();
+    PolicyStore policies = policies();
+    Traffic traffic = new Traffic();
     int answered = 0;
-    try (BareClient client = BareClient.connect(port)) {
-      for (int burst = 1; answered < requests && !stopped.getAsBoolean(); burst++) {
-        Duration left = LONGEST.minusNanos(time.monotonicNanos() - begun);
-        if (!left.isPositive()) {
-          break;
-        }
-        int size = Math.min(requests - answered, 1 + burst % LARGEST_BURST);
-        client.exchange(batch(answered, size), left);
-        answered += size;
+    try {
+      while (answered < requests && mayGoOn(end)) {
+        int most = Math.min(REQUESTS_PER_SERVER, requests - answered);
+        answered += serve(policies, traffic, most, end);
+        awaitCompilers(end);
       }
     } catch (IOException e) {
       LOG.warn("the warm-up ended early: {}", e.getMessage());
@@ -154,17 +91,91 @@ public final class WarmUp {
     return answered;
   }
 
+  /** Traffic would only take their time, and set them to compile what others inline by then. */
+  private void awaitCompilers(long end) {
+    CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
+    if (compilers == null || !compilers.isCompilationTimeMonitoringSupported()) {
+      return;
+    }
+    long millis;
+    do {
+      millis = compilers.getTotalCompilationTime();
+      pause();
+    } while (compilers.getTotalCompilationTime() > millis && mayGoOn(end));
+  }
+
+  private void pause() {
+    try {
+      var _ = stopped.await(QUIET.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // ends the warm-up
+    }
+  }
+
+  private PolicyStore policies() {
+    PolicyStore policies = new PolicyStore();
+    LoadResult loaded =
+        new PolicyLoader(new LoadOptions(true))
+            .load(List.of(new PolicySource("warm-up", Traffic.POLICIES)));
+    policies.loaded(Objects.requireNonNull(loaded.book()), loaded.problems(), time.wallMillis());
+    return policies;
+  }
+
+  private int serve(PolicyStore policies, Traffic traffic, int requests, long end)
+      throws IOException {
+    InMemoryStore counters = new InMemoryStore(time, COUNTERS);
+    try (Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults())) {
+      GrpcServer server =
+          DecisionPath.inMemory(config, policies, counters, telemetry, time)
+              .server(scratch(config.grpc()), new Health(), tracing());
+      server.start();
+      try {
+        return round(server.port(), traffic, requests, end);
+      } finally {
+        server.stop();
+      }
+    }
+  }
+
+  /** All clients connect, send bursts at once, and leave; how many requests were answered. */
+  private int round(int port, Traffic traffic, int requests, long end) throws IOException {
+    int answered = 0;
+    List<BareClient> clients = new ArrayList<>();
+    try {
+      for (HeaderBlocks headers : Traffic.clients()) {
+        clients.add(BareClient.connect(port, headers));
+      }
+      for (int burst = 0; answered < requests && mayGoOn(end); burst++) {
+        int sent = 0;
+        for (BareClient client : clients) {
+          int size = Math.min(requests - answered - sent, 1 + burst % LARGEST_BURST);
+          client.send(traffic.next(size));
+          sent += size;
+        }
+        for (BareClient client : clients) {
+          client.awaitAnswers(Duration.ofNanos(end - time.monotonicNanos()));
+        }
+        answered += sent;
+      }
+    } finally {
+      for (BareClient client : clients) {
+        client.close();
+      }
+    }
+    return answered;
+  }
+
+  private boolean mayGoOn(long end) {
+    return stopped.getCount() > 0
+        && !Thread.currentThread().isInterrupted()
+        && end - time.monotonicNanos() > 0;
+  }
+
   /** Like the real one, but nothing is ever recorded. */
   private DecisionTracing tracing() {
     return config.telemetry().tracing()
-        ? DecisionTracing.on(TracerProvider.noop().get("warm-up"), 0, () -> 1)
+        ? DecisionTracing.on(TracerProvider.noop().get("warm-up"), 0)
         : DecisionTracing.off();
-  }
-
-  private static List<RequestFrames> batch(int first, int size) {
-    return IntStream.range(first, first + size)
-        .mapToObj(i -> REQUESTS.get(i % REQUESTS.size()))
-        .toList();
   }
 
   private static GrpcConfig scratch(GrpcConfig real) {
@@ -182,17 +193,5 @@ public final class WarmUp {
             Math.max(LARGEST_BURST, limits.callsPerConnection())),
         real.eventLoops(),
         new GrpcConfig.Drain(Duration.ZERO, Duration.ofMillis(200)));
-  }
-
-  @SafeVarargs
-  private static byte[] request(List<String>... descriptors) {
-    RateLimitRequest.Builder request = RateLimitRequest.newBuilder().setDomain("warm-up");
-    for (List<String> entries : descriptors) {
-      RateLimitDescriptor.Builder descriptor = request.addDescriptorsBuilder();
-      for (int i = 0; i < entries.size(); i += 2) {
-        descriptor.addEntriesBuilder().setKey(entries.get(i)).setValue(entries.get(i + 1));
-      }
-    }
-    return request.build().toByteArray();
   }
 }

@@ -53,7 +53,7 @@ class TelemetryTest {
         Telemetry.start(
             config(true, "http", "http://127.0.0.1:" + collector.getAddress().getPort()))) {
       telemetry.meter().counterBuilder("any").build().add(1);
-      Objects.requireNonNull(telemetry.tracing(() -> 0).start(new Metadata())).end();
+      Objects.requireNonNull(telemetry.tracing().start(new Metadata())).end();
     } finally {
       collector.stop(0);
     }
@@ -67,7 +67,7 @@ class TelemetryTest {
       try (Telemetry telemetry =
           Telemetry.start(config(true, "grpc", "http://127.0.0.1:" + collector.port()))) {
         telemetry.meter().counterBuilder("any").build().add(1);
-        Objects.requireNonNull(telemetry.tracing(() -> 0).start(new Metadata())).end();
+        Objects.requireNonNull(telemetry.tracing().start(new Metadata())).end();
       }
       assertThat(collector.metrics()).containsExactly("named: any");
       assertThat(collector.spans()).hasSize(1).first().asString().startsWith("named: ");
@@ -99,7 +99,7 @@ class TelemetryTest {
             new TelemetryConfig(
                 false, false, false, 1, "http", "", "named", "info", "text", 0.8, 10))) {
       assertThat(telemetry.scrape()).isNull();
-      assertThat(telemetry.tracing(() -> 0).start(new Metadata())).isNull();
+      assertThat(telemetry.tracing().start(new Metadata())).isNull();
     }
   }
 

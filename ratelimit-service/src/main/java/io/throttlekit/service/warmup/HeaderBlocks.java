@@ -1,0 +1,59 @@
+package io.throttlekit.service.warmup;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersEncoder;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2HeadersEncoder;
+import java.util.List;
+
+/** The compressed headers of the requests of one connection, RFC 7541. Immutable. */
+final class HeaderBlocks {
+  private static final int NO_TABLE_HINT = 16;
+  private static final int ALWAYS_HUFFMAN = 0;
+
+  private final byte[] first;
+  private final List<byte[]> later;
+
+  private HeaderBlocks(byte[] first, List<byte[]> later) {
+    this.first = first;
+    this.later = later;
+  }
+
+  /** The same headers each time: spelled out by the first request, referred to by all others. */
+  static HeaderBlocks repeated(Http2Headers headers) {
+    DefaultHttp2HeadersEncoder connection = new DefaultHttp2HeadersEncoder();
+    byte[] first = block(connection, headers);
+    return new HeaderBlocks(first, List.of(block(connection, headers)));
+  }
+
+  /** Headers that differ from request to request, all of them spelled out in Huffman's code. */
+  static HeaderBlocks spelledOut(List<Http2Headers> inTurn) {
+    DefaultHttp2HeadersEncoder connection =
+        new DefaultHttp2HeadersEncoder(
+            Http2HeadersEncoder.ALWAYS_SENSITIVE, false, NO_TABLE_HINT, ALWAYS_HUFFMAN);
+    List<byte[]> blocks = inTurn.stream().map(headers -> block(connection, headers)).toList();
+    return new HeaderBlocks(blocks.getFirst(), blocks);
+  }
+
+  /**
+   * The block of a request.
+   *
+   * @param request how many requests the connection has sent before
+   */
+  byte[] of(int request) {
+    return request == 0 ? first : later.get(request % later.size());
+  }
+
+  private static byte[] block(DefaultHttp2HeadersEncoder connection, Http2Headers headers) {
+    ByteBuf block = Unpooled.buffer();
+    try {
+      connection.encodeHeaders(1, headers, block);
+    } catch (Http2Exception impossible) {
+      throw new IllegalStateException(impossible);
+    }
+    return ByteBufUtil.getBytes(block);
+  }
+}

@@ -1,0 +1,137 @@
+package io.throttlekit.service.warmup;
+
+import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * The requests of a warm-up, and the policies for them: as different from each other as those of a
+ * mesh.
+ *
+ * <p>What the compiler has not seen during the warm-up it leaves out of the code it makes, and the
+ * first request that needs it throws that code away. So there are kinds of clients, traced and not,
+ * new counters and known ones, one descriptor and several, admitted and refused.
+ */
+final class Traffic {
+  static final String POLICIES =
+      """
+      domain: warm-up
+      descriptors:
+        - {key: user, rate_limit: {unit: minute, requests_per_unit: 1000000}}
+        - {key: closed, rate_limit: {unit: day, requests_per_unit: 1}}
+        - {key: path, value: "/api/*", rate_limit: {unit: hour, requests_per_unit: 4294967295}}
+        - key: path
+          value: /shop/checkout
+          descriptors:
+            - {key: remote_address, rate_limit: {unit: hour, requests_per_unit: 1000000000}}
+        - key: tenant
+          descriptors:
+            - {key: user, rate_limit: {unit: second, requests_per_unit: 100}}
+      """;
+
+  private static final int USERS = 2_000;
+  private static final int TRACES = 16;
+
+  private final List<byte[]> messages =
+      IntStream.range(0, USERS).boxed().flatMap(Traffic::ofUser).toList();
+  private int next;
+
+  /** Requests of a mesh's clients, the same in every process. */
+  Traffic() {}
+
+  /** How many different messages there are. */
+  int size() {
+    return messages.size();
+  }
+
+  /** The next messages in turn. */
+  List<byte[]> next(int count) {
+    List<byte[]> batch = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      batch.add(messages.get(next));
+      next = (next + 1) % messages.size();
+    }
+    return batch;
+  }
+
+  /** One connection each: Envoy, an Envoy that traces, and grpc-java's client. */
+  static List<HeaderBlocks> clients() {
+    return List.of(
+        HeaderBlocks.repeated(envoy()),
+        HeaderBlocks.repeated(grpcJava()),
+        HeaderBlocks.spelledOut(IntStream.range(0, TRACES).mapToObj(Traffic::traced).toList()),
+        HeaderBlocks.repeated(envoy()));
+  }
+
+  private static Http2Headers call() {
+    String method = RateLimitServiceGrpc.getShouldRateLimitMethod().getFullMethodName();
+    return new DefaultHttp2Headers()
+        .method("POST")
+        .scheme("http")
+        .path("/" + method)
+        .authority("warm-up")
+        .set("te", "trailers")
+        .set("content-type", "application/grpc");
+  }
+
+  private static Http2Headers envoy() {
+    return call()
+        .set("grpc-timeout", "20m")
+        .set("x-envoy-expected-rq-timeout-ms", "20")
+        .set("x-envoy-internal", "true")
+        .set("x-forwarded-for", "192.0.2.17");
+  }
+
+  private static Http2Headers grpcJava() {
+    return call().set("user-agent", "grpc-java-netty").set("grpc-accept-encoding", "gzip");
+  }
+
+  private static Http2Headers traced(int request) {
+    String parent =
+        "00-4bf92f3577b34da6a3ce929d0e0e%04x-00f067aa0ba9%04x-00".formatted(request, request);
+    return envoy().set("x-request-id", "warm-up-" + request).set("traceparent", parent);
+  }
+
+  private static Stream<byte[]> ofUser(int user) {
+    String name = "user-" + user;
+    return Stream.of(
+        request(List.of("user", name)),
+        request(List.of("user", "everyone")),
+        request(List.of("path", "/shop/checkout", "remote_address", "203.0.113." + user % 256)),
+        switch (user % 8) {
+          case 0 -> request(List.of("closed", "for-" + user % 3));
+          case 1 -> request(List.of("path", "/api/v" + user));
+          case 2 ->
+              request(List.of("path", "/shop/checkout", "remote_address", "2001:db8::" + user));
+          case 3 -> request(List.of("tenant", "t", "user", name));
+          case 4 -> request(List.of("unknown", name));
+          case 5 ->
+              request(
+                  List.of("user", name),
+                  List.of("path", "/api/v2"),
+                  List.of("tenant", "t", "user", "b"),
+                  List.of("unknown", "b"));
+          default ->
+              request(
+                  List.of("path", "/shop/checkout", "remote_address", "198.51.100." + user % 256));
+        });
+  }
+
+  @SafeVarargs
+  private static byte[] request(List<String>... descriptors) {
+    RateLimitRequest.Builder request = RateLimitRequest.newBuilder().setDomain("warm-up");
+    for (List<String> entries : descriptors) {
+      RateLimitDescriptor.Builder descriptor = request.addDescriptorsBuilder();
+      for (int i = 0; i < entries.size(); i += 2) {
+        descriptor.addEntriesBuilder().setKey(entries.get(i)).setValue(entries.get(i + 1));
+      }
+    }
+    return request.build().toByteArray();
+  }
+}
