@@ -8,12 +8,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Counters that were asked for lately, found without the bookkeeping of the cache.
  *
- * <p>Two slots next to each other for a hash, the counter that came last takes the first. A look-up
- * leaves out a counter that the cache should hear of: at its first requests, at every 64th
- * afterwards, so that the cache still knows what is asked for often, and when its time in the cache
- * may be up. There are a few slots for each counter of the store, not more: a table that stays in
- * the processor's cache is worth more than one without collisions. Thread-safe; a retired counter
- * may still be found here until someone notices and drops it.
+ * <p>Each counter has its place in one of two pairs of slots, by two hashes; where both pairs are
+ * full, the counter that came last takes a place in the first. A look-up leaves out a counter that
+ * the cache should hear of: at its first requests, at every 64th afterwards, so that the cache
+ * still knows what is asked for often, and when its time in the cache may be up. There are a few
+ * slots for each counter of the store, not more: a table that stays in the processor's cache is
+ * worth more than one without collisions. Thread-safe; a retired counter may still be found here
+ * until someone notices and drops it.
  */
 final class RecentCounters {
   private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Counter[].class);
@@ -37,11 +38,10 @@ final class RecentCounters {
 
   @Nullable Counter find(CounterKey key, long nowMillis) {
     @Nullable Counter[] table = slots;
-    int slot = slot(table, key);
-    Counter counter = at(table, slot);
-    if (counter == null || !counter.isFor(key)) {
-      counter = at(table, slot ^ 1);
-      if (counter == null || !counter.isFor(key)) {
+    Counter counter = in(table, first(table, key), key);
+    if (counter == null) {
+      counter = in(table, second(table, key), key);
+      if (counter == null) {
         return null;
       }
     }
@@ -55,12 +55,11 @@ final class RecentCounters {
     put(slots, counter);
   }
 
-  /** Drops whatever is where {@code key} would be. */
+  /** Drops the counter of {@code key}. */
   void drop(CounterKey key) {
     @Nullable Counter[] table = slots;
-    int slot = slot(table, key);
-    SLOT.setRelease(table, slot, (Counter) null);
-    SLOT.setRelease(table, slot ^ 1, (Counter) null);
+    drop(table, first(table, key), key);
+    drop(table, second(table, key), key);
   }
 
   /**
@@ -86,22 +85,64 @@ final class RecentCounters {
   }
 
   private static void put(@Nullable Counter[] table, Counter counter) {
-    int slot = slot(table, counter.key);
-    Counter first = at(table, slot);
-    if (first == counter || at(table, slot ^ 1) == counter) {
+    int pair = first(table, counter.key);
+    int other = second(table, counter.key);
+    if (in(table, pair, counter.key) == counter || in(table, other, counter.key) == counter) {
       return;
     }
-    if (first != null) {
-      SLOT.setRelease(table, slot ^ 1, first);
+    int free = free(table, pair);
+    if (free < 0) {
+      free = free(table, other);
     }
-    SLOT.setRelease(table, slot, counter);
+    if (free < 0) {
+      SLOT.setRelease(table, pair + 1, at(table, pair));
+      free = pair;
+    }
+    SLOT.setRelease(table, free, counter);
+  }
+
+  private static @Nullable Counter in(@Nullable Counter[] table, int pair, CounterKey key) {
+    Counter counter = at(table, pair);
+    if (counter != null && counter.isFor(key)) {
+      return counter;
+    }
+    counter = at(table, pair + 1);
+    return counter != null && counter.isFor(key) ? counter : null;
+  }
+
+  /** A slot of the pair that nobody would miss; below 0 when there is none. */
+  private static int free(@Nullable Counter[] table, int pair) {
+    for (int slot = pair; slot <= pair + 1; slot++) {
+      Counter counter = at(table, slot);
+      if (counter == null || counter.isRetired()) {
+        return slot;
+      }
+    }
+    return -1;
+  }
+
+  private static void drop(@Nullable Counter[] table, int pair, CounterKey key) {
+    for (int slot = pair; slot <= pair + 1; slot++) {
+      Counter counter = at(table, slot);
+      if (counter != null && counter.isFor(key)) {
+        SLOT.setRelease(table, slot, (Counter) null);
+      }
+    }
   }
 
   private static @Nullable Counter at(@Nullable Counter[] table, int slot) {
     return (Counter) SLOT.getAcquire(table, slot);
   }
 
-  private static int slot(@Nullable Counter[] table, CounterKey key) {
-    return key.hashCode() & (table.length - 1);
+  private static int first(@Nullable Counter[] table, CounterKey key) {
+    return pair(table, key.hashCode());
+  }
+
+  private static int second(@Nullable Counter[] table, CounterKey key) {
+    return pair(table, key.hashCode() ^ (int) key.highHash());
+  }
+
+  private static int pair(@Nullable Counter[] table, int hash) {
+    return hash & (table.length - 1) & ~1;
   }
 }

@@ -6,10 +6,7 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.rate.FixedWindow;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class RecentCountersTest {
@@ -48,15 +45,40 @@ class RecentCountersTest {
   }
 
   @Test
-  void twoCountersOfOnePlaceAreKeptAndTheThirdTakesThatOfTheOldest() {
-    Counter first = known("first");
-    Counter second = known(sharingThePlaceOf(first));
-    assertThat(recent.find(first.key, NOW)).isSameAs(first);
-    assertThat(recent.find(second.key, NOW)).isSameAs(second);
-    Counter third = known(sharingThePlaceOf(first, second));
-    assertThat(recent.find(third.key, NOW)).isSameAs(third);
-    long kept = Stream.of(first, second).filter(c -> recent.find(c.key, NOW) == c).count();
-    assertThat(kept).isEqualTo(1);
+  void countersOfOnePlaceGoToTheirOtherPlaces() {
+    List<Counter> crowd =
+        IntStream.iterate(0, i -> i + 1)
+            .mapToObj(Integer::toString)
+            .filter(user -> (key(user).hashCode() & 1_022) == 4)
+            .limit(5)
+            .map(this::known)
+            .toList();
+    assertThat(crowd).allMatch(counter -> recent.find(counter.key, NOW) == counter);
+  }
+
+  @Test
+  void theNewestIsFoundHoweverFullItIsAndHasDisplacedOneOther() {
+    List<Counter> counters = new ArrayList<>();
+    for (int i = 0; i < 5_000; i++) {
+      Counter newest = known("user-" + i);
+      assertThat(recent.find(newest.key, NOW)).isSameAs(newest);
+      counters.add(newest);
+    }
+    assertThat(found(counters)).isEqualTo(1_024);
+  }
+
+  @Test
+  void retiredCountersLeaveTheirPlaceToOthers() {
+    List<Counter> retired = new ArrayList<>();
+    for (int i = 0; i < 5_000; i++) {
+      retired.add(known("user-" + i));
+    }
+    retired.forEach(counter -> counter.retire(NOW));
+    List<Counter> counters = new ArrayList<>();
+    for (int i = 0; i < 400; i++) {
+      counters.add(known("later-" + i));
+    }
+    assertThat(found(counters)).as("of 400, some 373 without").isGreaterThan(387);
   }
 
   @Test
@@ -66,19 +88,12 @@ class RecentCountersTest {
       recent.makeRoomFor(counters.size() + 1);
       counters.add(known("user-" + i));
     }
-    long found = counters.stream().filter(c -> recent.find(c.key, NOW) == c).count();
-    assertThat(found).isGreaterThan(17_000);
+    counters.forEach(recent::put); // as happens to those that growing tables had no place for
+    assertThat(found(counters)).isGreaterThan(19_800);
   }
 
-  /** A user whose counter lies in the same two of the 1,024 slots. */
-  private static String sharingThePlaceOf(Counter... others) {
-    Set<CounterKey> taken = Stream.of(others).map(c -> c.key).collect(Collectors.toSet());
-    int place = key("first").hashCode() & 1_022;
-    return IntStream.iterate(0, i -> i + 1)
-        .mapToObj(Integer::toString)
-        .filter(user -> (key(user).hashCode() & 1_022) == place && !taken.contains(key(user)))
-        .findFirst()
-        .orElseThrow();
+  private long found(List<Counter> counters) {
+    return counters.stream().filter(c -> recent.find(c.key, NOW) == c).count();
   }
 
   private Counter known(String user) {
