@@ -16,12 +16,14 @@ final class Level {
   private final List<CompiledDescriptor> inOrder;
   private final @Nullable CompiledDescriptor[] table; // open addressing, at most half full
   private final CompiledDescriptor[] wildcards;
+  private final boolean anyWithValue;
 
   /** The descriptors in order of the policy; two with the same text are an error. */
   Level(List<CompiledDescriptor> descriptors) {
     this.inOrder = List.copyOf(descriptors);
     this.wildcards =
         descriptors.stream().filter(d -> d.wildcard != null).toArray(CompiledDescriptor[]::new);
+    this.anyWithValue = descriptors.stream().anyMatch(d -> d.composite.indexOf('_') >= 0);
     this.table = new CompiledDescriptor[Integer.highestOneBit(descriptors.size() * 2 + 1) * 2];
     for (CompiledDescriptor descriptor : descriptors) {
       insert(descriptor);
@@ -38,7 +40,7 @@ final class Level {
 
   /** The descriptor that the entry finds, or {@code null}. */
   @Nullable CompiledDescriptor find(String key, String value) {
-    CompiledDescriptor exact = exactly(key, value);
+    CompiledDescriptor exact = anyWithValue ? exactly(key, value) : null;
     if (exact != null) {
       return exact;
     }

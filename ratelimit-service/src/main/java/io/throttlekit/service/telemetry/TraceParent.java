@@ -127,7 +127,7 @@ record TraceParent(Sampled sampled, SpanContext context) {
     String decision = headers.get(B3_SAMPLED);
     String sampled = "1".equals(flags) ? "d" : decision == null ? "" : decision;
     String traceId = headers.get(B3_TRACE_ID);
-    String spanId = headers.get(B3_SPAN_ID);
+    String spanId = traceId == null ? null : headers.get(B3_SPAN_ID);
     TraceParent parent =
         traceId != null && spanId != null ? b3(traceId, spanId, sampled) : alone(sampled);
     return parent != null ? parent : NONE;

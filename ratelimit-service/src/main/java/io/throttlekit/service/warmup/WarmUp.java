@@ -148,8 +148,8 @@ public final class WarmUp {
       for (int burst = 0; answered < requests && mayGoOn(end); burst++) {
         int sent = 0;
         for (BareClient client : clients) {
-          int size = Math.min(requests - answered - sent, 1 + burst % LARGEST_BURST);
-          client.send(traffic.next(size));
+          int size = Math.min(requests - answered - sent, LARGEST_BURST - burst % LARGEST_BURST);
+          client.send(traffic.next(size)); // large ones first, as a mesh that waited would
           sent += size;
         }
         for (BareClient client : clients) {
