@@ -43,13 +43,13 @@ public final class RateLimitService {
   private final TimeSource time;
   private final PolicyStore policies = new PolicyStore();
   private final Health health = new Health();
+  private final CountDownLatch stopping = new CountDownLatch(1);
   private final Telemetry telemetry;
   private final DecisionPath path;
   private final PolicyReloader reloader;
   private final List<HttpListener> httpListeners = new ArrayList<>();
   private @Nullable GrpcServer grpc;
   private boolean serving;
-  private final CountDownLatch stopping = new CountDownLatch(1);
 
   /**
    * A service that is not listening yet.

@@ -49,17 +49,25 @@ class RecentCountersTest {
     List<Counter> crowd =
         IntStream.iterate(0, i -> i + 1)
             .mapToObj(Integer::toString)
-            .filter(user -> (key(user).hashCode() & 1_022) == 4)
+            .filter(user -> first(key(user)) == 4 && second(key(user)) != 4)
             .limit(5)
             .map(this::known)
             .toList();
     assertThat(crowd).allMatch(counter -> recent.find(counter.key, NOW) == counter);
   }
 
+  private static int first(CounterKey key) {
+    return key.hashCode() & 1_022;
+  }
+
+  private static int second(CounterKey key) {
+    return (key.hashCode() ^ (int) key.highHash()) & 1_022;
+  }
+
   @Test
   void theNewestIsFoundHoweverFullItIsAndHasDisplacedOneOther() {
     List<Counter> counters = new ArrayList<>();
-    for (int i = 0; i < 5_000; i++) {
+    for (int i = 0; i < 10_000; i++) {
       Counter newest = known("user-" + i);
       assertThat(recent.find(newest.key, NOW)).isSameAs(newest);
       counters.add(newest);

@@ -45,11 +45,6 @@ final class Traffic {
   /** Requests of a mesh's clients, the same in every process. */
   Traffic() {}
 
-  /** How many different messages there are. */
-  int size() {
-    return messages.size();
-  }
-
   /** The next messages in turn. */
   List<byte[]> next(int count) {
     List<byte[]> batch = new ArrayList<>(count);

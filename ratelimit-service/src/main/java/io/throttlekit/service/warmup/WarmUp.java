@@ -137,7 +137,10 @@ public final class WarmUp {
     }
   }
 
-  /** All clients connect, send bursts at once, and leave; how many requests were answered. */
+  /**
+   * All clients connect, send bursts at once, the largest first as a mesh that waited would, and
+   * leave; how many requests were answered.
+   */
   private int round(int port, Traffic traffic, int requests, long end) throws IOException {
     int answered = 0;
     List<BareClient> clients = new ArrayList<>();
@@ -149,7 +152,7 @@ public final class WarmUp {
         int sent = 0;
         for (BareClient client : clients) {
           int size = Math.min(requests - answered - sent, LARGEST_BURST - burst % LARGEST_BURST);
-          client.send(traffic.next(size)); // large ones first, as a mesh that waited would
+          client.send(traffic.next(size));
           sent += size;
         }
         for (BareClient client : clients) {
