@@ -63,19 +63,22 @@ public record Gcra(long rate, long windowMillis, long burst) implements TwoNumbe
       long next = owed + cost * windowMillis;
       return new Transition<>(
           cost == 0 ? state : new State(next, at),
-          Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at)));
+          Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at) - nowMillis));
     }
     long retryAfter = needed > burst ? Decision.NEVER : fitsFrom - nowMillis;
     if (cost == 0 || overrun == Overrun.REFUSE || rate == 0) {
       long remaining = remaining(owed, at - nowMillis);
       return new Transition<>(
-          state, Decision.refuse(burst, remaining, resetAt(owed, at), retryAfter));
+          state, Decision.refuse(burst, remaining, resetAt(owed, at) - nowMillis, retryAfter));
     }
     long debt = Range.saturatedSum(owed, Range.saturatedProduct(cost, windowMillis));
     return new Transition<>(
         new State(debt, at),
         Decision.refuse(
-            burst, remaining(owed, at - nowMillis) - cost, resetAt(debt, at), retryAfter));
+            burst,
+            remaining(owed, at - nowMillis) - cost,
+            resetAt(debt, at) - nowMillis,
+            retryAfter));
   }
 
   @Override
@@ -85,7 +88,7 @@ public record Gcra(long rate, long windowMillis, long burst) implements TwoNumbe
     long next = Math.max(0, owed - Range.saturatedProduct(units, windowMillis));
     return new Transition<>(
         next == owed ? state : new State(next, at),
-        Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at)));
+        Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at) - nowMillis));
   }
 
   @Override

@@ -79,7 +79,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     long needed = Range.needed(cost, overrun);
     if (needed <= left) {
       State next = cost == 0 ? state : append(state, at, cost);
-      return new Transition<>(next, admission(next, at, left - cost));
+      return new Transition<>(next, admission(next, nowMillis, left - cost));
     }
     long retryAfter =
         needed > limit || state == null
@@ -88,11 +88,12 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     if (cost == 0 || overrun == Overrun.REFUSE) {
       long remaining = Math.max(0, left);
       return new Transition<>(
-          state, Decision.refuse(limit, remaining, resetAt(state, at), retryAfter));
+          state, Decision.refuse(limit, remaining, resetAfter(state, nowMillis), retryAfter));
     }
     State next = append(state, at, cost);
     return new Transition<>(
-        next, Decision.refuse(limit, Math.max(0, left) - cost, resetAt(next, at), retryAfter));
+        next,
+        Decision.refuse(limit, Math.max(0, left) - cost, resetAfter(next, nowMillis), retryAfter));
   }
 
   @Override
@@ -103,7 +104,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     long at = Math.max(nowMillis, state.newestMillis());
     long total = Math.max(liveBefore(state, at, firstLive(state, at)), state.total - units);
     State next = cutTo(state, total);
-    return new Transition<>(next, admission(next, at, limit - used(next, at)));
+    return new Transition<>(next, admission(next, nowMillis, limit - used(next, at)));
   }
 
   @Override
@@ -194,8 +195,8 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     return new State(copy, size, state.newestMillis(), total - before(state, from));
   }
 
-  private Decision admission(@Nullable State state, long at, long left) {
-    return Decision.admit(limit, Math.max(0, left), resetAt(state, at));
+  private Decision admission(@Nullable State state, long nowMillis, long left) {
+    return Decision.admit(limit, Math.max(0, left), resetAfter(state, nowMillis));
   }
 
   /** The ms from which {@code units} of those that count at {@code at} no longer do. */
@@ -216,7 +217,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     return charged + windowMillis;
   }
 
-  private long resetAt(@Nullable State state, long at) {
-    return state == null ? at : Math.max(at, unusedFromMillis(state));
+  private long resetAfter(@Nullable State state, long nowMillis) {
+    return state == null ? 0 : Math.max(0, unusedFromMillis(state) - nowMillis);
   }
 }

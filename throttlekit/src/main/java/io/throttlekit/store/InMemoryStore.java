@@ -194,7 +194,8 @@ public final class InMemoryStore {
 
   /** Lets the counter live as long as it counts something. */
   private void keep(Counter counter, Charge charge, Decision decision, long now) {
-    if (!Lifetime.extend(counter, decision.resetAtMillis(), charge.algorithm().windowMillis())) {
+    if (!Lifetime.extend(
+        counter, now + decision.resetAfterMillis(), charge.algorithm().windowMillis())) {
       return;
     }
     // Of two threads the one with the earlier date may write last; it then sees the later date.

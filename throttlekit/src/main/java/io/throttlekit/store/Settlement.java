@@ -151,7 +151,7 @@ final class Settlement {
   private Decision uncharged(Charge charge, Counter counter) {
     Charge peek = new Charge(charge.key(), charge.algorithm(), 0, Overrun.COUNT);
     Decision seen = counter.chargeDraft(peek, nowMillis);
-    return Decision.admit(seen.limit(), seen.remaining(), seen.resetAtMillis());
+    return Decision.admit(seen.limit(), seen.remaining(), seen.resetAfterMillis());
   }
 
   private Counter[] distinctInOrder() {

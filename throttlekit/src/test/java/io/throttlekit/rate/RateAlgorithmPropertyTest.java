@@ -71,7 +71,7 @@ class RateAlgorithmPropertyTest {
       RandomHistory history = new RandomHistory(algorithm, seed, new RandomHistory.Reached());
       for (int i = 0; i < STEPS; i++) {
         RandomHistory.Step step = history.next();
-        long reset = step.answered().resetAtMillis();
+        long reset = step.now() + step.answered().resetAfterMillis();
         assertThat(history.subject().unusedAt(reset)).isTrue();
         for (long cost : new long[] {0, 1, algorithm.limit(), algorithm.limit() + 1}) {
           Decision used = history.subject().branch().charge(reset, cost);

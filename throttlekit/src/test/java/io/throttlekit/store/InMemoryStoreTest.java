@@ -134,7 +134,7 @@ class InMemoryStoreTest {
     InMemoryStore store = new InMemoryStore(time, 1000);
     long whole = 0;
     for (int i = 0; i < 100; i++) {
-      whole = store.acquire(charge(algorithm, "user" + i, 2)).resetAtMillis();
+      whole = store.acquire(charge(algorithm, "user" + i, 2)).resetAfterMillis();
     }
     time.advance(whole - 1);
     assertThat(store.size()).isEqualTo(100);
