@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  * {@link Cost#MAX} counts as that much at its newest charge. Time that runs backwards is taken as
  * the newest time seen. Times are exact to the year 2109.
  *
- * @param limit units per window, from 0 (refuse everything) to 1,000,000
+ * @param limit units per window, from 0 (refuse everything) to 200,000
  * @param windowMillis length of the window in ms, from 1
  */
 public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm<SlidingLog.State> {
   /** The largest limit: a log of so many charges takes 16 MB. */
-  public static final long MAX_LIMIT = 1_000_000;
+  public static final long MAX_LIMIT = 200_000;
 
   /** A log begins anew before its total comes near what a long holds. */
   private static final long MAX_TOTAL = Long.MAX_VALUE / 2;
@@ -81,19 +81,23 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
       State next = cost == 0 ? state : append(state, at, cost);
       return new Transition<>(next, admission(next, nowMillis, left - cost));
     }
-    long retryAfter =
-        needed > limit || state == null
-            ? Decision.NEVER
-            : freeFrom(state, at, needed - left) - nowMillis;
     if (cost == 0 || overrun == Overrun.REFUSE) {
-      long remaining = Math.max(0, left);
       return new Transition<>(
-          state, Decision.refuse(limit, remaining, resetAfter(state, nowMillis), retryAfter));
+          state,
+          Decision.refuse(
+              limit,
+              Math.max(0, left),
+              resetAfter(state, nowMillis),
+              retryAfter(state, at, needed, nowMillis)));
     }
     State next = append(state, at, cost);
     return new Transition<>(
         next,
-        Decision.refuse(limit, Math.max(0, left) - cost, resetAfter(next, nowMillis), retryAfter));
+        Decision.refuse(
+            limit,
+            Math.max(0, left) - cost,
+            resetAfter(next, nowMillis),
+            retryAfter(next, at, needed, nowMillis)));
   }
 
   @Override
@@ -197,6 +201,12 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
 
   private Decision admission(@Nullable State state, long nowMillis, long left) {
     return Decision.admit(limit, Math.max(0, left), resetAfter(state, nowMillis));
+  }
+
+  private long retryAfter(@Nullable State state, long at, long needed, long nowMillis) {
+    return needed > limit || state == null
+        ? Decision.NEVER
+        : freeFrom(state, at, needed - limit + used(state, at)) - nowMillis;
   }
 
   /** The ms from which {@code units} of those that count at {@code at} no longer do. */

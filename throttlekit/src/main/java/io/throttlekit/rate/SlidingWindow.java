@@ -59,17 +59,23 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
       State next = cost == 0 ? state : add(state, slice, cost);
       return new Transition<>(next, admission(next, at, nowMillis));
     }
-    long retryAfter = needed > limit ? Decision.NEVER : fitsFrom(state, needed) - nowMillis;
     if (cost == 0 || overrun == Overrun.REFUSE) {
       return new Transition<>(
           state,
-          Decision.refuse(limit, remaining(state, at), resetAt(state, at) - nowMillis, retryAfter));
+          Decision.refuse(
+              limit,
+              remaining(state, at),
+              resetAt(state, at) - nowMillis,
+              retryAfter(state, needed, nowMillis)));
     }
     State next = add(state, slice, cost);
     return new Transition<>(
         next,
         Decision.refuse(
-            limit, remaining(state, at) - cost, resetAt(next, at) - nowMillis, retryAfter));
+            limit,
+            remaining(state, at) - cost,
+            resetAt(next, at) - nowMillis,
+            retryAfter(next, needed, nowMillis)));
   }
 
   @Override
@@ -122,6 +128,10 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
 
   private long resetAt(@Nullable State state, long at) {
     return state == null ? at : Math.max(at, unusedFromMillis(state));
+  }
+
+  private long retryAfter(@Nullable State state, long needed, long nowMillis) {
+    return needed > limit ? Decision.NEVER : fitsFrom(state, needed) - nowMillis;
   }
 
   /** The first ms from which {@code cost}, which does not fit now, does if nobody else charges. */

@@ -60,20 +60,23 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
       State next = cost == 0 ? state : new State(level - cost * windowMillis, at);
       return new Transition<>(next, admission(level - cost * windowMillis, at, nowMillis));
     }
-    long retryAfter =
-        needed > capacity
-            ? Decision.NEVER
-            : at - nowMillis + Math.ceilDiv(needed * windowMillis - level, refill);
     if (cost == 0 || overrun == Overrun.REFUSE || refill == 0) {
       return new Transition<>(
           state,
-          Decision.refuse(capacity, remaining(level), resetAt(level, at) - nowMillis, retryAfter));
+          Decision.refuse(
+              capacity,
+              remaining(level),
+              resetAt(level, at) - nowMillis,
+              retryAfter(needed, level, at, nowMillis)));
     }
     long debt = Math.max(-Cost.MAX, level - Range.saturatedProduct(cost, windowMillis));
     return new Transition<>(
         new State(debt, at),
         Decision.refuse(
-            capacity, remaining(level) - cost, resetAt(debt, at) - nowMillis, retryAfter));
+            capacity,
+            remaining(level) - cost,
+            resetAt(debt, at) - nowMillis,
+            retryAfter(needed, debt, at, nowMillis)));
   }
 
   @Override
@@ -116,6 +119,12 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
     long elapsed = at - state.atMillis;
     long missing = full() - state.level;
     return missing <= 0 || elapsed > missing / refill ? full() : state.level + elapsed * refill;
+  }
+
+  private long retryAfter(long needed, long level, long at, long nowMillis) {
+    return needed > capacity
+        ? Decision.NEVER
+        : at - nowMillis + Math.ceilDiv(needed * windowMillis - level, refill);
   }
 
   private Decision admission(long level, long at, long nowMillis) {

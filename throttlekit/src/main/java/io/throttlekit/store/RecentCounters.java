@@ -45,14 +45,19 @@ final class RecentCounters {
         return null;
       }
     }
-    int asked = ++counter.asked; // a lost update is a request that the cache hears of later
+    int asked = counter.asked == Integer.MAX_VALUE ? ALWAYS_HEARD : counter.asked + 1;
+    counter.asked = asked; // a lost update is a request that the cache hears of later
     boolean heard = asked < ALWAYS_HEARD || asked % HEARD_EVERY == 0;
     boolean due = nowMillis >= counter.keptUntilMillis() - CACHE_DECIDES_MILLIS;
     return heard || due ? null : counter;
   }
 
+  /** A counter that retires meanwhile is not kept: one of the two sees what the other did. */
   void put(Counter counter) {
     put(slots, counter);
+    if (counter.isRetired()) {
+      drop(counter.key);
+    }
   }
 
   /** Drops the counter of {@code key}. */
@@ -98,7 +103,7 @@ final class RecentCounters {
       SLOT.setRelease(table, neighbour(first), at(table, first));
       free = first;
     }
-    SLOT.setRelease(table, free, counter);
+    SLOT.setVolatile(table, free, counter);
   }
 
   private static @Nullable Counter in(@Nullable Counter[] table, int slot, CounterKey key) {

@@ -5,6 +5,7 @@ import static io.throttlekit.Decision.refuse;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Decision;
+import io.throttlekit.Overrun;
 import org.junit.jupiter.api.Test;
 
 /** Decisions worked out by hand: limit, remaining, reset after, retry after. */
@@ -56,6 +57,17 @@ class GoldenRowsTest {
     assertThat(counter.charge(200, 7)).isEqualTo(admit(10, 0, 2000));
     assertThat(counter.charge(400, 7)).isEqualTo(refuse(10, 1, 1800, 1200));
     assertThat(counter.charge(10_000, 1)).isEqualTo(admit(10, 9, 200));
+  }
+
+  @Test
+  void aChargedRefusalWaitsForWhatItChargedToo() {
+    var bucket = new History<>(new TokenBucket(1000, 60_000));
+    bucket.charge(0, 1);
+    assertThat(bucket.charge(0, 1000, Overrun.OVERDRAFT))
+        .isEqualTo(refuse(1000, -1, 60_060, 60_060));
+    var log = new History<>(new SlidingLog(2, 1000));
+    log.charge(0, 1);
+    assertThat(log.charge(100, 2, Overrun.OVERDRAFT)).isEqualTo(refuse(2, -1, 1000, 1000));
   }
 
   @Test

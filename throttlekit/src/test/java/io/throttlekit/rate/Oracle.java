@@ -72,13 +72,12 @@ abstract class Oracle {
       }
       return Decision.admit(limit, left(now), wholeAt(now) - now);
     }
-    long retryAfter = retryAfter(now, needed);
     long left = left(now);
     if (cost > 0 && overrun != Overrun.REFUSE && keepsDebt()) {
       count(now, cost);
       left -= cost;
     }
-    return Decision.refuse(limit, left, wholeAt(now) - now, retryAfter);
+    return Decision.refuse(limit, left, wholeAt(now) - now, retryAfter(now, needed));
   }
 
   final Decision refund(long now, long units) {

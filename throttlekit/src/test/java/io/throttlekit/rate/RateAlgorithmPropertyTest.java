@@ -55,7 +55,7 @@ class RateAlgorithmPropertyTest {
       for (int i = 0; i < STEPS; i++) {
         RandomHistory.Step step = history.next();
         Decision refusal = step.answered();
-        if (step.kept() && !refusal.admitted() && !refusal.neverFits()) {
+        if (!refusal.admitted() && !refusal.neverFits()) {
           long at = step.now() + refusal.retryAfterMillis();
           assertThat(again(history, at - 1, step).admitted()).as("early: %s", step).isFalse();
           assertThat(again(history, at, step).admitted()).as("in time: %s", step).isTrue();
