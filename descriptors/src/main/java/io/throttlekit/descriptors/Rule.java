@@ -79,6 +79,11 @@ public final class Rule {
     return new Rule(domain, RulePath.ROOT, spec, metricKeysOfOverride(entries), true);
   }
 
+  /** Whether it is the limit that a request brought, and no policy's. */
+  public boolean ofRequest() {
+    return path.steps().isEmpty();
+  }
+
   /** The domain it belongs to. */
   public String domain() {
     return domain;
@@ -162,8 +167,7 @@ public final class Rule {
    * @return always the same list unless {@link #dynamicMetricKeys()}
    */
   public List<String> metricKeys(String[] entries) {
-    boolean ofPath = dynamicMetricKeys && !path.steps().isEmpty(); // an override has no path
-    return ofPath ? path.metricKeys(entries) : staticMetricKeys;
+    return dynamicMetricKeys && !ofRequest() ? path.metricKeys(entries) : staticMetricKeys;
   }
 
   /** Whether values of requests show in the metric keys, so that their number is unbounded. */
