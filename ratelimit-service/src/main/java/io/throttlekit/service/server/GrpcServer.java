@@ -137,8 +137,8 @@ public final class GrpcServer {
   /**
    * Drains and stops: health says no, after the configured delay connections are asked to go and
    * streams of health and reflection are ended, rate-limit calls in progress end, and past the
-   * configured time they are cut. Returns when nothing runs any more; an interrupt skips the
-   * waiting.
+   * configured time they are cut. Returns when no call is in progress any more; the event loops end
+   * soon after. An interrupt skips the waiting.
    */
   public void stop() {
     health.raise(Obstacle.DRAINING);

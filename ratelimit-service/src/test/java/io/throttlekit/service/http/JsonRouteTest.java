@@ -24,10 +24,13 @@ import java.net.http.HttpResponse;
 import java.util.Arrays;
 import java.util.Queue;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -61,6 +64,7 @@ class JsonRouteTest {
           .build();
 
   private final Queue<RateLimitRequest> asked = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger failures = new AtomicInteger();
   private final HttpFixture http;
 
   JsonRouteTest() throws IOException {
@@ -139,7 +143,7 @@ class JsonRouteTest {
         "{\"domain\":\"x\",\"hitsAddend\":-1}",
         "{\"domain\":\"x\",\"hitsAddend\":1.5}",
         "{\"domain\":\"x\",\"hitsAddend\":4294967296}",
-        "{\"domain\":\"x\",\"hitsAddend\":1e999999999}",
+        "{\"domain\":\"x\",\"hitsAddend\":1e9999999}",
         "{\"domain\":\"x\",\"hitsAddend\":NaN}",
         "{\"domain\":\"x\",\"hitsAddend\":\" 1\"}",
         "{\"domain\":\"x\",\"hitsAddend\":true}",
@@ -151,6 +155,7 @@ class JsonRouteTest {
         "\uFEFF{\"domain\":\"x\"}",
         "{\"domain\":\"invalid\"}",
       })
+  @Timeout(5) // each is read in no time
   void answers400ToWhatIsNoRequestAndSaysWhyUnlessItStandsIn(String body) throws Exception {
     HttpResponse<String> answer = post(body);
 
@@ -186,6 +191,20 @@ class JsonRouteTest {
   void refusesABodyBeyondTheLimitUnread() throws Exception {
     assertThat(post(" ".repeat(MAX_BODY - 14) + "{\"domain\":\"x\"}").statusCode()).isEqualTo(200);
     assertThat(post(" ".repeat(MAX_BODY - 13) + "{\"domain\":\"x\"}").statusCode()).isEqualTo(413);
+    assertThat(failures.get()).as("counted by who decides").isEqualTo(1);
+  }
+
+  @Test
+  void chunksThatAreNoneAreA400() throws Exception {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), http.port())) {
+      String request =
+          "POST /json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+              + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n";
+      socket.getOutputStream().write(request.getBytes(UTF_8));
+      assertThat(new String(socket.getInputStream().readAllBytes(), UTF_8))
+          .startsWith("HTTP/1.1 400 ");
+    }
+    assertThat(failures.get()).isEqualTo(1);
   }
 
   @Test
@@ -207,6 +226,7 @@ class JsonRouteTest {
   @Test
   void aBugIs500AndTheServerLives() throws Exception {
     assertThat(post("{\"domain\":\"bug\"}").statusCode()).isEqualTo(500);
+    assertThat(post("{\"domain\":\"broken\"}").statusCode()).isEqualTo(500);
     assertThat(post("{\"domain\":\"x\"}").statusCode()).isEqualTo(200);
   }
 
@@ -279,20 +299,23 @@ class JsonRouteTest {
 
   private HttpListener listener(boolean standsIn) throws IOException {
     return HttpServers.service(
-        new HttpConfig("127.0.0.1", 0),
-        body -> decide(body.call()),
-        MAX_BODY,
-        standsIn,
-        () -> true,
-        null);
+        new HttpConfig("127.0.0.1", 0), this::decide, MAX_BODY, standsIn, () -> true, null);
   }
 
-  private RateLimitResponse decide(RateLimitRequest request) {
+  private RateLimitResponse decide(Callable<RateLimitRequest> body) throws Exception {
+    RateLimitRequest request;
+    try {
+      request = body.call();
+    } catch (Exception e) {
+      failures.incrementAndGet();
+      throw e;
+    }
     asked.add(request);
     return switch (request.getDomain()) {
       case "over" -> OVER;
       case "invalid" -> throw new InvalidRequestException("rate limit domain must not be empty");
       case "outage" -> throw new NoPoliciesException();
+      case "broken" -> throw new LinkageError("broken");
       case "bug" -> throw new IllegalStateException("bug");
       default -> OK;
     };
