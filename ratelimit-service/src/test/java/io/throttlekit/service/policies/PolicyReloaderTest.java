@@ -298,7 +298,11 @@ class PolicyReloaderTest {
         new StreamHandler() {
           @Override
           public synchronized void publish(LogRecord record) {
-            lines.add(record.getLevel() + " " + record.getMessage());
+            lines.add(
+                record.getLevel()
+                    + " "
+                    + record.getMessage()
+                    + (record.getThrown() == null ? "" : "\n" + record.getThrown()));
           }
         };
     logger.addHandler(handler);
