@@ -111,7 +111,7 @@ class UpToDateTest {
   private static Path aged(Path file, long seconds) throws IOException {
     Files.createDirectories(file.getParent());
     Files.writeString(file, "text");
-    at(file.getParent(), seconds); // a folder's time tells that a file is gone
+    at(file.resolveSibling("."), seconds); // a folder's time tells that a file is gone
     return at(file, seconds);
   }
 
