@@ -8,7 +8,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /** How long each benchmark runs: all of them together take less than a quarter of an hour. */
 @State(Scope.Benchmark)
-@Warmup(iterations = 3, time = 1)
+@Warmup(iterations = 2, time = 2)
 @Measurement(iterations = 5, time = 1)
 @Fork(2)
 abstract class ShortRuns {}
