@@ -43,7 +43,8 @@ public final class CounterKey implements Comparable<CounterKey> {
   }
 
   /**
-   * The lower half of a hash of the entries with 128 bits, which no two counters have in common.
+   * The lower half of a hash of the entries with 128 bits, which no two counters of one scope have
+   * in common.
    */
   public long lowHash() {
     return hash.low();

@@ -36,20 +36,21 @@ public record FixedWindow(long limit, long windowMillis) implements TwoNumbers<F
       @Nullable State state, long nowMillis, long cost, Overrun overrun) {
     long start = windowStart(state, nowMillis);
     long used = usedIn(state, start);
-    long end = start + windowMillis;
+    long untilEnd = start + windowMillis - nowMillis;
     long left = limit - used;
     long needed = Range.needed(cost, overrun);
     if (needed <= left) { // never used + needed: it can overflow
       State next = cost == 0 ? state : new State(start, used + cost);
-      return new Transition<>(next, Decision.admit(limit, left - cost, end));
+      return new Transition<>(next, Decision.admit(limit, left - cost, untilEnd));
     }
-    long retryAfter = needed > limit ? Decision.NEVER : end - nowMillis;
+    long retryAfter = needed > limit ? Decision.NEVER : untilEnd;
     if (cost == 0 || overrun == Overrun.REFUSE) {
-      return new Transition<>(state, Decision.refuse(limit, Math.max(0, left), end, retryAfter));
+      return new Transition<>(
+          state, Decision.refuse(limit, Math.max(0, left), untilEnd, retryAfter));
     }
     return new Transition<>(
         new State(start, Range.saturatedSum(used, cost)),
-        Decision.refuse(limit, Math.max(0, left) - cost, end, retryAfter));
+        Decision.refuse(limit, Math.max(0, left) - cost, untilEnd, retryAfter));
   }
 
   @Override
@@ -59,7 +60,7 @@ public record FixedWindow(long limit, long windowMillis) implements TwoNumbers<F
     long kept = Math.max(0, used - units);
     State next = kept == used ? state : new State(start, kept);
     return new Transition<>(
-        next, Decision.admit(limit, Math.max(0, limit - kept), start + windowMillis));
+        next, Decision.admit(limit, Math.max(0, limit - kept), start + windowMillis - nowMillis));
   }
 
   @Override
@@ -83,8 +84,10 @@ public record FixedWindow(long limit, long windowMillis) implements TwoNumbers<F
   }
 
   private long windowStart(@Nullable State state, long nowMillis) {
-    long start = nowMillis - Math.floorMod(nowMillis, windowMillis);
-    return state == null ? start : Math.max(start, state.startMillis);
+    if (state != null && nowMillis - state.startMillis < windowMillis) {
+      return state.startMillis; // the window seen last, or an earlier time; divides nothing
+    }
+    return nowMillis - Math.floorMod(nowMillis, windowMillis);
   }
 
   private static long usedIn(@Nullable State state, long start) {

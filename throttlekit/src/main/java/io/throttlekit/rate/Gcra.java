@@ -58,24 +58,30 @@ public record Gcra(long rate, long windowMillis, long burst) implements TwoNumbe
     long at = state == null ? nowMillis : Math.max(nowMillis, state.atMillis);
     long owed = owedAt(state, at);
     long needed = Range.needed(cost, overrun);
-    long fitsFrom = needed > burst ? Decision.NEVER : fitsFrom(needed, owed, at);
-    if (fitsFrom <= nowMillis) {
+    if (retryAfter(needed, owed, at, nowMillis) <= 0) {
       long next = owed + cost * windowMillis;
       return new Transition<>(
           cost == 0 ? state : new State(next, at),
-          Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at)));
+          Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at) - nowMillis));
     }
-    long retryAfter = needed > burst ? Decision.NEVER : fitsFrom - nowMillis;
     if (cost == 0 || overrun == Overrun.REFUSE || rate == 0) {
       long remaining = remaining(owed, at - nowMillis);
       return new Transition<>(
-          state, Decision.refuse(burst, remaining, resetAt(owed, at), retryAfter));
+          state,
+          Decision.refuse(
+              burst,
+              remaining,
+              resetAt(owed, at) - nowMillis,
+              retryAfter(needed, owed, at, nowMillis)));
     }
     long debt = Range.saturatedSum(owed, Range.saturatedProduct(cost, windowMillis));
     return new Transition<>(
         new State(debt, at),
         Decision.refuse(
-            burst, remaining(owed, at - nowMillis) - cost, resetAt(debt, at), retryAfter));
+            burst,
+            remaining(owed, at - nowMillis) - cost,
+            resetAt(debt, at) - nowMillis,
+            retryAfter(needed, debt, at, nowMillis)));
   }
 
   @Override
@@ -85,7 +91,7 @@ public record Gcra(long rate, long windowMillis, long burst) implements TwoNumbe
     long next = Math.max(0, owed - Range.saturatedProduct(units, windowMillis));
     return new Transition<>(
         next == owed ? state : new State(next, at),
-        Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at)));
+        Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at) - nowMillis));
   }
 
   @Override
@@ -115,6 +121,10 @@ public record Gcra(long rate, long windowMillis, long burst) implements TwoNumbe
     }
     long elapsed = at - state.atMillis;
     return elapsed > state.owed / rate ? 0 : state.owed - elapsed * rate;
+  }
+
+  private long retryAfter(long needed, long owed, long at, long nowMillis) {
+    return needed > burst ? Decision.NEVER : fitsFrom(needed, owed, at) - nowMillis;
   }
 
   /** The ms from which {@code units}, at most the burst, fit: before {@code at} if early enough. */

@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  * {@link Cost#MAX} counts as that much at its newest charge. Time that runs backwards is taken as
  * the newest time seen. Times are exact to the year 2109.
  *
- * @param limit units per window, from 0 (refuse everything) to 1,000,000
+ * @param limit units per window, from 0 (refuse everything) to 200,000
  * @param windowMillis length of the window in ms, from 1
  */
 public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm<SlidingLog.State> {
   /** The largest limit: a log of so many charges takes 16 MB. */
-  public static final long MAX_LIMIT = 1_000_000;
+  public static final long MAX_LIMIT = 200_000;
 
   /** A log begins anew before its total comes near what a long holds. */
   private static final long MAX_TOTAL = Long.MAX_VALUE / 2;
@@ -79,20 +79,25 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     long needed = Range.needed(cost, overrun);
     if (needed <= left) {
       State next = cost == 0 ? state : append(state, at, cost);
-      return new Transition<>(next, admission(next, at, left - cost));
+      return new Transition<>(next, admission(next, nowMillis, left - cost));
     }
-    long retryAfter =
-        needed > limit || state == null
-            ? Decision.NEVER
-            : freeFrom(state, at, needed - left) - nowMillis;
     if (cost == 0 || overrun == Overrun.REFUSE) {
-      long remaining = Math.max(0, left);
       return new Transition<>(
-          state, Decision.refuse(limit, remaining, resetAt(state, at), retryAfter));
+          state,
+          Decision.refuse(
+              limit,
+              Math.max(0, left),
+              resetAfter(state, nowMillis),
+              retryAfter(state, at, needed, nowMillis)));
     }
     State next = append(state, at, cost);
     return new Transition<>(
-        next, Decision.refuse(limit, Math.max(0, left) - cost, resetAt(next, at), retryAfter));
+        next,
+        Decision.refuse(
+            limit,
+            Math.max(0, left) - cost,
+            resetAfter(next, nowMillis),
+            retryAfter(next, at, needed, nowMillis)));
   }
 
   @Override
@@ -103,7 +108,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     long at = Math.max(nowMillis, state.newestMillis());
     long total = Math.max(liveBefore(state, at, firstLive(state, at)), state.total - units);
     State next = cutTo(state, total);
-    return new Transition<>(next, admission(next, at, limit - used(next, at)));
+    return new Transition<>(next, admission(next, nowMillis, limit - used(next, at)));
   }
 
   @Override
@@ -194,8 +199,14 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     return new State(copy, size, state.newestMillis(), total - before(state, from));
   }
 
-  private Decision admission(@Nullable State state, long at, long left) {
-    return Decision.admit(limit, Math.max(0, left), resetAt(state, at));
+  private Decision admission(@Nullable State state, long nowMillis, long left) {
+    return Decision.admit(limit, Math.max(0, left), resetAfter(state, nowMillis));
+  }
+
+  private long retryAfter(@Nullable State state, long at, long needed, long nowMillis) {
+    return needed > limit || state == null
+        ? Decision.NEVER
+        : freeFrom(state, at, needed - limit + used(state, at)) - nowMillis;
   }
 
   /** The ms from which {@code units} of those that count at {@code at} no longer do. */
@@ -216,7 +227,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     return charged + windowMillis;
   }
 
-  private long resetAt(@Nullable State state, long at) {
-    return state == null ? at : Math.max(at, unusedFromMillis(state));
+  private long resetAfter(@Nullable State state, long nowMillis) {
+    return state == null ? 0 : Math.max(0, unusedFromMillis(state) - nowMillis);
   }
 }

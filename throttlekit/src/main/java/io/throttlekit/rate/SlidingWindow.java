@@ -57,23 +57,32 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
     long needed = Range.needed(cost, overrun);
     if (fits(state, at, needed)) {
       State next = cost == 0 ? state : add(state, slice, cost);
-      return new Transition<>(next, admission(next, at));
+      return new Transition<>(next, admission(next, at, nowMillis));
     }
-    long retryAfter = needed > limit ? Decision.NEVER : fitsFrom(state, needed) - nowMillis;
     if (cost == 0 || overrun == Overrun.REFUSE) {
       return new Transition<>(
-          state, Decision.refuse(limit, remaining(state, at), resetAt(state, at), retryAfter));
+          state,
+          Decision.refuse(
+              limit,
+              remaining(state, at),
+              resetAt(state, at) - nowMillis,
+              retryAfter(state, needed, nowMillis)));
     }
     State next = add(state, slice, cost);
     return new Transition<>(
-        next, Decision.refuse(limit, remaining(state, at) - cost, resetAt(next, at), retryAfter));
+        next,
+        Decision.refuse(
+            limit,
+            remaining(state, at) - cost,
+            resetAt(next, at) - nowMillis,
+            retryAfter(next, needed, nowMillis)));
   }
 
   @Override
   public Transition<State> refund(@Nullable State state, long nowMillis, long units) {
     long slice = sliceStart(state, nowMillis);
     State next = take(state, units, slice - windowMillis);
-    return new Transition<>(next, admission(next, Math.max(nowMillis, slice)));
+    return new Transition<>(next, admission(next, Math.max(nowMillis, slice), nowMillis));
   }
 
   @Override
@@ -109,8 +118,8 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
     return limit * bucket - Range.saturatedSum(Range.saturatedProduct(whole, bucket), fading);
   }
 
-  private Decision admission(@Nullable State state, long at) {
-    return Decision.admit(limit, remaining(state, at), resetAt(state, at));
+  private Decision admission(@Nullable State state, long at, long nowMillis) {
+    return Decision.admit(limit, remaining(state, at), resetAt(state, at) - nowMillis);
   }
 
   private long remaining(@Nullable State state, long at) {
@@ -119,6 +128,10 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
 
   private long resetAt(@Nullable State state, long at) {
     return state == null ? at : Math.max(at, unusedFromMillis(state));
+  }
+
+  private long retryAfter(@Nullable State state, long needed, long nowMillis) {
+    return needed > limit ? Decision.NEVER : fitsFrom(state, needed) - nowMillis;
   }
 
   /** The first ms from which {@code cost}, which does not fit now, does if nobody else charges. */

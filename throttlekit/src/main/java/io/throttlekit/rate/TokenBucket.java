@@ -58,20 +58,25 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
     long needed = Range.needed(cost, overrun);
     if (needed <= capacity && needed * windowMillis <= level) {
       State next = cost == 0 ? state : new State(level - cost * windowMillis, at);
-      return new Transition<>(next, admission(level - cost * windowMillis, at));
+      return new Transition<>(next, admission(level - cost * windowMillis, at, nowMillis));
     }
-    long retryAfter =
-        needed > capacity
-            ? Decision.NEVER
-            : at - nowMillis + Math.ceilDiv(needed * windowMillis - level, refill);
     if (cost == 0 || overrun == Overrun.REFUSE || refill == 0) {
       return new Transition<>(
-          state, Decision.refuse(capacity, remaining(level), resetAt(level, at), retryAfter));
+          state,
+          Decision.refuse(
+              capacity,
+              remaining(level),
+              resetAt(level, at) - nowMillis,
+              retryAfter(needed, level, at, nowMillis)));
     }
     long debt = Math.max(-Cost.MAX, level - Range.saturatedProduct(cost, windowMillis));
     return new Transition<>(
         new State(debt, at),
-        Decision.refuse(capacity, remaining(level) - cost, resetAt(debt, at), retryAfter));
+        Decision.refuse(
+            capacity,
+            remaining(level) - cost,
+            resetAt(debt, at) - nowMillis,
+            retryAfter(needed, debt, at, nowMillis)));
   }
 
   @Override
@@ -79,7 +84,8 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
     long at = state == null ? nowMillis : Math.max(nowMillis, state.atMillis);
     long level = levelAt(state, at);
     long next = Math.min(full(), level + Range.saturatedProduct(units, windowMillis));
-    return new Transition<>(next == level ? state : new State(next, at), admission(next, at));
+    return new Transition<>(
+        next == level ? state : new State(next, at), admission(next, at, nowMillis));
   }
 
   @Override
@@ -115,8 +121,14 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
     return missing <= 0 || elapsed > missing / refill ? full() : state.level + elapsed * refill;
   }
 
-  private Decision admission(long level, long at) {
-    return Decision.admit(capacity, remaining(level), resetAt(level, at));
+  private long retryAfter(long needed, long level, long at, long nowMillis) {
+    return needed > capacity
+        ? Decision.NEVER
+        : at - nowMillis + Math.ceilDiv(needed * windowMillis - level, refill);
+  }
+
+  private Decision admission(long level, long at, long nowMillis) {
+    return Decision.admit(capacity, remaining(level), resetAt(level, at) - nowMillis);
   }
 
   private long remaining(long level) {

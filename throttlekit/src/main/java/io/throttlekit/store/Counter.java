@@ -130,7 +130,9 @@ final class Counter {
       return false;
     }
     Object last = load(algorithm);
-    STATUS.setRelease(this, RETIRED);
+    used = false; // whoever still finds it must not keep its state in memory
+    other = null;
+    STATUS.setVolatile(this, RETIRED);
     return last != null && nowMillis < unusedFrom(algorithm, last);
   }
 

@@ -23,12 +23,14 @@ import org.jspecify.annotations.Nullable;
  * the usual size.
  *
  * <p>A counter with long entries, or of a sliding log, counts as several, so that memory is bounded
- * too: by about 400 bytes times that number.
+ * too: by about 400 bytes times that number, or sixteen of the heaviest counters where that is
+ * more.
  *
  * <p>A counter leaves memory by itself some time after it is whole again. When there are too many,
  * the least useful one is forgotten (Caffeine's W-TinyLFU keeps what is asked for often), and
  * {@link #forgotten()} counts it if it still counted something. It starts again as unused, so the
- * limits are exact as long as that count is 0.
+ * limits are exact as long as that count is 0, and while no wall clock steps back into a window
+ * whose counter has left: at least 1 s beyond the window's end.
  *
  * <p>Thread-safe. Charges of one counter are serialized; charges of different counters do not wait
  * for each other. The cache is never called while a counter is held.
@@ -96,7 +98,10 @@ public final class InMemoryStore {
     return Counter.transition(charge, null, now).decision();
   }
 
-  /** Decides and counts the claims of one request as one. */
+  /**
+   * Decides and counts the claims of one request as one. Counters that it does not need, because
+   * they are unknown and stay unused, are not kept: they would push out others that count.
+   */
   public Outcome acquire(List<Claim> claims) {
     if (claims.size() == 1 && claims.getFirst().charges().size() == 1) {
       Claim only = claims.getFirst();
@@ -108,9 +113,7 @@ public final class InMemoryStore {
     Settlement settlement = new Settlement(claims, now);
     Map<CounterKey, Counter> lost = Map.of();
     for (int attempt = 0; ; attempt++) {
-      for (int i = 0; i < settlement.size(); i++) {
-        settlement.use(i, counter(settlement.charge(i), now));
-      }
+      lookUp(settlement, attempt > 0, now);
       if (attempt >= PATIENCE) {
         lost = lost.isEmpty() ? new HashMap<>() : lost;
         standInForRetired(settlement, lost, now);
@@ -118,15 +121,32 @@ public final class InMemoryStore {
       Outcome outcome = settlement.settle();
       if (outcome != null) {
         for (int i = 0; i < settlement.size(); i++) {
-          keep(settlement.counter(i), settlement.charge(i), outcome.decisions().get(i), now);
+          Counter counter = settlement.counter(i);
+          if (!settlement.isStandIn(counter)) {
+            keep(counter, settlement.charge(i), outcome.decisions().get(i), now);
+          }
         }
         forgotten.add(lost.size());
         return outcome;
       }
       for (int i = 0; i < settlement.size(); i++) {
-        recent.drop(settlement.charge(i).key());
+        if (settlement.counter(i).isRetired()) {
+          recent.drop(settlement.charge(i).key());
+        }
       }
       Thread.onSpinWait();
+    }
+  }
+
+  private void lookUp(Settlement settlement, boolean create, long now) {
+    for (int i = 0; i < settlement.size(); i++) {
+      Charge charge = settlement.charge(i);
+      Counter known = create ? counter(charge, now) : known(charge.key(), now);
+      if (known != null) {
+        settlement.use(i, known);
+      } else {
+        settlement.standIn(i, create(charge, now));
+      }
     }
   }
 
@@ -153,6 +173,7 @@ public final class InMemoryStore {
     Counter counter = counters.asMap().remove(key);
     if (counter != null) {
       counter.retire(time.wallMillis());
+      recent.drop(key);
     }
   }
 
@@ -194,7 +215,8 @@ public final class InMemoryStore {
 
   /** Lets the counter live as long as it counts something. */
   private void keep(Counter counter, Charge charge, Decision decision, long now) {
-    if (!Lifetime.extend(counter, decision.resetAtMillis(), charge.algorithm().windowMillis())) {
+    if (!Lifetime.extend(
+        counter, now + decision.resetAfterMillis(), charge.algorithm().windowMillis())) {
       return;
     }
     // Of two threads the one with the earlier date may write last; it then sees the later date.
@@ -206,8 +228,12 @@ public final class InMemoryStore {
   }
 
   private void forget(@Nullable Counter counter) {
-    if (counter != null && counter.retire(time.wallMillis())) {
+    if (counter == null) {
+      return;
+    }
+    if (counter.retire(time.wallMillis())) {
       forgotten.increment();
     }
+    recent.drop(counter.key);
   }
 }

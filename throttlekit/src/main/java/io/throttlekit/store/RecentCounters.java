@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Counters that were asked for lately, found without the bookkeeping of the cache.
  *
- * <p>Each counter has its place in one of two pairs of slots, by two hashes; where both pairs are
- * full, the counter that came last takes a place in the first. A look-up leaves out a counter that
- * the cache should hear of: at its first requests, at every 64th afterwards, so that the cache
- * still knows what is asked for often, and when its time in the cache may be up. There are a few
- * slots for each counter of the store, not more: a table that stays in the processor's cache is
- * worth more than one without collisions. Thread-safe; a retired counter may still be found here
- * until someone notices and drops it.
+ * <p>Each counter has its place in one of two slots, by two hashes, or in a neighbour of one of
+ * them; where all four are full, the counter that came last takes the first. A look-up leaves out a
+ * counter that the cache should hear of: at its first requests, at every 64th afterwards, so that
+ * the cache still knows what is asked for often, and when its time in the cache may be up. There
+ * are a few slots for each counter of the store, not more: a table that stays in the processor's
+ * cache is worth more than one without collisions. Thread-safe; a retired counter may still be
+ * found here until someone notices and drops it.
  */
 final class RecentCounters {
   private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Counter[].class);
@@ -45,14 +45,19 @@ final class RecentCounters {
         return null;
       }
     }
-    int asked = ++counter.asked; // a lost update is a request that the cache hears of later
+    int asked = counter.asked == Integer.MAX_VALUE ? ALWAYS_HEARD : counter.asked + 1;
+    counter.asked = asked; // a lost update is a request that the cache hears of later
     boolean heard = asked < ALWAYS_HEARD || asked % HEARD_EVERY == 0;
     boolean due = nowMillis >= counter.keptUntilMillis() - CACHE_DECIDES_MILLIS;
     return heard || due ? null : counter;
   }
 
+  /** A counter that retires meanwhile is not kept: one of the two sees what the other did. */
   void put(Counter counter) {
     put(slots, counter);
+    if (counter.isRetired()) {
+      drop(counter.key);
+    }
   }
 
   /** Drops the counter of {@code key}. */
@@ -85,47 +90,48 @@ final class RecentCounters {
   }
 
   private static void put(@Nullable Counter[] table, Counter counter) {
-    int pair = first(table, counter.key);
-    int other = second(table, counter.key);
-    if (in(table, pair, counter.key) == counter || in(table, other, counter.key) == counter) {
+    int first = first(table, counter.key);
+    int second = second(table, counter.key);
+    if (in(table, first, counter.key) == counter || in(table, second, counter.key) == counter) {
       return;
     }
-    int free = free(table, pair);
+    int free = free(table, first);
     if (free < 0) {
-      free = free(table, other);
+      free = free(table, second);
     }
     if (free < 0) {
-      SLOT.setRelease(table, pair + 1, at(table, pair));
-      free = pair;
+      SLOT.setRelease(table, neighbour(first), at(table, first));
+      free = first;
     }
-    SLOT.setRelease(table, free, counter);
+    SLOT.setVolatile(table, free, counter);
   }
 
-  private static @Nullable Counter in(@Nullable Counter[] table, int pair, CounterKey key) {
-    Counter counter = at(table, pair);
+  private static @Nullable Counter in(@Nullable Counter[] table, int slot, CounterKey key) {
+    Counter counter = at(table, slot);
     if (counter != null && counter.isFor(key)) {
       return counter;
     }
-    counter = at(table, pair + 1);
+    counter = at(table, neighbour(slot));
     return counter != null && counter.isFor(key) ? counter : null;
   }
 
-  /** A slot of the pair that nobody would miss; below 0 when there is none. */
-  private static int free(@Nullable Counter[] table, int pair) {
-    for (int slot = pair; slot <= pair + 1; slot++) {
-      Counter counter = at(table, slot);
-      if (counter == null || counter.isRetired()) {
-        return slot;
-      }
+  /** The slot or its neighbour if nobody would miss what is there; below 0 when neither. */
+  private static int free(@Nullable Counter[] table, int slot) {
+    if (isFree(at(table, slot))) {
+      return slot;
     }
-    return -1;
+    return isFree(at(table, neighbour(slot))) ? neighbour(slot) : -1;
   }
 
-  private static void drop(@Nullable Counter[] table, int pair, CounterKey key) {
-    for (int slot = pair; slot <= pair + 1; slot++) {
-      Counter counter = at(table, slot);
+  private static boolean isFree(@Nullable Counter counter) {
+    return counter == null || counter.isRetired();
+  }
+
+  private static void drop(@Nullable Counter[] table, int slot, CounterKey key) {
+    for (int at : new int[] {slot, neighbour(slot)}) {
+      Counter counter = at(table, at);
       if (counter != null && counter.isFor(key)) {
-        SLOT.setRelease(table, slot, (Counter) null);
+        SLOT.setRelease(table, at, (Counter) null);
       }
     }
   }
@@ -135,14 +141,19 @@ final class RecentCounters {
   }
 
   private static int first(@Nullable Counter[] table, CounterKey key) {
-    return pair(table, key.hashCode());
+    return slot(table, key.hashCode());
   }
 
   private static int second(@Nullable Counter[] table, CounterKey key) {
-    return pair(table, key.hashCode() ^ (int) key.highHash());
+    return slot(table, key.hashCode() ^ (int) key.highHash());
   }
 
-  private static int pair(@Nullable Counter[] table, int hash) {
-    return hash & (table.length - 1) & ~1;
+  private static int slot(@Nullable Counter[] table, int hash) {
+    return hash & (table.length - 1);
+  }
+
+  /** The other slot of two that lie together in memory. */
+  private static int neighbour(int slot) {
+    return slot ^ 1;
   }
 }

@@ -2,8 +2,10 @@ package io.throttlekit.store;
 
 import io.throttlekit.Charge;
 import io.throttlekit.Claim;
+import io.throttlekit.Cost;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -24,6 +26,7 @@ final class Settlement {
   private final Charge[] charges;
   private final Counter[] counters;
   private final Decision[] decisions;
+  private List<Counter> standIns = List.of();
 
   /** The draft of a charge's counter before that charge. */
   private final @Nullable Object[] before;
@@ -66,7 +69,30 @@ final class Settlement {
     counters[index] = counter;
   }
 
-  /** Decides and counts; null, with nothing counted, when a counter is retired. */
+  /**
+   * Has charge {@code index} decided by a counter that no store has, or by the one that stands in
+   * for the same key already. Claims that would count something there are not settled.
+   */
+  void standIn(int index, Counter counter) {
+    for (Counter known : standIns) {
+      if (known.isFor(charges[index].key())) {
+        counters[index] = known;
+        return;
+      }
+    }
+    standIns = standIns.isEmpty() ? new ArrayList<>() : standIns;
+    standIns.add(counter);
+    counters[index] = counter;
+  }
+
+  boolean isStandIn(Counter counter) {
+    return standIns.contains(counter);
+  }
+
+  /**
+   * Decides and counts; null, with nothing counted, when a counter is retired or one that stands in
+   * would be needed for good.
+   */
   @Nullable Outcome settle() {
     Counter[] held = distinctInOrder();
     @Nullable Object[] found = new @Nullable Object[held.length];
@@ -81,13 +107,22 @@ final class Settlement {
         holding++;
       }
       boolean admitted = decide(held, found);
-      settled = true;
-      return new Outcome(admitted, List.of(decisions));
+      settled = standInsStayUnused();
+      return settled ? new Outcome(admitted, List.of(decisions)) : null;
     } finally {
       for (int i = 0; i < holding; i++) {
         held[i].release(settled ? held[i].draft : found[i]);
       }
     }
+  }
+
+  private boolean standInsStayUnused() {
+    for (int i = 0; i < standIns.size(); i++) {
+      if (standIns.get(i).draft != null) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private boolean decide(Counter[] held, @Nullable Object[] found) {
@@ -114,6 +149,7 @@ final class Settlement {
       for (int i = 0; i < held.length; i++) {
         held[i].draft = found[i];
       }
+      waitForAllOfACounter();
       chargeOnlyWhatAlwaysCounts(0, charges.length);
     }
     return admitted;
@@ -140,9 +176,48 @@ final class Settlement {
     for (int i = first; i < end; i++) {
       Charge charge = charges[i];
       if (charge.cost() < 0 || charge.overrun() != Overrun.REFUSE) {
-        decisions[i] = counters[i].chargeDraft(charge, nowMillis);
+        Decision charged = counters[i].chargeDraft(charge, nowMillis);
+        decisions[i] = decisions[i].admitted() ? charged : refusing(charged, decisions[i]);
       } else if (decisions[i].admitted()) {
         decisions[i] = uncharged(charge, counters[i]);
+      }
+    }
+  }
+
+  /**
+   * What a charge left behind, as the refusal that it was: without the others of its request, which
+   * do not count, it may have fitted.
+   */
+  private static Decision refusing(Decision charged, Decision refusal) {
+    return charged.admitted()
+        ? Decision.refuse(
+            charged.limit(),
+            charged.remaining(),
+            charged.resetAfterMillis(),
+            refusal.retryAfterMillis())
+        : charged;
+  }
+
+  /** Of charges on one counter, a refused one waits until those before it fit together with it. */
+  private void waitForAllOfACounter() {
+    for (int i = 1; i < charges.length; i++) {
+      long together = charges[i].cost();
+      for (int j = 0; j < i && together > 0; j++) {
+        if (counters[j].order == counters[i].order) {
+          together = Math.min(Cost.MAX, together + Math.max(0, charges[j].cost()));
+        }
+      }
+      Decision refusal = decisions[i];
+      if (!refusal.admitted() && together > charges[i].cost()) {
+        Charge all = new Charge(charges[i].key(), charges[i].algorithm(), together, Overrun.REFUSE);
+        long wait =
+            Counter.transition(all, counters[i].draft, nowMillis).decision().retryAfterMillis();
+        decisions[i] =
+            Decision.refuse(
+                refusal.limit(),
+                refusal.remaining(),
+                refusal.resetAfterMillis(),
+                Math.max(refusal.retryAfterMillis(), wait));
       }
     }
   }
@@ -151,7 +226,7 @@ final class Settlement {
   private Decision uncharged(Charge charge, Counter counter) {
     Charge peek = new Charge(charge.key(), charge.algorithm(), 0, Overrun.COUNT);
     Decision seen = counter.chargeDraft(peek, nowMillis);
-    return Decision.admit(seen.limit(), seen.remaining(), seen.resetAtMillis());
+    return Decision.admit(seen.limit(), seen.remaining(), seen.resetAfterMillis());
   }
 
   private Counter[] distinctInOrder() {

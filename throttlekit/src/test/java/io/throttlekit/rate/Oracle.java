@@ -70,20 +70,19 @@ abstract class Oracle {
       if (cost > 0) {
         count(now, cost);
       }
-      return Decision.admit(limit, left(now), wholeAt(now));
+      return Decision.admit(limit, left(now), wholeAt(now) - now);
     }
-    long retryAfter = retryAfter(now, needed);
     long left = left(now);
     if (cost > 0 && overrun != Overrun.REFUSE && keepsDebt()) {
       count(now, cost);
       left -= cost;
     }
-    return Decision.refuse(limit, left, wholeAt(now), retryAfter);
+    return Decision.refuse(limit, left, wholeAt(now) - now, retryAfter(now, needed));
   }
 
   final Decision refund(long now, long units) {
     giveBack(now, units);
-    return Decision.admit(limit, left(now), wholeAt(now));
+    return Decision.admit(limit, left(now), wholeAt(now) - now);
   }
 
   /** Whether {@code units}, at most the limit, fit at {@code now}. */

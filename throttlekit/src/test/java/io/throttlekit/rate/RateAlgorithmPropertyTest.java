@@ -55,7 +55,7 @@ class RateAlgorithmPropertyTest {
       for (int i = 0; i < STEPS; i++) {
         RandomHistory.Step step = history.next();
         Decision refusal = step.answered();
-        if (step.kept() && !refusal.admitted() && !refusal.neverFits()) {
+        if (!refusal.admitted() && !refusal.neverFits()) {
           long at = step.now() + refusal.retryAfterMillis();
           assertThat(again(history, at - 1, step).admitted()).as("early: %s", step).isFalse();
           assertThat(again(history, at, step).admitted()).as("in time: %s", step).isTrue();
@@ -71,7 +71,7 @@ class RateAlgorithmPropertyTest {
       RandomHistory history = new RandomHistory(algorithm, seed, new RandomHistory.Reached());
       for (int i = 0; i < STEPS; i++) {
         RandomHistory.Step step = history.next();
-        long reset = step.answered().resetAtMillis();
+        long reset = step.now() + step.answered().resetAfterMillis();
         assertThat(history.subject().unusedAt(reset)).isTrue();
         for (long cost : new long[] {0, 1, algorithm.limit(), algorithm.limit() + 1}) {
           Decision used = history.subject().branch().charge(reset, cost);

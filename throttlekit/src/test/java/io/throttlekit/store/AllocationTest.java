@@ -68,7 +68,8 @@ class AllocationTest {
   @Test
   void aRequestThatASiblingRefusesCopiesNoSlidingLog() {
     SlidingLog log = new SlidingLog(10_000, 3_600_000);
-    FixedWindow exhausted = new FixedWindow(0, 86_400_000);
+    FixedWindow exhausted = new FixedWindow(1, 86_400_000);
+    store.acquire(charge(exhausted, "a", 1));
     for (int i = 0; i < 5_000; i++) {
       time.advance(1);
       store.acquire(charge(log, "a", 1));

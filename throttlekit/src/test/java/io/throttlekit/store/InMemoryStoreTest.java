@@ -16,6 +16,8 @@ import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.Gcra;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.SlidingLog;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -88,7 +90,7 @@ class InMemoryStoreTest {
   @Test
   void aCounterThatIsTooHeavyForTheStoreStillCounts() {
     InMemoryStore store = new InMemoryStore(time, 4);
-    Charge heavy = charge(new SlidingLog(1_000_000, HOUR), "x".repeat(10_000), 600_000);
+    Charge heavy = charge(new SlidingLog(200_000, HOUR), "x".repeat(10_000), 120_000);
     assertThat(store.acquire(heavy).admitted()).isTrue();
     assertThat(store.acquire(heavy).admitted()).isFalse();
   }
@@ -119,6 +121,45 @@ class InMemoryStoreTest {
   }
 
   @Test
+  void requestsThatCountNothingPushNothingOut() {
+    InMemoryStore store = new InMemoryStore(time, 100);
+    FixedWindow one = new FixedWindow(1, HOUR);
+    for (int i = 0; i < 80; i++) {
+      assertThat(store.acquire(charge(one, "user" + i, 1)).admitted()).isTrue();
+    }
+    for (int i = 0; i < 5_000; i++) {
+      Claim usedUp = enforced(charge(one, "user" + i % 80, 1));
+      assertThat(store.acquire(List.of(enforced(charge(one, "other" + i, 1)), usedUp)).admitted())
+          .isFalse();
+    }
+    assertThat(store.forgotten()).isZero();
+    assertThat(store.size()).isEqualTo(80);
+  }
+
+  @Test
+  void aCounterThatLeftIsNotKeptInMemory() {
+    InMemoryStore store = new InMemoryStore(time, 1_000);
+    List<WeakReference<CounterKey>> keys = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      keys.add(chargedOften(store, "user" + i));
+    }
+    time.advance(HOUR);
+    assertThat(store.size()).isZero();
+    for (int i = 0; i < 100 && keys.stream().anyMatch(key -> key.get() != null); i++) {
+      System.gc();
+    }
+    assertThat(keys).allSatisfy(key -> assertThat(key.get()).isNull());
+  }
+
+  private static WeakReference<CounterKey> chargedOften(InMemoryStore store, String user) {
+    Charge charge = charge(new SlidingLog(100, 1_000), user, 1);
+    for (int n = 0; n < 50; n++) {
+      store.acquire(charge);
+    }
+    return new WeakReference<>(charge.key());
+  }
+
+  @Test
   void startsAResetCounterAnewAndDoesNotCallItForgotten() {
     InMemoryStore store = new InMemoryStore(time, 10);
     store.acquire(charge(hourly, "a", 5));
@@ -134,7 +175,7 @@ class InMemoryStoreTest {
     InMemoryStore store = new InMemoryStore(time, 1000);
     long whole = 0;
     for (int i = 0; i < 100; i++) {
-      whole = store.acquire(charge(algorithm, "user" + i, 2)).resetAtMillis();
+      whole = store.acquire(charge(algorithm, "user" + i, 2)).resetAfterMillis();
     }
     time.advance(whole - 1);
     assertThat(store.size()).isEqualTo(100);

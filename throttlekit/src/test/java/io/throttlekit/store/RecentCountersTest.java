@@ -56,6 +56,41 @@ class RecentCountersTest {
     assertThat(crowd).allMatch(counter -> recent.find(counter.key, NOW) == counter);
   }
 
+  @Test
+  void aCounterInItsOtherPlaceIsDroppedToo() {
+    List<Counter> crowd =
+        IntStream.range(0, 100_000)
+            .mapToObj(Integer::toString)
+            .filter(user -> first(key(user)) == 4 && second(key(user)) != 4)
+            .limit(3)
+            .map(this::known)
+            .toList();
+    Counter third = crowd.getLast(); // the first two fill the place of all three
+    recent.drop(third.key);
+    assertThat(recent.find(third.key, NOW)).isNull();
+  }
+
+  @Test
+  void counterOfOneScopeIsNotThatOfAnotherWhereTheirHashesAreTheSame() {
+    assertThat("Aa".hashCode()).isEqualTo("BB".hashCode());
+    CounterKey one = CounterKey.of("Aa", "user", "a");
+    CounterKey other = CounterKey.of("BB", "user", "a");
+    Counter counter = new Counter(one, 1, new FixedWindow(10, 1_000), LONG_AFTER);
+    counter.asked = UNHEARD;
+    recent.put(counter);
+    assertThat(recent.find(other, NOW)).isNull();
+    assertThat(recent.find(one, NOW)).isSameAs(counter);
+  }
+
+  @Test
+  void aCounterThatHasLeftIsNotPut() {
+    Counter counter = counter("a");
+    counter.asked = UNHEARD;
+    counter.retire(NOW);
+    recent.put(counter);
+    assertThat(recent.find(counter.key, NOW)).isNull();
+  }
+
   private static int first(CounterKey key) {
     return key.hashCode() & 1_022;
   }

@@ -12,6 +12,7 @@ import io.throttlekit.Decision;
 import io.throttlekit.ManualTime;
 import io.throttlekit.Overrun;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.rate.Gcra;
 import io.throttlekit.rate.RateAlgorithm;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -101,6 +102,31 @@ class SettlementTest {
     assertThat(left("b")).isEqualTo(5);
     acquire(enforced(charge(five, "a", 5)), shadow(charge(five, "b", 1)));
     assertThat(left("b")).isEqualTo(4);
+  }
+
+  @Test
+  void aChargeThatFitsOnlyWithoutTheOthersIsARefusalInTheAnswerToo() {
+    Outcome outcome =
+        acquire(enforced(charge(five, "a", 3)), enforced(charge(five, "a", 3, Overrun.OVERDRAFT)));
+    assertThat(outcome.admitted()).isFalse();
+    assertThat(outcome.decisions())
+        .containsExactly(
+            Decision.admit(5, 5, MINUTE), Decision.refuse(5, 2, MINUTE, Decision.NEVER));
+    assertThat(left("a")).isEqualTo(2);
+  }
+
+  @Test
+  void chargesOfOneCounterWaitUntilTheyFitTogether() {
+    Gcra spaced = new Gcra(5, MINUTE);
+    Outcome outcome =
+        acquire(
+            enforced(charge(spaced, "a", 2)),
+            enforced(charge(spaced, "a", 2)),
+            enforced(charge(spaced, "a", 2)));
+    assertThat(outcome.decisions().getLast().neverFits()).isTrue();
+    acquire(enforced(charge(spaced, "a", 4)));
+    outcome = acquire(enforced(charge(spaced, "a", 1)), enforced(charge(spaced, "a", 2)));
+    assertThat(outcome.decisions().getLast().retryAfterMillis()).isEqualTo(2 * MINUTE / 5);
   }
 
   @Test

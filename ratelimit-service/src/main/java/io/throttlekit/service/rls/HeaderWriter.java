@@ -31,12 +31,12 @@ final class HeaderWriter {
     return classic.enabled() || structured || (retryAfter && !answer.admitted());
   }
 
-  void addTo(RateLimitResponse.Builder response, Answer answer, long nowMillis) {
+  void addTo(RateLimitResponse.Builder response, Answer answer) {
     if (classic.enabled()) {
-      addClassic(response, answer, nowMillis);
+      addClassic(response, answer);
     }
     if (structured) {
-      addStructured(response, answer, nowMillis);
+      addStructured(response, answer);
     }
     if (retryAfter && !answer.admitted()) {
       long millis = answer.retryAfterMillis();
@@ -46,14 +46,14 @@ final class HeaderWriter {
     }
   }
 
-  private void addClassic(RateLimitResponse.Builder response, Answer answer, long nowMillis) {
+  private void addClassic(RateLimitResponse.Builder response, Answer answer) {
     Verdict shown = shown(answer);
     Limit limit = shown == null ? null : shown.limit();
     Decision decision = shown == null ? null : shown.decision();
     if (shown != null && limit != null && decision != null) {
       add(response, classic.limit(), limit.requestsPerUnit());
       add(response, classic.remaining(), shown.remaining());
-      add(response, classic.reset(), Seconds.untilReset(limit, decision, nowMillis));
+      add(response, classic.reset(), Seconds.untilReset(decision));
     }
   }
 
@@ -79,8 +79,7 @@ final class HeaderWriter {
     return shown;
   }
 
-  private static void addStructured(
-      RateLimitResponse.Builder response, Answer answer, long nowMillis) {
+  private static void addStructured(RateLimitResponse.Builder response, Answer answer) {
     StructuredList limits = new StructuredList();
     StructuredList policies = new StructuredList();
     tightestOfEachName(answer)
@@ -91,7 +90,7 @@ final class HeaderWriter {
             limits
                 .member(name)
                 .parameter('r', verdict.remaining())
-                .parameter('t', Seconds.untilReset(limit, decision, nowMillis));
+                .parameter('t', Seconds.untilReset(decision));
             policies
                 .member(name)
                 .parameter('q', limit.requestsPerUnit())

@@ -2,7 +2,6 @@ package io.throttlekit.service.rls;
 
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
-import io.throttlekit.TimeSource;
 import io.throttlekit.service.admission.Admission;
 import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
@@ -33,11 +32,10 @@ public final class RateLimitFrontEnd {
       Admission admission,
       ResponseConfig response,
       CompatibilityConfig compatibility,
-      int maxDescriptors,
-      TimeSource time) {
+      int maxDescriptors) {
     this.admission = admission;
     this.reader = new RequestReader(maxDescriptors);
-    this.writer = new ResponseWriter(response, compatibility, time);
+    this.writer = new ResponseWriter(response, compatibility);
   }
 
   /**

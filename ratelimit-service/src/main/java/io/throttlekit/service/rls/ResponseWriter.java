@@ -7,7 +7,6 @@ import io.envoyproxy.envoy.config.core.v3.HeaderValue;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
-import io.throttlekit.TimeSource;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.config.CompatibilityConfig;
@@ -22,14 +21,12 @@ import org.jspecify.annotations.Nullable;
 final class ResponseWriter {
   private static final RateLimitResponse NOTHING = RateLimitResponse.getDefaultInstance();
 
-  private final TimeSource time;
   private final HeaderWriter headers;
   private final @Nullable MetadataWriter metadata;
   private final ByteString deniedBody;
   private final HeaderValue deniedContentType;
 
-  ResponseWriter(ResponseConfig config, CompatibilityConfig compatibility, TimeSource time) {
-    this.time = time;
+  ResponseWriter(ResponseConfig config, CompatibilityConfig compatibility) {
     this.headers = new HeaderWriter(config);
     this.metadata =
         config.dynamicMetadata() ? new MetadataWriter(!compatibility.chargeRejected()) : null;
@@ -41,16 +38,15 @@ final class ResponseWriter {
 
   /** The bytes of the {@code RateLimitResponse} to the request whose bytes {@code message} is. */
   byte[] write(byte[] message, Answer answer) {
-    long now = time.wallMillis();
     int code = answer.admitted() ? Code.OK_VALUE : Code.OVER_LIMIT_VALUE;
     int size = CodedOutputStream.computeEnumSize(RateLimitResponse.OVERALL_CODE_FIELD_NUMBER, code);
     List<Verdict> verdicts = answer.verdicts();
     StatusMessage[] statuses = new StatusMessage[verdicts.size()];
     for (int i = 0; i < statuses.length; i++) {
-      statuses[i] = StatusMessage.of(verdicts.get(i), now);
+      statuses[i] = StatusMessage.of(verdicts.get(i));
       size += statuses[i].sizeInResponse();
     }
-    RateLimitResponse rest = rest(message, answer, now);
+    RateLimitResponse rest = rest(message, answer);
     size += rest.getSerializedSize();
     byte[] response = new byte[size];
     CodedOutputStream out = CodedOutputStream.newInstance(response);
@@ -68,13 +64,13 @@ final class ResponseWriter {
   }
 
   /** What few answers have: the fields after the statuses. */
-  private RateLimitResponse rest(byte[] message, Answer answer, long now) {
+  private RateLimitResponse rest(byte[] message, Answer answer) {
     boolean body = !answer.admitted() && !deniedBody.isEmpty();
     if (!headers.concerns(answer) && !body && metadata == null) {
       return NOTHING;
     }
     RateLimitResponse.Builder rest = RateLimitResponse.newBuilder();
-    headers.addTo(rest, answer, now);
+    headers.addTo(rest, answer);
     if (body) {
       rest.setRawBody(deniedBody).addResponseHeadersToAdd(deniedContentType);
     }

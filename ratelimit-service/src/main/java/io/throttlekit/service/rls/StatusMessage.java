@@ -51,7 +51,7 @@ final class StatusMessage {
     this.size = size();
   }
 
-  static StatusMessage of(Verdict verdict, long nowMillis) {
+  static StatusMessage of(Verdict verdict) {
     Rule rule = verdict.rule();
     Limit limit = verdict.limit();
     Decision decision = verdict.decision();
@@ -66,7 +66,7 @@ final class StatusMessage {
         limit,
         rule.name(),
         verdict.remaining(),
-        Seconds.untilReset(limit, decision, nowMillis));
+        Seconds.untilReset(decision));
   }
 
   /** How many bytes {@link #writeTo} writes. */

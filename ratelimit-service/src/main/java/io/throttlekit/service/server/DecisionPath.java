@@ -43,8 +43,7 @@ public record DecisionPath(
             new MemoryAdmission(policies::book, counters, config.compatibility(), metrics),
             config.response(),
             config.compatibility(),
-            config.grpc().limits().descriptors(),
-            time);
+            config.grpc().limits().descriptors());
     return new DecisionPath(config, frontEnd, metrics, time);
   }
 

@@ -1,6 +1,8 @@
 package io.throttlekit.service.server;
 
 import io.grpc.BindableService;
+import io.grpc.Codec;
+import io.grpc.DecompressorRegistry;
 import io.grpc.Server;
 import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
@@ -39,6 +41,15 @@ public final class GrpcServer {
 
   /** Every client that goes away with calls open would be a warning; held, or the level is lost. */
   private static final Logger STREAM_ERRORS = Logger.getLogger("io.grpc.netty.NettyServerHandler");
+
+  /**
+   * What grpc-java understands by itself, unadvertised: it would name gzip in a header of every
+   * answer, for requests that are smaller than a compressed one.
+   */
+  private static final DecompressorRegistry COMPRESSIONS =
+      DecompressorRegistry.emptyInstance()
+          .with(Codec.Identity.NONE, false)
+          .with(new Codec.Gzip(), false);
 
   private final GrpcConfig config;
   private final Health health;
@@ -149,6 +160,7 @@ public final class GrpcServer {
             .bossEventLoopGroup(eventLoops)
             .workerEventLoopGroup(eventLoops)
             .directExecutor()
+            .decompressorRegistry(COMPRESSIONS)
             .maxInboundMessageSize(config.limits().messageBytes())
             .maxConcurrentCallsPerConnection(config.limits().callsPerConnection())
             .permitKeepAliveTime(config.keepAlive().permitted().toNanos(), TimeUnit.NANOSECONDS)

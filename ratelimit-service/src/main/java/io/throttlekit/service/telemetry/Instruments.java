@@ -6,9 +6,8 @@ import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.metrics.ObservableLongMeasurement;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.ToLongFunction;
 
 /** The instruments that read {@link RateLimitMetrics} when somebody collects. */
 final class Instruments {
@@ -27,30 +26,30 @@ final class Instruments {
   }
 
   void register(LongSupplier counters, LongSupplier forgotten) {
-    ofEachSeries("total_hits", tally -> tally.totalHits);
-    ofEachSeries("within_limit", tally -> tally.withinLimit);
-    ofEachSeries("near_limit", tally -> tally.nearLimit);
-    ofEachSeries("over_limit", tally -> tally.overLimit);
-    ofEachSeries("shadow_mode", tally -> tally.shadowMode);
+    ofEachSeries("total_hits", Tally::totalHits);
+    ofEachSeries("within_limit", tally -> tally.withinLimit.sum());
+    ofEachSeries("near_limit", tally -> tally.nearLimit.sum());
+    ofEachSeries("over_limit", tally -> tally.overLimit.sum());
+    ofEachSeries("shadow_mode", tally -> tally.shadowMode.sum());
     ofTheService();
     ofOurs(counters, forgotten);
     JvmInstruments.register(meter);
   }
 
-  private void ofEachSeries(String name, Function<Tally, LongAdder> counter) {
+  private void ofEachSeries(String name, ToLongFunction<Tally> counter) {
     meter
         .counterBuilder(SERVICE + "rate_limit_" + name)
         .buildWithCallback(measured -> observe(measured, counter));
   }
 
   /** Series that share their labels are one: an instrument takes each set of labels once. */
-  private void observe(ObservableLongMeasurement measured, Function<Tally, LongAdder> counter) {
+  private void observe(ObservableLongMeasurement measured, ToLongFunction<Tally> counter) {
     Map<Attributes, Long> sums = new HashMap<>();
     metrics
         .series()
         .forEach((name, tally) -> {
-          if (tally.totalHits.sum() > 0) {
-            sums.merge(name.labels(), counter.apply(tally).sum(), Long::sum);
+          if (tally.totalHits() > 0) {
+            sums.merge(name.labels(), counter.applyAsLong(tally), Long::sum);
           }
         });
     sums.forEach((labels, sum) -> measured.record(sum, labels));

@@ -3,7 +3,6 @@ package io.throttlekit.service.telemetry;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.atomic.LongAdder;
 
 /** The counters as text, under the names that envoyproxy/ratelimit gives statsd. */
 final class StatsLines {
@@ -35,15 +34,11 @@ final class StatsLines {
 
   private void addTally(SeriesName name, Tally tally) {
     String prefix = RATE_LIMIT + name.dotted() + ".";
-    add(prefix + "total_hits", tally.totalHits);
-    add(prefix + "within_limit", tally.withinLimit);
-    add(prefix + "near_limit", tally.nearLimit);
-    add(prefix + "over_limit", tally.overLimit);
-    add(prefix + "shadow_mode", tally.shadowMode);
-  }
-
-  private void add(String name, LongAdder counter) {
-    add(name, counter.sum());
+    add(prefix + "total_hits", tally.totalHits());
+    add(prefix + "within_limit", tally.withinLimit.sum());
+    add(prefix + "near_limit", tally.nearLimit.sum());
+    add(prefix + "over_limit", tally.overLimit.sum());
+    add(prefix + "shadow_mode", tally.shadowMode.sum());
   }
 
   private void add(String name, long value) {

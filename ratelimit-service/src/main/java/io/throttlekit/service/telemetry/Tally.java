@@ -13,11 +13,13 @@ import java.util.concurrent.atomic.LongAdder;
  * free of locks; adding allocates nothing.
  */
 final class Tally {
-  final LongAdder totalHits = new LongAdder();
   final LongAdder withinLimit = new LongAdder();
   final LongAdder nearLimit = new LongAdder();
   final LongAdder overLimit = new LongAdder();
   final LongAdder shadowMode = new LongAdder();
+
+  /** Of charged refusals, the part that was still within the limit. */
+  private final LongAdder upToLimit = new LongAdder();
 
   /**
    * @param hits 0 and more
@@ -28,7 +30,6 @@ final class Tally {
     if (hits == 0) {
       return;
     }
-    totalHits.add(hits);
     long limit = decision.limit();
     long near = (long) Math.floor(limit * nearRatio);
     long after = limit - decision.remaining();
@@ -41,12 +42,18 @@ final class Tally {
       long over = straddles ? after - limit : hits;
       overLimit.add(over);
       if (straddles) {
+        upToLimit.add(hits - over);
         addNear(limit - Math.max(near, before));
       }
       if (shadowed) {
         shadowMode.add(over);
       }
     }
+  }
+
+  /** Every hit, whatever became of it. */
+  long totalHits() {
+    return withinLimit.sum() + overLimit.sum() + upToLimit.sum();
   }
 
   private void addNear(long hits) {

@@ -70,7 +70,7 @@ final class ReferenceCounters {
     if (cost < 0) {
       used = Math.max(0, used + cost);
       changed.put(counter, new Used(start, used));
-      return Decision.admit(limit, Math.max(0, limit - used), end);
+      return Decision.admit(limit, Math.max(0, limit - used), end - now);
     }
     long needed = cost == 0 && overrun != Overrun.COUNT ? 1 : cost;
     long left = Math.max(0, limit - used);
@@ -81,8 +81,8 @@ final class ReferenceCounters {
       left -= cost;
     }
     return admitted
-        ? Decision.admit(limit, left, end)
-        : Decision.refuse(limit, left, end, needed > limit ? Decision.NEVER : end - now);
+        ? Decision.admit(limit, left, end - now)
+        : Decision.refuse(limit, left, end - now, needed > limit ? Decision.NEVER : end - now);
   }
 
   private <S> Decision chargeOther(

@@ -11,7 +11,6 @@ import io.throttlekit.Overrun;
 import io.throttlekit.descriptors.LimitUnit;
 import io.throttlekit.descriptors.RandomPolicies.Policy;
 import io.throttlekit.descriptors.ReferenceRule;
-import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.service.config.CompatibilityConfig;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -98,7 +97,7 @@ final class ReferenceService {
         RateLimitResponse.newBuilder()
             .setOverallCode(admitted || mode.shadowMode() ? Code.OK : Code.OVER_LIMIT);
     for (int i = 0; i < asked.size(); i++) {
-      response.addStatuses(status(asked.get(i), decisions.get(i), now));
+      response.addStatuses(status(asked.get(i), decisions.get(i)));
     }
     note(asked, decisions, admitted);
     return response.build();
@@ -145,7 +144,7 @@ final class ReferenceService {
       }
       decisions.add(
           looks
-              ? Decision.admit(decision.limit(), decision.remaining(), decision.resetAtMillis())
+              ? Decision.admit(decision.limit(), decision.remaining(), decision.resetAfterMillis())
               : decision);
     }
     return decisions;
@@ -185,7 +184,7 @@ final class ReferenceService {
     return decisions.stream().anyMatch(decision -> !decision.admitted());
   }
 
-  private static DescriptorStatus status(ReferenceAsked one, List<Decision> decisions, long now) {
+  private static DescriptorStatus status(ReferenceAsked one, List<Decision> decisions) {
     ReferenceRule rule = one.rule();
     DescriptorStatus.Builder status = DescriptorStatus.newBuilder().setCode(Code.OK);
     if (rule == null) {
@@ -209,11 +208,8 @@ final class ReferenceService {
         .setName(rule.name())
         .setRequestsPerUnit((int) limit.requestsPerUnit())
         .setUnit(RateLimitResponse.RateLimit.Unit.valueOf(unit == null ? "UNKNOWN" : unit.name()));
-    long reset = Math.ceilDiv(decision.resetAtMillis() - now, 1_000);
-    long least = limit.algorithm() instanceof FixedWindow ? 1 : 0;
-    return status
-        .setDurationUntilReset(Duration.newBuilder().setSeconds(Math.max(least, reset)))
-        .build();
+    long reset = Math.ceilDiv(decision.resetAfterMillis(), 1_000);
+    return status.setDurationUntilReset(Duration.newBuilder().setSeconds(reset)).build();
   }
 
   /** A refusal; of these the longest; else the smallest part left; else the first. */

@@ -9,13 +9,13 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.Status;
-import io.throttlekit.TimeSource;
 import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.telemetry.DecisionTracing;
+import java.util.AbstractList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -35,9 +35,6 @@ class RateLimitCallTest {
   private final Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
   private final AtomicReference<@Nullable Later> later = new AtomicReference<>();
 
-  /** Happens once, while an answer is being written. */
-  private final AtomicReference<Runnable> whileWriting = new AtomicReference<>(() -> {});
-
   private final ShouldRateLimit service =
       new ShouldRateLimit(
           new RateLimitFrontEnd(
@@ -47,8 +44,7 @@ class RateLimitCallTest {
               },
               Setup.BARE,
               Setup.NATIVE,
-              200,
-              new Interrupting()),
+              200),
           setup.metrics,
           DecisionTracing.off(),
           setup.time);
@@ -80,8 +76,7 @@ class RateLimitCallTest {
   void whoeverGoesWhileTheAnswerIsBeingWrittenIsNotAnswered() {
     Call call = new Call();
     RateLimitCall begun = begun(call);
-    whileWriting.set(() -> elsewhere(begun::onCancel));
-    begun.answered(ADMITTED);
+    begun.answered(whileWritten(() -> elsewhere(begun::onCancel)));
     assertThat(call.events).isEmpty();
     assertThat(ended()).isEqualTo(1);
   }
@@ -90,8 +85,8 @@ class RateLimitCallTest {
   void aFailureWhileTheAnswerIsBeingWrittenEndsTheCall() {
     Call call = new Call();
     RateLimitCall begun = begun(call);
-    whileWriting.set(() -> elsewhere(() -> begun.failed(new InvalidRequestException("no store"))));
-    begun.answered(ADMITTED);
+    begun.answered(
+        whileWritten(() -> elsewhere(() -> begun.failed(new InvalidRequestException("no store")))));
     assertThat(call.events).containsExactly("close INVALID_ARGUMENT");
     assertThat(ended()).isEqualTo(1);
   }
@@ -182,18 +177,22 @@ class RateLimitCallTest {
     }
   }
 
-  /** A clock that is read while an answer is being written, and lets something happen then. */
-  private final class Interrupting implements TimeSource {
-    @Override
-    public long wallMillis() {
-      whileWriting.getAndSet(() -> {}).run();
-      return setup.time.wallMillis();
-    }
+  /** An answer that lets something happen while its verdicts are written. */
+  private static Answer whileWritten(Runnable action) {
+    return new Answer(
+        true,
+        new AbstractList<>() {
+          @Override
+          public Verdict get(int index) {
+            action.run();
+            return Verdict.UNTOUCHED;
+          }
 
-    @Override
-    public long monotonicNanos() {
-      return setup.time.monotonicNanos();
-    }
+          @Override
+          public int size() {
+            return 1;
+          }
+        });
   }
 
   private static final class Call extends ServerCall<byte[], byte[]> {

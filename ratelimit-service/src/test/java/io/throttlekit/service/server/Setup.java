@@ -60,8 +60,7 @@ public final class Setup {
             new MemoryAdmission(book::get, store, compatibility, metrics),
             response,
             compatibility,
-            200,
-            used);
+            200);
   }
 
   /** Metrics of a store that nobody collects. */
