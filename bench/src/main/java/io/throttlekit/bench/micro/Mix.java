@@ -4,8 +4,11 @@ import java.time.Duration;
 
 /** What all decisions of a run have in common. */
 public enum Mix {
-  /** The limit, a million a second of each key, is some hundred times what one can ask for. */
-  ADMITTED(1_000_000, Duration.ofSeconds(1)),
+  /**
+   * The limit, a hundred thousand a second of each key, is some forty times what a thread can ask
+   * for.
+   */
+  ADMITTED(100_000, Duration.ofSeconds(1)),
 
   /** Every key is used up before the run, and has the next unit after days. */
   REFUSED(100, Duration.ofDays(365));
