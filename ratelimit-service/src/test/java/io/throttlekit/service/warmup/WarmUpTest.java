@@ -101,7 +101,7 @@ class WarmUpTest {
             });
     int answered =
         new WarmUp(of(DEFAULTS.grpc(), DEFAULTS.telemetry(), 9_000), stuck, stopped).run();
-    assertThat(answered).isBetween(100, 1_000);
+    assertThat(answered).as("of 9000, some without a decision").isBetween(100, 3_000);
   }
 
   @Test
