@@ -63,8 +63,10 @@ class CallOnUnixSocketTest {
     Path policies =
         Files.writeString(
             folder.resolve("p.yaml"),
-            "domain: shop\n"
-                + "descriptors: [{key: user, rate_limit: {unit: day, requests_per_unit: 2}}]\n");
+            """
+            domain: shop
+            descriptors: [{key: user, rate_limit: {unit: day, requests_per_unit: 2}}]
+            """);
     Map<String, String> environment =
         Map.of(
             "THROTTLEKIT_POLICIES_PATHS",
