@@ -16,7 +16,7 @@ final class Format {
 
   public static void main(String[] args) throws IOException, InterruptedException {
     String mode = args[0];
-    Path root = Path.of(args[2]);
+    Path root = Path.of(args[2]).toAbsolutePath();
     List<String> sources = sources(root);
 
     List<String> command = new ArrayList<>();
@@ -29,10 +29,11 @@ final class Format {
         mode.equals("apply")
             ? List.of("--replace")
             : List.of("--dry-run", "--set-exit-if-changed"));
+    // The formatter splits this file at every blank, so nothing in it says where the project lies.
     Path list = Files.write(Path.of(args[1], "sources.txt"), sources);
-    command.add("@" + list);
+    command.add("@" + root.relativize(list.toAbsolutePath()));
 
-    int exit = new ProcessBuilder(command).inheritIO().start().waitFor();
+    int exit = new ProcessBuilder(command).directory(root.toFile()).inheritIO().start().waitFor();
     if (exit != 0) {
       System.err.println(
           "The files above are not formatted. To format them: mvn -N process-sources"
@@ -46,11 +47,15 @@ final class Format {
     try (var modules = Files.list(root)) {
       for (Path module : modules.filter(m -> Files.isDirectory(m.resolve("src"))).toList()) {
         try (var files = Files.walk(module.resolve("src"))) {
-          files.map(Path::toString).filter(f -> f.endsWith(".java")).sorted().forEach(sources::add);
+          files
+              .map(file -> root.relativize(file).toString())
+              .filter(file -> file.endsWith(".java"))
+              .sorted()
+              .forEach(sources::add);
         }
       }
     }
-    sources.add(root.resolve(".ci/Format.java").toString());
+    sources.add(".ci/Format.java");
     return sources;
   }
 }

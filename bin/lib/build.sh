@@ -42,32 +42,51 @@ need_jdk() {
   java=$jdk/bin/java
 }
 
-# built THING MODULE...: whether THING is there and no source of the modules is newer than the stamp
-# of the last one. A copy without sources, such as an image, is never out of date.
+unchanged_since() {
+  [[ -z $(find "$home/pom.xml" "$home/$2/pom.xml" "$home/$2/src/main" -newer "$1" -print -quit 2>/dev/null) ]]
+}
+
+# built THING MODULE...: whether THING is there and made of the sources as they are: none is newer than
+# our own last build, or else than when Maven last compiled its module, or else than THING. A copy
+# without sources, such as an image, is never out of date.
 built() {
-  local thing=$1 stamp=$home/${*: -1}/target/.built module
+  local thing=$1 stamp=$home/${*: -1}/target/.built module compiled
   shift
   [[ -f $home/pom.xml ]] || return 0
-  [[ -f $stamp && -e $thing ]] || return 1
+  [[ -e $thing ]] || return 1
   for module in "$@"; do
     [[ -d $home/$module ]] || continue
-    if [[ -n $(find "$home/pom.xml" "$home/$module/pom.xml" "$home/$module/src/main" -newer "$stamp" -print -quit 2>/dev/null) ]]; then
-      return 1
-    fi
+    if [[ -f $stamp ]] && unchanged_since "$stamp" "$module"; then continue; fi
+    compiled=$home/$module/target/maven-status/maven-compiler-plugin/compile/default-compile/inputFiles.lst
+    [[ -f $compiled ]] || compiled=$thing
+    unchanged_since "$compiled" "$module" || return 1
+    if [[ $thing == *.jar && $compiled -nt $thing ]]; then return 1; fi # compiled, and not packaged
   done
 }
 
+# cannot_build THING REASON REMEDY
+cannot_build() {
+  if [[ -e $1 ]]; then
+    say "the sources are newer than what runs now, and $2"
+    return
+  fi
+  say "there is nothing to run yet, and $2: $3"
+  exit 1
+}
+
 build() {
-  local last=${*: -1} begun module
+  local thing=$1 last=${*: -1} begun module
   shift
   if ! command -v mvn >/dev/null; then
-    say "there is nothing to run yet, and Maven is not on the PATH to build it: install Maven 3.8.7 or newer"
-    exit 1
+    cannot_build "$thing" "Maven is not on the PATH to build it" "install Maven 3.8.7 or newer"
+    return
+  fi
+  begun=$home/$last/target/.building
+  if ! { mkdir -p "$home/$last/target" && : >"$begun"; } 2>/dev/null; then
+    cannot_build "$thing" "$home/$last/target cannot be written to build it" "build it as its owner, with 'mvn -DskipTests package'"
+    return
   fi
   say "building, which takes a minute or two the first time"
-  mkdir -p "$home/$last/target"
-  begun=$home/$last/target/.building
-  : >"$begun"
   if ! (cd "$home" && mvn -B -ntp -q -DskipTests -Dexec.skip=true -pl "$last" -am package) 1>&2; then
     say "the build failed, so there is nothing to run; what Maven says is above"
     exit 1
@@ -82,11 +101,10 @@ build() {
 # unless that is done; one process at a time.
 build_once() {
   if built "$@"; then return; fi
-  if ! command -v flock >/dev/null; then
+  if ! command -v flock >/dev/null || ! { mkdir -p "$home/.aot" && : >>"$home/.aot/build.lock"; } 2>/dev/null; then
     build "$@"
     return
   fi
-  mkdir -p "$home/.aot"
   exec 9>"$home/.aot/build.lock"
   flock 9
   if ! built "$@"; then build "$@"; fi

@@ -9,7 +9,6 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
  */
 final class Requests {
   static final String DOMAIN = "bench";
-  private static final long GOLDEN_RATIO = 0x9E3779B97F4A7C15L;
 
   private final byte[][] bytes;
 
@@ -25,8 +24,7 @@ final class Requests {
 
   /** The request at a place in the load's order; the same array may be returned again. */
   byte[] at(long sequence) {
-    long spread = (sequence * GOLDEN_RATIO) >>> 33;
-    return bytes[(int) (spread % bytes.length)];
+    return bytes[KeySpread.at(sequence, bytes.length)];
   }
 
   private static RateLimitRequest request(int key) {

@@ -1,6 +1,7 @@
 package io.throttlekit.bench;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.envoy.LinkedProcess;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -17,20 +18,20 @@ import java.util.regex.Pattern;
 
 /**
  * A server in a process of its own, from its {@code ready grpc=HOST:PORT …} line until it is
- * closed.
+ * closed, and at the latest until this JVM ends.
  */
 final class ServerProcess implements AutoCloseable {
   private static final Pattern READY = Pattern.compile("ready grpc=(\\S+).*");
   private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   private final String name;
-  private final Process process;
+  private final LinkedProcess linked;
   private final LoopbackTarget target;
   private final long readyNanos;
 
-  private ServerProcess(String name, Process process, LoopbackTarget target, long readyNanos) {
+  private ServerProcess(String name, LinkedProcess linked, LoopbackTarget target, long readyNanos) {
     this.name = name;
-    this.process = process;
+    this.linked = linked;
     this.target = target;
     this.readyNanos = readyNanos;
   }
@@ -51,18 +52,18 @@ final class ServerProcess implements AutoCloseable {
     long start = time.monotonicNanos();
     ProcessBuilder builder = new ProcessBuilder(command).redirectError(log);
     builder.environment().putAll(environment);
-    Process process = builder.start();
+    LinkedProcess linked = LinkedProcess.start(builder);
     CompletableFuture<String> ready = new CompletableFuture<>();
-    Thread.ofVirtual().name(name + "-output").start(() -> read(process, ready));
+    Thread.ofVirtual().name(name + "-output").start(() -> read(linked.process(), ready));
     try {
       Matcher line = READY.matcher(ready.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join());
       if (!line.matches()) {
         throw new IOException(name + " ended before it was ready: see " + log);
       }
       long readyNanos = time.monotonicNanos() - start;
-      return new ServerProcess(name, process, LoopbackTarget.parse(line.group(1)), readyNanos);
+      return new ServerProcess(name, linked, LoopbackTarget.parse(line.group(1)), readyNanos);
     } catch (IOException | RuntimeException e) {
-      process.destroyForcibly();
+      linked.close();
       throw e;
     }
   }
@@ -90,7 +91,7 @@ final class ServerProcess implements AutoCloseable {
   }
 
   long pid() {
-    return process.pid();
+    return linked.process().pid();
   }
 
   /** From the start of the process to its ready line. */
@@ -99,26 +100,18 @@ final class ServerProcess implements AutoCloseable {
   }
 
   ProcessUsage usage() throws IOException {
-    return ProcessUsage.of(process.pid());
+    return ProcessUsage.of(pid());
   }
 
   /** The arguments with which the process runs now, the program first. */
   List<String> arguments() throws IOException {
-    Path line = Path.of("/proc", Long.toString(process.pid()), "cmdline");
+    Path line = Path.of("/proc", Long.toString(pid()), "cmdline");
     return List.of(Files.readString(line).split("\0"));
   }
 
-  /** Asks the process to stop, and after 10 s makes it. */
+  /** Asks the process to stop, and after 15 s makes it. */
   @Override
   public void close() {
-    process.destroy();
-    try {
-      if (!process.waitFor(10, TimeUnit.SECONDS)) {
-        process.destroyForcibly();
-      }
-    } catch (InterruptedException e) {
-      process.destroyForcibly();
-      Thread.currentThread().interrupt();
-    }
+    linked.close();
   }
 }

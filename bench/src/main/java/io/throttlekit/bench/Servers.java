@@ -52,7 +52,8 @@ record Servers(Path program, Path folder) {
     command.addAll(jvmOptions);
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.add(NoOpServer.class.getName());
-    return ServerProcess.start("no-op", command, Map.of(), log("no-op"));
+    String arenas = System.getenv().getOrDefault("MALLOC_ARENA_MAX", "2"); // as bin/throttlekit
+    return ServerProcess.start("no-op", command, Map.of("MALLOC_ARENA_MAX", arenas), log("no-op"));
   }
 
   /**

@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/** The service in a process of its own, as {@code bin/throttlekit serve} would run it. */
+/**
+ * The service in a process of its own: {@code serve} on this program's class path, on loopback and
+ * with a short warm-up, without the JVM options and the AOT cache of {@code bin/throttlekit}.
+ */
 final class DemoService implements AutoCloseable {
   private static final Pattern READY = Pattern.compile("(?m)^ready grpc=\\S+:(\\d+) ");
   private static final Duration PATIENCE = Duration.ofSeconds(60);

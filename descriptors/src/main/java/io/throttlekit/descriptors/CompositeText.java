@@ -25,6 +25,19 @@ final class CompositeText {
         && text.startsWith(value, split + 1);
   }
 
+  /** How {@code text} compares with the composite, as {@link String#compareTo} does. */
+  static int compare(String text, String key, String value) {
+    int length = length(key, value);
+    int common = Math.min(text.length(), length);
+    for (int i = 0; i < common; i++) {
+      int difference = text.charAt(i) - charAt(key, value, i);
+      if (difference != 0) {
+        return difference;
+      }
+    }
+    return text.length() - length;
+  }
+
   static char charAt(String key, String value, int index) {
     int afterKey = index - key.length();
     if (afterKey < 0) {

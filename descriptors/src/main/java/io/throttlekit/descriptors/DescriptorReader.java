@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Reads descriptors and all that is nested in them. */
 final class DescriptorReader {
@@ -18,22 +19,25 @@ final class DescriptorReader {
     this.ruleReader = new RuleReader(problems);
   }
 
-  /** The descriptors in the field {@code descriptors}; those without a key are left out. */
+  /**
+   * The descriptors in the field {@code descriptors}; those without a key are left out. Reports
+   * those that are alike.
+   */
   List<DescriptorNode> readAll(Fields parent) {
     List<DescriptorNode> nodes = new ArrayList<>();
+    Map<String, DescriptorNode> level = new HashMap<>();
     for (YamlNode.Mapping mapping : values.mappings(parent.get("descriptors"))) {
       DescriptorNode node = read(mapping);
       if (!node.key().isEmpty()) {
+        checkUnique(node, level.putIfAbsent(node.composite(), node), problems);
         nodes.add(node);
       }
     }
     return nodes;
   }
 
-  /** Reports {@code node} when {@code seen}, the descriptors of its level, has one like it. */
-  static void checkUnique(
-      DescriptorNode node, Map<String, DescriptorNode> seen, Problems problems) {
-    DescriptorNode first = seen.putIfAbsent(node.composite(), node);
+  /** Reports {@code node} when {@code first}, another of its level, has the same text. */
+  static void checkUnique(DescriptorNode node, @Nullable DescriptorNode first, Problems problems) {
     if (first == null) {
       return;
     }
@@ -57,7 +61,10 @@ final class DescriptorReader {
     place.check(fields, problems);
     Field keyField = fields.get("key");
     String key = values.text(keyField);
-    if (key.isEmpty() && (keyField == null || keyField.value() instanceof YamlNode.Scalar)) {
+    if (key.isEmpty()
+        && (keyField == null
+            ? !fields.incomplete()
+            : keyField.value() instanceof YamlNode.Scalar)) {
       problems.error(
           keyField == null ? fields.location() : keyField.value().location(),
           "the descriptor has no key",
@@ -68,8 +75,6 @@ final class DescriptorReader {
     boolean shareThreshold = values.flag(shared);
     RuleSpec rule = ruleReader.read(fields);
     List<DescriptorNode> children = readAll(fields);
-    Map<String, DescriptorNode> level = new HashMap<>();
-    children.forEach(child -> checkUnique(child, level, problems));
     DescriptorNode node =
         new DescriptorNode(
             fields.location(),

@@ -32,10 +32,11 @@ final class DomainMerge {
     Domain domain =
         known == null ? new Domain(location, new ArrayList<>(), new HashMap<>()) : known;
     domains.put(name, domain);
-    for (DescriptorNode node : nodes) {
-      DescriptorReader.checkUnique(node, domain.level(), problems);
-      domain.nodes().add(node);
-    }
+    // Against earlier sources only: descriptors of one source were compared when it was read.
+    nodes.forEach(
+        node -> DescriptorReader.checkUnique(node, domain.level().get(node.composite()), problems));
+    nodes.forEach(node -> domain.level().putIfAbsent(node.composite(), node));
+    domain.nodes().addAll(nodes);
   }
 
   /** The domains that limit nothing, which is hardly ever meant. */

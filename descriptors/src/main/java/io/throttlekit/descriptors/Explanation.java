@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param rule the rule that decides; {@code null} unless the outcome is {@link Outcome#MATCHED}
  * @param summary the reason in one sentence
  * @param steps what each entry found, as far as the entries led
- * @param nearMisses what would match were the request a little different, likeliest first; empty
- *     when a rule matched
+ * @param nearMisses what would match were the request a little different, in the order of {@link
+ *     NearMiss.Kind}, which is that of likelihood, and of the policies; empty when a rule matched
  */
 public record Explanation(
     Outcome outcome,
@@ -81,7 +81,7 @@ public record Explanation(
    */
   public record NearMiss(Kind kind, String message, @Nullable SourceLocation location) {
 
-    /** In what a near miss differs. */
+    /** In what a near miss differs, likeliest first. */
     public enum Kind {
       /** Upper and lower case, of a domain, key or value. */
       CASE,

@@ -2,9 +2,11 @@ package io.throttlekit.descriptors;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -21,9 +23,12 @@ final class Fields {
   private final SourceLocation location;
   private final Problems problems;
   private final Map<String, Field> byName = new LinkedHashMap<>();
+  private final Map<String, List<YamlNode.Mapping>> parts = new HashMap<>(); // to be joined
 
   /** One field; {@code at} is where its key stands. */
   record Field(SourceLocation at, String name, YamlNode value) {}
+
+  private boolean incomplete;
 
   private Fields(SourceLocation location, Problems problems) {
     this.location = location;
@@ -34,7 +39,13 @@ final class Fields {
   static Fields of(YamlNode.Mapping mapping, Problems problems) {
     Fields fields = new Fields(mapping.location(), problems);
     fields.addAll(mapping);
+    fields.joinParts();
     return fields;
+  }
+
+  /** Whether a second mapping of this name adds to the first, field by field. */
+  static boolean isJoined(String name) {
+    return JOINED.contains(name);
   }
 
   SourceLocation location() {
@@ -51,46 +62,71 @@ final class Fields {
     return field == null || field.value().isNull() ? null : field;
   }
 
+  /** Whether nothing is known to be absent, because a part of the mapping could not be read. */
+  boolean incomplete() {
+    return incomplete;
+  }
+
   private void addAll(YamlNode.Mapping mapping) {
-    Map<String, SourceLocation> written = new LinkedHashMap<>();
+    Map<String, SourceLocation> written = new HashMap<>();
+    LateMerges lateMerges = new LateMerges();
     for (YamlNode.Entry entry : mapping.entries()) {
       if (!(entry.key() instanceof YamlNode.Scalar key)) {
         notText(entry.key());
       } else if (key.kind() == ScalarKind.MERGE) {
-        merge(entry.value());
+        Fields merged = new Fields(location, problems);
+        merged.merge(entry.value());
+        merged.joinParts();
+        incomplete |= merged.incomplete;
+        for (Field field : merged.all()) {
+          put(field);
+          lateMerges.merged(key.location(), field);
+        }
       } else if (key.kind() != ScalarKind.TEXT) {
         notText(key);
       } else {
-        SourceLocation first = written.putIfAbsent(key.text(), key.location());
+        Field field = new Field(key.location(), key.text(), entry.value());
+        SourceLocation first = written.putIfAbsent(field.name(), field.at());
         if (first != null) {
           problems.warning(
-              key.location(),
-              Wording.quote(key.text()) + " stands here twice: first at " + first,
-              "the last one counts; remove the other");
+              field.at(),
+              Wording.quote(field.name()) + " stands here twice: first at " + first,
+              isJoined(field.name())
+                  ? "both count, the last one where they differ; put them into one"
+                  : "the last one counts; remove the other");
         }
-        put(new Field(key.location(), key.text(), entry.value()));
+        put(field);
+        lateMerges.wrote(field);
       }
     }
+    lateMerges.report(problems);
   }
 
   private void put(Field field) {
-    Field before = byName.get(field.name());
+    Field before = byName.put(field.name(), field);
     if (before != null
-        && JOINED.contains(field.name())
+        && isJoined(field.name())
         && before.value() instanceof YamlNode.Mapping older
         && field.value() instanceof YamlNode.Mapping newer) {
-      byName.put(field.name(), new Field(field.at(), field.name(), join(older, newer)));
+      parts.computeIfAbsent(field.name(), name -> new ArrayList<>(List.of(older))).add(newer);
     } else {
-      byName.put(field.name(), field);
+      parts.remove(field.name());
     }
   }
 
-  private static YamlNode join(YamlNode.Mapping older, YamlNode.Mapping newer) {
-    YamlNode key = new YamlNode.Scalar(older.location(), "<<", ScalarKind.MERGE);
-    List<YamlNode.Entry> entries = new ArrayList<>();
-    entries.add(new YamlNode.Entry(key, older));
-    entries.addAll(newer.entries());
-    return new YamlNode.Mapping(newer.location(), entries);
+  /** Replaces what was given several times by one mapping that merges all of it, level with it. */
+  private void joinParts() {
+    parts.forEach((name, mappings) -> {
+      Field last = Objects.requireNonNull(byName.get(name));
+      YamlNode key = new YamlNode.Scalar(last.value().location(), "<<", ScalarKind.MERGE);
+      // Of a list that is merged, the first has the last word.
+      List<YamlNode> newestFirst = new ArrayList<>(mappings.reversed());
+      YamlNode list = new YamlNode.Sequence(last.value().location(), newestFirst);
+      YamlNode joined =
+          new YamlNode.Mapping(last.value().location(), List.of(new YamlNode.Entry(key, list)));
+      byName.put(name, new Field(last.at(), name, joined));
+    });
+    parts.clear();
   }
 
   private void merge(YamlNode value) {
@@ -101,12 +137,15 @@ final class Fields {
         for (YamlNode item : sequence.items().reversed()) {
           if (item instanceof YamlNode.Mapping mapping) {
             addAll(mapping);
+          } else if (item instanceof YamlNode.Unreadable) {
+            incomplete = true;
           } else {
             notMergeable(item);
           }
         }
       }
       case YamlNode.Scalar scalar -> notMergeable(scalar);
+      case YamlNode.Unreadable _ -> incomplete = true;
     }
   }
 
@@ -118,6 +157,11 @@ final class Fields {
   }
 
   private void notText(YamlNode key) {
-    problems.error(key.location(), "a key must be text, but here is " + key.describe(), "quote it");
+    if (key instanceof YamlNode.Unreadable) {
+      incomplete = true;
+    } else {
+      problems.error(
+          key.location(), "a key must be text, but here is " + key.describe(), "quote it");
+    }
   }
 }

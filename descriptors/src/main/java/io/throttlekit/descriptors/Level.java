@@ -1,6 +1,10 @@
 package io.throttlekit.descriptors;
 
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,10 +15,18 @@ import org.jspecify.annotations.Nullable;
  * k}. Texts are compared, not keys and values, so {@code key: a_b} is also found by a=b.
  */
 final class Level {
+  /**
+   * Beyond so many, texts of equal hash codes, which are easily made on purpose, are searched by
+   * their order; and those of neighbouring ones too, which come of themselves.
+   */
+  private static final int MOST_PROBES = 32;
+
   static final Level EMPTY = new Level(List.of());
 
   private final List<CompiledDescriptor> inOrder;
   private final @Nullable CompiledDescriptor[] table; // open addressing, at most half full
+  private final int probes; // whatever is in the table is found by so many, or by none
+  private final CompiledDescriptor[] crowded; // what found no room near its slot, by text
   private final CompiledDescriptor[] wildcards;
   private final boolean anyWithValue;
 
@@ -25,9 +37,19 @@ final class Level {
         descriptors.stream().filter(d -> d.wildcard != null).toArray(CompiledDescriptor[]::new);
     this.anyWithValue = descriptors.stream().anyMatch(d -> d.composite.indexOf('_') >= 0);
     this.table = new CompiledDescriptor[Integer.highestOneBit(descriptors.size() * 2 + 1) * 2];
+    checkDistinct(descriptors);
+    List<CompiledDescriptor> roomless = new ArrayList<>();
+    int most = 1;
     for (CompiledDescriptor descriptor : descriptors) {
-      insert(descriptor);
+      int needed = insert(descriptor);
+      most = Math.max(most, needed);
+      if (needed == 0) {
+        roomless.add(descriptor);
+      }
     }
+    this.probes = roomless.isEmpty() ? most : MOST_PROBES;
+    roomless.sort(Comparator.comparing(descriptor -> descriptor.composite));
+    this.crowded = roomless.toArray(CompiledDescriptor[]::new);
   }
 
   List<CompiledDescriptor> inOrder() {
@@ -54,39 +76,81 @@ final class Level {
   }
 
   private @Nullable CompiledDescriptor exactly(String key, String value) {
-    for (int slot = slotOf(CompositeText.hash(key, value)); ; slot = next(slot)) {
+    int slot = slotOf(CompositeText.hash(key, value));
+    for (int i = 0; i < probes; i++, slot = next(slot)) {
       CompiledDescriptor candidate = table[slot];
       if (candidate == null || CompositeText.equals(candidate.composite, key, value)) {
         return candidate;
       }
     }
+    return crowded.length == 0 ? null : amongCrowded(key, value);
   }
 
   /** The descriptor whose text is {@code text}, or {@code null}. */
   @Nullable CompiledDescriptor withText(String text) {
-    for (int slot = slotOf(text.hashCode()); ; slot = next(slot)) {
+    int slot = slotOf(text.hashCode());
+    for (int i = 0; i < probes; i++, slot = next(slot)) {
       CompiledDescriptor candidate = table[slot];
       if (candidate == null || candidate.composite.equals(text)) {
         return candidate;
       }
     }
+    return crowded.length == 0 ? null : amongCrowded(text);
   }
 
-  private void insert(CompiledDescriptor descriptor) {
-    CompiledDescriptor same = withText(descriptor.composite);
-    if (same != null) {
-      throw new IllegalArgumentException(
-          descriptor.location()
-              + ": the text "
-              + descriptor.composite
-              + " is taken by the descriptor at "
-              + same.location());
+  private @Nullable CompiledDescriptor amongCrowded(String key, String value) {
+    int low = 0;
+    for (int high = crowded.length - 1; low <= high; ) {
+      int middle = (low + high) >>> 1;
+      int order = CompositeText.compare(crowded[middle].composite, key, value);
+      if (order == 0) {
+        return crowded[middle];
+      }
+      low = order < 0 ? middle + 1 : low;
+      high = order < 0 ? high : middle - 1;
     }
+    return null;
+  }
+
+  private @Nullable CompiledDescriptor amongCrowded(String text) {
+    int low = 0;
+    for (int high = crowded.length - 1; low <= high; ) {
+      int middle = (low + high) >>> 1;
+      int order = crowded[middle].composite.compareTo(text);
+      if (order == 0) {
+        return crowded[middle];
+      }
+      low = order < 0 ? middle + 1 : low;
+      high = order < 0 ? high : middle - 1;
+    }
+    return null;
+  }
+
+  private static void checkDistinct(List<CompiledDescriptor> descriptors) {
+    Map<String, CompiledDescriptor> known = new HashMap<>();
+    for (CompiledDescriptor descriptor : descriptors) {
+      CompiledDescriptor same = known.putIfAbsent(descriptor.composite, descriptor);
+      if (same != null) {
+        throw new IllegalArgumentException(
+            descriptor.location()
+                + ": the text "
+                + descriptor.composite
+                + " is taken by the descriptor at "
+                + same.location());
+      }
+    }
+  }
+
+  /** How many slots must be looked at to find it in the table; 0 when there is no room for it. */
+  private int insert(CompiledDescriptor descriptor) {
     int slot = slotOf(descriptor.composite.hashCode());
-    while (table[slot] != null) {
-      slot = next(slot);
+    for (int probe = 1; probe <= MOST_PROBES; probe++, slot = next(slot)) {
+      if (table[slot] == null) {
+        table[slot] = descriptor;
+        return probe;
+      }
     }
-    table[slot] = descriptor;
+    return 0;
   }
 
   private int slotOf(int hash) {

@@ -77,6 +77,9 @@ final class LimitReader {
 
   private long requests(Fields fields) {
     Field field = fields.get("requests_per_unit");
+    if (field == null && fields.incomplete()) {
+      return -1;
+    }
     if (field == null) {
       if (isMistyped(fields, "requests_per_unit")) {
         return 0; // which is an error already
@@ -99,21 +102,27 @@ final class LimitReader {
   private long window(Fields fields) {
     Field unit = fields.get("unit");
     Field every = fields.get("every");
-    if (unit != null && every != null) {
-      problems.error(
-          every.at(), "`unit` and `every` both say how long the window is", "keep one of them");
+    if (unit == null && every == null && fields.incomplete()) {
       return 0;
     }
-    if (every != null) {
-      return every(every);
-    }
-    if (unit == null) {
+    if (unit == null && every == null) {
       problems.error(
           fields.location(),
           "the limit does not say how long its window is",
           "add unit: " + String.join(", ", UNITS) + "; or every: 10s");
       return 0;
     }
+    long ofUnit = unit == null ? 0 : unit(unit);
+    long ofEvery = every == null ? 0 : every(every);
+    if (unit != null && every != null) {
+      problems.error(
+          every.at(), "`unit` and `every` both say how long the window is", "keep one of them");
+      return 0;
+    }
+    return ofUnit + ofEvery; // one of them is 0
+  }
+
+  private long unit(Field unit) {
     String name = values.choice(unit, UNITS);
     return name == null ? 0 : LimitUnit.valueOf(name.toUpperCase(Locale.ROOT)).millis();
   }

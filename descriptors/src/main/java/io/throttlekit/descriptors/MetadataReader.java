@@ -26,6 +26,9 @@ final class MetadataReader {
   private Map<String, @Nullable Object> map(YamlNode.Mapping mapping) {
     Map<String, @Nullable Object> map = new LinkedHashMap<>();
     for (YamlNode.Entry entry : mapping.entries()) {
+      if (entry.key() instanceof YamlNode.Unreadable) {
+        continue;
+      }
       if (!(entry.key() instanceof YamlNode.Scalar key)) {
         problems.error(
             entry.key().location(),
@@ -50,6 +53,7 @@ final class MetadataReader {
               scalar.location(),
               "`<<` needs a mapping or a list of mappings, but here is " + scalar.describe(),
               "write <<: *anchor");
+      case YamlNode.Unreadable _ -> {}
     }
   }
 
@@ -62,6 +66,7 @@ final class MetadataReader {
         yield Collections.unmodifiableList(list);
       }
       case YamlNode.Scalar scalar -> scalar(scalar);
+      case YamlNode.Unreadable _ -> null;
     };
   }
 

@@ -3,6 +3,7 @@ package io.throttlekit.descriptors;
 import io.throttlekit.descriptors.Explanation.NearMiss;
 import io.throttlekit.descriptors.Explanation.NearMiss.Kind;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +29,7 @@ final class NearMisses {
       compare(descriptor, key, value);
     }
     elsewhere();
-    return found;
+    return likeliestFirst();
   }
 
   /** Of a request whose last entry found a descriptor without limit. */
@@ -37,7 +38,11 @@ final class NearMisses {
       rulesBelow(child, child.composite, 1);
     }
     elsewhere();
-    return found;
+    return likeliestFirst();
+  }
+
+  private List<NearMiss> likeliestFirst() {
+    return found.stream().sorted(Comparator.comparing(NearMiss::kind)).toList();
   }
 
   private void compare(CompiledDescriptor descriptor, String key, String value) {

@@ -1,5 +1,7 @@
 package io.throttlekit.descriptors;
 
+import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -21,21 +23,6 @@ enum Place {
           "value_to_metric",
           "share_threshold",
           "metadata")),
-  RATE_LIMIT(
-      "in rate_limit",
-      List.of(
-          "requests_per_unit",
-          "unit",
-          "every",
-          "algorithm",
-          "burst",
-          "unlimited",
-          "name",
-          "replaces",
-          "overdraft",
-          "on_outage",
-          "tier",
-          "scope")),
   LIMIT(
       "in an entry of limits",
       List.of(
@@ -47,6 +34,7 @@ enum Place {
           "overdraft",
           "tier",
           "scope")),
+  RATE_LIMIT("in rate_limit", LIMIT.keys, List.of("unlimited", "name", "replaces", "on_outage")),
   /** A descriptor with {@code limits}: what holds for all of them stands beside them. */
   DESCRIPTOR_WITH_LIMITS(
       "in a descriptor with limits",
@@ -82,13 +70,24 @@ enum Place {
   @SuppressWarnings("ImmutableEnumChecker") // filled by the constructor, then only read
   private final Set<String> keys;
 
-  @SafeVarargs
-  Place(String where, List<String> own, Set<String>... more) {
+  Place(String where, Collection<String> keys) {
+    this(where, keys, List.of());
+  }
+
+  Place(String where, Collection<String> keys, Collection<String> more) {
     this.where = where;
-    this.keys = new LinkedHashSet<>(own);
-    for (Set<String> keys : more) {
-      this.keys.addAll(keys);
-    }
+    this.keys = new LinkedHashSet<>(keys);
+    this.keys.addAll(more);
+  }
+
+  /** The place in words, as the end of a sentence. */
+  String where() {
+    return where;
+  }
+
+  /** The keys that mean something here. */
+  Set<String> keys() {
+    return Collections.unmodifiableSet(keys);
   }
 
   /** Reports each key that means nothing here, with the place where it would. */
@@ -106,6 +105,7 @@ enum Place {
       problems.error(field.at(), key + " is not available in this version yet", "");
     } else if (this != LIMIT && ORIGINAL.contains(field.name())) {
       problems.warning(field.at(), key + " has no effect " + where, home(field.name()));
+      new UnreadKeys(problems).check(field);
     } else if (isKnown(field.name())) {
       problems.error(field.at(), key + " has no meaning " + where, home(field.name()));
     } else {
@@ -141,11 +141,13 @@ enum Place {
     return "it belongs in rate_limit";
   }
 
-  private static boolean isKnown(String key) {
+  /** Whether the key means something at any place. */
+  static boolean isKnown(String key) {
     return everyKey().contains(key);
   }
 
-  private static Set<String> everyKey() {
+  /** The keys of all places. */
+  static Set<String> everyKey() {
     Set<String> every = new LinkedHashSet<>();
     for (Place place : values()) {
       every.addAll(place.keys);

@@ -45,12 +45,15 @@ public final class PolicyBook {
     return domains.get(name);
   }
 
-  /** Every rule, in the order of the files. */
+  /**
+   * Every rule: domain after domain as {@link #domains} has them, and within one in the order of
+   * the files and of their lines.
+   */
   public List<Rule> rules() {
     return rules;
   }
 
-  /** The names of all domains, in the order of the files. */
+  /** The names of all domains, in the order in which the files first speak of them. */
   public List<String> domains() {
     return names;
   }

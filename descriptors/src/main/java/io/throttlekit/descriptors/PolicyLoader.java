@@ -48,6 +48,9 @@ public final class PolicyLoader {
 
   private static void readDomain(
       PolicySource source, YamlNode root, DomainMerge merge, Problems problems) {
+    if (root instanceof YamlNode.Unreadable) {
+      return;
+    }
     if (!(root instanceof YamlNode.Mapping mapping)) {
       boolean empty = root.isNull();
       problems.error(
@@ -66,7 +69,7 @@ public final class PolicyLoader {
     List<DescriptorNode> nodes = new DescriptorReader(problems).readAll(fields);
     if (!domain.isEmpty() && named != null) {
       merge.add(domain, named.value().location(), nodes);
-    } else if (named == null || named.value() instanceof YamlNode.Scalar) {
+    } else if (named == null ? !fields.incomplete() : named.value() instanceof YamlNode.Scalar) {
       problems.error(
           named == null ? fields.location() : named.value().location(),
           "the file names no domain",

@@ -12,17 +12,21 @@ import java.util.function.Consumer;
  * another do not count.
  */
 final class ReplacedNames {
+  private static final long MOST_COMPARED = 100_000; // names: some tenths of a second
+
+  private final List<Finding> findings = new ArrayList<>();
+  private long compared;
+
   private ReplacedNames() {}
 
   /** One finding per name and place, in the order of the files. */
   static List<Finding> find(Map<String, List<DescriptorNode>> domains) {
-    List<Finding> findings = new ArrayList<>();
-    domains.forEach((domain, descriptors) -> inspect(domain, descriptors, findings));
-    return List.copyOf(findings);
+    ReplacedNames names = new ReplacedNames();
+    domains.forEach(names::inspect);
+    return List.copyOf(names.findings);
   }
 
-  private static void inspect(
-      String domain, List<DescriptorNode> descriptors, List<Finding> findings) {
+  private void inspect(String domain, List<DescriptorNode> descriptors) {
     Map<String, Boolean> limitedByName = new HashMap<>();
     forEachRule(
         descriptors,
@@ -48,9 +52,11 @@ final class ReplacedNames {
         });
   }
 
-  private static Finding unknown(
+  private Finding unknown(
       String domain, RuleSpec.Replacement replaced, Map<String, Boolean> names) {
-    String near = Wording.nearest(replaced.name(), names.keySet());
+    compared += names.size();
+    String near =
+        compared > MOST_COMPARED ? null : Wording.nearest(replaced.name(), names.keySet());
     return new Finding(
         replaced.location(),
         "`replaces` names "

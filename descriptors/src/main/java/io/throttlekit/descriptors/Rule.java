@@ -2,8 +2,6 @@ package io.throttlekit.descriptors;
 
 import io.throttlekit.rate.FixedWindow;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -27,7 +25,6 @@ public final class Rule {
   private final List<String> replaces;
   private final List<String> staticMetricKeys;
   private final boolean dynamicMetricKeys;
-  private final @Nullable Map<String, Object> metadata;
 
   /**
    * Joined when first asked for: a request's own limit is seldom asked, and made anew each time.
@@ -47,7 +44,6 @@ public final class Rule {
     this.replaces = spec.replaces().stream().map(RuleSpec.Replacement::name).toList();
     this.staticMetricKeys = staticMetricKeys;
     this.dynamicMetricKeys = dynamicMetricKeys;
-    this.metadata = frozen(spec.metadata());
   }
 
   static Rule of(String domain, RulePath path, RuleSpec spec) {
@@ -77,6 +73,11 @@ public final class Rule {
             OnOutage.ERROR,
             null);
     return new Rule(domain, RulePath.ROOT, spec, metricKeysOfOverride(entries), true);
+  }
+
+  /** Whether it is the limit that a request brought, and no policy's. */
+  public boolean ofRequest() {
+    return path.steps().isEmpty();
   }
 
   /** The domain it belongs to. */
@@ -141,7 +142,7 @@ public final class Rule {
 
   /** What answers carry when it admits: texts, numbers, booleans, lists and maps; unmodifiable. */
   public @Nullable Map<String, Object> metadata() {
-    return metadata;
+    return spec.metadata();
   }
 
   /**
@@ -162,8 +163,7 @@ public final class Rule {
    * @return always the same list unless {@link #dynamicMetricKeys()}
    */
   public List<String> metricKeys(String[] entries) {
-    boolean ofPath = dynamicMetricKeys && !path.steps().isEmpty(); // an override has no path
-    return ofPath ? path.metricKeys(entries) : staticMetricKeys;
+    return dynamicMetricKeys && !ofRequest() ? path.metricKeys(entries) : staticMetricKeys;
   }
 
   /** Whether values of requests show in the metric keys, so that their number is unbounded. */
@@ -199,25 +199,5 @@ public final class Rule {
       keys.add(entries[i + 1].isEmpty() ? entries[i] : entries[i] + '_' + entries[i + 1]);
     }
     return List.copyOf(keys);
-  }
-
-  private static @Nullable Map<String, Object> frozen(@Nullable Map<String, Object> metadata) {
-    return metadata == null ? null : frozenMap(metadata);
-  }
-
-  private static Map<String, Object> frozenMap(Map<?, ?> map) {
-    Map<String, Object> copy = new LinkedHashMap<>(); // keeps the order, and null values
-    map.forEach((key, value) -> copy.put(String.valueOf(key), frozenValue(value)));
-    return Collections.unmodifiableMap(copy);
-  }
-
-  @SuppressWarnings("NullAway") // a policy may say null, and only those who render it need to know
-  private static Object frozenValue(@Nullable Object value) {
-    return switch (value) {
-      case null -> null;
-      case Map<?, ?> map -> frozenMap(map);
-      case List<?> list -> list.stream().map(Rule::frozenValue).toList();
-      default -> value;
-    };
   }
 }

@@ -38,6 +38,9 @@ final class RuleReader {
           "move the limit of rate_limit into limits");
     }
     if (several != null) {
+      if (single != null) {
+        var _ = ofSingle(descriptor, single, metadata); // for what is wrong with it
+      }
       return ofSeveral(descriptor, several, metadata);
     }
     if (single != null) {
@@ -153,7 +156,8 @@ final class RuleReader {
       Place.REPLACES.check(fields, problems);
       Field named = fields.get("name");
       String replaced = values.text(named);
-      if (replaced.isEmpty()) {
+      if (replaced.isEmpty()
+          && (named == null ? !fields.incomplete() : named.value() instanceof YamlNode.Scalar)) {
         problems.error(
             fields.location(), "an entry of `replaces` names no rule", "write - name: RULE");
       } else if (replaced.equals(name) && named != null) {

@@ -5,7 +5,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a policy file says at one descriptor about limits; {@code limits} is empty iff unlimited.
+ * What a policy file says at one descriptor about limits.
+ *
+ * @param limits empty iff unlimited
+ * @param metadata as {@link MetadataReader} gives it, which nobody can modify
  */
 record RuleSpec(
     SourceLocation location,

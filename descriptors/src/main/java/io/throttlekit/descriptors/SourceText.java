@@ -77,16 +77,22 @@ final class SourceText {
     return text.startsWith("\uFEFF") ? text.substring(1) : text;
   }
 
-  /** The place of the character at {@code index}, in code points. */
+  /**
+   * The place of the character at {@code index}, in code points. Lines end as for the YAML parser:
+   * with LF, CR LF or a CR alone; and a byte order mark takes no column.
+   */
   static SourceLocation locate(String file, String text, int index) {
     int line = 1;
     int column = 1;
-    int[] before = text.codePoints().limit(index).toArray();
-    for (int c : before) {
-      column++;
-      if (c == '\n') {
+    int end = text.offsetByCodePoints(0, Math.min(index, text.codePointCount(0, text.length())));
+    for (int at = 0; at < end; at = text.offsetByCodePoints(at, 1)) {
+      char c = text.charAt(at);
+      boolean followed = at + 1 < text.length() && text.charAt(at + 1) == '\n';
+      if (c == '\n' || (c == '\r' && !followed)) {
         line++;
         column = 1;
+      } else if (c != '\uFEFF') {
+        column++;
       }
     }
     return new SourceLocation(file, line, column);

@@ -8,89 +8,121 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds descriptors that no request can find in the way they are written: wildcards whose every
  * text an earlier wildcard takes, and defaults whose every value a wildcard takes. What stands
- * below such a descriptor is as unreachable and not listed again.
+ * below such a descriptor is as unreachable and not listed again, unless the descriptor is still
+ * found by its very text: before any wildcard is tried, the entry a=b finds the key {@code a_b}.
  *
  * <p>The answer is exact. Put a character that no pattern contains in place of each star of a
  * pattern P. An earlier pattern that describes that text covers the character with a star, and so
  * describes every text of P; and if earlier patterns together describe every text of P, one of them
  * describes that text. As every text of a request contains an underscore, a pattern without one is
  * tried with an underscore in each of its stars in turn.
+ *
+ * <p>As each wildcard is compared with each, huge levels would take too long: advice is not worth a
+ * wait. So it ends after some number of characters compared, and says so.
  */
 final class UnreachableRules {
   private static final String ANYTHING = "\uFFFF"; // not a character that a policy can contain
 
-  private static final long MAX_COMPARED = 1_000_000;
+  /** Characters to compare in one load: less than half a second. */
+  private static final long MOST_COMPARED = 200_000_000;
+
+  private final List<Finding> findings = new ArrayList<>();
+  private long compared;
 
   private UnreachableRules() {}
 
   /** One finding per cause, in the order of the files. */
   static List<Finding> find(Map<String, List<DescriptorNode>> domains) {
-    List<Finding> findings = new ArrayList<>();
-    domains.values().forEach(descriptors -> inspect(descriptors, findings));
-    return List.copyOf(findings);
+    UnreachableRules rules = new UnreachableRules();
+    domains.values().forEach(rules::inspect);
+    return List.copyOf(rules.findings);
   }
 
   /** Why nothing finds {@code level.get(index)} as it is written, or {@code null}. */
   static @Nullable Finding inspect(List<DescriptorNode> level, int index) {
-    return inspect(level.get(index), wildcards(level.subList(0, index)), wildcards(level));
+    return new UnreachableRules()
+        .inspect(level.get(index), wildcards(level.subList(0, index)), wildcards(level));
   }
 
-  private static void inspect(List<DescriptorNode> level, List<Finding> findings) {
-    List<DescriptorNode> wildcards = wildcards(level);
-    // Comparing each with each takes too long for a huge level, and advice is not worth a wait.
-    boolean advisable = (long) wildcards.size() * level.size() <= MAX_COMPARED;
+  private record Wildcard(DescriptorNode source, WildcardPattern pattern) {}
+
+  private void inspect(List<DescriptorNode> level) {
+    List<Wildcard> wildcards = wildcards(level);
     int passed = 0;
     for (DescriptorNode descriptor : level) {
-      Finding finding =
-          advisable ? inspect(descriptor, wildcards.subList(0, passed), wildcards) : null;
+      if (tired()) {
+        return;
+      }
+      Finding finding = inspect(descriptor, wildcards.subList(0, passed), wildcards);
       passed += descriptor.wildcard() ? 1 : 0;
-      if (finding == null) {
-        inspect(descriptor.children(), findings);
-      } else {
+      if (tired()) {
+        findings.add(
+            new Finding(
+                descriptor.location(),
+                "the search for descriptors that never match ends here: there are too many"
+                    + " wildcards to compare each with each",
+                "the policies are in force all the same; fewer wildcards are faster to match too"));
+        return;
+      }
+      if (finding != null) {
         findings.add(finding);
+      }
+      if (finding == null || foundByItsText(descriptor)) {
+        inspect(descriptor.children());
       }
     }
   }
 
-  private static @Nullable Finding inspect(
-      DescriptorNode descriptor, List<DescriptorNode> earlier, List<DescriptorNode> wildcards) {
+  private boolean tired() {
+    return compared > MOST_COMPARED;
+  }
+
+  private @Nullable Finding inspect(
+      DescriptorNode descriptor, List<Wildcard> earlier, List<Wildcard> wildcards) {
     if (descriptor.wildcard()) {
       return hiddenWildcard(earlier, descriptor);
     }
     return descriptor.value().isEmpty() ? hiddenDefault(wildcards, descriptor) : null;
   }
 
-  private static List<DescriptorNode> wildcards(List<DescriptorNode> level) {
-    return level.stream().filter(DescriptorNode::wildcard).toList();
+  private static List<Wildcard> wildcards(List<DescriptorNode> level) {
+    return level.stream()
+        .filter(DescriptorNode::wildcard)
+        .map(source -> new Wildcard(source, WildcardPattern.of(source.composite())))
+        .toList();
   }
 
-  private static @Nullable Finding hiddenWildcard(
-      List<DescriptorNode> earlier, DescriptorNode descriptor) {
+  private @Nullable Finding hiddenWildcard(List<Wildcard> earlier, DescriptorNode descriptor) {
     List<DescriptorNode> takers = new ArrayList<>();
-    for (String text : representatives(descriptor.composite())) {
-      DescriptorNode taker = firstWildcard(earlier, text);
+    String pattern = descriptor.composite();
+    boolean anySplit = pattern.indexOf('_') >= 0;
+    for (int star = pattern.indexOf('*'); star >= 0; star = pattern.indexOf('*', star + 1)) {
+      DescriptorNode taker =
+          firstWildcard(earlier, anySplit ? pattern : withUnderscore(pattern, star));
       if (taker == null) {
         return null;
       }
       if (!takers.contains(taker)) {
         takers.add(taker);
       }
+      if (anySplit) {
+        break; // the other stars would give the same text
+      }
     }
     return new Finding(
         descriptor.location(),
         "wildcard "
             + quoted(descriptor)
-            + " never matches"
-            + below(descriptor)
-            + ": everything it describes is taken first by "
+            + neverMatches(descriptor)
+            + ": everything "
+            + (foundByItsText(descriptor) ? "else " : "")
+            + "it describes is taken first by "
             + listed(takers),
         "move it before " + quoted(takers.getFirst()));
   }
 
-  private static @Nullable Finding hiddenDefault(
-      List<DescriptorNode> wildcards, DescriptorNode descriptor) {
-    String key = descriptor.key();
-    DescriptorNode taker = firstWildcard(wildcards, key + '_' + ANYTHING);
+  private @Nullable Finding hiddenDefault(List<Wildcard> wildcards, DescriptorNode descriptor) {
+    DescriptorNode taker = firstWildcard(wildcards, descriptor.key() + "_*");
     if (taker == null) {
       return null;
     }
@@ -98,42 +130,46 @@ final class UnreachableRules {
         descriptor.location(),
         "default of "
             + quoted(descriptor)
-            + " never matches"
-            + below(descriptor)
-            + ": every value is taken first by "
+            + neverMatches(descriptor)
+            + ": every value of that key is taken first by "
             + listed(List.of(taker)),
         "state it in the wildcard's place, or narrow the wildcard");
   }
 
-  /** Texts such that whoever describes them describes all that the pattern does in a request. */
-  private static List<String> representatives(String pattern) {
-    if (pattern.indexOf('_') >= 0) {
-      return List.of(pattern.replace("*", ANYTHING));
-    }
-    List<String> texts = new ArrayList<>();
-    for (int star = pattern.indexOf('*'); star >= 0; star = pattern.indexOf('*', star + 1)) {
-      String withUnderscore =
-          pattern.substring(0, star) + ANYTHING + '_' + ANYTHING + pattern.substring(star + 1);
-      texts.add(withUnderscore.replace("*", ANYTHING));
-    }
-    return texts;
+  /** A pattern of the texts in which this star of a pattern covers the underscore. */
+  private static String withUnderscore(String pattern, int star) {
+    return pattern.substring(0, star) + "*_*" + pattern.substring(star + 1);
   }
 
-  private static @Nullable DescriptorNode firstWildcard(
-      List<DescriptorNode> wildcards, String text) {
+  /** The first that describes everything that {@code pattern} does. */
+  private @Nullable DescriptorNode firstWildcard(List<Wildcard> wildcards, String pattern) {
+    compared += pattern.length();
+    String text = pattern.replace("*", ANYTHING);
     int split = text.indexOf('_'); // any split: patterns are compared with the whole text
     String key = text.substring(0, split);
     String value = text.substring(split + 1);
-    for (DescriptorNode candidate : wildcards) {
-      if (WildcardPattern.of(candidate.composite()).matches(key, value)) {
-        return candidate;
+    for (Wildcard candidate : wildcards) {
+      compared += candidate.pattern().effort(text.length());
+      if (tired()) {
+        return null;
+      }
+      if (candidate.pattern().matches(key, value)) {
+        return candidate.source();
       }
     }
     return null;
   }
 
-  private static String below(DescriptorNode descriptor) {
-    return descriptor.children().isEmpty() ? "" : ", nor what is below it";
+  private static boolean foundByItsText(DescriptorNode descriptor) {
+    return descriptor.composite().indexOf('_') >= 0;
+  }
+
+  private static String neverMatches(DescriptorNode descriptor) {
+    if (foundByItsText(descriptor)) {
+      String entry = descriptor.composite().replaceFirst("_", "=");
+      return " matches nothing but an entry like " + Wording.quote(entry);
+    }
+    return " never matches" + (descriptor.children().isEmpty() ? "" : ", nor what is below it");
   }
 
   private static String listed(List<DescriptorNode> takers) {
@@ -143,6 +179,6 @@ final class UnreachableRules {
   }
 
   private static String quoted(DescriptorNode descriptor) {
-    return '`' + descriptor.composite() + '`';
+    return Wording.quote(descriptor.composite());
   }
 }

@@ -142,7 +142,7 @@ final class Values {
     for (YamlNode item : sequence.items()) {
       if (item instanceof YamlNode.Mapping mapping) {
         mappings.add(mapping);
-      } else {
+      } else if (!(item instanceof YamlNode.Unreadable)) {
         problems.error(
             item.location(),
             "an entry of "
@@ -156,6 +156,9 @@ final class Values {
   }
 
   private void wrongType(Field field, String wanted, String hint) {
+    if (field.value() instanceof YamlNode.Unreadable) {
+      return;
+    }
     problems.error(
         field.value().location(),
         Wording.quote(field.name())

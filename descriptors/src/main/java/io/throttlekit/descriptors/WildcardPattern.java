@@ -34,6 +34,15 @@ final class WildcardPattern {
         text.substring(0, first), middles.toArray(String[]::new), text.substring(last + 1));
   }
 
+  /** Characters that {@link #matches} compares at most, roughly, with a text of so many. */
+  long effort(int length) {
+    long effort = 1L + prefix.length() + suffix.length();
+    for (String middle : middles) {
+      effort = Math.max(effort, (long) length * middle.length());
+    }
+    return effort;
+  }
+
   /** Whether the whole text {@code key_value} is one of those the pattern describes. */
   boolean matches(String key, String value) {
     int end = CompositeText.length(key, value) - suffix.length();

@@ -13,16 +13,13 @@ final class Wording {
   /** {@code text} in back quotes, on one line, shortened, with invisible characters spelt out. */
   static String quote(String text) {
     StringBuilder quoted = new StringBuilder("`");
-    text.codePoints()
-        .limit(MAX_QUOTED)
-        .forEach(c -> {
-          if (c < ' ' || Character.getType(c) == Character.CONTROL) {
-            quoted.append(String.format(Locale.ROOT, "\\u%04x", c));
-          } else {
-            quoted.appendCodePoint(c);
-          }
-        });
-    return quoted.append(text.length() > MAX_QUOTED ? "…`" : "`").toString();
+    int at = 0;
+    for (int shown = 0; at < text.length() && shown < MAX_QUOTED; shown++) {
+      int character = text.codePointAt(at);
+      Visible.append(quoted, character, at == 0);
+      at += Character.charCount(character);
+    }
+    return quoted.append(at < text.length() ? "…`" : "`").toString();
   }
 
   /** {@code did you mean x?}, or what is allowed when nothing is near. */
@@ -42,6 +39,9 @@ final class Wording {
     int best = Math.max(1, plain.length() / 3) + 1;
     String nearest = null;
     for (String word : words) {
+      if (Math.abs(word.length() - written.length()) > MAX_QUOTED) {
+        continue; // too far, and too long to say how far
+      }
       int distance = distance(plain, plain(word));
       if (distance < best) {
         best = distance;

@@ -35,6 +35,14 @@ sealed interface YamlNode {
     }
   }
 
+  /** Something that was reported already, and of which nothing more is said. */
+  record Unreadable(SourceLocation location) implements YamlNode {
+    @Override
+    public String describe() {
+      return "something unreadable";
+    }
+  }
+
   /** One {@code key: value} of a mapping. */
   record Entry(YamlNode key, YamlNode value) {}
 

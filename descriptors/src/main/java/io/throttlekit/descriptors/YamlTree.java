@@ -36,27 +36,29 @@ final class YamlTree {
   static final int MAX_ALIASED = 100_000;
 
   private final String file;
+  private final Problems problems;
   private final Iterator<Event> events;
-  private final Map<Anchor, Anchored> anchors = new HashMap<>();
-  private final Set<Anchor> open = new HashSet<>();
+  private final Map<String, Anchored> anchors = new HashMap<>();
+  private final Set<String> open = new HashSet<>();
   private int deepest;
   private int nodes;
   private int aliased;
 
-  private YamlTree(String file, Iterator<Event> events) {
+  private YamlTree(String file, Problems problems, Iterator<Event> events) {
     this.file = file;
+    this.problems = problems;
     this.events = events;
   }
 
   private record Anchored(YamlNode node, int height, int size) {}
 
   /** Ends reading; the tree is useless. */
-  private static final class Unreadable extends Exception {
+  private static final class Hopeless extends Exception {
     private static final long serialVersionUID = 1;
     private final transient SourceLocation location;
     private final String hint;
 
-    Unreadable(SourceLocation location, String message, String hint) {
+    Hopeless(SourceLocation location, String message, String hint) {
       super(message, null, false, false);
       this.location = location;
       this.hint = hint;
@@ -77,11 +79,12 @@ final class YamlTree {
             .setBufferSize(text.length() + 1)
             .build();
     try {
-      YamlTree tree = new YamlTree(source.name(), new Parse(settings).parseString(text).iterator());
+      YamlTree tree =
+          new YamlTree(source.name(), problems, new Parse(settings).parseString(text).iterator());
       YamlNode root = tree.firstDocument();
-      tree.warnOfFurtherDocuments(problems);
+      tree.warnOfFurtherDocuments();
       return root;
-    } catch (Unreadable e) {
+    } catch (Hopeless e) {
       problems.error(e.location, String.valueOf(e.getMessage()), e.hint);
     } catch (YamlEngineException e) {
       SyntaxProblem.report(source.name(), text, e, problems);
@@ -89,7 +92,7 @@ final class YamlTree {
     return null;
   }
 
-  private YamlNode firstDocument() throws Unreadable {
+  private YamlNode firstDocument() throws Hopeless {
     while (events.hasNext()) {
       Event event = events.next();
       switch (event.getEventId()) {
@@ -105,7 +108,7 @@ final class YamlTree {
     return new YamlNode.Scalar(new SourceLocation(file, 1, 1), "", ScalarKind.NULL);
   }
 
-  private void warnOfFurtherDocuments(Problems problems) {
+  private void warnOfFurtherDocuments() {
     try {
       while (events.hasNext()) {
         Event event = events.next();
@@ -125,11 +128,13 @@ final class YamlTree {
     }
   }
 
-  private YamlNode node(Event event, int depth) throws Unreadable {
+  private YamlNode node(Event event, int depth) throws Hopeless {
     if (event instanceof AliasEvent alias) {
       return alias(alias, depth);
     }
-    Optional<Anchor> anchor = event instanceof NodeEvent node ? node.getAnchor() : Optional.empty();
+    // By its text: an Anchor has no order, by which a map could keep apart those of equal hash.
+    Optional<String> anchor =
+        event instanceof NodeEvent node ? node.getAnchor().map(Anchor::getValue) : Optional.empty();
     if (anchor.isEmpty()) {
       return content(event, depth);
     }
@@ -146,30 +151,32 @@ final class YamlTree {
     return node;
   }
 
-  private YamlNode alias(AliasEvent alias, int depth) throws Unreadable {
-    String name = Wording.quote("*" + alias.getAlias());
-    Anchored anchored = anchors.get(alias.getAlias());
-    if (open.contains(alias.getAlias())) {
-      throw new Unreadable(at(alias), "the alias " + name + " contains itself", "");
+  private YamlNode alias(AliasEvent alias, int depth) throws Hopeless {
+    String name = alias.getAlias().getValue();
+    Anchored anchored = anchors.get(name);
+    if (open.contains(name)) {
+      return unreadable(alias, "the alias " + Wording.quote("*" + name) + " contains itself", "");
     }
     if (anchored == null) {
-      throw new Unreadable(
-          at(alias), "the alias " + name + " has no anchor above it", "anchors are written &name");
+      return unreadable(
+          alias,
+          "the alias " + Wording.quote("*" + name) + " has no anchor above it",
+          "anchors are written &name");
     }
     checkDepth(alias, depth + anchored.height());
     nodes += anchored.size();
     aliased += anchored.size();
     if (aliased > MAX_ALIASED) {
-      throw new Unreadable(
+      throw new Hopeless(
           at(alias), "the aliases of this file stand for more than " + MAX_ALIASED + " nodes", "");
     }
     return anchored.node();
   }
 
-  private YamlNode content(Event event, int depth) throws Unreadable {
+  private YamlNode content(Event event, int depth) throws Hopeless {
     nodes++;
     if (nodes > MAX_NODES) {
-      throw new Unreadable(
+      throw new Hopeless(
           at(event), "more than " + MAX_NODES + " values in one file", "split it into several");
     }
     return switch (event) {
@@ -195,13 +202,13 @@ final class YamlTree {
         }
         yield new YamlNode.Mapping(at(event), entries);
       }
-      default -> throw new Unreadable(at(event), "not valid YAML here", "");
+      default -> throw new Hopeless(at(event), "not valid YAML here", "");
     };
   }
 
-  private YamlNode scalar(ScalarEvent event) throws Unreadable {
+  private YamlNode scalar(ScalarEvent event) {
     String tag = event.getTag().orElse("");
-    ScalarKind kind =
+    @Nullable ScalarKind kind =
         switch (tag) {
           case "" -> event.isPlain() ? ScalarKind.ofPlain(event.getValue()) : ScalarKind.TEXT;
           case "tag:yaml.org,2002:int",
@@ -209,20 +216,27 @@ final class YamlTree {
               "tag:yaml.org,2002:float",
               "tag:yaml.org,2002:null" ->
               ScalarKind.ofPlain(event.getValue());
-          case "tag:yaml.org,2002:binary", "tag:yaml.org,2002:timestamp" ->
-              throw new Unreadable(
-                  at(event),
-                  "the tag " + Wording.quote(tag) + " is not supported",
-                  "write the text itself, in quotes");
+          case "tag:yaml.org,2002:binary", "tag:yaml.org,2002:timestamp" -> null;
           default -> ScalarKind.TEXT;
         };
-    return new YamlNode.Scalar(at(event), event.getValue(), kind);
+    return kind == null
+        ? unreadable(
+            event,
+            "the tag " + Wording.quote(tag) + " is not supported",
+            "write the text itself, in quotes")
+        : new YamlNode.Scalar(at(event), event.getValue(), kind);
   }
 
-  private void checkDepth(Event event, int depth) throws Unreadable {
+  /** Reports what spoils one value only, so that all others can still be checked. */
+  private YamlNode unreadable(Event event, String message, String hint) {
+    problems.error(at(event), message, hint);
+    return new YamlNode.Unreadable(at(event));
+  }
+
+  private void checkDepth(Event event, int depth) throws Hopeless {
     deepest = Math.max(deepest, depth);
     if (depth > MAX_DEPTH) {
-      throw new Unreadable(at(event), "nested too deeply", "at most 64 levels of descriptors");
+      throw new Hopeless(at(event), "nested too deeply", "at most 64 levels of descriptors");
     }
   }
 

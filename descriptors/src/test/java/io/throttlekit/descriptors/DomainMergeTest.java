@@ -42,6 +42,25 @@ class DomainMergeTest {
                 + " (put both into one file, or set THE_SWITCH=true)");
   }
 
+  @Test
+  void namesDuplicatesOfASourceWhoseDomainIsRefused() {
+    String twice = "domain: d\ndescriptors:\n  - key: w\n" + LIMIT + "  - key: w\n" + LIMIT;
+    LoadResult result =
+        new PolicyLoader(new LoadOptions(false)).load(Loading.sources(domain("d", "v"), twice));
+
+    assertThat(result.problems())
+        .extracting(Problem::toString)
+        .containsExactly(
+            "b.yaml:1:9: error: the domain `d` is already defined at a.yaml:1:9"
+                + " (put both into one file, or set policies.merge_domains: true)",
+            "b.yaml:5:5: error: the descriptor `w` is already defined at b.yaml:3:5"
+                + " (put both into one, or change a key or a value)");
+    assertThat(problems(twice))
+        .singleElement()
+        .asString()
+        .startsWith("a.yaml:5:5: error: the descriptor `w` is already defined at a.yaml:3:5");
+  }
+
   private static String domain(String name, String value) {
     return "domain: " + name + "\ndescriptors:\n  - key: k\n    value: \"" + value + "\"\n" + LIMIT;
   }

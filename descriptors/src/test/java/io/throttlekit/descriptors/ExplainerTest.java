@@ -131,6 +131,20 @@ class ExplainerTest {
   }
 
   @Test
+  void namesTheLikeliestNearMissFirst() {
+    PolicyBook book =
+        Descriptors.book(
+            "d",
+            Descriptors.key("plan").value("gold").line(1).limit(1).of(),
+            Descriptors.key("Plan").line(2).limit(1).of());
+
+    assertThat(misses(book, "plan", "silver"))
+        .containsExactly(
+            "key `plan` differs only in case from `Plan` (shop.yaml:2:5)",
+            "key `plan` has no default; `gold` is stated at shop.yaml:1:5");
+  }
+
+  @Test
   void noticesAnotherOrderAndEntriesTooMany() {
     assertThat(misses("path", "/", "user", "bob"))
         .containsExactly(

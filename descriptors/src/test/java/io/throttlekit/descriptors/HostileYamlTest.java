@@ -2,9 +2,13 @@ package io.throttlekit.descriptors;
 
 import static io.throttlekit.descriptors.Loading.problems;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
@@ -43,6 +47,71 @@ class HostileYamlTest {
       policy.append("  - {<<: *limit, value: v").append(i).append("}\n");
     }
     assertThat(Loading.book(policy.toString()).rules()).hasSize(5_001);
+  }
+
+  @Test
+  void joinsARateLimitOrMetadataGivenAHundredThousandTimesOnASmallStack() throws Exception {
+    for (String repeated :
+        List.of("rate_limit: {unit: day, requests_per_unit: 1}", "metadata: {a: b}")) {
+      String policy =
+          "domain: d\ndescriptors:\n- key: k\n"
+              + "  rate_limit: {unit: day, requests_per_unit: 2}\n"
+              + ("  " + repeated + "\n").repeat(100_000);
+      assertThat(onSmallStack(() -> Loading.book(policy).rules())).hasSize(1);
+    }
+  }
+
+  @Test
+  void joinsARateLimitThatAThousandMergesBring() throws Exception {
+    String policy =
+        "domain: d\ndescriptors:\n- &a {key: k, rate_limit: {unit: day, requests_per_unit: 1}}\n"
+            + "- key: l\n"
+            + "  <<: *a\n".repeat(1_000)
+            + "  key: m\n";
+    assertThat(onSmallStack(() -> Loading.book(policy).rules()))
+        .extracting(Rule::path)
+        .containsExactly("k", "m");
+  }
+
+  @Test
+  void findsItsWayAmongManyKeysAndAnchorsOfOneHashCode() {
+    int bits = 16;
+    StringBuilder policy = new StringBuilder("domain: d\ndescriptors:\n");
+    for (int i = 0; i < 1 << bits; i++) {
+      String text = colliding(i, bits);
+      assertThat(text.hashCode()).isEqualTo(colliding(0, bits).hashCode());
+      policy
+          .append("- &")
+          .append(text)
+          .append(" {key: ")
+          .append(text)
+          .append(i % 1_000 == 0 ? ", rate_limit: {unit: day, requests_per_unit: 1}}\n" : "}\n");
+    }
+    assertTimeoutPreemptively(
+        Duration.ofSeconds(20),
+        () -> {
+          PolicyBook book = Loading.book(policy.toString());
+          for (int i = 0; i < 1 << bits; i++) {
+            Rule rule = Loading.match(book, colliding(i, bits), "v");
+            assertThat(rule == null ? "" : rule.path())
+                .isEqualTo(i % 1_000 == 0 ? colliding(i, bits) : "");
+          }
+        });
+  }
+
+  /** Texts of one hash code, different for each number of so many bits. */
+  private static String colliding(int number, int bits) {
+    StringBuilder text = new StringBuilder();
+    for (int bit = 0; bit < bits; bit++) {
+      text.append((number >> bit & 1) == 0 ? "Aa" : "BB");
+    }
+    return text.toString();
+  }
+
+  private static <T> T onSmallStack(Callable<T> work) throws Exception {
+    FutureTask<T> task = new FutureTask<>(work);
+    new Thread(null, task, "small stack", 512 * 1024).start();
+    return task.get();
   }
 
   @Test
@@ -126,7 +195,10 @@ class HostileYamlTest {
 
   @Test
   void readsALevelOfManyWildcards() {
-    assertThat(problems(many(20_000, "k%d*"))).isEmpty();
+    assertThat(problems(many(20_000, "k%d-*")))
+        .singleElement()
+        .asString()
+        .contains("too many wildcards to compare each with each");
   }
 
   @Test

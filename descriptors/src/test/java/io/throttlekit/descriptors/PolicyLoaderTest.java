@@ -4,6 +4,7 @@ import static io.throttlekit.descriptors.Loading.book;
 import static io.throttlekit.descriptors.Loading.onlyRule;
 import static io.throttlekit.descriptors.Loading.problems;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.Gcra;
@@ -13,6 +14,7 @@ import io.throttlekit.rate.SlidingWindow;
 import io.throttlekit.rate.TokenBucket;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -221,6 +223,75 @@ class PolicyLoaderTest {
     assertThat(book.rules())
         .extracting(rule -> rule.limits().getFirst().requestsPerUnit())
         .containsExactly(5L, 5L, 7L, 1L, 5L, 5L);
+  }
+
+  @Test
+  void mergesMetadataInTheOrderOfTheFileAndTheFirstOfAListLast() {
+    Rule rule =
+        onlyRule(
+            """
+            domain: d
+            descriptors:
+              - key: k
+                rate_limit: {unlimited: true}
+                metadata:
+                  <<: [{a: 1, b: 1}, {a: 2, b: 2, c: 2}]
+                  b: 3
+                  d: 3
+            """);
+    assertThat(rule.metadata()).isEqualTo(Map.of("a", 1L, "b", 3L, "c", 2L, "d", 3L));
+  }
+
+  @Test
+  void nobodyCanChangeMetadataAtAnyDepth() {
+    Map<String, Object> metadata =
+        Objects.requireNonNull(
+            onlyRule(
+                    """
+                    domain: d
+                    descriptors:
+                      - key: k
+                        rate_limit: {unlimited: true}
+                        metadata: {list: [x], map: {a: b}, <<: {merged: {c: d}}}
+                    """)
+                .metadata());
+    assertThatThrownBy(metadata::clear).isInstanceOf(UnsupportedOperationException.class);
+    assertThatThrownBy(() -> ((List<?>) inner(metadata, "list")).clear())
+        .isInstanceOf(UnsupportedOperationException.class);
+    for (String name : List.of("map", "merged")) {
+      assertThatThrownBy(() -> ((Map<?, ?>) inner(metadata, name)).clear())
+          .isInstanceOf(UnsupportedOperationException.class);
+    }
+  }
+
+  private static Object inner(Map<String, Object> metadata, String name) {
+    return Objects.requireNonNull(metadata.get(name));
+  }
+
+  @Test
+  void joinsWhatIsGivenTwiceFieldByField() {
+    Rule rule =
+        onlyRule(
+            """
+            domain: d
+            descriptors:
+              - key: k
+                rate_limit: {unit: hour, requests_per_unit: 5}
+                metadata: {a: 1, b: 1}
+                rate_limit: {requests_per_unit: 6}
+                metadata: {b: 2}
+                rate_limit: {unit: day}
+            """);
+    assertThat(rule.limits().getFirst().requestsPerUnit()).isEqualTo(6);
+    assertThat(rule.limits().getFirst().unit()).isEqualTo(LimitUnit.DAY);
+    assertThat(rule.metadata()).isEqualTo(Map.of("a", 1L, "b", 2L));
+  }
+
+  @Test
+  void aMergeTakesThePlaceOfWhatStandsBeforeIt() {
+    assertThat(limit("requests_per_unit: 5, unit: day, <<: {requests_per_unit: 1}"))
+        .extracting(Limit::requestsPerUnit, Limit::unit)
+        .containsExactly(1L, LimitUnit.DAY);
   }
 
   @Test

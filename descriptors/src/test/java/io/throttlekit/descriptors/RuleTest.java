@@ -9,10 +9,7 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.SlidingWindow;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
@@ -123,23 +120,6 @@ class RuleTest {
 
     assertThat(rule(book, "user", "u1", "path", "/"))
         .hasToString("d user_u*.path (shop.yaml:12:5)");
-  }
-
-  @Test
-  void copiesMetadataDeeplySoThatNobodyCanChangeIt() {
-    List<Object> inner = new ArrayList<>(List.of("x"));
-    Map<String, Object> metadata = new HashMap<>(Map.of("list", inner, "map", new HashMap<>()));
-    PolicyBook book =
-        book("d", key("a").rule(false, List.of(Descriptors.perMinute(1)), metadata).of());
-    Map<String, Object> kept = Objects.requireNonNull(rule(book, "a", "b").metadata());
-
-    inner.add("y");
-    metadata.put("more", 1);
-
-    assertThat(kept).isEqualTo(Map.of("list", List.of("x"), "map", Map.of()));
-    Object map = Objects.requireNonNull(kept.get("map"));
-    assertThatThrownBy(() -> kept.put("k", "v")).isInstanceOf(RuntimeException.class);
-    assertThatThrownBy(() -> ((Map<?, ?>) map).remove("k")).isInstanceOf(RuntimeException.class);
   }
 
   @Test

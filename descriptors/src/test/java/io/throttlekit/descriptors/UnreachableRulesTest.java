@@ -2,12 +2,15 @@ package io.throttlekit.descriptors;
 
 import static io.throttlekit.descriptors.Descriptors.key;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.throttlekit.descriptors.ReferenceMatcher.Branch;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -29,8 +32,8 @@ class UnreachableRulesTest {
         .containsExactly(
             new Finding(
                 new SourceLocation("shop.yaml", 6, 5),
-                "wildcard `user_ab*` never matches: everything it describes is taken first by"
-                    + " `user_a*` (shop.yaml:3:5)",
+                "wildcard `user_ab*` matches nothing but an entry like `user=ab*`: everything else"
+                    + " it describes is taken first by `user_a*` (shop.yaml:3:5)",
                 "move it before `user_a*`"));
   }
 
@@ -43,9 +46,91 @@ class UnreachableRulesTest {
         .containsExactly(
             new Finding(
                 new SourceLocation("shop.yaml", 3, 5),
-                "default of `user` never matches, nor what is below it: every value is taken first"
-                    + " by `user_*` (shop.yaml:6:5)",
+                "default of `user` never matches, nor what is below it: every value of that key is"
+                    + " taken first by `user_*` (shop.yaml:6:5)",
                 "state it in the wildcard's place, or narrow the wildcard"));
+  }
+
+  @Test
+  void looksBelowADescriptorThatIsStillFoundByItsText() {
+    DescriptorNode whole =
+        key("a_b").line(1).of(key("c").line(2).limit(1).of(), key("c").value("*").of());
+    DescriptorNode wildcard = key("a_b").value("*").line(4).limit(2).of();
+
+    assertThat(Descriptors.match(Descriptors.book("d", whole, wildcard), "a", "b", "c", "*"))
+        .isNull();
+    assertThat(find(whole, wildcard))
+        .extracting(Finding::message)
+        .containsExactly(
+            "default of `a_b` matches nothing but an entry like `a=b`: every value of that key is"
+                + " taken first by `a_b_*` (shop.yaml:4:5)",
+            "default of `c` never matches: every value of that key is taken first by `c_*`"
+                + " (shop.yaml)");
+  }
+
+  @Test
+  void whatItCallsReachableByItsTextIs() {
+    PolicyBook book =
+        Descriptors.book(
+            "d",
+            key("a_b").of(key("c").limit(1).of()),
+            key("a_b").value("*").limit(2).of(),
+            key("a_b").value("x*").of(key("c").limit(3).of()));
+
+    assertThat(Descriptors.match(book, "a", "b", "c", "x")).isNotNull();
+    assertThat(Descriptors.match(book, "a_b", "v", "c", "x")).isNull();
+    assertThat(Descriptors.match(book, "a_b", "x*", "c", "x")).isNotNull();
+    assertThat(Descriptors.match(book, "a_b", "xy", "c", "x")).isNull();
+  }
+
+  @Test
+  void seesWhatIsHiddenOnALevelOfThousandWildcardsAndDescriptors() {
+    List<DescriptorNode> level = new ArrayList<>();
+    for (int i = 0; i < 1_001; i++) {
+      level.add(key("k" + i).value("*").line(i).of());
+      level.add(key("l" + i).line(i).of());
+    }
+    level.add(key("k").value("*").of());
+    level.add(key("k").line(5_000).of());
+
+    assertThat(UnreachableRules.find(Map.of("d", level)))
+        .extracting(finding -> finding.location().line())
+        .containsExactly(5_000);
+  }
+
+  @Test
+  void saysOnceWhereThereIsTooMuchToCompare() {
+    List<DescriptorNode> level = new ArrayList<>();
+    for (int i = 0; i < 20_000; i++) {
+      level.add(key("a-rather-long-key").value("x" + i + "-*").line(i).of());
+    }
+    Map<String, List<DescriptorNode>> domains = new LinkedHashMap<>();
+    domains.put("d", level);
+    domains.put("e", level);
+
+    assertThat(UnreachableRules.find(domains))
+        .singleElement()
+        .satisfies(finding -> assertThat(finding.location().line()).isBetween(1_500, 19_000))
+        .extracting(Finding::message)
+        .isEqualTo(
+            "the search for descriptors that never match ends here: there are too many wildcards to"
+                + " compare each with each");
+  }
+
+  @Test
+  void doesNotWaitForPatternsThatAreSlowToCompare() {
+    String many = "a".repeat(4_000);
+    List<DescriptorNode> level = new ArrayList<>();
+    for (int i = 0; i < 1_000; i++) {
+      level.add(key("k").value(i + "*" + many + "b*" + many).of());
+    }
+    for (int i = 0; i < 1_000; i++) {
+      level.add(key("k").value("*" + many + many + i).of());
+    }
+    level.addFirst(key("k").value("*" + many + "b*").of());
+    assertTimeoutPreemptively(
+        Duration.ofSeconds(20),
+        () -> assertThat(UnreachableRules.find(Map.of("d", level))).isNotEmpty());
   }
 
   @Test

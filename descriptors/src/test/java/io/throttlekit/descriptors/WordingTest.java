@@ -38,4 +38,31 @@ class WordingTest {
     assertThat(Wording.quote("x".repeat(1_000_000))).hasSize(63).endsWith("…`");
     assertThat(Wording.nearest("x".repeat(1_000_000), KEYS)).isNull();
   }
+
+  @ParameterizedTest(name = "{1}")
+  @CsvSource({
+    "'unit\u200b', '`unit\\u200b`'",
+    "'a\u00a0b', '`a\\u00a0b`'",
+    "'\u202eday', '`\\u202eday`'",
+    "'\u2028', '`\\u2028`'",
+    "'\u3000', '`\\u3000`'",
+    "'\ud83d', '`\\ud83d`'",
+    "'\ue000', '`\\ue000`'",
+    "'\udb40\udc41', '`\\U000e0041`'",
+    "'\u0301a', '`\\u0301a`'",
+    "'e\u0301', '`e\u0301`'",
+    "'a\ufe0f', '`a\\ufe0f`'",
+    "'\u3164', '`\\u3164`'",
+    "'größe 日本 \ud83d\ude00', '`größe 日本 \ud83d\ude00`'"
+  })
+  void spellsOutWhatNobodySees(String text, String quoted) {
+    assertThat(Wording.quote(text)).isEqualTo(quoted);
+  }
+
+  @Test
+  void shortensByWhatPeopleCountAsCharacters() {
+    String sixty = "\ud83d\ude00".repeat(60);
+    assertThat(Wording.quote(sixty)).isEqualTo("`" + sixty + "`");
+    assertThat(Wording.quote(sixty + "x")).isEqualTo("`" + sixty + "…`");
+  }
 }

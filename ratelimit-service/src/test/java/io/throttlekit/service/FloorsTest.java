@@ -62,15 +62,25 @@ class FloorsTest {
   }
 
   @Test
-  void policiesUseOnlyTheEngine() {
+  void policiesUseOnlyTheEngineTheJdkAndTheYamlParser() {
     check(
-        noClasses()
+        classes()
             .that()
             .resideInAnyPackage(DESCRIPTORS)
             .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage(
-                "io.throttlekit.envoy..", "io.throttlekit.service..", "io.grpc..", "io.netty.."));
+            .onlyDependOnClassesThat(
+                ENGINE
+                    .or(resideInAnyPackage(DESCRIPTORS))
+                    .or(
+                        resideInAnyPackage(
+                            "java.util..",
+                            "java.lang..",
+                            "java.math..",
+                            "java.time..",
+                            "java.io",
+                            "java.nio..",
+                            "org.snakeyaml.engine..",
+                            "org.jspecify.."))));
   }
 
   @Test

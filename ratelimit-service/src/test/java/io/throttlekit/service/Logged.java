@@ -57,6 +57,19 @@ public final class Logged implements AutoCloseable {
     }
   }
 
+  /** The same, and behind a line what was thrown, if anything. */
+  public List<String> linesWithCauses() {
+    synchronized (records) {
+      return records.stream()
+          .map(r ->
+              r.getLevel()
+                  + " "
+                  + r.getMessage()
+                  + (r.getThrown() == null ? "" : "\n" + r.getThrown()))
+          .toList();
+    }
+  }
+
   /** Restores the logger. */
   @Override
   public void close() {

@@ -9,7 +9,6 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.ConfigLoader;
 import io.throttlekit.service.config.LoadedConfig;
 import io.throttlekit.service.config.ServeFlags;
-import io.throttlekit.service.warmup.WarmUp;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.Inet6Address;
@@ -31,7 +30,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -165,18 +163,6 @@ class RateLimitServiceTest {
         .doesNotContain("warm-up")
         .doesNotContainPattern("ratelimit_service_total_requests\\S* [1-9]");
     assertThat(json(service).statusCode()).isEqualTo(200);
-  }
-
-  @Test
-  void warmingUpSendsWhatIsAskedForAndEndsWhenTheServiceStops() throws IOException {
-    write(1);
-    var config =
-        Objects.requireNonNull(load(with(Map.of("THROTTLEKIT_WARM_UP_REQUESTS", "300"))).config());
-    CountDownLatch stopped = new CountDownLatch(1);
-    WarmUp warmUp = new WarmUp(config, TimeSource.system(), stopped);
-    assertThat(warmUp.run()).isEqualTo(300);
-    stopped.countDown();
-    assertThat(warmUp.run()).isZero();
   }
 
   @Test

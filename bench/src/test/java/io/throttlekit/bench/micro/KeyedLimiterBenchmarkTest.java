@@ -1,6 +1,8 @@
 package io.throttlekit.bench.micro;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.throttlekit.Overrun;
 import io.throttlekit.rate.Gcra;
@@ -24,11 +26,35 @@ class KeyedLimiterBenchmarkTest {
 
   @ParameterizedTest
   @MethodSource("limiters")
-  void everyLimiterAdmitsTheFirstUnitOfAKey(String limiter) {
-    KeyedLimiterBenchmark benchmark = new KeyedLimiterBenchmark();
-    benchmark.limiter = limiter;
-    benchmark.createLimiters();
-    assertThat(benchmark.decide(new KeyOrder())).isTrue();
+  void everyLimiterAdmitsAllOrRefusesAllAsTheMixSays(String limiter) {
+    for (Mix mix : Mix.values()) {
+      KeyedLimiterBenchmark benchmark = new KeyedLimiterBenchmark();
+      benchmark.limiter = limiter;
+      benchmark.mix = mix;
+      benchmark.createLimiters();
+      KeyOrder order = new KeyOrder();
+      Decisions decisions = new Decisions();
+      for (int i = 0; i < 50_000; i++) {
+        assertThat(benchmark.decide(order, decisions)).isEqualTo(mix == Mix.ADMITTED);
+      }
+      assertThatCode(() -> decisions.check(benchmark)).doesNotThrowAnyException();
+    }
+  }
+
+  @Test
+  void aTrialWithOneOtherDecisionOrWithNoneFails() {
+    for (Mix mix : Mix.values()) {
+      KeyedLimiterBenchmark benchmark = new KeyedLimiterBenchmark();
+      benchmark.mix = mix;
+      Decisions decisions = new Decisions();
+      assertThatIllegalStateException().isThrownBy(() -> decisions.check(benchmark));
+      decisions.counted(mix == Mix.ADMITTED);
+      decisions.check(benchmark);
+      decisions.counted(mix == Mix.REFUSED);
+      assertThatIllegalStateException()
+          .isThrownBy(() -> decisions.check(benchmark))
+          .withMessage("all were to be " + mix + ", but 1 were admitted, 1 refused");
+    }
   }
 
   @Test

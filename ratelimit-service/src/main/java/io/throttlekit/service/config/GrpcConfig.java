@@ -31,7 +31,8 @@ public record GrpcConfig(
   /**
    * When connections are asked to go.
    *
-   * @param most a connection older than this is asked to go; zero for never
+   * @param most a connection older than this (a tenth more or less, 1 s if less) is asked to go;
+   *     zero for never
    * @param grace what it then has for its calls; zero for as long as they take
    */
   public record ConnectionAge(Duration most, Duration grace) {
@@ -45,7 +46,7 @@ public record GrpcConfig(
   /**
    * How silent connections are told from dead ones.
    *
-   * @param time silence after which the server pings
+   * @param time silence after which the server pings, 10 s if less
    * @param timeout silence after a ping that ends the connection
    * @param permitted a client that pings more often than this is disconnected
    */

@@ -1,7 +1,7 @@
 package io.throttlekit.service.config;
 
 /**
- * The HTTP listener for {@code /json} and {@code /healthcheck}.
+ * The HTTP listener for {@code /json}, {@code /healthcheck} and {@code /metrics}.
  *
  * @param host address to listen on
  * @param port from 0 (any free one) to 65535

@@ -11,6 +11,7 @@ import java.util.stream.Collectors;
 final class IgnoredVariables {
 
   private static final String PER_PROCESS = "counters are per process in this version";
+  private static final String ONE_OTLP = "OTLP has one endpoint and a protocol here, no more";
   private static final String NO_STATSD = "metrics are for Prometheus and OTLP";
 
   /** A name, or the beginning of names when it ends in an underscore. */
@@ -44,6 +45,16 @@ final class IgnoredVariables {
           new Ignored("DISABLE_STATS", "telemetry.prometheus and telemetry.otlp_metrics say it"),
           new Ignored("PROMETHEUS_MAPPER_YAML", "metric names are fixed"),
           new Ignored("PROMETHEUS_RESPONSE_TIME_AS_MILLISECONDS", "times are in seconds"),
+          new Ignored("OTEL_EXPORTER_OTLP_TRACES_", ONE_OTLP),
+          new Ignored("OTEL_EXPORTER_OTLP_METRICS_", ONE_OTLP),
+          new Ignored("OTEL_EXPORTER_OTLP_HEADERS", ONE_OTLP),
+          new Ignored("OTEL_EXPORTER_OTLP_TIMEOUT", ONE_OTLP),
+          new Ignored("OTEL_EXPORTER_OTLP_COMPRESSION", ONE_OTLP),
+          new Ignored("OTEL_EXPORTER_OTLP_INSECURE", ONE_OTLP),
+          new Ignored("OTEL_EXPORTER_OTLP_CERTIFICATE", ONE_OTLP),
+          new Ignored("OTEL_EXPORTER_OTLP_CLIENT_", ONE_OTLP),
+          new Ignored("OTEL_SERVICE_NAME", "the name is telemetry.service_name"),
+          new Ignored("OTEL_RESOURCE_ATTRIBUTES", "traces carry the service name only"),
           new Ignored("TRACING_SERVICE_NAMESPACE", "traces carry the service name only"),
           new Ignored("TRACING_SERVICE_INSTANCE_ID", "traces carry the service name only"));
 

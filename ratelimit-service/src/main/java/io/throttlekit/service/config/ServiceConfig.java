@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param policies where policies are read and how often
  * @param grpc the gRPC listener
- * @param http the HTTP listener for {@code /json} and {@code /healthcheck}
+ * @param http the HTTP listener for {@code /json}, {@code /healthcheck} and {@code /metrics}
  * @param debug the HTTP listener for operators
  * @param metrics a listener of its own for metrics; absent when the others do
  * @param store where counters live

@@ -13,7 +13,8 @@ package io.throttlekit.service.config;
  * @param logLevel {@code trace}, {@code debug}, {@code info}, {@code warn} or {@code error}
  * @param logFormat {@code text} or {@code json}
  * @param nearLimitRatio share of a limit from which a charge counts as near it, from 0 to 1
- * @param maxSeries most label combinations kept of one metric
+ * @param maxSeries most series that requests name, and most unknown domains; rules whose series
+ *     have fixed names are kept beside them
  */
 public record TelemetryConfig(
     boolean prometheus,

@@ -1,7 +1,5 @@
 package io.throttlekit.service.http;
 
-import static java.util.concurrent.TimeUnit.SECONDS;
-
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
@@ -11,8 +9,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,7 +30,6 @@ public final class HttpListener implements AutoCloseable {
   private final Map<String, Route> routes;
   private final HttpServer server;
   private final ExecutorService threads;
-  private final ScheduledExecutorService clock;
 
   /**
    * Binds the address; nothing is answered before {@link #start}.
@@ -47,9 +42,6 @@ public final class HttpListener implements AutoCloseable {
     this.routes = Map.copyOf(routes);
     this.server = HttpServer.create(new InetSocketAddress(host, port), 0);
     this.threads = Executors.newVirtualThreadPerTaskExecutor();
-    this.clock =
-        Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("http-deadlines").factory());
     server.setExecutor(threads);
     server.createContext("/", this::handle);
   }
@@ -69,7 +61,6 @@ public final class HttpListener implements AutoCloseable {
   public void close() {
     server.stop(STOP_SECONDS);
     threads.shutdownNow();
-    clock.shutdownNow();
   }
 
   /** The JDK's server takes its bounds from here alone, once, when the first one is created. */
@@ -87,26 +78,21 @@ public final class HttpListener implements AutoCloseable {
   }
 
   private void handle(HttpExchange request) {
-    ScheduledFuture<?> deadline = clock.schedule(request::close, REQUEST_SECONDS, SECONDS);
     try (request) {
-      Reply reply = answer(request);
-      deadline.cancel(false);
-      send(request, reply);
+      send(request, answer(request));
     } catch (IOException gone) {
       LOG.debug("a client left before its answer", gone);
-    } finally {
-      deadline.cancel(false);
     }
   }
 
-  private Reply answer(HttpExchange request) throws IOException {
+  private Reply answer(HttpExchange request) {
     Route route = routes.get(request.getRequestURI().getPath());
     if (route == null) {
       return Reply.text(404, "404 page not found\n");
     }
     try {
       return route.answer(request);
-    } catch (RuntimeException | StackOverflowError unexpected) {
+    } catch (Throwable unexpected) {
       LOG.error("{} failed", request.getRequestURI().getPath(), unexpected);
       return Reply.text(500, "Internal Server Error\n");
     }

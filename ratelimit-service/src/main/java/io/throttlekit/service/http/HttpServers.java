@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The two HTTP servers of the process; each is bound when it is made and answers once started. */
+/** The HTTP servers of the process; each is bound when it is made and answers once started. */
 public final class HttpServers {
 
   private HttpServers() {}

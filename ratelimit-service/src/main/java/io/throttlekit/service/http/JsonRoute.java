@@ -34,22 +34,33 @@ final class JsonRoute implements Route {
   }
 
   @Override
-  public Reply answer(HttpExchange request) throws IOException {
-    byte[] body = request.getRequestBody().readNBytes(maxBodyBytes + 1);
-    if (body.length > maxBodyBytes) {
-      return Reply.text(413, "Request Entity Too Large\n");
-    }
+  public Reply answer(HttpExchange request) {
     try {
-      return reply(decider.answer(() -> RequestJson.parse(body)));
+      return reply(decider.answer(() -> RequestJson.parse(body(request))));
+    } catch (BodyTooLongException tooLong) {
+      return Reply.text(413, "Request Entity Too Large\n");
     } catch (MalformedBodyException | InvalidRequestException bad) {
       return badRequest(bad);
     } catch (NoPoliciesException outage) {
       return standsIn ? badRequest(outage) : Reply.text(503, "Service Unavailable\n");
-    } catch (IOException | RuntimeException unexpected) {
+    } catch (RuntimeException unexpected) {
       throw unexpected;
     } catch (Exception unexpected) {
       throw new IllegalStateException(unexpected);
     }
+  }
+
+  private byte[] body(HttpExchange request) throws BodyTooLongException, MalformedBodyException {
+    byte[] body;
+    try {
+      body = request.getRequestBody().readNBytes(maxBodyBytes + 1);
+    } catch (IOException broken) { // its chunks, or its connection, where the answer is lost too
+      throw new MalformedBodyException(broken);
+    }
+    if (body.length > maxBodyBytes) {
+      throw new BodyTooLongException();
+    }
+    return body;
   }
 
   private Reply badRequest(Exception cause) {

@@ -25,6 +25,9 @@ final class RequestJson {
   /** Field {@code is_negative_hits} of a descriptor, newer than the messages we are built with. */
   private static final int IS_NEGATIVE_HITS = 4;
 
+  /** The unit {@code WEEK}, newer than the messages too. */
+  private static final int WEEK = 7;
+
   private static final Map<String, String> CAMEL_CASE =
       Map.of(
           "hits_addend", "hitsAddend",
@@ -147,6 +150,9 @@ final class RequestJson {
     String name = json.name();
     if (name == null) {
       return json.whole(INT32_MIN, INT32_MAX).intValue();
+    }
+    if (name.equals("WEEK")) {
+      return WEEK;
     }
     for (RateLimitUnit unit : RateLimitUnit.values()) {
       if (unit != RateLimitUnit.UNRECOGNIZED && unit.name().equals(name)) {

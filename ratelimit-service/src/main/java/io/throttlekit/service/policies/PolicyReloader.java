@@ -6,6 +6,7 @@ import io.throttlekit.descriptors.LoadResult;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.PolicyFiles;
 import io.throttlekit.descriptors.PolicyLoader;
+import io.throttlekit.descriptors.PolicySource;
 import io.throttlekit.descriptors.Problem;
 import io.throttlekit.descriptors.Severity;
 import io.throttlekit.service.config.PolicyConfig;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -39,12 +41,13 @@ public final class PolicyReloader implements AutoCloseable {
   private final PolicyStore store;
   private final TimeSource time;
   private final Listener listener;
-  private final PolicyLoader loader;
+  private final Function<List<PolicySource>, LoadResult> loader;
   private final ScheduledExecutorService timer;
 
   private @Nullable Fingerprint seen; // at the last look
   private @Nullable Fingerprint taken; // when the files were last read
   private PolicyFiles.@Nullable Reading read;
+  private boolean fault; // met at the last load: any change is a reason to try again
 
   /** Hears of every load. */
   public interface Listener {
@@ -56,16 +59,21 @@ public final class PolicyReloader implements AutoCloseable {
   /** A reloader that has not looked yet. */
   public PolicyReloader(
       PolicyConfig config, PolicyStore store, TimeSource time, Listener listener) {
+    this(config, store, time, listener, new PolicyLoader(options(config))::load);
+  }
+
+  /** A reloader that has {@code loader} make sense of the files. */
+  PolicyReloader(
+      PolicyConfig config,
+      PolicyStore store,
+      TimeSource time,
+      Listener listener,
+      Function<List<PolicySource>, LoadResult> loader) {
     this.config = config;
     this.store = store;
     this.time = time;
     this.listener = listener;
-    boolean merges = config.mergeDomains();
-    this.loader =
-        new PolicyLoader(
-            runtime() == null
-                ? new LoadOptions(merges)
-                : new LoadOptions(merges, "MERGE_DOMAIN_CONFIG=true"));
+    this.loader = loader;
     this.timer =
         Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("policy-reloader").factory());
@@ -81,6 +89,9 @@ public final class PolicyReloader implements AutoCloseable {
    * Looks once. The first look loads; later ones load a change only when two looks in a row saw the
    * same files, because a file that is being written may be valid, and admit everything, half-way.
    *
+   * <p>Files that this program cannot cope with, by a fault of its own or for want of memory, count
+   * as bad ones, and are tried again when any of them changes.
+   *
    * @return whether something was loaded, or could not be
    */
   public boolean poll() {
@@ -94,12 +105,22 @@ public final class PolicyReloader implements AutoCloseable {
       return false;
     }
     taken = fingerprint;
-    PolicyFiles.Reading reading = reading();
-    if (reading.equals(read)) {
-      return false;
+    LoadResult result;
+    PolicyFiles.Reading reading = null;
+    try {
+      reading = reading();
+      if (reading.equals(read) && (same || !fault)) {
+        return false;
+      }
+      fault = false;
+      read = reading;
+      result = loader.apply(reading.sources());
+    } catch (Throwable e) { // even an error: the stack or memory that lacked is there again
+      fault = true;
+      failUnexpectedly(e, reading == null ? List.of() : reading.problems());
+      return true;
     }
-    read = reading;
-    load(reading, now);
+    take(reading, result, now);
     return true;
   }
 
@@ -117,8 +138,7 @@ public final class PolicyReloader implements AutoCloseable {
     }
   }
 
-  private void load(PolicyFiles.Reading reading, long now) {
-    LoadResult result = loader.load(reading.sources());
+  private void take(PolicyFiles.Reading reading, LoadResult result, long now) {
     List<Problem> problems = new ArrayList<>(reading.problems());
     problems.addAll(result.problems());
     PolicyBook book = result.book();
@@ -153,6 +173,14 @@ public final class PolicyReloader implements AutoCloseable {
     listener.loaded(false);
   }
 
+  /** Without its trace, which may be a thousand lines of one recursion. */
+  private void failUnexpectedly(Throwable e, List<Problem> problems) {
+    StackTraceElement[] trace = e.getStackTrace();
+    String place = trace.length == 0 ? "" : " at " + trace[0];
+    LOG.error("a fault of this program, not of the policies: {}{}", e, place);
+    fail(problems, "unexpected " + e);
+  }
+
   private static void tell(Problem problem) {
     if (problem.severity() == Severity.ERROR) {
       LOG.error("{}", problem);
@@ -161,8 +189,14 @@ public final class PolicyReloader implements AutoCloseable {
     }
   }
 
+  private static LoadOptions options(PolicyConfig config) {
+    return runtimeOf(config) == null
+        ? new LoadOptions(config.mergeDomains())
+        : new LoadOptions(config.mergeDomains(), "MERGE_DOMAIN_CONFIG=true");
+  }
+
   private PolicyFiles.Reading reading() {
-    RuntimeFolder runtime = runtime();
+    RuntimeFolder runtime = runtimeOf(config);
     return runtime == null
         ? PolicyFiles.read(config.paths())
         : PolicyFiles.readRuntime(
@@ -174,7 +208,7 @@ public final class PolicyReloader implements AutoCloseable {
   }
 
   private List<Path> watched() {
-    RuntimeFolder runtime = runtime();
+    RuntimeFolder runtime = runtimeOf(config);
     return runtime == null
         ? config.paths()
         : List.of(Path.of(runtime.root() + "/" + runtime.subdirectory()));
@@ -185,7 +219,7 @@ public final class PolicyReloader implements AutoCloseable {
   }
 
   /** Where envoyproxy/ratelimit would look, when policies are read from there. */
-  private @Nullable RuntimeFolder runtime() {
+  private static @Nullable RuntimeFolder runtimeOf(PolicyConfig config) {
     return config.paths().isEmpty() ? config.runtime() : null;
   }
 }

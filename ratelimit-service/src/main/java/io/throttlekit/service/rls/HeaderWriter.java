@@ -109,11 +109,18 @@ final class HeaderWriter {
     for (Verdict verdict : answer.verdicts()) {
       Rule rule = verdict.rule();
       if (rule != null && verdict.limit() != null) {
-        String name = rule.name().isEmpty() ? rule.path() : rule.name();
-        tightest.merge(name, verdict, HeaderWriter::tighter);
+        tightest.merge(nameOf(rule), verdict, HeaderWriter::tighter);
       }
     }
     return tightest;
+  }
+
+  /** Never with values of the request, which may be long, and secret. */
+  private static String nameOf(Rule rule) {
+    if (!rule.name().isEmpty()) {
+      return rule.name();
+    }
+    return rule.ofRequest() ? "override" : rule.path();
   }
 
   private static Verdict tighter(Verdict one, Verdict other) {

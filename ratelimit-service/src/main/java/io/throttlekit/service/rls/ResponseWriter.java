@@ -1,8 +1,8 @@
 package io.throttlekit.service.rls;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.CodedOutputStream;
-import com.google.protobuf.InvalidProtocolBufferException;
 import io.envoyproxy.envoy.config.core.v3.HeaderValue;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Turns an answer into the message that Envoy reads. Thread-safe. */
 final class ResponseWriter {
+  /** More than {@link RequestReader} lets pass, which counts unknown groups alone. */
+  private static final int MOST_NESTED = 200;
+
   private static final RateLimitResponse NOTHING = RateLimitResponse.getDefaultInstance();
 
   private final HeaderWriter headers;
@@ -81,9 +84,11 @@ final class ResponseWriter {
   }
 
   private static RateLimitRequest request(byte[] message) {
+    CodedInputStream in = CodedInputStream.newInstance(message);
+    in.setRecursionLimit(MOST_NESTED);
     try {
-      return RateLimitRequest.parseFrom(message);
-    } catch (InvalidProtocolBufferException impossible) {
+      return RateLimitRequest.parseFrom(in);
+    } catch (IOException impossible) {
       throw new IllegalArgumentException("it was read before", impossible);
     }
   }

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -39,8 +40,14 @@ public final class GrpcServer {
   private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(GrpcServer.class);
   private static final Duration TLS_POLL_INTERVAL = Duration.ofSeconds(5);
 
-  /** Every client that goes away with calls open would be a warning; held, or the level is lost. */
-  private static final Logger STREAM_ERRORS = Logger.getLogger("io.grpc.netty.NettyServerHandler");
+  /**
+   * Every client that goes away with calls open, or sends bytes that are no message, would be a
+   * warning with its stack; held, or the level is lost.
+   */
+  private static final List<Logger> STREAM_ERRORS =
+      Stream.of("io.grpc.netty.NettyServerHandler", "io.grpc.netty.NettyServerStream")
+          .map(Logger::getLogger)
+          .toList();
 
   /**
    * What grpc-java understands by itself, unadvertised: it would name gzip in a header of every
@@ -84,7 +91,7 @@ public final class GrpcServer {
     Path socket = config.unixSocket();
     this.socketFile = socket == null ? null : new UnixSocketFile(socket);
     this.eventLoops = transport.eventLoops(config.eventLoops());
-    STREAM_ERRORS.setLevel(Level.SEVERE);
+    STREAM_ERRORS.forEach(logger -> logger.setLevel(Level.SEVERE));
     try {
       this.server = build(service);
     } catch (Throwable e) { // nobody else could stop what runs already
@@ -130,8 +137,8 @@ public final class GrpcServer {
   /**
    * Drains and stops: health says no, after the configured delay connections are asked to go and
    * streams of health and reflection are ended, rate-limit calls in progress end, and past the
-   * configured time they are cut. Returns when nothing runs any more; an interrupt skips the
-   * waiting.
+   * configured time they are cut. Returns when no call is in progress any more; the event loops end
+   * soon after. An interrupt skips the waiting.
    */
   public void stop() {
     health.raise(Obstacle.DRAINING);

@@ -9,9 +9,13 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 
-/** Messages as the bytes that they are, so that whoever reads and writes them may do so itself. */
+/**
+ * Messages as the bytes that they are, so that whoever reads and writes them may do so itself: what
+ * is thrown within a marshaller is nobody's to answer.
+ */
 final class MessageBytes extends ByteArrayInputStream implements KnownLength, Drainable {
-  static final Marshaller<byte[]> MARSHALLER = new Unchanged();
+  static final Marshaller<InputStream> REQUEST = new Unread();
+  static final Marshaller<byte[]> RESPONSE = new Unchanged();
 
   private MessageBytes(byte[] message) {
     super(message);
@@ -25,6 +29,37 @@ final class MessageBytes extends ByteArrayInputStream implements KnownLength, Dr
     return length;
   }
 
+  /**
+   * The bytes of a message.
+   *
+   * @throws IOException when they are compressed, and not well
+   * @throws io.grpc.StatusRuntimeException when there are more of them, once they are no longer
+   *     compressed, than a message may have
+   */
+  static byte[] read(InputStream message) throws IOException {
+    if (!(message instanceof KnownLength)) {
+      return message.readAllBytes();
+    }
+    byte[] bytes = new byte[message.available()];
+    int length = message.readNBytes(bytes, 0, bytes.length);
+    if (length != bytes.length) {
+      throw new IOException("a message of " + bytes.length + " bytes had only " + length);
+    }
+    return bytes;
+  }
+
+  private static final class Unread implements Marshaller<InputStream> {
+    @Override
+    public InputStream stream(InputStream message) {
+      return message;
+    }
+
+    @Override
+    public InputStream parse(InputStream stream) {
+      return stream;
+    }
+  }
+
   private static final class Unchanged implements Marshaller<byte[]> {
     @Override
     public InputStream stream(byte[] message) {
@@ -34,15 +69,7 @@ final class MessageBytes extends ByteArrayInputStream implements KnownLength, Dr
     @Override
     public byte[] parse(InputStream stream) {
       try {
-        if (!(stream instanceof KnownLength)) {
-          return stream.readAllBytes();
-        }
-        byte[] message = new byte[stream.available()];
-        int length = stream.readNBytes(message, 0, message.length);
-        if (length != message.length) {
-          throw new IOException("a message of " + message.length + " bytes had only " + length);
-        }
-        return message;
+        return read(stream);
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }

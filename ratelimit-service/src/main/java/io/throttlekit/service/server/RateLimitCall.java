@@ -3,6 +3,7 @@ package io.throttlekit.service.server;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.NoPoliciesException;
@@ -10,6 +11,8 @@ import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.telemetry.DecisionSpan;
 import io.throttlekit.service.telemetry.Failure;
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,14 +25,14 @@ import org.slf4j.LoggerFactory;
  * come on any thread, while the caller goes away on the event loop: whoever sets {@code ended} ends
  * the call, and nobody else touches it then.
  */
-final class RateLimitCall extends ServerCall.Listener<byte[]> implements Later {
+final class RateLimitCall extends ServerCall.Listener<InputStream> implements Later {
   private static final Logger LOG = LoggerFactory.getLogger(RateLimitCall.class);
   private static final long NOT_STARTED = Long.MIN_VALUE;
   private static final AtomicIntegerFieldUpdater<RateLimitCall> ENDED =
       AtomicIntegerFieldUpdater.newUpdater(RateLimitCall.class, "ended");
 
   private final ShouldRateLimit service;
-  private final ServerCall<byte[], byte[]> call;
+  private final ServerCall<InputStream, byte[]> call;
   private final @Nullable DecisionSpan span;
 
   // Written on the event loop before the request is decided: admission hands them on with it.
@@ -42,15 +45,22 @@ final class RateLimitCall extends ServerCall.Listener<byte[]> implements Later {
   private volatile int ended;
 
   RateLimitCall(
-      ShouldRateLimit service, ServerCall<byte[], byte[]> call, @Nullable DecisionSpan span) {
+      ShouldRateLimit service, ServerCall<InputStream, byte[]> call, @Nullable DecisionSpan span) {
     this.service = service;
     this.call = call;
     this.span = span;
   }
 
   @Override
-  public void onMessage(byte[] bytes) {
-    message = bytes;
+  public void onMessage(InputStream stream) {
+    startNanos = service.time.monotonicNanos();
+    try {
+      message = MessageBytes.read(stream);
+    } catch (StatusRuntimeException tooMuch) {
+      fail(tooMuch.getStatus());
+    } catch (IOException malformed) {
+      fail(Status.INVALID_ARGUMENT.withDescription("the request is not compressed as it says"));
+    }
   }
 
   @Override
@@ -59,8 +69,8 @@ final class RateLimitCall extends ServerCall.Listener<byte[]> implements Later {
     if (ended != 0) {
       return;
     }
-    startNanos = service.time.monotonicNanos();
     if (complete == null) {
+      startNanos = service.time.monotonicNanos();
       fail(Status.INVALID_ARGUMENT.withDescription("a call has one request, this one has none"));
     } else {
       decide(complete);

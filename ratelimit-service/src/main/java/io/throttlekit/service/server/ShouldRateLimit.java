@@ -11,6 +11,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
+import java.io.InputStream;
 
 /**
  * The rate-limit service as grpc-java's calls, without what a generated service puts between: the
@@ -19,7 +20,7 @@ import io.throttlekit.service.telemetry.RateLimitMetrics;
  *
  * <p>Thread-safe.
  */
-final class ShouldRateLimit implements ServerCallHandler<byte[], byte[]> {
+final class ShouldRateLimit implements ServerCallHandler<InputStream, byte[]> {
   final RateLimitFrontEnd frontEnd;
   final RateLimitMetrics metrics;
   final TimeSource time;
@@ -37,9 +38,9 @@ final class ShouldRateLimit implements ServerCallHandler<byte[], byte[]> {
   }
 
   ServerServiceDefinition definition() {
-    MethodDescriptor<byte[], byte[]> method =
+    MethodDescriptor<InputStream, byte[]> method =
         RateLimitServiceGrpc.getShouldRateLimitMethod().toBuilder(
-                MessageBytes.MARSHALLER, MessageBytes.MARSHALLER)
+                MessageBytes.REQUEST, MessageBytes.RESPONSE)
             .build();
     ServiceDescriptor service =
         ServiceDescriptor.newBuilder(RateLimitServiceGrpc.SERVICE_NAME)
@@ -50,7 +51,8 @@ final class ShouldRateLimit implements ServerCallHandler<byte[], byte[]> {
   }
 
   @Override
-  public ServerCall.Listener<byte[]> startCall(ServerCall<byte[], byte[]> call, Metadata headers) {
+  public ServerCall.Listener<InputStream> startCall(
+      ServerCall<InputStream, byte[]> call, Metadata headers) {
     call.request(
         2); // one message, and one more so that grpc-java notices a second and cancels the call
     return new RateLimitCall(this, call, tracing.start(headers));

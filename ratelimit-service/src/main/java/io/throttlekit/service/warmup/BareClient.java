@@ -1,15 +1,18 @@
 package io.throttlekit.service.warmup;
 
+import io.throttlekit.TimeSource;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.InetAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Just enough of HTTP/2 to have a gRPC server on this host answer requests, whatever it answers.
@@ -19,6 +22,8 @@ import java.util.List;
  * decision a seventh of its time (docs/adr/0004). For one thread.
  */
 final class BareClient implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(BareClient.class);
+
   private final Socket socket;
   private final OutputStream out;
   private final DataInputStream in;
@@ -33,9 +38,9 @@ final class BareClient implements AutoCloseable {
     this.headers = headers;
   }
 
-  /** Connects to a port of this host without TLS. */
-  static BareClient connect(int port, HeaderBlocks headers) throws IOException {
-    Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
+  /** Connects without TLS. */
+  static BareClient connect(String host, int port, HeaderBlocks headers) throws IOException {
+    Socket socket = new Socket(host, port);
     try {
       socket.setTcpNoDelay(true);
       BareClient client = new BareClient(socket, headers);
@@ -63,16 +68,30 @@ final class BareClient implements AutoCloseable {
   }
 
   /**
-   * Waits until every request is answered or refused.
+   * Waits until every request is answered or refused, or until {@code end}.
    *
-   * @param patience how long one read may wait
-   * @throws IOException when they are not, because the server is slow or wants no more
+   * @return false when it was {@code end} that came
+   * @throws IOException when they will not be, because the server wants no more
    */
-  void awaitAnswers(Duration patience) throws IOException {
-    socket.setSoTimeout(Math.toIntExact(Math.max(1, patience.toMillis())));
-    while (unanswered > 0) {
-      readFrame();
+  boolean awaitAnswers(TimeSource time, long end) throws IOException {
+    try {
+      while (unanswered > 0) {
+        long left = end - time.monotonicNanos();
+        if (left <= 0) {
+          return false;
+        }
+        socket.setSoTimeout(Math.toIntExact(Math.max(1, TimeUnit.NANOSECONDS.toMillis(left))));
+        readFrame();
+      }
+      return true;
+    } catch (SocketTimeoutException atTheEnd) {
+      return false;
     }
+  }
+
+  /** How many requests were answered or refused. */
+  int answered() {
+    return sent - unanswered;
   }
 
   private void readFrame() throws IOException {
@@ -98,7 +117,11 @@ final class BareClient implements AutoCloseable {
   }
 
   @Override
-  public void close() throws IOException {
-    socket.close();
+  public void close() {
+    try {
+      socket.close();
+    } catch (IOException gone) {
+      LOG.debug("a connection of the warm-up was gone", gone);
+    }
   }
 }

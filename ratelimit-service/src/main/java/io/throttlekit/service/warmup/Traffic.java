@@ -55,7 +55,7 @@ final class Traffic {
     return batch;
   }
 
-  /** One connection each: Envoy, an Envoy that traces, and grpc-java's client. */
+  /** A connection of each: two Envoys, an Envoy that traces, and grpc-java's client. */
   static List<HeaderBlocks> clients() {
     return List.of(
         HeaderBlocks.repeated(envoy()),

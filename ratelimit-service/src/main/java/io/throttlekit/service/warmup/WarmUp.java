@@ -6,9 +6,7 @@ import io.throttlekit.descriptors.LoadOptions;
 import io.throttlekit.descriptors.LoadResult;
 import io.throttlekit.descriptors.PolicyLoader;
 import io.throttlekit.descriptors.PolicySource;
-import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.ServiceConfig;
-import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.server.GrpcServer;
@@ -55,6 +53,7 @@ public final class WarmUp {
   private static final long COUNTERS = 2_000;
 
   private final ServiceConfig config;
+  private final boolean traced;
   private final TimeSource time;
   private final CountDownLatch stopped;
 
@@ -64,7 +63,8 @@ public final class WarmUp {
    * @param stopped zero when nobody waits for it any more
    */
   public WarmUp(ServiceConfig config, TimeSource time, CountDownLatch stopped) {
-    this.config = config;
+    this.config = ScratchConfig.of(config, LARGEST_BURST);
+    this.traced = config.telemetry().tracing();
     this.time = time;
     this.stopped = stopped;
   }
@@ -79,14 +79,14 @@ public final class WarmUp {
     PolicyStore policies = policies();
     Traffic traffic = new Traffic();
     int answered = 0;
-    try {
-      while (answered < requests && mayGoOn(end)) {
-        int most = Math.min(REQUESTS_PER_SERVER, requests - answered);
-        answered += serve(policies, traffic, most, end);
-        awaitCompilers(end);
+    while (answered < requests && mayGoOn(end)) {
+      int most = Math.min(REQUESTS_PER_SERVER, requests - answered);
+      int round = serve(policies, traffic, most, end);
+      answered += round;
+      if (round < most) { // the time is up, or the server wants no more
+        break;
       }
-    } catch (IOException e) {
-      LOG.warn("the warm-up ended early: {}", e.getMessage());
+      awaitCompilers(end);
     }
     return answered;
   }
@@ -121,13 +121,12 @@ public final class WarmUp {
     return policies;
   }
 
-  private int serve(PolicyStore policies, Traffic traffic, int requests, long end)
-      throws IOException {
+  private int serve(PolicyStore policies, Traffic traffic, int requests, long end) {
     InMemoryStore counters = new InMemoryStore(time, COUNTERS);
-    try (Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults())) {
+    try (Telemetry telemetry = Telemetry.start(config.telemetry())) {
       GrpcServer server =
           DecisionPath.inMemory(config, policies, counters, telemetry, time)
-              .server(scratch(config.grpc()), new Health(), tracing());
+              .server(config.grpc(), new Health(), tracing());
       server.start();
       try {
         return round(server.port(), traffic, requests, end);
@@ -137,35 +136,41 @@ public final class WarmUp {
     }
   }
 
-  /**
-   * All clients connect, send bursts at once, the largest first as a mesh that waited would, and
-   * leave; how many requests were answered.
-   */
-  private int round(int port, Traffic traffic, int requests, long end) throws IOException {
-    int answered = 0;
+  /** All clients connect, ask and leave; how many requests were answered. */
+  private int round(int port, Traffic traffic, int requests, long end) {
     List<BareClient> clients = new ArrayList<>();
     try {
       for (HeaderBlocks headers : Traffic.clients()) {
-        clients.add(BareClient.connect(port, headers));
+        clients.add(BareClient.connect(ScratchConfig.HOST, port, headers));
       }
-      for (int burst = 0; answered < requests && mayGoOn(end); burst++) {
-        int sent = 0;
-        for (BareClient client : clients) {
-          int size = Math.min(requests - answered - sent, LARGEST_BURST - burst % LARGEST_BURST);
-          client.send(traffic.next(size));
-          sent += size;
-        }
-        for (BareClient client : clients) {
-          client.awaitAnswers(Duration.ofNanos(end - time.monotonicNanos()));
-        }
-        answered += sent;
-      }
+      ask(clients, traffic, requests, end);
+    } catch (IOException e) {
+      LOG.warn("the warm-up ended early: {}", e.getMessage());
     } finally {
+      clients.forEach(BareClient::close);
+    }
+    return clients.stream().mapToInt(BareClient::answered).sum();
+  }
+
+  /**
+   * Sends bursts at once, the largest first as a mesh that waited would, until there are no more
+   * requests or there is no more time.
+   */
+  private void ask(List<BareClient> clients, Traffic traffic, int requests, long end)
+      throws IOException {
+    int sent = 0;
+    for (int burst = 0; sent < requests && mayGoOn(end); burst++) {
       for (BareClient client : clients) {
-        client.close();
+        int size = Math.min(requests - sent, LARGEST_BURST - burst % LARGEST_BURST);
+        client.send(traffic.next(size));
+        sent += size;
+      }
+      for (BareClient client : clients) {
+        if (!client.awaitAnswers(time, end)) {
+          return;
+        }
       }
     }
-    return answered;
   }
 
   private boolean mayGoOn(long end) {
@@ -176,25 +181,8 @@ public final class WarmUp {
 
   /** Like the real one, but nothing is ever recorded. */
   private DecisionTracing tracing() {
-    return config.telemetry().tracing()
+    return traced
         ? DecisionTracing.on(TracerProvider.noop().get("warm-up"), 0)
         : DecisionTracing.off();
-  }
-
-  private static GrpcConfig scratch(GrpcConfig real) {
-    GrpcConfig.Limits limits = real.limits();
-    return new GrpcConfig(
-        "127.0.0.1",
-        0,
-        null,
-        null,
-        GrpcConfig.ConnectionAge.unlimited(),
-        real.keepAlive(),
-        new GrpcConfig.Limits(
-            limits.messageBytes(),
-            limits.descriptors(),
-            Math.max(LARGEST_BURST, limits.callsPerConnection())),
-        real.eventLoops(),
-        new GrpcConfig.Drain(Duration.ZERO, Duration.ofMillis(200)));
   }
 }

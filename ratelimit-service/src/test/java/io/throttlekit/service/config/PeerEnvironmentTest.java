@@ -284,13 +284,16 @@ class PeerEnvironmentTest {
                     "USE_STATSD", "true",
                     "LOCAL_CACHE_SIZE_IN_BYTES", "1000000",
                     "USE_DOG_STATSD", "false",
+                    "OTEL_EXPORTER_OTLP_HEADERS", "authorization=secret",
+                    "OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318",
                     "REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "true",
                     "PATH", "/bin"))
             .load(OWN);
     assertThat(loaded.errors()).isEmpty();
     assertThat(loaded.warnings())
         .containsExactly(
-            "set but without meaning here: LOCAL_CACHE_SIZE_IN_BYTES (counters are in memory"
+            "set but without meaning here: OTEL_EXPORTER_OTLP_HEADERS (OTLP has one endpoint and a"
+                + " protocol here, no more); LOCAL_CACHE_SIZE_IN_BYTES (counters are in memory"
                 + " already); REDIS_HEALTH_CHECK_ACTIVE_CONNECTION (counters are in memory, which"
                 + " is always reachable); REDIS_SOCKET_TYPE, REDIS_URL (counters are per process in"
                 + " this version); USE_STATSD (metrics are for Prometheus and OTLP)");

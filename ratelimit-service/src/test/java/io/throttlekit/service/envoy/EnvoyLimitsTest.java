@@ -31,8 +31,20 @@ class EnvoyLimitsTest {
   }
 
   @Test
-  void limitsTheAddressThatATrustedProxySaw() throws IOException {
+  void limitsTheAddressOfTheConnectionWhateverTheClientSays() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.REMOTE_ADDRESS, Changes.NONE)) {
+      assertThat(mesh.admitted(3, "/", "x-forwarded-for", "198.51.100.7")).isEqualTo(3);
+      assertThat(mesh.admitted(3, "/", "x-forwarded-for", "198.51.100.8")).isEqualTo(1);
+      assertThat(mesh.status("/")).isEqualTo(429);
+    }
+  }
+
+  @Test
+  void limitsTheAddressThatATrustedProxySaw() throws IOException {
+    Changes proxy =
+        Changes.bootstrap(
+            b -> b.replaceFirst("( +)use_remote_address: true\n", "$0$1xff_num_trusted_hops: 1\n"));
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.REMOTE_ADDRESS, proxy)) {
       assertThat(mesh.admitted(6, "/", "x-forwarded-for", "198.51.100.7")).isEqualTo(4);
       assertThat(mesh.status("/", "x-forwarded-for", "203.0.113.66")).isEqualTo(429);
       assertThat(mesh.status("/", "x-forwarded-for", "203.0.113.66, 198.51.100.8")).isEqualTo(200);
@@ -53,6 +65,8 @@ class EnvoyLimitsTest {
   void limitsEachRouteByItsOwnDescriptors() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.PER_ROUTE, Changes.NONE)) {
       assertThat(mesh.admitted(5, "/login", "x-user", "anna")).isEqualTo(3);
+      assertThat(mesh.admitted(9, "/login")).as("10 of the address, 3 are used").isEqualTo(7);
+      assertThat(mesh.status("/login", "x-user", "bert")).isEqualTo(429);
       assertThat(mesh.admitted(6, "/search", "x-user", "anna")).isEqualTo(4);
       assertThat(mesh.admitted(6, "/search", "x-user", "bert"))
           .as("what anna was refused was not charged to all searches")
@@ -123,6 +137,9 @@ class EnvoyLimitsTest {
         Changes.policy(p -> p.replace("    rate_limit:", "    shadow_mode: true\n    rate_limit:"));
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.REQUEST_HEADERS, shadow)) {
       assertThat(mesh.admitted(20, "/", "x-user", "anna")).isEqualTo(20);
+      assertThat(mesh.stats())
+          .contains("ratelimit.service.rate_limit.request-headers.user.total_hits: 20\n")
+          .contains("ratelimit.service.rate_limit.request-headers.user.shadow_mode: 15\n");
     }
   }
 

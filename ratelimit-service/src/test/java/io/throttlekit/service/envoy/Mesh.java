@@ -107,7 +107,16 @@ final class Mesh implements AutoCloseable {
 
   /** Sends a request with headers, name then value. */
   HttpResponse<String> get(String path, String... headers) throws IOException {
-    URI uri = URI.create("http://127.0.0.1:" + envoy.port() + path);
+    return get(envoy.port(), path, headers);
+  }
+
+  /** What the service counted, by the names of its debug page. */
+  String stats() throws IOException {
+    return get(service.debugPort(), "/stats").body();
+  }
+
+  private HttpResponse<String> get(int port, String path, String... headers) throws IOException {
+    URI uri = URI.create("http://127.0.0.1:" + port + path);
     HttpRequest.Builder request = HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(30));
     if (headers.length > 0) {
       request.headers(headers);

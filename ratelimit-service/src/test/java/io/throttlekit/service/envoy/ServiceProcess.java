@@ -7,22 +7,26 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
 /**
  * The service as users run it: {@code serve} in a process of its own, on this test's class path.
  */
 final class ServiceProcess implements AutoCloseable {
-  private static final Pattern READY = Pattern.compile("(?m)^ready grpc=\\S+:(\\d+) ");
+  private static final Pattern READY =
+      Pattern.compile("(?m)^ready grpc=\\S+:(\\d+) .*debug=\\S+:(\\d+)");
   private static final Map<String, String> QUICK_START =
       Map.of("THROTTLEKIT_WARM_UP_REQUESTS", "0", "THROTTLEKIT_POLICIES_POLL_INTERVAL", "100ms");
 
   private final ChildProcess process;
   private final int port;
+  private final int debugPort;
 
-  private ServiceProcess(ChildProcess process, int port) {
+  private ServiceProcess(ChildProcess process, int port, int debugPort) {
     this.process = process;
     this.port = port;
+    this.debugPort = debugPort;
   }
 
   /**
@@ -38,8 +42,9 @@ final class ServiceProcess implements AutoCloseable {
     all.putAll(environment);
     ChildProcess process = ChildProcess.start(command(policies, grpcPort), all, log);
     try {
-      String port = process.awaitLog(READY, Duration.ofSeconds(60)).group(1);
-      return new ServiceProcess(process, Integer.parseInt(port));
+      MatchResult ready = process.awaitLog(READY, Duration.ofSeconds(60));
+      return new ServiceProcess(
+          process, Integer.parseInt(ready.group(1)), Integer.parseInt(ready.group(2)));
     } catch (IOException | RuntimeException e) {
       process.close();
       throw e;
@@ -48,6 +53,10 @@ final class ServiceProcess implements AutoCloseable {
 
   int port() {
     return port;
+  }
+
+  int debugPort() {
+    return debugPort;
   }
 
   String log() throws IOException {

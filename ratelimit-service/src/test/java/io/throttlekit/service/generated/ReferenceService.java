@@ -6,11 +6,13 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStatus;
+import io.throttlekit.Cost;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 import io.throttlekit.descriptors.LimitUnit;
 import io.throttlekit.descriptors.RandomPolicies.Policy;
 import io.throttlekit.descriptors.ReferenceRule;
+import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.service.config.CompatibilityConfig;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -90,6 +92,9 @@ final class ReferenceService {
       tried.keep();
     } else {
       for (int i = 0; i < asked.size(); i++) {
+        decisions.set(i, waitForAll(domain, asked, i, decisions.get(i), now));
+      }
+      for (int i = 0; i < asked.size(); i++) {
         decisions.set(i, countAnyway(domain, asked.get(i), decisions.get(i), counters, now));
       }
     }
@@ -119,6 +124,45 @@ final class ReferenceService {
     return decisions;
   }
 
+  /** Of a refused request, lets a refusal wait until all it asked of a counter so far would fit. */
+  private List<Decision> waitForAll(
+      String domain, List<ReferenceAsked> asked, int index, List<Decision> tried, long now) {
+    ReferenceAsked one = asked.get(index);
+    List<Decision> decisions = new ArrayList<>();
+    for (int i = 0; i < tried.size(); i++) {
+      RateAlgorithm<?> algorithm = one.limits().get(i).algorithm();
+      Decision decision = tried.get(i);
+      long before =
+          asked.subList(0, index).stream()
+              .filter(other -> other.charged().equals(one.charged()) && charges(other, algorithm))
+              .mapToLong(other -> Math.max(0, other.cost()))
+              .sum();
+      if (!decision.admitted() && one.cost() > 0 && before > 0) {
+        long together = Math.min(Cost.MAX, before + one.cost());
+        Decision all =
+            counters
+                .draft()
+                .charge(domain, one.charged(), algorithm, together, Overrun.REFUSE, now);
+        long wait = Math.max(decision.retryAfterMillis(), all.retryAfterMillis());
+        decision = refused(decision, wait);
+      }
+      decisions.add(decision);
+    }
+    return decisions;
+  }
+
+  private static boolean charges(ReferenceAsked asked, RateAlgorithm<?> algorithm) {
+    return asked.limits().stream()
+        .map(ReferenceRule.Part::algorithm)
+        .anyMatch(other ->
+            other.id().equals(algorithm.id()) && other.windowMillis() == algorithm.windowMillis());
+  }
+
+  private static Decision refused(Decision decision, long retryAfterMillis) {
+    return Decision.refuse(
+        decision.limit(), decision.remaining(), decision.resetAfterMillis(), retryAfterMillis);
+  }
+
   /** Counts refunds and overdrafts, and looks where something would only have been admitted. */
   private List<Decision> countAnyway(
       String domain,
@@ -141,6 +185,9 @@ final class ReferenceService {
                 counts ? one.cost() : 0,
                 counts ? overrun(one) : Overrun.COUNT,
                 now);
+      }
+      if (!tried.get(i).admitted() && decision.admitted()) {
+        decision = refused(decision, tried.get(i).retryAfterMillis());
       }
       decisions.add(
           looks

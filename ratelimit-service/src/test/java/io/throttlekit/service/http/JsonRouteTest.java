@@ -25,10 +25,13 @@ import java.net.http.HttpResponse;
 import java.util.Arrays;
 import java.util.Queue;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -62,6 +65,7 @@ class JsonRouteTest {
           .build();
 
   private final Queue<RateLimitRequest> asked = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger failures = new AtomicInteger();
   private final HttpFixture http;
 
   JsonRouteTest() throws IOException {
@@ -140,7 +144,7 @@ class JsonRouteTest {
         "{\"domain\":\"x\",\"hitsAddend\":-1}",
         "{\"domain\":\"x\",\"hitsAddend\":1.5}",
         "{\"domain\":\"x\",\"hitsAddend\":4294967296}",
-        "{\"domain\":\"x\",\"hitsAddend\":1e999999999}",
+        "{\"domain\":\"x\",\"hitsAddend\":1e9999999}",
         "{\"domain\":\"x\",\"hitsAddend\":NaN}",
         "{\"domain\":\"x\",\"hitsAddend\":\" 1\"}",
         "{\"domain\":\"x\",\"hitsAddend\":true}",
@@ -152,6 +156,7 @@ class JsonRouteTest {
         "\uFEFF{\"domain\":\"x\"}",
         "{\"domain\":\"invalid\"}",
       })
+  @Timeout(5) // each is read in no time
   void answers400ToWhatIsNoRequestAndSaysWhyUnlessItStandsIn(String body) throws Exception {
     HttpResponse<String> answer = post(body);
 
@@ -187,6 +192,20 @@ class JsonRouteTest {
   void refusesABodyBeyondTheLimitUnread() throws Exception {
     assertThat(post(" ".repeat(MAX_BODY - 14) + "{\"domain\":\"x\"}").statusCode()).isEqualTo(200);
     assertThat(post(" ".repeat(MAX_BODY - 13) + "{\"domain\":\"x\"}").statusCode()).isEqualTo(413);
+    assertThat(failures.get()).as("counted by who decides").isEqualTo(1);
+  }
+
+  @Test
+  void chunksThatAreNoneAreA400() throws Exception {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), http.port())) {
+      String request =
+          "POST /json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+              + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n";
+      socket.getOutputStream().write(request.getBytes(UTF_8));
+      assertThat(new String(socket.getInputStream().readAllBytes(), UTF_8))
+          .startsWith("HTTP/1.1 400 ");
+    }
+    assertThat(failures.get()).isEqualTo(1);
   }
 
   @Test
@@ -209,7 +228,8 @@ class JsonRouteTest {
   void aBugIs500AndTheServerLives() throws Exception {
     try (Logged logged = Logged.by(HttpListener.class)) {
       assertThat(post("{\"domain\":\"bug\"}").statusCode()).isEqualTo(500);
-      assertThat(logged.lines()).containsExactly("SEVERE /json failed");
+      assertThat(post("{\"domain\":\"broken\"}").statusCode()).isEqualTo(500);
+      assertThat(logged.lines()).containsExactly("SEVERE /json failed", "SEVERE /json failed");
     }
     assertThat(post("{\"domain\":\"x\"}").statusCode()).isEqualTo(200);
   }
@@ -283,20 +303,23 @@ class JsonRouteTest {
 
   private HttpListener listener(boolean standsIn) throws IOException {
     return HttpServers.service(
-        new HttpConfig("127.0.0.1", 0),
-        body -> decide(body.call()),
-        MAX_BODY,
-        standsIn,
-        () -> true,
-        null);
+        new HttpConfig("127.0.0.1", 0), this::decide, MAX_BODY, standsIn, () -> true, null);
   }
 
-  private RateLimitResponse decide(RateLimitRequest request) {
+  private RateLimitResponse decide(Callable<RateLimitRequest> body) throws Exception {
+    RateLimitRequest request;
+    try {
+      request = body.call();
+    } catch (Exception e) {
+      failures.incrementAndGet();
+      throw e;
+    }
     asked.add(request);
     return switch (request.getDomain()) {
       case "over" -> OVER;
       case "invalid" -> throw new InvalidRequestException("rate limit domain must not be empty");
       case "outage" -> throw new NoPoliciesException();
+      case "broken" -> throw new LinkageError("broken");
       case "bug" -> throw new IllegalStateException("bug");
       default -> OK;
     };

@@ -325,7 +325,7 @@ class PolicyReloaderTest {
   private static List<String> logged(Runnable action) {
     try (Logged logged = Logged.by(PolicyReloader.class)) {
       action.run();
-      return logged.lines();
+      return logged.linesWithCauses();
     }
   }
 

@@ -8,13 +8,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonParser;
 import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.UnknownFieldSet;
 import com.google.protobuf.util.JsonFormat;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.throttlekit.service.admission.Admission.Later;
+import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.DeniedBody;
 import io.throttlekit.service.config.RateLimitHeaders;
 import io.throttlekit.service.config.ResponseConfig;
 import io.throttlekit.service.server.Setup;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 class DynamicMetadataTest {
@@ -117,6 +122,51 @@ class DynamicMetadataTest {
   void isAbsentUnlessConfigured() {
     RateLimitFrontEnd service = new Setup(POLICIES, Setup.NATIVE, Setup.BARE).frontEnd();
     assertThat(service.answer(BOTH).hasDynamicMetadata()).isFalse();
+  }
+
+  /** A request that is read is answered, however deep the unknown groups are that it carries. */
+  @Test
+  void tellsOfEveryRequestThatIsRead() throws Exception {
+    RateLimitFrontEnd service = serving(Setup.NATIVE);
+    int answered = 0;
+    int refused = 0;
+    for (int depth = 95; depth <= 105; depth++) {
+      byte[] message = withGroups(depth);
+      try {
+        Answer answer = Objects.requireNonNull(service.decide(service.read(message), new Never()));
+        RateLimitResponse response = RateLimitResponse.parseFrom(service.write(message, answer));
+        assertThat(response.getDynamicMetadata().getFieldsMap()).containsKey("descriptors");
+        answered++;
+      } catch (InvalidRequestException e) {
+        refused++;
+      }
+    }
+    assertThat(answered).isBetween(5, 10);
+    assertThat(refused).isBetween(1, 6);
+  }
+
+  private static byte[] withGroups(int depth) {
+    UnknownFieldSet groups = UnknownFieldSet.getDefaultInstance();
+    for (int i = 0; i < depth; i++) {
+      groups =
+          UnknownFieldSet.newBuilder()
+              .addField(15, UnknownFieldSet.Field.newBuilder().addGroup(groups).build())
+              .build();
+    }
+    return to("rl", entries("hard", "a").toBuilder().setUnknownFields(groups).build())
+        .toByteArray();
+  }
+
+  private record Never() implements Later {
+    @Override
+    public void answered(Answer answer) {
+      throw new AssertionError("answered later");
+    }
+
+    @Override
+    public void failed(Throwable cause) {
+      throw new AssertionError(cause);
+    }
   }
 
   private static void assertThatMetadata(

@@ -2,11 +2,13 @@ package io.throttlekit.service.rls;
 
 import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.hits;
+import static io.throttlekit.service.server.Ask.limit;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.envoyproxy.envoy.type.v3.RateLimitUnit;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.DeniedBody;
 import io.throttlekit.service.config.RateLimitHeaders;
@@ -128,6 +130,14 @@ class ResponseHeadersTest {
     var request = x(entries("odd", "a"), hits(3, entries("odd", "b")), entries("odd", "c"));
     assertThat(headers(STRUCTURED, request))
         .isEqualTo("RateLimit: \"odd\";r=7;t=8 | RateLimit-Policy: \"odd\";q=10;w=10");
+  }
+
+  @Test
+  void structuredHeadersTellNoValueOfARequestThatBringsItsOwnLimit() {
+    var secret = limit(10, RateLimitUnit.DAY_VALUE, entries("user", "secret"));
+    assertThat(headers(STRUCTURED, x(secret)))
+        .isEqualTo(
+            "RateLimit: \"override\";r=9;t=84178 | RateLimit-Policy: \"override\";q=10;w=86400");
   }
 
   @Test

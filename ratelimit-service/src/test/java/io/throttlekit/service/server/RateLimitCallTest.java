@@ -15,6 +15,8 @@ import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.telemetry.DecisionTracing;
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
 import java.util.AbstractList;
 import java.util.Arrays;
 import java.util.List;
@@ -146,7 +148,7 @@ class RateLimitCallTest {
 
   private RateLimitCall begun(Call call) {
     RateLimitCall begun = new RateLimitCall(service, call, null);
-    begun.onMessage(x(entries("one", "a")).toByteArray());
+    begun.onMessage(new ByteArrayInputStream(x(entries("one", "a")).toByteArray()));
     begun.onHalfClose();
     return begun;
   }
@@ -195,7 +197,7 @@ class RateLimitCallTest {
         });
   }
 
-  private static final class Call extends ServerCall<byte[], byte[]> {
+  private static final class Call extends ServerCall<InputStream, byte[]> {
     final List<String> events = new CopyOnWriteArrayList<>();
     Runnable whileSending = () -> {};
 
@@ -224,9 +226,9 @@ class RateLimitCallTest {
     }
 
     @Override
-    public MethodDescriptor<byte[], byte[]> getMethodDescriptor() {
+    public MethodDescriptor<InputStream, byte[]> getMethodDescriptor() {
       return RateLimitServiceGrpc.getShouldRateLimitMethod().toBuilder(
-              MessageBytes.MARSHALLER, MessageBytes.MARSHALLER)
+              MessageBytes.REQUEST, MessageBytes.RESPONSE)
           .build();
     }
   }

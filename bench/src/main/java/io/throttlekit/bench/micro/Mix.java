@@ -1,0 +1,53 @@
+package io.throttlekit.bench.micro;
+
+import java.time.Duration;
+
+/** What all decisions of a run have in common. */
+public enum Mix {
+  /**
+   * The limit, a hundred thousand a second of each key, is some forty times what a thread can ask
+   * for.
+   */
+  ADMITTED(100_000, Duration.ofSeconds(1)),
+
+  /** Every key is used up before the run, and has the next unit after days. */
+  REFUSED(100, Duration.ofDays(365));
+
+  private final long limit;
+  private final Duration window;
+
+  Mix(long limit, Duration window) {
+    this.limit = limit;
+    this.window = window;
+  }
+
+  long limit() {
+    return limit;
+  }
+
+  Duration window() {
+    return window;
+  }
+
+  long windowMillis() {
+    return window.toMillis();
+  }
+
+  /**
+   * Holds a run to this mix.
+   *
+   * @throws IllegalStateException when a decision was not as it says, or there was none
+   */
+  void check(long admitted, long refused) {
+    if ((this == ADMITTED ? refused : admitted) > 0 || admitted + refused == 0) {
+      throw new IllegalStateException(
+          "all were to be "
+              + this
+              + ", but "
+              + admitted
+              + " were admitted, "
+              + refused
+              + " refused");
+    }
+  }
+}

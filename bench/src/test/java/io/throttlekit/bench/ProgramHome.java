@@ -1,0 +1,116 @@
+package io.throttlekit.bench;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A copy of {@code bin/throttlekit} in a folder of its own, with a JDK of shell scripts.
+ *
+ * @param folder holds everything
+ */
+record ProgramHome(Path folder) {
+  private static final List<String> TOOLS =
+      List.of("bash", "dirname", "find", "flock", "grep", "mkdir", "readlink", "rm", "touch");
+  static final ProgramHome NONE = new ProgramHome(Path.of(""));
+
+  record Ended(int code, String out, String errors) {}
+
+  static ProgramHome in(Path folder) throws IOException {
+    ProgramHome program = new ProgramHome(folder.toRealPath());
+    for (String script : List.of("throttlekit", "lib/build.sh")) {
+      Path copy = program.home().resolve("bin").resolve(script);
+      Files.createDirectories(copy.getParent());
+      Files.copy(Path.of("..", "bin").resolve(script), copy);
+    }
+    Files.createDirectory(program.temporary());
+    program.java("exit 1");
+    return program;
+  }
+
+  /** With a blank, as folders have. */
+  Path home() {
+    return folder.resolve("home of it");
+  }
+
+  /** Where the program makes its temporary files. */
+  Path temporary() {
+    return folder.resolve("tmp");
+  }
+
+  Path jar() throws IOException {
+    Path target = Files.createDirectories(home().resolve("ratelimit-service/target"));
+    Files.createDirectories(target.resolve("lib"));
+    return Files.writeString(target.resolve("ratelimit-service-1.jar"), "code");
+  }
+
+  /**
+   * A java that trains as it is told, with {@code HOME} for the home, and else shows its options.
+   */
+  void java(String training) throws IOException {
+    Path bin = Files.createDirectories(folder.resolve("jdk/bin"));
+    Files.writeString(folder.resolve("jdk/release"), "JAVA_VERSION=\"25\"\n");
+    script(bin.resolve("javac"), "");
+    script(
+        bin.resolve("java"),
+        """
+        cache=
+        for option in "$@"; do
+          case $option in -XX:AOTCacheOutput=*) cache=${option#*=} ;; esac
+        done
+        if [ -z "$cache" ]; then echo "run $*"; exit 0; fi
+        """
+            + training.replace("HOME", "'" + home() + "'"));
+  }
+
+  /** A Maven of our own. */
+  void maven(String text) throws IOException {
+    script(Files.createDirectories(folder.resolve("path")).resolve("mvn"), text);
+  }
+
+  /** From now on only these few programs are found, and no Maven. */
+  void noMaven() throws IOException {
+    Path path = Files.createDirectories(folder.resolve("path"));
+    Files.deleteIfExists(path.resolve("mvn"));
+    for (String tool : TOOLS) {
+      script(path.resolve(tool), "exec /usr/bin/" + tool + " \"$@\"");
+    }
+  }
+
+  Process start(String... arguments) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(home().resolve("bin/throttlekit").toString());
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .redirectOutput(folder.resolve("out").toFile())
+            .redirectError(folder.resolve("errors").toFile());
+    builder.environment().put("JAVA_HOME", folder.resolve("jdk").toString());
+    builder.environment().put("TMPDIR", temporary().toString());
+    builder.environment().remove("THROTTLEKIT_JAVA_OPTIONS");
+    Path path = folder.resolve("path");
+    if (Files.exists(path.resolve("bash"))) {
+      builder.environment().put("PATH", path.toString());
+    } else {
+      builder.environment().merge("PATH", path.toString(), (old, first) -> first + ":" + old);
+    }
+    return builder.start();
+  }
+
+  Ended run(String... arguments) throws IOException, InterruptedException {
+    int code = start(arguments).waitFor();
+    return new Ended(code, out(), Files.readString(folder.resolve("errors")));
+  }
+
+  String out() throws IOException {
+    return Files.readString(folder.resolve("out"));
+  }
+
+  private static void script(Path file, String text) throws IOException {
+    Files.writeString(file, "#!/bin/bash\n" + text + "\n");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+}

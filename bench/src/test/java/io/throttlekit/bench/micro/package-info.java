@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.bench.micro;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.bench;
+
+import org.jspecify.annotations.NullMarked;

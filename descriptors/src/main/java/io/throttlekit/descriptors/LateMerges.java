@@ -1,0 +1,80 @@
+package io.throttlekit.descriptors;
+
+import io.throttlekit.descriptors.Fields.Field;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Warns of keys of one mapping that a {@code <<} further down takes the place of.
+ *
+ * <p>YAML's own rule is that written keys always win; that envoyproxy/ratelimit goes by the order
+ * instead surprises whoever wrote the merge last.
+ */
+final class LateMerges {
+  private final Map<String, Written> written = new HashMap<>();
+  private final Map<String, Map<String, Beaten>> beaten = new LinkedHashMap<>();
+
+  /** A field that the mapping itself states; {@code inner} are the keys of its value. */
+  private record Written(Field field, Map<String, SourceLocation> inner) {}
+
+  private record Beaten(SourceLocation merge, SourceLocation key) {}
+
+  /** The mapping itself states {@code field}. */
+  void wrote(Field field) {
+    Map<String, SourceLocation> inner = new HashMap<>();
+    if (Fields.isJoined(field.name()) && field.value() instanceof YamlNode.Mapping mapping) {
+      for (YamlNode.Entry entry : mapping.entries()) {
+        String key = textOf(entry);
+        if (key != null) {
+          inner.put(key, entry.key().location());
+        }
+      }
+    }
+    written.put(field.name(), new Written(field, inner));
+    beaten.remove(field.name());
+  }
+
+  /** A {@code <<} at {@code merge} brings {@code field}. */
+  void merged(SourceLocation merge, Field field) {
+    Written before = written.get(field.name());
+    if (before == null) {
+      return;
+    }
+    Map<String, Beaten> ofField =
+        beaten.computeIfAbsent(field.name(), name -> new LinkedHashMap<>());
+    boolean joined =
+        Fields.isJoined(field.name()) && before.field().value() instanceof YamlNode.Mapping;
+    if (joined && field.value() instanceof YamlNode.Mapping mapping) {
+      for (YamlNode.Entry entry : mapping.entries()) {
+        String key = textOf(entry);
+        SourceLocation at = key == null ? null : before.inner().get(key);
+        if (key != null && at != null) {
+          ofField.put(key, new Beaten(merge, at));
+        }
+      }
+    } else {
+      ofField.put(field.name(), new Beaten(merge, before.field().at()));
+    }
+  }
+
+  void report(Problems problems) {
+    for (Map<String, Beaten> ofField : beaten.values()) {
+      ofField.forEach((key, at) ->
+          problems.warning(
+              at.merge(),
+              "`<<` takes the place of "
+                  + Wording.quote(key)
+                  + ", which stands before it at "
+                  + at.key(),
+              "the last one counts; write `<<` first, or remove the key"));
+    }
+  }
+
+  private static @Nullable String textOf(YamlNode.Entry entry) {
+    return entry.key() instanceof YamlNode.Scalar key && key.kind() == ScalarKind.TEXT
+        ? key.text()
+        : null;
+  }
+}

@@ -1,0 +1,56 @@
+package io.throttlekit.descriptors;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Checks the keys within a field that has no effect where it stands. Nobody reads its values, but a
+ * key that means nothing anywhere is a mistake all the same, as envoyproxy/ratelimit has it.
+ */
+final class UnreadKeys {
+  private final Problems problems;
+
+  UnreadKeys(Problems problems) {
+    this.problems = problems;
+  }
+
+  /** Reports each unknown key below {@code field}, at any depth. */
+  void check(Fields.Field field) {
+    if (!field.name().equals("metadata")) { // whose keys are free
+      check(field.value(), placeOf(field.name()));
+    }
+  }
+
+  private void check(YamlNode value, @Nullable Place place) {
+    if (value instanceof YamlNode.Mapping mapping) {
+      for (Fields.Field field : Fields.of(mapping, problems).all()) {
+        if (!Place.isKnown(field.name())) {
+          unknown(field, place);
+        }
+        check(field);
+      }
+    } else if (value instanceof YamlNode.Sequence sequence) {
+      sequence.items().forEach(item -> check(item, place));
+    }
+  }
+
+  private void unknown(Fields.Field field, @Nullable Place place) {
+    String key = "unknown key " + Wording.quote(field.name());
+    if (place != null) {
+      String hint = Wording.suggest(field.name(), place.keys());
+      problems.error(field.at(), key + " " + place.where(), hint);
+    } else {
+      String nearest = Wording.nearest(field.name(), Place.everyKey());
+      problems.error(field.at(), key, nearest == null ? "" : "did you mean " + nearest + "?");
+    }
+  }
+
+  private static @Nullable Place placeOf(String field) {
+    return switch (field) {
+      case "rate_limit" -> Place.RATE_LIMIT;
+      case "limits" -> Place.LIMIT;
+      case "descriptors" -> Place.DESCRIPTOR;
+      case "replaces" -> Place.REPLACES;
+      default -> null;
+    };
+  }
+}

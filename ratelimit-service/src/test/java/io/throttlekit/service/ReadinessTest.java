@@ -1,0 +1,122 @@
+package io.throttlekit.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.ManagedChannel;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
+import io.grpc.netty.NettyChannelBuilder;
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.config.ConfigLoader;
+import io.throttlekit.service.config.ServeFlags;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** When a service that starts says that it serves. */
+@Timeout(30)
+class ReadinessTest {
+  @TempDir private Path folder;
+
+  @Test
+  void neitherHealthNorTheReadyLineSayYesBeforeTheWarmUpHasEnded() throws Exception {
+    int grpc = freePort();
+    int http = freePort();
+    HeldWarmUp time = new HeldWarmUp();
+    RateLimitService service = service(grpc, http, time);
+    FutureTask<Boolean> start = new FutureTask<>(service::start);
+    Thread.ofPlatform().name(HeldWarmUp.STARTING).start(start);
+    ManagedChannel channel =
+        NettyChannelBuilder.forAddress("127.0.0.1", grpc).usePlaintext().build();
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      time.begun.await();
+      assertThat(service.healthy()).isFalse();
+      assertThat(health(channel)).isEqualTo(ServingStatus.NOT_SERVING);
+      assertThat(healthCheck(client, http)).isEqualTo(500);
+      assertThat(start.isDone()).as("the ready line follows").isFalse();
+
+      time.mayEnd.countDown();
+
+      assertThat(start.get()).isTrue();
+      assertThat(service.healthy()).isTrue();
+      assertThat(health(channel)).isEqualTo(ServingStatus.SERVING);
+      assertThat(healthCheck(client, http)).isEqualTo(200);
+    } finally {
+      time.mayEnd.countDown();
+      channel.shutdownNow();
+      service.stop();
+    }
+  }
+
+  private RateLimitService service(int grpc, int http, TimeSource time) throws Exception {
+    Files.writeString(folder.resolve("p.yaml"), "domain: shop\n");
+    Map<String, String> environment =
+        Map.of(
+            "THROTTLEKIT_POLICIES_PATHS", folder.toString(),
+            "GRPC_HOST", "127.0.0.1",
+            "HOST", "127.0.0.1",
+            "GRPC_PORT", Integer.toString(grpc),
+            "PORT", Integer.toString(http),
+            "DEBUG_PORT", "0",
+            "THROTTLEKIT_WARM_UP_REQUESTS", "100");
+    var config = new ConfigLoader(environment).load(ServeFlags.none()).config();
+    return new RateLimitService(Objects.requireNonNull(config), time);
+  }
+
+  private static int freePort() throws Exception {
+    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return free.getLocalPort();
+    }
+  }
+
+  private static ServingStatus health(ManagedChannel channel) {
+    return HealthGrpc.newBlockingStub(channel)
+        .withWaitForReady()
+        .check(HealthCheckRequest.getDefaultInstance())
+        .getStatus();
+  }
+
+  private static int healthCheck(HttpClient client, int port) throws Exception {
+    URI uri = URI.create("http://127.0.0.1:" + port + "/healthcheck");
+    return client.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.discarding()).statusCode();
+  }
+
+  /** The starting thread measures time in the warm-up alone, and is held there. */
+  private static final class HeldWarmUp implements TimeSource {
+    static final String STARTING = "starting";
+
+    final CountDownLatch begun = new CountDownLatch(1);
+    final CountDownLatch mayEnd = new CountDownLatch(1);
+
+    @Override
+    public long wallMillis() {
+      return TimeSource.system().wallMillis();
+    }
+
+    @Override
+    public long monotonicNanos() {
+      if (Thread.currentThread().getName().equals(STARTING)) {
+        begun.countDown();
+        try {
+          mayEnd.await();
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+        }
+      }
+      return TimeSource.system().monotonicNanos();
+    }
+  }
+}

@@ -1,0 +1,28 @@
+package io.throttlekit.service.rls;
+
+import static io.throttlekit.service.server.Ask.entries;
+import static io.throttlekit.service.server.Ask.hits;
+import static io.throttlekit.service.server.Ask.x;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.service.server.Setup;
+import org.junit.jupiter.api.Test;
+
+class LargeBurstTest {
+  private static final int UINT32_MAX = -1; // as Java shows what the protocol reads as 2^32 − 1
+
+  @Test
+  void whatIsMoreThanTheProtocolCanSayIsTheMostThatItCanSay() {
+    String twoToThe33 =
+        """
+        domain: x
+        descriptors:
+          - key: k
+            rate_limit:
+              {unit: second, requests_per_unit: 5, algorithm: token_bucket, burst: 8589934592}
+        """;
+    RateLimitFrontEnd service = new Setup(twoToThe33, Setup.NATIVE, Setup.BARE).frontEnd();
+    assertThat(service.answer(x(hits(2, entries("k", "v")))).getStatuses(0).getLimitRemaining())
+        .isEqualTo(UINT32_MAX);
+  }
+}

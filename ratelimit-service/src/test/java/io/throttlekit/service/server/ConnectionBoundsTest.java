@@ -1,0 +1,121 @@
+package io.throttlekit.service.server;
+
+import static io.throttlekit.service.server.RawConnection.ACK;
+import static io.throttlekit.service.server.RawConnection.GOAWAY;
+import static io.throttlekit.service.server.RawConnection.SETTINGS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.service.config.GrpcConfig;
+import io.throttlekit.service.config.GrpcConfig.ConnectionAge;
+import io.throttlekit.service.config.GrpcConfig.KeepAlive;
+import io.throttlekit.service.server.RawConnection.Frame;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What the configuration bounds of a connection, seen from its other end. */
+@Timeout(60)
+class ConnectionBoundsTest {
+  private static final int NO_ERROR = 0;
+  private static final int ENHANCE_YOUR_CALM = 11;
+  private static final int MAX_CONCURRENT_STREAMS = 3;
+  private static final Duration NEVER = Duration.ofHours(1);
+  private static final KeepAlive RELAXED = new KeepAlive(NEVER, NEVER, NEVER);
+
+  private @Nullable GrpcServer server;
+
+  @AfterEach
+  void stop() {
+    if (server != null) {
+      server.stop();
+    }
+  }
+
+  /** A second is the least that gRPC takes for an age. */
+  @Test
+  void anOldConnectionIsAskedToGoAndWhatIsLeftOfItIsCutAfterTheGrace() throws Exception {
+    ConnectionAge age = new ConnectionAge(Duration.ofSeconds(1), Duration.ofMillis(50));
+    try (RawConnection connection = connect(age, RELAXED, 10)) {
+      connection.beginCall();
+      assertThat(connection.await(frame -> frame.type() == GOAWAY).error()).isEqualTo(NO_ERROR);
+      connection.answer(connection.await(Frame::isPing));
+      assertThat(connection.await(frame -> frame.type() == GOAWAY).error()).isEqualTo(NO_ERROR);
+      connection.awaitEnd();
+    }
+  }
+
+  @Test
+  void clientsAreToldHowManyCallsMayBeInProgress() throws Exception {
+    try (RawConnection connection = connect(ConnectionAge.unlimited(), RELAXED, 7)) {
+      Frame settings =
+          connection.await(frame -> frame.type() == SETTINGS && (frame.flags() & ACK) == 0);
+      assertThat(pairs(settings.payload())).contains(List.of(MAX_CONCURRENT_STREAMS, 7));
+    }
+  }
+
+  @Test
+  void aClientThatPingsTooOftenIsSentAway() throws Exception {
+    try (RawConnection connection = connect(ConnectionAge.unlimited(), RELAXED, 10)) {
+      for (int i = 0; i < 5; i++) {
+        connection.ping();
+      }
+      assertThat(connection.await(frame -> frame.type() == GOAWAY).error())
+          .isEqualTo(ENHANCE_YOUR_CALM);
+      connection.awaitEnd();
+    }
+  }
+
+  @Test
+  void aClientThatPingsAsOftenAsItMayIsAnswered() throws Exception {
+    KeepAlive permissive = new KeepAlive(NEVER, NEVER, Duration.ofNanos(1));
+    try (RawConnection connection = connect(ConnectionAge.unlimited(), permissive, 10)) {
+      for (int i = 0; i < 20; i++) {
+        connection.ping();
+        connection.await(Frame::isAnswerToPing); // the end of the connection would fail this
+      }
+    }
+  }
+
+  /** Ten seconds is the least that gRPC takes for the silence before a ping. */
+  @Test
+  void aSilentConnectionIsPingedAndClosedOnceItDoesNotAnswer() throws Exception {
+    KeepAlive attentive = new KeepAlive(Duration.ofSeconds(10), Duration.ofMillis(300), NEVER);
+    try (RawConnection connection = connect(ConnectionAge.unlimited(), attentive, 10)) {
+      connection.await(Frame::isPing);
+      connection.awaitEnd();
+    }
+  }
+
+  private RawConnection connect(ConnectionAge age, KeepAlive keepAlive, int calls)
+      throws Exception {
+    GrpcConfig d = Setup.loopback();
+    GrpcServer listening =
+        new Setup(Book.X, Setup.NATIVE, Setup.BARE)
+            .serve(
+                new GrpcConfig(
+                    d.host(),
+                    0,
+                    null,
+                    null,
+                    age,
+                    keepAlive,
+                    new GrpcConfig.Limits(1_000, 10, calls),
+                    1,
+                    d.drain()));
+    server = listening;
+    return new RawConnection(listening);
+  }
+
+  private static List<List<Integer>> pairs(ByteBuffer settings) {
+    List<List<Integer>> pairs = new ArrayList<>();
+    while (settings.hasRemaining()) {
+      pairs.add(List.of((int) settings.getShort(), settings.getInt()));
+    }
+    return pairs;
+  }
+}

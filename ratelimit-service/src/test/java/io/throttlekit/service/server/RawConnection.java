@@ -1,0 +1,127 @@
+package io.throttlekit.service.server;
+
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersEncoder;
+import io.netty.handler.codec.http2.Http2Exception;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Predicate;
+
+/**
+ * A connection of HTTP/2 that does nothing by itself (RFC 9113 §6): it answers no ping that it is
+ * not told to. A read that takes longer than {@value #PATIENCE_MILLIS} ms fails. For one thread.
+ */
+final class RawConnection implements AutoCloseable {
+  static final int HEADERS = 1;
+  static final int SETTINGS = 4;
+  static final int PING = 6;
+  static final int GOAWAY = 7;
+  static final int ACK = 1;
+  private static final int END_HEADERS = 4;
+  private static final int PATIENCE_MILLIS = 15_000;
+
+  private final Socket socket;
+  private final DataInputStream in;
+  private final DataOutputStream out;
+
+  /** Connects and says the preface. */
+  RawConnection(GrpcServer server) throws IOException {
+    socket = new Socket("127.0.0.1", server.port());
+    socket.setSoTimeout(PATIENCE_MILLIS);
+    in = new DataInputStream(socket.getInputStream());
+    out = new DataOutputStream(socket.getOutputStream());
+    out.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+    send(SETTINGS, 0, 0, new byte[0]);
+  }
+
+  /** What the server sent. */
+  record Frame(int type, int flags, ByteBuffer payload) {
+    boolean isPing() {
+      return type == PING && (flags & ACK) == 0;
+    }
+
+    boolean isAnswerToPing() {
+      return type == PING && (flags & ACK) != 0;
+    }
+
+    /** The error of a frame that says to go. */
+    int error() {
+      return payload.getInt(Integer.BYTES);
+    }
+  }
+
+  /** The next frame that is wanted; others are skipped. */
+  Frame await(Predicate<Frame> wanted) throws IOException {
+    while (true) {
+      int length = in.readUnsignedByte() << 16 | in.readUnsignedShort();
+      int type = in.readUnsignedByte();
+      int flags = in.readUnsignedByte();
+      in.readInt();
+      Frame frame = new Frame(type, flags, ByteBuffer.wrap(in.readNBytes(length)));
+      if (wanted.test(frame)) {
+        return frame;
+      }
+    }
+  }
+
+  /** Reads until the server closes; fails when it does not. */
+  void awaitEnd() throws IOException {
+    try {
+      await(_ -> false);
+    } catch (EOFException | SocketException ended) { // whichever way it closes
+      return;
+    }
+  }
+
+  void ping() throws IOException {
+    send(PING, 0, 0, new byte[Long.BYTES]);
+  }
+
+  void answer(Frame ping) throws IOException {
+    send(PING, ACK, 0, ping.payload().array());
+  }
+
+  /** Begins a call that does not end by itself. */
+  void beginCall() throws IOException {
+    String method = RateLimitServiceGrpc.getShouldRateLimitMethod().getFullMethodName();
+    ByteBuf block = Unpooled.buffer();
+    try {
+      new DefaultHttp2HeadersEncoder()
+          .encodeHeaders(
+              1,
+              new DefaultHttp2Headers()
+                  .method("POST")
+                  .scheme("http")
+                  .path("/" + method)
+                  .authority("test")
+                  .set("te", "trailers")
+                  .set("content-type", "application/grpc"),
+              block);
+    } catch (Http2Exception e) {
+      throw new IOException(e);
+    }
+    send(HEADERS, END_HEADERS, 1, ByteBufUtil.getBytes(block));
+  }
+
+  private void send(int type, int flags, int stream, byte[] payload) throws IOException {
+    ByteBuffer frame = ByteBuffer.allocate(9 + payload.length);
+    frame.put((byte) (payload.length >> 16)).putShort((short) payload.length);
+    frame.put((byte) type).put((byte) flags).putInt(stream).put(payload);
+    out.write(frame.array());
+  }
+
+  @Override
+  public void close() throws IOException {
+    socket.close();
+  }
+}

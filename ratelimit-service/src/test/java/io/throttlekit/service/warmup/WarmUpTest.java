@@ -1,0 +1,213 @@
+package io.throttlekit.service.warmup;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.config.GrpcConfig;
+import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.config.TlsConfig;
+import io.throttlekit.service.config.WarmUpConfig;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.SocketTimeoutException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(20)
+class WarmUpTest {
+  private static final ServiceConfig DEFAULTS = ServiceConfig.defaults();
+  private static final Logger LOG = Logger.getLogger(WarmUp.class.getName());
+
+  @TempDir private Path folder;
+
+  private final CountDownLatch stopped = new CountDownLatch(1);
+  private final Warnings warnings = new Warnings();
+
+  @BeforeEach
+  void listen() {
+    LOG.addHandler(warnings);
+  }
+
+  @AfterEach
+  void noWarningWasLogged() {
+    LOG.removeHandler(warnings);
+    assertThat(warnings.told).isEmpty();
+  }
+
+  @Test
+  void sendsWhatIsAskedForOverSeveralServers() {
+    assertThat(run(DEFAULTS, 0)).isZero();
+    assertThat(run(DEFAULTS, 10_001)).isEqualTo(10_001);
+  }
+
+  @Test
+  void sendsNothingOnceTheServiceStops() {
+    stopped.countDown();
+    assertThat(run(DEFAULTS, 300)).isZero();
+  }
+
+  @Test
+  void endsWhenItsTimeIsUpHoweverFewRequestsWereSent() {
+    AtomicLong nanos = new AtomicLong();
+    long step = Duration.ofMillis(7).toNanos();
+    TimeSource passing = new Time(() -> nanos.getAndAdd(step), () -> {});
+    assertThat(
+            new WarmUp(of(DEFAULTS.grpc(), DEFAULTS.telemetry(), 1_000_000), passing, stopped)
+                .run())
+        .isBetween(1, 1_000);
+  }
+
+  @Test
+  void whatWasAnsweredCountsWhenTheTimeEndsInTheMidstOfARound() {
+    run(DEFAULTS, 300); // what is slow the first time is loaded
+    long begun = 0;
+    long shortlyBeforeTheEnd = WarmUp.LONGEST.minusMillis(300).toNanos();
+    AtomicLong looks = new AtomicLong();
+    AtomicLong decisions = new AtomicLong();
+    CountDownLatch oneSecond = new CountDownLatch(1);
+    TimeSource stuck =
+        new Time(
+            () -> looks.getAndIncrement() == 0 ? begun : shortlyBeforeTheEnd,
+            () -> {
+              if (decisions.incrementAndGet() > 1_000
+                  && Thread.currentThread().getName().startsWith("grpc-loop")) {
+                await(oneSecond); // the clients' reads end before
+              }
+            });
+    int answered =
+        new WarmUp(of(DEFAULTS.grpc(), DEFAULTS.telemetry(), 9_000), stuck, stopped).run();
+    assertThat(answered).isBetween(100, 1_000);
+  }
+
+  @Test
+  void opensNoListenerOfTheServiceAndReadsNoCertificate() throws Exception {
+    Path path = folder.resolve("rl.sock");
+    try (ServerSocketChannel unix = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        ServerSocket tcp = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      unix.bind(UnixDomainSocketAddress.of(path));
+      unix.configureBlocking(false);
+      Path none = folder.resolve("none.pem");
+      TlsConfig tls = new TlsConfig(none, none, null, null);
+      for (Path socket : new Path[] {path, null}) {
+        GrpcConfig d = DEFAULTS.grpc();
+        GrpcConfig taken =
+            new GrpcConfig(
+                "127.0.0.1",
+                tcp.getLocalPort(),
+                socket,
+                tls,
+                d.connectionAge(),
+                d.keepAlive(),
+                d.limits(),
+                1,
+                d.drain());
+        assertThat(run(of(taken, DEFAULTS.telemetry(), 100), 100)).isEqualTo(100);
+      }
+      assertThat(unix.accept()).as("nobody even asked").isNull();
+    }
+    assertThat(Files.exists(path)).as("not removed").isTrue();
+  }
+
+  @Test
+  void sendsNothingToTheCollectorOfTheService() throws Exception {
+    try (ServerSocket collector = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      collector.setSoTimeout(1); // who connected is in its queue, and the warm-up has ended
+      TelemetryConfig d = DEFAULTS.telemetry();
+      TelemetryConfig pushing =
+          new TelemetryConfig(
+              true,
+              true,
+              true,
+              1,
+              d.otlpProtocol(),
+              "http://127.0.0.1:" + collector.getLocalPort(),
+              d.serviceName(),
+              d.logLevel(),
+              d.logFormat(),
+              d.nearLimitRatio(),
+              d.maxSeries());
+      assertThat(run(of(DEFAULTS.grpc(), pushing, 100), 100)).isEqualTo(100);
+      assertThatThrownBy(collector::accept).isInstanceOf(SocketTimeoutException.class);
+    }
+  }
+
+  private int run(ServiceConfig config, int requests) {
+    return new WarmUp(of(config.grpc(), config.telemetry(), requests), TimeSource.system(), stopped)
+        .run();
+  }
+
+  private static ServiceConfig of(GrpcConfig grpc, TelemetryConfig telemetry, int requests) {
+    return new ServiceConfig(
+        DEFAULTS.policies(),
+        grpc,
+        DEFAULTS.http(),
+        DEFAULTS.debug(),
+        null,
+        DEFAULTS.store(),
+        DEFAULTS.response(),
+        DEFAULTS.compatibility(),
+        telemetry,
+        DEFAULTS.health(),
+        new WarmUpConfig(requests));
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      var _ = latch.await(1, TimeUnit.SECONDS);
+      latch.countDown();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** A clock of which every look at the wall runs {@code look}. */
+  private record Time(java.util.function.LongSupplier nanos, Runnable look) implements TimeSource {
+    @Override
+    public long wallMillis() {
+      look.run();
+      return 1_000_000;
+    }
+
+    @Override
+    public long monotonicNanos() {
+      return nanos.getAsLong();
+    }
+  }
+
+  private static final class Warnings extends Handler {
+    final List<String> told = new ArrayList<>();
+
+    @Override
+    public void publish(LogRecord entry) {
+      if (entry.getLevel().intValue() >= Level.WARNING.intValue()) {
+        told.add(entry.getMessage());
+      }
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void close() {}
+  }
+}
