@@ -149,7 +149,7 @@ public final class PolicyReloader implements AutoCloseable {
     }
     store.loaded(book, problems, now);
     problems.forEach(PolicyReloader::tell);
-    RuntimeFolder runtime = runtime();
+    RuntimeFolder runtime = runtimeOf(config);
     if (reading.sources().isEmpty() && runtime != null) { // as that program has it, which is silent
       LOG.warn("{}", NothingCounts.in(runtime));
     }
