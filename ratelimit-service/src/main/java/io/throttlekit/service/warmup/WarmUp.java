@@ -7,6 +7,7 @@ import io.throttlekit.descriptors.LoadResult;
 import io.throttlekit.descriptors.PolicyLoader;
 import io.throttlekit.descriptors.PolicySource;
 import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.config.WarmUpConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.server.GrpcServer;
@@ -38,7 +39,7 @@ import org.slf4j.LoggerFactory;
 public final class WarmUp {
   private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
 
-  /** Where it ends, however few requests were sent. */
+  /** Where a warm-up of the usual size ends, however few requests were sent. */
   static final Duration LONGEST = Duration.ofSeconds(7);
 
   /** How long compilers say nothing before they are done. */
@@ -75,7 +76,7 @@ public final class WarmUp {
     if (requests == 0) {
       return 0;
     }
-    long end = time.monotonicNanos() + LONGEST.toNanos();
+    long end = time.monotonicNanos() + longest(requests).toNanos();
     PolicyStore policies = policies();
     Traffic traffic = new Traffic();
     int answered = 0;
@@ -89,6 +90,11 @@ public final class WarmUp {
       awaitCompilers(end);
     }
     return answered;
+  }
+
+  /** Longer for who asks for more than usual, such as the training of bin/throttlekit. */
+  static Duration longest(int requests) {
+    return LONGEST.multipliedBy(Math.max(1, requests / WarmUpConfig.defaults().requests()));
   }
 
   /** Traffic would only take their time, and set them to compile what others inline by then. */

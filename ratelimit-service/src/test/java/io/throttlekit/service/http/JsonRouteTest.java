@@ -198,9 +198,8 @@ class JsonRouteTest {
   @Test
   void chunksThatAreNoneAreA400() throws Exception {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), http.port())) {
-      String request =
-          "POST /json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
-              + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n";
+      String head = "POST /json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n";
+      String request = head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n";
       socket.getOutputStream().write(request.getBytes(UTF_8));
       assertThat(new String(socket.getInputStream().readAllBytes(), UTF_8))
           .startsWith("HTTP/1.1 400 ");

@@ -11,6 +11,7 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
@@ -36,7 +37,7 @@ final class RawConnection implements AutoCloseable {
 
   /** Connects and says the preface. */
   RawConnection(GrpcServer server) throws IOException {
-    socket = new Socket("127.0.0.1", server.port());
+    socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
     socket.setSoTimeout(PATIENCE_MILLIS);
     in = new DataInputStream(socket.getInputStream());
     out = new DataOutputStream(socket.getOutputStream());

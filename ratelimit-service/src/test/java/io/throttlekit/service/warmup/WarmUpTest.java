@@ -72,9 +72,14 @@ class WarmUpTest {
     long step = Duration.ofMillis(7).toNanos();
     TimeSource passing = new Time(() -> nanos.getAndAdd(step), () -> {});
     assertThat(
-            new WarmUp(of(DEFAULTS.grpc(), DEFAULTS.telemetry(), 1_000_000), passing, stopped)
-                .run())
+            new WarmUp(of(DEFAULTS.grpc(), DEFAULTS.telemetry(), 99_999), passing, stopped).run())
         .isBetween(1, 1_000);
+  }
+
+  @Test
+  void whoeverAsksForMoreRequestsThanUsualWaitsLongerForThem() {
+    assertThat(WarmUp.longest(1)).isEqualTo(WarmUp.LONGEST);
+    assertThat(WarmUp.longest(200_000)).isEqualTo(WarmUp.LONGEST.multipliedBy(4));
   }
 
   @Test
