@@ -1,12 +1,19 @@
 package io.throttlekit.demo;
 
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The command line of {@code bin/demo}. */
 @Command(
@@ -16,8 +23,12 @@ import picocli.CommandLine.Option;
 public final class DemoMain implements Callable<Integer> {
   private static final int MOST_SECONDS = 86_400;
 
-  @Option(names = "--seconds", description = "stop after this many, from 1; without it, at Ctrl-C")
-  private int seconds;
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Option(
+      names = "--seconds",
+      description = "stop after this many, from 1 to 86400; without it, at Ctrl-C")
+  private @Nullable String seconds;
 
   @Option(names = "--seed", description = "chooses the order of requests; 1 unless told otherwise")
   private long seed = 1;
@@ -33,21 +44,24 @@ public final class DemoMain implements Callable<Integer> {
    * wrong command line or {@code ENVOY_BIN}.
    */
   public static void main(String[] args) {
-    System.exit(new CommandLine(new DemoMain()).execute(args));
+    System.exit(commandLine().execute(args));
+  }
+
+  static CommandLine commandLine() {
+    return new CommandLine(new DemoMain())
+        .registerConverter(long.class, DemoMain::whole)
+        .setParameterExceptionHandler(DemoMain::wrongUse);
   }
 
   @Override
   public Integer call() {
-    if (seconds < 0 || seconds > MOST_SECONDS) {
-      throw new CommandLine.ParameterException(
-          new CommandLine(this), "--seconds is from 1 to " + MOST_SECONDS);
-    }
+    int end = seconds == null ? 0 : seconds(seconds);
     Demo demo = Demo.ofThisMachine(System.err::println);
     CountDownLatch ended = new CountDownLatch(1);
     Thread atInterrupt = Thread.ofPlatform().unstarted(() -> stop(demo, ended));
     Runtime.getRuntime().addShutdownHook(atInterrupt);
     try {
-      Summary summary = demo.run(seconds, seed, System.out, terminal);
+      Summary summary = demo.run(end, seed, System.out, terminal);
       System.out.println(json ? summary.json() : summary.words());
       System.out.flush();
       return CommandLine.ExitCode.OK;
@@ -63,6 +77,38 @@ public final class DemoMain implements Callable<Integer> {
     } finally {
       ended.countDown();
     }
+  }
+
+  private static long whole(String text) {
+    try {
+      return Long.parseLong(text);
+    } catch (NumberFormatException e) {
+      throw new TypeConversionException("'" + text + "' is not a whole number");
+    }
+  }
+
+  private int seconds(String text) {
+    if (text.matches("[0-9]{1,5}")) {
+      int seconds = Integer.parseInt(text);
+      if (seconds >= 1 && seconds <= MOST_SECONDS) {
+        return seconds;
+      }
+    }
+    throw new ParameterException(
+        spec.commandLine(),
+        "--seconds is a whole number from 1 to " + MOST_SECONDS + ", not '" + text + "'");
+  }
+
+  private static int wrongUse(ParameterException mistake, String[] arguments) {
+    PrintWriter err = mistake.getCommandLine().getErr();
+    err.println(
+        "bin/demo: "
+            + (mistake instanceof UnmatchedArgumentException unmatched
+                ? "there is no '" + String.join(" ", unmatched.getUnmatched()) + "' here"
+                : mistake.getMessage()));
+    err.println("Try 'bin/demo --help'.");
+    err.flush();
+    return CommandLine.ExitCode.USAGE;
   }
 
   private static void stop(Demo demo, CountDownLatch ended) {

@@ -66,7 +66,7 @@ final class LimitReader {
   }
 
   private void checkAvailable(@Nullable Field field, List<String> allowed) {
-    String choice = field == null ? null : values.choice(field, allowed);
+    String choice = field == null ? null : values.choice(field, allowed, allowed.subList(0, 1));
     if (field != null && choice != null && !choice.equals(allowed.getFirst())) {
       problems.error(
           field.value().location(),
@@ -81,6 +81,9 @@ final class LimitReader {
       return -1;
     }
     if (field == null) {
+      if (isMistyped(fields, "requests_per_unit")) {
+        return 0; // which is an error already
+      }
       problems.warning(
           fields.location(),
           "`requests_per_unit` is missing, so the limit is 0 and refuses everything",
@@ -88,6 +91,12 @@ final class LimitReader {
       return 0;
     }
     return values.number(field, MAX_REQUESTS);
+  }
+
+  private static boolean isMistyped(Fields fields, String key) {
+    return fields.all().stream()
+        .map(Field::name)
+        .anyMatch(name -> !name.equals(key) && Wording.nearest(name, List.of(key)) != null);
   }
 
   private long window(Fields fields) {

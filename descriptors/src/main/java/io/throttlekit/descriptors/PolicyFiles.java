@@ -78,7 +78,12 @@ public final class PolicyFiles {
           }
         }
         if (sources.size() + problems.size() == before) {
-          problems.add(problem(path, "there is no *.yaml or *.yml file below this folder"));
+          problems.add(
+              new Problem(
+                  Severity.ERROR,
+                  new SourceLocation(path.toString(), 0, 0),
+                  "there is no *.yaml or *.yml file below this folder",
+                  ""));
         }
       } else {
         read(path, sources, problems);

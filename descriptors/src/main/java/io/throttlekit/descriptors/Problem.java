@@ -11,19 +11,13 @@ import java.util.Locale;
  */
 public record Problem(Severity severity, SourceLocation location, String message, String hint) {
 
-  /** {@code file:line:column: error: message (hint)}, as compilers write it. */
+  /**
+   * {@code file:line:column: error: message (hint)}, as compilers write it; of a file {@code file:
+   * …}.
+   */
   @Override
   public String toString() {
-    String text =
-        location.file()
-            + ":"
-            + location.line()
-            + ":"
-            + location.column()
-            + ": "
-            + severity.name().toLowerCase(Locale.ROOT)
-            + ": "
-            + message;
+    String text = location + ": " + severity.name().toLowerCase(Locale.ROOT) + ": " + message;
     return hint.isEmpty() ? text : text + " (" + hint + ")";
   }
 }

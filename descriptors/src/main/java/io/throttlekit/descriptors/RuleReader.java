@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class RuleReader {
   private static final List<String> ON_OUTAGE =
       List.of("error", "deny", "allow", "local", "regional_only");
+  private static final List<String> ON_OUTAGE_HERE = ON_OUTAGE.subList(0, 4);
 
   private final Problems problems;
   private final Values values;
@@ -172,7 +173,7 @@ final class RuleReader {
   }
 
   private OnOutage onOutage(@Nullable Field field) {
-    String choice = field == null ? "error" : values.choice(field, ON_OUTAGE);
+    String choice = field == null ? "error" : values.choice(field, ON_OUTAGE, ON_OUTAGE_HERE);
     if (field == null || choice == null) {
       return OnOutage.ERROR;
     }

@@ -95,6 +95,11 @@ final class Values {
 
   /** One of {@code allowed}, in their case or any other; {@code null} after reporting. */
   @Nullable String choice(Field field, List<String> allowed) {
+    return choice(field, allowed, allowed);
+  }
+
+  /** The same, where only {@code offered} is worth a suggestion. */
+  @Nullable String choice(Field field, List<String> allowed, List<String> offered) {
     String text = text(field);
     for (String word : allowed) {
       if (word.equals(text.toLowerCase(Locale.ROOT))) {
@@ -102,8 +107,8 @@ final class Values {
       }
     }
     if (field.value() instanceof YamlNode.Scalar scalar && scalar.kind() != ScalarKind.FLOAT) {
-      String near = Wording.nearest(text, allowed);
-      String list = "allowed: " + String.join(", ", allowed);
+      String near = Wording.nearest(text, offered);
+      String list = "allowed: " + String.join(", ", offered);
       problems.error(
           scalar.location(),
           Wording.quote(text) + " is not a value of " + Wording.quote(field.name()),

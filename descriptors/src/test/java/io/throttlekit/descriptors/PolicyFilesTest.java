@@ -32,7 +32,7 @@ class PolicyFilesTest {
     write("notes.txt", "no");
     assertThatThrownBy(() -> PolicyFiles.read(List.of(folder)).whole())
         .isInstanceOf(IOException.class)
-        .hasMessage(folder + ": cannot read: there is no *.yaml or *.yml file below this folder");
+        .hasMessage(folder + ": there is no *.yaml or *.yml file below this folder");
   }
 
   @Test

@@ -37,7 +37,11 @@ import org.slf4j.LoggerFactory;
  */
 public final class RateLimitService {
 
+  /** The logger that tells how the service began and ended, which no level hides. */
+  public static final String LIFECYCLE = "io.throttlekit.service.lifecycle";
+
   private static final Logger LOG = LoggerFactory.getLogger(RateLimitService.class);
+  private static final Logger ENDS = LoggerFactory.getLogger(LIFECYCLE);
 
   private final ServiceConfig config;
   private final TimeSource time;
@@ -121,7 +125,7 @@ public final class RateLimitService {
       release();
       serving = false;
       long millis = TimeUnit.NANOSECONDS.toMillis(time.monotonicNanos() - begun);
-      LOG.info("stopped; draining took {} ms", millis);
+      ENDS.info("stopped; draining took {} ms", millis);
       return true;
     }
   }

@@ -20,6 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The process as scripts see it: lines, signals and exit codes. */
 @Timeout(120)
@@ -68,19 +70,22 @@ class ServeProcessTest {
     assertThat(process.inputReader().readLine()).isNull();
   }
 
-  @Test
-  void theLastThingItLogsIsThatItStopped() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"debug", "info", "warn", "error"})
+  void theLastThingItLogsAtAnyLevelIsThatItStopped(String level) throws Exception {
     Path policies = Files.writeString(folder.resolve("p.yaml"), "domain: a\n");
     Process process =
         serve(
-            Map.of("GRPC_PORT", "0", "PORT", "0", "DEBUG_PORT", "0"),
+            Map.of("GRPC_PORT", "0", "PORT", "0", "DEBUG_PORT", "0", "LOG_LEVEL", level),
             "--policies",
             policies.toString());
     target(process);
     assertThat(process.toHandle().destroy()).isTrue();
     assertThat(exitCode(process)).isZero();
-    assertThat(Files.readAllLines(folder.resolve("err")).getLast())
-        .matches(".* info +RateLimitService: stopped; draining took \\d+ ms");
+    List<String> log = Files.readAllLines(folder.resolve("err"));
+    assertThat(log.getFirst()).contains("own defaults apply").contains(policies.toString());
+    assertThat(log).noneMatch(line -> line.contains("\tat "));
+    assertThat(log.getLast()).matches(".* info +lifecycle: stopped; draining took \\d+ ms");
   }
 
   @Test

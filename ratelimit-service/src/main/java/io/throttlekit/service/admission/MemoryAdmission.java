@@ -50,6 +50,14 @@ public final class MemoryAdmission implements Admission {
 
   @Override
   public Answer decide(RateLimitRequest request, Later later) {
+    Answer answer = decide(request);
+    if (DecisionLog.on()) {
+      DecisionLog.tell(request, answer);
+    }
+    return answer;
+  }
+
+  private Answer decide(RateLimitRequest request) {
     PolicyBook book = policies.get();
     if (book == null) {
       throw new NoPoliciesException();

@@ -8,14 +8,10 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.CallOptions;
-import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.ClientCalls;
 import java.io.PrintWriter;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
@@ -44,8 +40,8 @@ final class CallCommand implements Callable<Integer> {
       index = "0",
       paramLabel = "HOST:PORT",
       converter = Target.Converter.class,
-      description = "The service's gRPC address.")
-  private Target target = new Target("", 0);
+      description = "The service's gRPC address; unix:/PATH for a Unix socket.")
+  private Target target = new Target.Tcp("", 0);
 
   @Mixin private DescriptorArguments asked = new DescriptorArguments();
 
@@ -63,40 +59,30 @@ final class CallCommand implements Callable<Integer> {
     if (hits != null && hits < 0) {
       throw new ParameterException(spec.commandLine(), "--hits has to be 0 or more");
     }
-    if (isUnknown(target.host())) { // gRPC would show a stack of its own
-      return failed("no answer from " + target + ": unknown host");
+    RateLimitRequest request = request();
+    String obstacle = target.obstacle();
+    if (!obstacle.isEmpty()) {
+      return failed("no answer from " + target + ": " + obstacle);
     }
-    ManagedChannel channel =
-        NettyChannelBuilder.forAddress(target.host(), target.port()).usePlaintext().build();
     Answered answered = new Answered();
-    try {
+    try (Target.Connection connection = target.open()) {
       RateLimitResponse response =
           ClientCalls.blockingUnaryCall(
-              channel,
+              connection.channel(),
               RateLimitServiceGrpc.getShouldRateLimitMethod(),
               answered.on(
                   CallOptions.DEFAULT.withDeadlineAfter(DEADLINE_SECONDS, TimeUnit.SECONDS)),
-              request());
+              request);
       print(response);
       return CommandLineTool.OK;
     } catch (StatusRuntimeException e) {
       return failed(describe(e.getStatus(), answered.answered()));
-    } finally {
-      channel.shutdownNow();
     }
   }
 
   private int failed(String reason) {
     spec.commandLine().getErr().println("error: " + reason);
     return CommandLineTool.FAILED;
-  }
-
-  private static boolean isUnknown(String host) {
-    try {
-      return InetAddress.getAllByName(host).length == 0;
-    } catch (UnknownHostException e) {
-      return true;
-    }
   }
 
   private RateLimitRequest request() {

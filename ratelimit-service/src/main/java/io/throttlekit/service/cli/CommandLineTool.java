@@ -8,6 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
@@ -48,6 +49,7 @@ public final class CommandLineTool implements Runnable {
             .setOut(out)
             .setErr(err)
             .setExpandAtFiles(false)
+            .registerConverter(Long.class, CommandLineTool::whole)
             .setUsageHelpAutoWidth(false)
             .setParameterExceptionHandler(CommandLineTool::wrongUse)
             .setExecutionExceptionHandler((failure, command, parsed) -> {
@@ -68,9 +70,28 @@ public final class CommandLineTool implements Runnable {
   private static int wrongUse(ParameterException mistake, String[] arguments) {
     CommandLine command = mistake.getCommandLine();
     PrintWriter err = command.getErr();
-    err.println("error: " + mistake.getMessage() + meant(mistake));
+    err.println("error: " + inWords(mistake) + meant(mistake));
     err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
     return WRONG_USE;
+  }
+
+  private static String inWords(ParameterException mistake) {
+    if (!(mistake instanceof UnmatchedArgumentException unmatched)) {
+      return String.valueOf(mistake.getMessage());
+    }
+    String first = unmatched.getUnmatched().getFirst();
+    return (unmatched.isUnknownOption() ? "there is no option " : "nothing is expected here: ")
+        + "'"
+        + first
+        + "'";
+  }
+
+  private static Long whole(String text) {
+    try {
+      return Long.valueOf(text);
+    } catch (NumberFormatException e) {
+      throw new TypeConversionException("'" + text + "' is not a whole number");
+    }
   }
 
   private static String meant(ParameterException mistake) {

@@ -2,7 +2,6 @@ package io.throttlekit.service.cli;
 
 import java.util.ArrayList;
 import java.util.List;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
@@ -13,21 +12,16 @@ import picocli.CommandLine.TypeConversionException;
  */
 record DescriptorArgument(List<String> entries) {
 
-  /** Reads one argument. */
-  static final class Converter implements ITypeConverter<DescriptorArgument> {
-    @Override
-    public DescriptorArgument convert(String text) {
-      return parse(text);
-    }
-  }
-
   static DescriptorArgument parse(String text) {
     List<String> entries = new ArrayList<>();
     for (String entry : split(text)) {
       int equals = entry.indexOf('=');
       if (equals <= 0) {
         throw new TypeConversionException(
-            "'" + text + "' is not a descriptor: write key=value,key=value");
+            "'"
+                + text
+                + "' is not a descriptor: write key=value,key=value, and a comma in a value"
+                + " as '\\,'");
       }
       entries.add(entry.substring(0, equals));
       entries.add(entry.substring(equals + 1));
@@ -57,8 +51,13 @@ record DescriptorArgument(List<String> entries) {
   public String toString() {
     StringBuilder text = new StringBuilder();
     for (int i = 0; i < entries.size(); i += 2) {
-      text.append(i == 0 ? "" : ",").append(entries.get(i)).append('=').append(entries.get(i + 1));
+      text.append(i == 0 ? "" : ",").append(written(entries.get(i)));
+      text.append('=').append(written(entries.get(i + 1)));
     }
     return text.toString();
+  }
+
+  private static String written(String part) {
+    return part.replace("\\", "\\\\").replace(",", "\\,");
   }
 }

@@ -37,6 +37,7 @@ final class ExplainCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    List<DescriptorArgument> descriptors = asked.descriptors();
     PolicyReading reading = PolicyReading.of(policies, spec.commandLine());
     PolicyBook book = reading.result().book();
     if (book == null) {
@@ -45,7 +46,7 @@ final class ExplainCommand implements Callable<Integer> {
       err.println("error: " + counted(reading.errors(), "error") + " in the policies");
       return CommandLineTool.FAILED;
     }
-    for (DescriptorArgument descriptor : asked.descriptors()) {
+    for (DescriptorArgument descriptor : descriptors) {
       String[] entries = descriptor.entries().toArray(String[]::new);
       print(descriptor, new Explainer().explain(book, asked.domain(), entries));
     }

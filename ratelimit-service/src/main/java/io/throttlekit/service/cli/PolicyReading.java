@@ -49,8 +49,8 @@ record PolicyReading(int files, LoadResult result) {
     }
     List<Problem> problems = new ArrayList<>(read.problems());
     problems.addAll(loaded.problems());
-    return new PolicyReading(
-        read.sources().size() + read.problems().size(), new LoadResult(null, problems));
+    long unread = read.problems().stream().filter(p -> p.location().line() > 0).count();
+    return new PolicyReading(read.sources().size() + (int) unread, new LoadResult(null, problems));
   }
 
   long errors() {

@@ -29,9 +29,13 @@ import picocli.CommandLine.Spec;
     footer = {
       "Every field of the configuration file can be set by a variable THROTTLEKIT_SECTION_FIELD;",
       "the variables of envoyproxy/ratelimit are understood too.",
+      "Counters are in the memory of this process; stores outside it are not in this version.",
       "Exit code: 0 stopped, 1 cannot start, 2 wrong use or configuration."
     })
 final class ServeCommand implements Callable<Integer> {
+
+  /** Options that scripts may give already, and that have nothing to choose from yet. */
+  private static final String ONLY_MEMORY = "Counters are in memory in this version.";
 
   private final Map<String, String> environment;
 
@@ -55,13 +59,13 @@ final class ServeCommand implements Callable<Integer> {
   @Option(names = "--debug-port", paramLabel = "PORT", description = "Debug; 6070, 0 for any free.")
   private @Nullable String debugPort;
 
-  @Option(names = "--store", paramLabel = "URI", description = "Where counters live: memory.")
+  @Option(names = "--store", paramLabel = "URI", hidden = true, description = ONLY_MEMORY)
   private @Nullable String store;
 
-  @Option(names = "--region", paramLabel = "NAME", description = "Region of this process.")
+  @Option(names = "--region", paramLabel = "NAME", hidden = true, description = ONLY_MEMORY)
   private @Nullable String region;
 
-  @Option(names = "--coordinator", paramLabel = "URI", description = "Shares budgets: memory.")
+  @Option(names = "--coordinator", paramLabel = "URI", hidden = true, description = ONLY_MEMORY)
   private @Nullable String coordinator;
 
   @Option(names = "--print-config", description = "Show what is in force and why, and exit.")
@@ -90,6 +94,7 @@ final class ServeCommand implements Callable<Integer> {
       return CommandLineTool.OK;
     }
     LogOutput.configure(inForce.telemetry().logLevel(), inForce.telemetry().logFormat());
+    LoggerFactory.getLogger(RateLimitService.LIFECYCLE).info("{}", loaded.defaults());
     loaded.warnings().forEach(LoggerFactory.getLogger(ServeCommand.class)::warn);
     return serve(inForce, err);
   }
@@ -100,6 +105,7 @@ final class ServeCommand implements Callable<Integer> {
       Thread stopping = Thread.ofPlatform().name("stop").unstarted(() -> stopAndExit(service));
       Runtime.getRuntime().addShutdownHook(stopping);
       if (service.start()) {
+        LogOutput.openDecisions();
         PrintWriter out = spec.commandLine().getOut();
         out.println(service.readyLine());
         out.flush();

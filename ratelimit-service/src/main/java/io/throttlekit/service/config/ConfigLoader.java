@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * Puts together what is said of the configuration: the file, over it the environment, over it the
  * command line.
  *
- * <p>A process that was started with nothing but envoyproxy/ratelimit's environment begins with
- * that program's defaults. Thread-safe.
+ * <p>Where policies are read as envoyproxy/ratelimit reads them, that program's defaults apply.
+ * What else is configured, and where, changes only itself. Thread-safe.
  */
 public final class ConfigLoader {
 
@@ -25,28 +25,50 @@ public final class ConfigLoader {
   public LoadedConfig load(ServeFlags flags) {
     SettingValues values = new SettingValues();
     String file = flags.config() != null ? flags.config() : variable("THROTTLEKIT_CONFIG");
-    boolean standsIn =
-        flags.policies().isEmpty()
-            && file == null
-            && variable(Settings.POLICY_PATHS.variable()) == null
-            && PeerEnvironment.namesPolicies(environment);
-    PeerEnvironment peer = new PeerEnvironment(environment, values, standsIn);
-    if (standsIn) {
-      peer.putDefaults();
-    }
+    PeerEnvironment peer = new PeerEnvironment(environment, values);
     if (file != null) {
       readFile(file, flags.config() != null, values);
     }
     peer.read();
     OwnEnvironment.read(environment, values);
     flags.read(values);
+    boolean standsIn =
+        values.get(Settings.POLICY_PATHS).isEmpty() && !values.get(Settings.RUNTIME_ROOT).isEmpty();
+    if (standsIn) {
+      peer.putDefaults();
+    }
+    warnOfPort(values);
     warnOfStoreHealth(values);
     ServiceConfig config = ConfigAssembly.assemble(values);
     return new LoadedConfig(
         values.errors().isEmpty() ? config : null,
         values.errors(),
         values.warnings(),
+        defaults(standsIn, values),
         ConfigPrinter.print(values));
+  }
+
+  private static String defaults(boolean standIn, SettingValues values) {
+    return standIn
+        ? "the defaults of envoyproxy/ratelimit apply: policies are read where it reads them"
+            + " (%s), and policies.paths is not set".formatted(said(values, Settings.RUNTIME_ROOT))
+        : "the service's own defaults apply: policies are read from "
+            + said(values, Settings.POLICY_PATHS);
+  }
+
+  private static String said(SettingValues values, Setting<?> setting) {
+    return values.print(setting) + ", " + values.origin(setting);
+  }
+
+  private static void warnOfPort(SettingValues values) {
+    boolean said =
+        values.origin(Settings.GRPC_PORT) instanceof Origin.Option
+            || !values.get(Settings.GRPC_PORT).equals(Settings.GRPC_PORT.fallback());
+    if (said && !values.get(Settings.UNIX_SOCKET).isEmpty()) {
+      values.warn(
+          "grpc.port (%s) has no effect: gRPC is on the Unix socket %s"
+              .formatted(values.origin(Settings.GRPC_PORT), said(values, Settings.UNIX_SOCKET)));
+    }
   }
 
   private static void warnOfStoreHealth(SettingValues values) {

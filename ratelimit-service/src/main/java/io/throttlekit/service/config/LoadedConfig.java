@@ -9,7 +9,12 @@ import org.jspecify.annotations.Nullable;
  * @param config what is in force; null exactly when there are errors
  * @param errors every mistake, each with where it is
  * @param warnings what was set and means nothing
+ * @param defaults which defaults apply, and why
  * @param yaml every field in force and where it came from, without secrets
  */
 public record LoadedConfig(
-    @Nullable ServiceConfig config, List<String> errors, List<String> warnings, String yaml) {}
+    @Nullable ServiceConfig config,
+    List<String> errors,
+    List<String> warnings,
+    String defaults,
+    String yaml) {}

@@ -60,49 +60,43 @@ final class PeerEnvironment {
 
   private final Map<String, String> environment = new LinkedHashMap<>();
   private final SettingValues values;
-  private final boolean standsIn;
 
-  /**
-   * A reader of the variables that are not empty.
-   *
-   * @param standsIn whether the process was started with nothing but that program's environment
-   */
-  PeerEnvironment(Map<String, String> environment, SettingValues values, boolean standsIn) {
+  /** A reader of the variables that are not empty. */
+  PeerEnvironment(Map<String, String> environment, SettingValues values) {
     environment.forEach((name, value) -> {
       if (!value.isEmpty()) {
         this.environment.put(name, value);
       }
     });
     this.values = values;
-    this.standsIn = standsIn;
   }
 
-  /** Whether the variables say where that program's files are. */
-  static boolean namesPolicies(Map<String, String> environment) {
-    return isSet(environment, "RUNTIME_ROOT") || isSet(environment, "RUNTIME_SUBDIRECTORY");
-  }
-
-  /** What is in force there when nothing is configured. */
+  /** Puts what is in force there where nothing was said; to be asked for last. */
   void putDefaults() {
-    values.put(Settings.CHARGE_REJECTED, true, DEFAULT);
-    values.put(Settings.MERGE_DOMAINS, false, DEFAULT);
-    values.put(Settings.REQUIRE_AT_START, false, DEFAULT);
-    values.put(Settings.RETRY_AFTER, false, DEFAULT);
-    values.put(Settings.MAX_CONNECTION_AGE, Duration.ofHours(24), DEFAULT);
-    values.put(Settings.MAX_CONNECTION_AGE_GRACE, Duration.ofHours(1), DEFAULT);
-    values.put(Settings.LOG_LEVEL, "warn", DEFAULT);
-    values.put(Settings.SERVICE_NAME, "RateLimit", DEFAULT);
+    putDefault(Settings.CHARGE_REJECTED, true);
+    putDefault(Settings.MERGE_DOMAINS, false);
+    putDefault(Settings.REQUIRE_AT_START, false);
+    putDefault(Settings.RETRY_AFTER, false);
+    putDefault(Settings.MAX_CONNECTION_AGE, Duration.ofHours(24));
+    putDefault(Settings.MAX_CONNECTION_AGE_GRACE, Duration.ofHours(1));
+    putDefault(Settings.LOG_LEVEL, "warn");
+    putDefault(Settings.SERVICE_NAME, "RateLimit");
     if (Boolean.TRUE.equals(Forms.flag().parse(List.of(value("USE_PROMETHEUS"))))) {
-      values.put(Settings.METRICS_ADDRESS, ":9090", DEFAULT);
+      putDefault(Settings.METRICS_ADDRESS, ":9090");
+    }
+  }
+
+  private <T> void putDefault(Setting<T> setting, T value) {
+    if (values.origin(setting) instanceof Origin.Default) {
+      values.put(setting, value, DEFAULT);
     }
   }
 
   /** Puts what the variables say into the values. */
   void read() {
     readProvider();
-    if (namesPolicies(environment)
-        && values.origin(Settings.RUNTIME_ROOT) instanceof Origin.Default) {
-      values.put(Settings.RUNTIME_ROOT, "/srv/runtime_data/current", DEFAULT);
+    if (environment.containsKey("RUNTIME_SUBDIRECTORY")) {
+      putDefault(Settings.RUNTIME_ROOT, "/srv/runtime_data/current");
     }
     SAME.entrySet().stream()
         .sorted(Map.Entry.comparingByKey())
@@ -171,10 +165,10 @@ final class PeerEnvironment {
 
   private void readChargeRejected() {
     Boolean stop = flag("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT");
-    if (stop != null && (stop || standsIn)) {
+    if (stop != null && stop) { // false is that program's default: nothing is asked for
       values.put(
           Settings.CHARGE_REJECTED,
-          !stop,
+          false,
           new Origin.Variable("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT"));
     }
   }
@@ -195,10 +189,5 @@ final class PeerEnvironment {
 
   private String value(String name) {
     return environment.getOrDefault(name, "");
-  }
-
-  private static boolean isSet(Map<String, String> environment, String name) {
-    String value = environment.get(name);
-    return value != null && !value.isEmpty();
   }
 }

@@ -18,6 +18,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -148,13 +149,13 @@ public final class PolicyReloader implements AutoCloseable {
     }
     store.loaded(book, problems, now);
     problems.forEach(PolicyReloader::tell);
-    if (reading.sources().isEmpty()) { // as that program has it, which says nothing
-      LOG.warn(
-          "no policies: no file in {} is one by RUNTIME_APPDIRECTORY and RUNTIME_WATCH_ROOT",
-          watched().getFirst());
+    RuntimeFolder runtime = runtimeOf(config);
+    if (reading.sources().isEmpty() && runtime != null) { // as that program has it, which is silent
+      LOG.warn("{}", NothingCounts.in(runtime));
     }
     LOG.info(
-        "policies loaded (rules: {}, domains: {}, files: {})",
+        "policies loaded from {} (rules: {}, domains: {}, files: {})",
+        from(),
         book.rules().size(),
         book.domains().size(),
         reading.sources().size());
@@ -211,6 +212,10 @@ public final class PolicyReloader implements AutoCloseable {
     return runtime == null
         ? config.paths()
         : List.of(Path.of(runtime.root() + "/" + runtime.subdirectory()));
+  }
+
+  private String from() {
+    return watched().stream().map(Path::toString).collect(Collectors.joining(", "));
   }
 
   /** Where envoyproxy/ratelimit would look, when policies are read from there. */

@@ -16,6 +16,10 @@ import java.security.Signature;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What the TLS files held at one time, checked to fit together. Immutable. */
 final class TlsFiles {
@@ -44,6 +48,7 @@ final class TlsFiles {
    */
   static TlsFiles read(TlsConfig config) throws IOException {
     Path clientCa = config.clientCa();
+    checkPresent(Stream.of(config.certificate(), config.key(), clientCa).filter(Objects::nonNull));
     byte[] chainText = bytes(config.certificate());
     byte[] keyText = bytes(config.key());
     byte[] authoritiesText = clientCa == null ? new byte[0] : bytes(clientCa);
@@ -74,6 +79,15 @@ final class TlsFiles {
 
   boolean sameAs(TlsFiles other) {
     return Arrays.deepEquals(contents, other.contents);
+  }
+
+  /** All at once, so that whoever mounted a wrong folder is not told file by file. */
+  private static void checkPresent(Stream<Path> files) throws IOException {
+    List<Path> missing = files.filter(Files::notExists).toList();
+    if (missing.size() > 1) {
+      String names = missing.stream().map(Path::toString).collect(Collectors.joining(", "));
+      throw new IOException("there are no files " + names);
+    }
   }
 
   private static byte[] bytes(Path file) throws IOException {

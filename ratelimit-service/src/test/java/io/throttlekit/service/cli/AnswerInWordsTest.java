@@ -21,7 +21,9 @@ class AnswerInWordsTest {
   @Test
   void aWindowThatTheProtocolHasNoWordForIsNotCalledAUnit() {
     assertThat(new AnswerInWords(1).of(status(Code.OK, 9, 10, Unit.UNKNOWN)))
-        .isEqualTo("OK, 9 left, limit 10 per window of its own length (x), resets in 3 s");
+        .isEqualTo(
+            "OK, 9 left, limit 10 per window, of a length that the protocol has no word for (x),"
+                + " resets in 3 s");
   }
 
   @Test

@@ -181,6 +181,27 @@ class CommandLineToolTest {
   }
 
   @Test
+  void helpOffersNoStoreThatIsNotThere() {
+    assertThat(run("serve", "--help").out)
+        .contains("Counters are in the memory of this process")
+        .doesNotContain("--store")
+        .doesNotContain("--coordinator")
+        .doesNotContain("--region");
+  }
+
+  @Test
+  void checkOfAFolderWithoutPoliciesSaysSoAndBlamesNoLine() throws IOException {
+    Path empty = Files.createDirectory(folder.resolve("empty"));
+    Ran ran = run("check", empty.toString());
+    assertThat(ran.code).isEqualTo(1);
+    assertThat(ran.out)
+        .isEqualTo(
+            empty
+                + ": error: there is no *.yaml or *.yml file below this folder\n"
+                + "1 error, 0 warnings in 0 files\n");
+  }
+
+  @Test
   void anEmptyPathIsWrongUseAndNotTheFolderThatOneIsIn() {
     assertThat(run("check", "").err).startsWith("error: '' is not a path");
     assertThat(run("check", "").code).isEqualTo(2);
@@ -226,6 +247,10 @@ class CommandLineToolTest {
         "call localhost:80 --domain d a=b,           | 'a=b,' is not a descriptor",
         "call localhost:80 --domain d --hits x a=b   | --hits",
         "call localhost:80 --domain d --hits -1 a=b  | --hits has to be 0 or more",
+        "call localhost:80 --domain d --hits x a=b   | 'x' is not a whole number",
+        "serve extra                                 | nothing is expected here: 'extra'",
+        "check --jsno x                              | there is no option '--jsno'",
+        "explain --policies . --domain d a=b =x      | '=x' is not a descriptor",
         "explain --domain d a=b                      | --policies",
         "explain --policies /nowhere --domain d a=b  | no such file",
       })

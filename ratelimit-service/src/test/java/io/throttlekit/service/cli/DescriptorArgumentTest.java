@@ -21,6 +21,11 @@ class DescriptorArgumentTest {
         .containsExactly("a", "b,c", "d", "e\\");
   }
 
+  @Test
+  void isShownAsItCouldBeWrittenAgain() {
+    assertThat(DescriptorArgument.parse("a=b\\,c,d=e\\\\")).hasToString("a=b\\,c,d=e\\\\");
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"", "a", "=b", "a=b,", ",a=b", "a=b,,c=d"})
   void anythingElseIsRefusedWithTheForm(String text) {

@@ -45,6 +45,23 @@ class ConfigLoaderTest {
   }
 
   @Test
+  void aPortBesideAUnixSocketIsSaidToHaveNoEffect() {
+    Map<String, String> socket = Map.of("GRPC_UDS", "/run/s");
+    ServeFlags port = new ServeFlags(List.of("p"), null, "8081", null, null, null, null, null);
+    assertThat(new ConfigLoader(socket).load(port).warnings())
+        .containsExactly(
+            "grpc.port (--grpc-port) has no effect: gRPC is on the Unix socket /run/s, env"
+                + " GRPC_UDS");
+    assertThat(new ConfigLoader(socket).load(flags(null)).warnings()).isEmpty();
+    assertThat(new ConfigLoader(Map.of()).load(port).warnings()).isEmpty();
+    assertThat(
+            new ConfigLoader(Map.of("GRPC_UDS", "/run/s", "GRPC_PORT", "9"))
+                .load(flags(null))
+                .warnings())
+        .hasSize(1);
+  }
+
+  @Test
   void theCommandLineBeatsTheEnvironmentWhichBeatsTheFile() throws IOException {
     String file =
         file("grpc: {port: 1}\nhttp: {port: 1}\ndebug: {port: 1}\nstore: {max_counters: 9}");

@@ -11,6 +11,7 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStatus;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
+import io.throttlekit.service.Logged;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.config.HttpConfig;
 import io.throttlekit.service.rls.InvalidRequestException;
@@ -224,8 +225,11 @@ class JsonRouteTest {
 
   @Test
   void aBugIs500AndTheServerLives() throws Exception {
-    assertThat(post("{\"domain\":\"bug\"}").statusCode()).isEqualTo(500);
-    assertThat(post("{\"domain\":\"broken\"}").statusCode()).isEqualTo(500);
+    try (Logged logged = Logged.by(HttpListener.class)) {
+      assertThat(post("{\"domain\":\"bug\"}").statusCode()).isEqualTo(500);
+      assertThat(post("{\"domain\":\"broken\"}").statusCode()).isEqualTo(500);
+      assertThat(logged.lines()).containsExactly("SEVERE /json failed", "SEVERE /json failed");
+    }
     assertThat(post("{\"domain\":\"x\"}").statusCode()).isEqualTo(200);
   }
 

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.service.Logged;
 import io.throttlekit.service.config.PolicyConfig;
 import io.throttlekit.service.config.RuntimeFolder;
 import java.io.IOException;
@@ -17,10 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
-import java.util.logging.StreamHandler;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,7 +25,6 @@ import org.junit.jupiter.api.io.TempDir;
 class PolicyReloaderTest {
 
   @TempDir private Path folder;
-
   private final PolicyStore store = new PolicyStore();
   private final List<Boolean> loads = new ArrayList<>();
   private final List<PolicyReloader> reloaders = new ArrayList<>();
@@ -95,10 +91,13 @@ class PolicyReloaderTest {
               }
             });
     reloaders.add(reloader);
-    reloader.start();
-    await().until(() -> heard.get() == 1);
-    write("a.yaml", "a", 2);
-    await().until(() -> heard.get() == 2);
+    try (Logged logged = Logged.by(PolicyReloader.class)) {
+      reloader.start();
+      await().until(() -> heard.get() == 1);
+      write("a.yaml", "a", 2);
+      await().until(() -> heard.get() == 2);
+      assertThat(logged.lines()).contains("SEVERE the policy files could not be looked at");
+    }
     assertThat(limit("a")).isEqualTo(2);
   }
 
@@ -278,11 +277,43 @@ class PolicyReloaderTest {
     write("rl/config/a.yaml", "a", 1);
     RuntimeFolder runtime = new RuntimeFolder(folder, "rl", "conf", true, true);
     List<String> logged = logged(reloader(config(List.of(), runtime))::poll);
+    String base = folder + "/rl";
     assertThat(logged.getFirst())
         .isEqualTo(
-            "WARNING no policies: no file in "
-                + folder.resolve("rl")
-                + " is one by RUNTIME_APPDIRECTORY and RUNTIME_WATCH_ROOT");
+            "WARNING no policies, so every request is admitted: with RUNTIME_APPDIRECTORY=conf and"
+                + " RUNTIME_WATCH_ROOT=true only files in %s/conf, or named %s/conf.*, are read;"
+                    .formatted(base, base)
+                + " skipped %s/config/a.yaml: move it to %s/conf/config/a.yaml, or set"
+                    .formatted(base, base)
+                + " RUNTIME_APPDIRECTORY=config");
+    assertThat(book().domains()).isEmpty();
+  }
+
+  @Test
+  void policiesBesideTheFolderThatCountsAreNamedWithTheirRightPlace() throws IOException {
+    Files.createDirectories(folder.resolve("rl"));
+    Path first = write("rl/a.yaml", "a", 1);
+    write("rl/b.yaml", "b", 1);
+    RuntimeFolder runtime = new RuntimeFolder(folder, "rl", "config", true, true);
+    assertThat(logged(reloader(config(List.of(), runtime))::poll).getFirst())
+        .endsWith(
+            "; skipped %s and 1 more: move it to %s/rl/config/a.yaml".formatted(first, folder));
+  }
+
+  @Test
+  void aRuntimeFolderThatIsEmptiedEndsEveryLimitAndSaysSo() throws IOException {
+    Files.createDirectories(folder.resolve("rl/config"));
+    Path only = write("rl/config/a.yaml", "a", 1);
+    RuntimeFolder runtime = new RuntimeFolder(folder, "rl", "config", false, true);
+    PolicyReloader reloader = reloader(config(List.of(), runtime));
+    assertThat(logged(reloader::poll))
+        .containsExactly(
+            "INFO policies loaded from %s/rl (rules: 1, domains: 1, files: 1)".formatted(folder));
+    Files.delete(only);
+    assertThat(logged(() -> pollTwice(reloader)).getFirst())
+        .isEqualTo(
+            "WARNING no policies, so every request is admitted: there is no file in "
+                + folder.resolve("rl/config"));
     assertThat(book().domains()).isEmpty();
   }
 
@@ -292,26 +323,10 @@ class PolicyReloaderTest {
 
   /** What the action logs: level and text. */
   private static List<String> logged(Runnable action) {
-    Logger logger = Logger.getLogger(PolicyReloader.class.getName());
-    List<String> lines = new ArrayList<>();
-    Handler handler =
-        new StreamHandler() {
-          @Override
-          public synchronized void publish(LogRecord record) {
-            lines.add(
-                record.getLevel()
-                    + " "
-                    + record.getMessage()
-                    + (record.getThrown() == null ? "" : "\n" + record.getThrown()));
-          }
-        };
-    logger.addHandler(handler);
-    try {
+    try (Logged logged = Logged.by(PolicyReloader.class)) {
       action.run();
-    } finally {
-      logger.removeHandler(handler);
+      return logged.linesWithCauses();
     }
-    return lines;
   }
 
   @Test

@@ -21,6 +21,7 @@ import io.grpc.reflection.v1.ServerReflectionGrpc;
 import io.grpc.reflection.v1.ServerReflectionRequest;
 import io.grpc.reflection.v1.ServerReflectionResponse;
 import io.grpc.stub.StreamObserver;
+import io.throttlekit.service.Logged;
 import io.throttlekit.service.server.Health.Obstacle;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -119,7 +120,11 @@ class DrainTest {
     ManagedChannel channel = Channels.to(server);
     CompletableFuture<Status> ended = new CompletableFuture<>();
     var _ = open(channel, ended);
-    server.stop();
+    try (Logged logged = Logged.by(GrpcServer.class)) {
+      server.stop();
+      assertThat(logged.lines())
+          .containsExactly("WARNING calls were still in progress after PT0.2S, they are cut");
+    }
     assertThat(ended.get().getCode()).isIn(Status.Code.UNAVAILABLE, Status.Code.CANCELLED);
     channel.shutdownNow();
   }

@@ -10,6 +10,7 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
 import io.throttlekit.TimeSource;
+import io.throttlekit.service.Logged;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Set;
@@ -65,12 +66,16 @@ class EventLoopTest {
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE, clock);
     GrpcServer server = setup.serve(Setup.loopback());
     ManagedChannel channel = Channels.to(server);
-    for (Throwable unexpected :
-        List.of(new IllegalStateException("password=secret"), new StackOverflowError())) {
-      clock.failure.set(unexpected);
-      assertThatThrownBy(() -> ask(channel, "max"))
-          .isInstanceOf(StatusRuntimeException.class)
-          .hasMessage("INTERNAL: internal error");
+    try (Logged logged = Logged.by(RateLimitCall.class)) {
+      for (Throwable unexpected :
+          List.of(new IllegalStateException("password=secret"), new StackOverflowError())) {
+        clock.failure.set(unexpected);
+        assertThatThrownBy(() -> ask(channel, "max"))
+            .isInstanceOf(StatusRuntimeException.class)
+            .hasMessage("INTERNAL: internal error");
+      }
+      String line = "SEVERE a rate limit request failed";
+      assertThat(logged.lines()).containsExactly(line, line);
     }
     assertThat(setup.metrics.lines())
         .contains("ratelimit.service.call.should_rate_limit.service_error: 2");

@@ -121,6 +121,10 @@ class ServerTlsTest {
     assertThatThrownBy(() -> ServerTls.follow(config, Duration.ofSeconds(1)))
         .isInstanceOf(ListenException.class)
         .hasMessage("cannot serve TLS: there is no file " + folder.resolve("absent.pem"));
+    Path none = folder.resolve("none");
+    TlsConfig wrongFolder = new TlsConfig(none.resolve("a"), none.resolve("b"), null, null);
+    assertThatThrownBy(() -> ServerTls.follow(wrongFolder, Duration.ofSeconds(1)))
+        .hasMessage("cannot serve TLS: there are no files %s/a, %s/b".formatted(none, none));
   }
 
   @ParameterizedTest

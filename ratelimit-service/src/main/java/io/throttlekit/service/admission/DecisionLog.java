@@ -1,0 +1,70 @@
+package io.throttlekit.service.admission;
+
+import io.throttlekit.Decision;
+import io.throttlekit.descriptors.Rule;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One debug line per decision, for whoever wants to know why a request was refused. Ask {@link #on}
+ * first: the line costs far more than the decision. Thread-safe.
+ */
+final class DecisionLog {
+
+  private static final Logger LOG = LoggerFactory.getLogger(DecisionLog.class);
+  private static final int LONGEST = 60;
+
+  private DecisionLog() {}
+
+  static boolean on() {
+    return LOG.isDebugEnabled();
+  }
+
+  static void tell(RateLimitRequest request, Answer answer) {
+    StringBuilder line = new StringBuilder(shown(request.domain()));
+    line.append(answer.admitted() ? ": admitted" : ": refused");
+    List<Verdict> verdicts = answer.verdicts();
+    for (int i = 0; i < verdicts.size(); i++) {
+      line.append("; ");
+      append(line, request.descriptors().get(i).entries());
+      line.append(": ");
+      append(line, verdicts.get(i));
+    }
+    LOG.debug("{}", line);
+  }
+
+  private static void append(StringBuilder line, String[] entries) {
+    for (int i = 0; i < entries.length; i += 2) {
+      line.append(i == 0 ? "" : ",").append(shown(entries[i]));
+      line.append('=').append(shown(entries[i + 1]));
+    }
+  }
+
+  private static void append(StringBuilder line, Verdict verdict) {
+    Rule rule = verdict.rule();
+    if (rule == null) {
+      line.append("no rule");
+      return;
+    }
+    line.append("rule ").append(rule.path());
+    Decision decision = verdict.decision();
+    if (decision == null) {
+      line.append(" without a limit");
+      return;
+    }
+    line.append(verdict.refused() ? " over its limit, " : ", ");
+    line.append(verdict.remaining()).append(" of ").append(decision.limit()).append(" left");
+  }
+
+  /** Callers choose these texts: they are cut, and cannot begin a line of their own. */
+  private static String shown(String text) {
+    StringBuilder shown = new StringBuilder();
+    int end = Math.min(text.length(), LONGEST);
+    for (int i = 0; i < end; i++) {
+      char c = text.charAt(i);
+      shown.append(Character.isISOControl(c) || c == '\u2028' || c == '\u2029' ? '\ufffd' : c);
+    }
+    return shown.append(end < text.length() ? "…" : "").toString();
+  }
+}

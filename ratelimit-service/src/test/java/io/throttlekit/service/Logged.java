@@ -1,0 +1,80 @@
+package io.throttlekit.service;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.StreamHandler;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a logger and those below it say while this is open, kept from the output of the build: a
+ * failure that a test provokes must not look like one of the test.
+ */
+public final class Logged implements AutoCloseable {
+
+  private final Logger logger;
+  private final boolean usesParents;
+  private final @Nullable Level level;
+  private final List<LogRecord> records = new ArrayList<>();
+  private final Handler handler =
+      new StreamHandler() {
+        @Override
+        public void publish(LogRecord record) {
+          synchronized (records) {
+            records.add(record);
+          }
+        }
+      };
+
+  private Logged(String name, @Nullable Level lowest) {
+    this.logger = Logger.getLogger(name);
+    this.usesParents = logger.getUseParentHandlers();
+    this.level = logger.getLevel();
+    if (lowest != null) {
+      logger.setLevel(lowest);
+    }
+    logger.setUseParentHandlers(false);
+    logger.addHandler(handler);
+  }
+
+  /** What {@code source} says. */
+  public static Logged by(Class<?> source) {
+    return new Logged(source.getName(), null);
+  }
+
+  /** What {@code source} says from {@code lowest} on. */
+  public static Logged by(Class<?> source, Level lowest) {
+    return new Logged(source.getName(), lowest);
+  }
+
+  /** Level and text of each line so far. */
+  public List<String> lines() {
+    synchronized (records) {
+      return records.stream().map(r -> r.getLevel() + " " + r.getMessage()).toList();
+    }
+  }
+
+  /** The same, and behind a line what was thrown, if anything. */
+  public List<String> linesWithCauses() {
+    synchronized (records) {
+      return records.stream()
+          .map(r ->
+              r.getLevel()
+                  + " "
+                  + r.getMessage()
+                  + (r.getThrown() == null ? "" : "\n" + r.getThrown()))
+          .toList();
+    }
+  }
+
+  /** Restores the logger. */
+  @Override
+  public void close() {
+    logger.removeHandler(handler);
+    logger.setUseParentHandlers(usesParents);
+    logger.setLevel(level);
+  }
+}

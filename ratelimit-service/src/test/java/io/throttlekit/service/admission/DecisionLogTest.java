@@ -1,0 +1,54 @@
+package io.throttlekit.service.admission;
+
+import static io.throttlekit.service.admission.Deciding.charge;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.descriptors.Descriptor;
+import io.throttlekit.service.Logged;
+import java.util.logging.Level;
+import org.junit.jupiter.api.Test;
+
+class DecisionLogTest {
+
+  private final Deciding service =
+      Deciding.by(
+          """
+          - {key: one, rate_limit: {unit: minute, requests_per_unit: 1}}
+          - {key: free, rate_limit: {unlimited: true}}
+          """);
+
+  @Test
+  void everyDecisionIsOneDebugLineWithRulesAndWhatIsLeft() {
+    try (Logged logged = Logged.by(DecisionLog.class, Level.FINE)) {
+      service.ask(charge("one"));
+      service.ask(charge("one"));
+      service.ask(charge("free"), charge("none"), charge("one"));
+      service.ask("other", 1, charge("one"));
+      assertThat(logged.lines())
+          .containsExactly(
+              "FINE d: admitted; one=v: rule one, 0 of 1 left",
+              "FINE d: refused; one=v: rule one over its limit, 0 of 1 left",
+              "FINE d: refused; free=v: rule free without a limit; none=v: no rule; one=v: rule one"
+                  + " over its limit, 0 of 1 left",
+              "FINE other: admitted; one=v: no rule");
+    }
+  }
+
+  @Test
+  void whatCallersWriteIsCutAndCannotForgeALine() {
+    try (Logged logged = Logged.by(DecisionLog.class, Level.FINE)) {
+      String[] entries = {"k\ninfo", "x".repeat(61)};
+      service.ask(new Descriptor(entries, null, Descriptor.HITS_UNSET, false));
+      assertThat(logged.lines())
+          .containsExactly("FINE d: admitted; k\ufffdinfo=" + "x".repeat(60) + "…: no rule");
+    }
+  }
+
+  @Test
+  void nothingIsSaidWithoutDebug() {
+    try (Logged logged = Logged.by(DecisionLog.class, Level.INFO)) {
+      service.ask(charge("one"));
+      assertThat(logged.lines()).isEmpty();
+    }
+  }
+}

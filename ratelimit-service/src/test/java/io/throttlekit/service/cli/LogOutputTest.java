@@ -1,0 +1,68 @@
+package io.throttlekit.service.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.service.RateLimitService;
+import java.util.List;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class LogOutputTest {
+
+  private static final Logger ROOT = Logger.getLogger("");
+
+  private final List<Handler> before = List.of(ROOT.getHandlers());
+
+  @AfterEach
+  void restore() {
+    LogOutput.configure("info", "text");
+    LogOutput.openDecisions();
+    for (Handler handler : ROOT.getHandlers()) {
+      ROOT.removeHandler(handler);
+    }
+    before.forEach(ROOT::addHandler);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "trace, FINEST,  FINEST",
+    "debug, FINE,    INFO",
+    "info,  INFO,    INFO",
+    "warn,  WARNING, WARNING",
+    "error, SEVERE,  SEVERE"
+  })
+  void debugOpensThisProgramAloneAndTraceItsLibrariesToo(
+      String level, String ours, String libraries) {
+    LogOutput.configure(level, "text");
+    assertThat(lowest("io.throttlekit.service.policies.X")).isEqualTo(Level.parse(ours));
+    assertThat(lowest("io.grpc.netty.X")).isEqualTo(Level.parse(libraries));
+  }
+
+  @Test
+  void howTheServiceBeganAndEndedIsToldAtAnyLevel() {
+    LogOutput.configure("error", "text");
+    assertThat(Logger.getLogger(RateLimitService.LIFECYCLE).isLoggable(Level.INFO)).isTrue();
+  }
+
+  @Test
+  void decisionsAreToldFromTheFirstThatCounts() {
+    String decisions = "io.throttlekit.service.admission.DecisionLog";
+    LogOutput.configure("debug", "text");
+    assertThat(lowest(decisions)).as("while warming up").isEqualTo(Level.INFO);
+    LogOutput.openDecisions();
+    assertThat(lowest(decisions)).isEqualTo(Level.FINE);
+  }
+
+  private static Level lowest(String logger) {
+    Logger asked = Logger.getLogger(logger);
+    return List.of(Level.FINEST, Level.FINE, Level.INFO, Level.WARNING, Level.SEVERE).stream()
+        .filter(asked::isLoggable)
+        .findFirst()
+        .orElse(Level.OFF);
+  }
+}
