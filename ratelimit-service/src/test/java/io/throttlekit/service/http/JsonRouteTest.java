@@ -278,6 +278,8 @@ class JsonRouteTest {
       assertThat(socket.getInputStream().readAllBytes()).isEmpty();
     }
     assertThat(post(VALID).statusCode()).isEqualTo(200);
+    assertThat(System.getProperty("jdk.httpserver.maxConnections")).isEqualTo("1024");
+    assertThat(System.getProperty("sun.net.httpserver.maxReqTime")).isEqualTo("5");
   }
 
   @Test
