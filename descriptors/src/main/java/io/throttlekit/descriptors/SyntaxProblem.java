@@ -1,6 +1,9 @@
 package io.throttlekit.descriptors;
 
 import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.exceptions.Mark;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.ReaderException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
@@ -11,15 +14,7 @@ final class SyntaxProblem {
 
   static void report(String file, String text, YamlEngineException e, Problems problems) {
     switch (e) {
-      case MarkedYamlEngineException marked ->
-          problems.error(
-              marked
-                  .getProblemMark()
-                  .or(marked::getContextMark)
-                  .map(mark -> new SourceLocation(file, mark.getLine() + 1, mark.getColumn() + 1))
-                  .orElse(new SourceLocation(file, 1, 1)),
-              "not valid YAML: " + String.valueOf(marked.getProblem()).strip(),
-              marked.getContext() == null ? "" : marked.getContext().strip());
+      case MarkedYamlEngineException marked -> report(file, marked, problems);
       case ReaderException reader ->
           problems.error(
               SourceText.locate(file, text, reader.getPosition()),
@@ -32,5 +27,57 @@ final class SyntaxProblem {
               "not valid YAML: " + String.valueOf(e.getMessage()).lines().findFirst().orElse(""),
               "");
     }
+  }
+
+  private static void report(String file, MarkedYamlEngineException e, Problems problems) {
+    String problem = onOneLine(e.getProblem()).replaceFirst("\\. \\(Do not use .*", "");
+    String context = onOneLine(e.getContext());
+    SourceLocation begun = place(file, e.getContextMark().or(e::getProblemMark));
+    SourceLocation met = place(file, e.getProblemMark().or(e::getContextMark));
+    if (context.equals("while scanning an alias")) {
+      problems.error(
+          begun,
+          "not valid YAML: `*` begins an alias here",
+          "a text that begins with * needs quotes");
+    } else if (context.equals("while scanning a quoted scalar")) {
+      problems.error(begun, "not valid YAML: this quote is never closed", "close it");
+    } else {
+      problems.error(met, "not valid YAML: " + problem, hint(problem, context, begun));
+    }
+  }
+
+  /** What is behind most of the parser's findings. */
+  private static String hint(String problem, String context, SourceLocation begun) {
+    if (problem.startsWith("mapping values are not allowed")) {
+      return "a text with `: ` in it needs quotes, or this line is indented too far";
+    }
+    if (problem.contains("(TAB)")) {
+      return "indent with spaces";
+    }
+    if (problem.contains("that cannot start any token")) {
+      return "a text that begins with this character needs quotes";
+    }
+    if (problem.startsWith("expected <block end>")) {
+      return "this line is not indented as those of the list or mapping that begins at "
+          + begun.line()
+          + ":"
+          + begun.column();
+    }
+    if (context.equals("while parsing a flow node")) {
+      return "a [ or { before it is not closed";
+    }
+    if (context.startsWith("while parsing a flow")) {
+      return "the [ or { at " + begun.line() + ":" + begun.column() + " is not closed";
+    }
+    return context;
+  }
+
+  private static SourceLocation place(String file, Optional<Mark> mark) {
+    return mark.map(at -> new SourceLocation(file, at.getLine() + 1, at.getColumn() + 1))
+        .orElse(new SourceLocation(file, 1, 1));
+  }
+
+  private static String onOneLine(@Nullable String text) {
+    return text == null ? "" : text.strip().replaceAll("\\s+", " ");
   }
 }
