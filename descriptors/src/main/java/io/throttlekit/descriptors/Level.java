@@ -1,6 +1,7 @@
 package io.throttlekit.descriptors;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -27,6 +28,7 @@ final class Level {
   private final @Nullable CompiledDescriptor[] table; // open addressing, at most half full
   private final int probes; // whatever is in the table is found by so many, or by none
   private final CompiledDescriptor[] crowded; // what found no room near its slot, by text
+  private final String[] crowdedTexts; // of each of these
   private final CompiledDescriptor[] wildcards;
   private final boolean anyWithValue;
 
@@ -50,6 +52,7 @@ final class Level {
     this.probes = roomless.isEmpty() ? most : MOST_PROBES;
     roomless.sort(Comparator.comparing(descriptor -> descriptor.composite));
     this.crowded = roomless.toArray(CompiledDescriptor[]::new);
+    this.crowdedTexts = roomless.stream().map(d -> d.composite).toArray(String[]::new);
   }
 
   List<CompiledDescriptor> inOrder() {
@@ -83,7 +86,7 @@ final class Level {
         return candidate;
       }
     }
-    return crowded.length == 0 ? null : amongCrowded(key, value);
+    return amongCrowded(key, value);
   }
 
   /** The descriptor whose text is {@code text}, or {@code null}. */
@@ -95,28 +98,15 @@ final class Level {
         return candidate;
       }
     }
-    return crowded.length == 0 ? null : amongCrowded(text);
+    int crowdedAt = Arrays.binarySearch(crowdedTexts, text);
+    return crowdedAt < 0 ? null : crowded[crowdedAt];
   }
 
   private @Nullable CompiledDescriptor amongCrowded(String key, String value) {
     int low = 0;
     for (int high = crowded.length - 1; low <= high; ) {
       int middle = (low + high) >>> 1;
-      int order = CompositeText.compare(crowded[middle].composite, key, value);
-      if (order == 0) {
-        return crowded[middle];
-      }
-      low = order < 0 ? middle + 1 : low;
-      high = order < 0 ? high : middle - 1;
-    }
-    return null;
-  }
-
-  private @Nullable CompiledDescriptor amongCrowded(String text) {
-    int low = 0;
-    for (int high = crowded.length - 1; low <= high; ) {
-      int middle = (low + high) >>> 1;
-      int order = crowded[middle].composite.compareTo(text);
+      int order = CompositeText.compare(crowdedTexts[middle], key, value);
       if (order == 0) {
         return crowded[middle];
       }

@@ -121,10 +121,7 @@ public final class InMemoryStore {
       Outcome outcome = settlement.settle();
       if (outcome != null) {
         for (int i = 0; i < settlement.size(); i++) {
-          Counter counter = settlement.counter(i);
-          if (!settlement.isStandIn(counter)) {
-            keep(counter, settlement.charge(i), outcome.decisions().get(i), now);
-          }
+          keep(settlement.counter(i), settlement.charge(i), outcome.decisions().get(i), now);
         }
         forgotten.add(lost.size());
         return outcome;

@@ -3,12 +3,14 @@ package io.throttlekit.store;
 import io.throttlekit.Charge;
 import io.throttlekit.Claim;
 import io.throttlekit.Cost;
+import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +28,7 @@ final class Settlement {
   private final Charge[] charges;
   private final Counter[] counters;
   private final Decision[] decisions;
-  private List<Counter> standIns = List.of();
+  private Map<CounterKey, Counter> standIns = Map.of();
 
   /** The draft of a charge's counter before that charge. */
   private final @Nullable Object[] before;
@@ -74,19 +76,9 @@ final class Settlement {
    * for the same key already. Claims that would count something there are not settled.
    */
   void standIn(int index, Counter counter) {
-    for (Counter known : standIns) {
-      if (known.isFor(charges[index].key())) {
-        counters[index] = known;
-        return;
-      }
-    }
-    standIns = standIns.isEmpty() ? new ArrayList<>() : standIns;
-    standIns.add(counter);
-    counters[index] = counter;
-  }
-
-  boolean isStandIn(Counter counter) {
-    return standIns.contains(counter);
+    standIns = standIns.isEmpty() ? new HashMap<>() : standIns;
+    Counter known = standIns.putIfAbsent(counter.key, counter);
+    counters[index] = known == null ? counter : known;
   }
 
   /**
@@ -107,7 +99,7 @@ final class Settlement {
         holding++;
       }
       boolean admitted = decide(held, found);
-      settled = standInsStayUnused();
+      settled = standIns.isEmpty() || standInsStayUnused();
       return settled ? new Outcome(admitted, List.of(decisions)) : null;
     } finally {
       for (int i = 0; i < holding; i++) {
@@ -117,8 +109,8 @@ final class Settlement {
   }
 
   private boolean standInsStayUnused() {
-    for (int i = 0; i < standIns.size(); i++) {
-      if (standIns.get(i).draft != null) {
+    for (Counter counter : standIns.values()) {
+      if (counter.draft != null) {
         return false;
       }
     }
@@ -149,7 +141,9 @@ final class Settlement {
       for (int i = 0; i < held.length; i++) {
         held[i].draft = found[i];
       }
-      waitForAllOfACounter();
+      if (held.length < charges.length) {
+        waitForAllOfACounter();
+      }
       chargeOnlyWhatAlwaysCounts(0, charges.length);
     }
     return admitted;
@@ -189,35 +183,32 @@ final class Settlement {
    * do not count, it may have fitted.
    */
   private static Decision refusing(Decision charged, Decision refusal) {
-    return charged.admitted()
-        ? Decision.refuse(
-            charged.limit(),
-            charged.remaining(),
-            charged.resetAfterMillis(),
-            refusal.retryAfterMillis())
-        : charged;
+    return charged.admitted() ? refusedFor(charged, refusal.retryAfterMillis()) : charged;
+  }
+
+  private static Decision refusedFor(Decision decision, long retryAfterMillis) {
+    return Decision.refuse(
+        decision.limit(), decision.remaining(), decision.resetAfterMillis(), retryAfterMillis);
   }
 
   /** Of charges on one counter, a refused one waits until those before it fit together with it. */
   private void waitForAllOfACounter() {
     for (int i = 1; i < charges.length; i++) {
+      Decision refusal = decisions[i];
+      if (refusal.admitted()) {
+        continue;
+      }
       long together = charges[i].cost();
       for (int j = 0; j < i && together > 0; j++) {
         if (counters[j].order == counters[i].order) {
           together = Math.min(Cost.MAX, together + Math.max(0, charges[j].cost()));
         }
       }
-      Decision refusal = decisions[i];
-      if (!refusal.admitted() && together > charges[i].cost()) {
+      if (together > charges[i].cost()) {
         Charge all = new Charge(charges[i].key(), charges[i].algorithm(), together, Overrun.REFUSE);
         long wait =
             Counter.transition(all, counters[i].draft, nowMillis).decision().retryAfterMillis();
-        decisions[i] =
-            Decision.refuse(
-                refusal.limit(),
-                refusal.remaining(),
-                refusal.resetAfterMillis(),
-                Math.max(refusal.retryAfterMillis(), wait));
+        decisions[i] = refusedFor(refusal, Math.max(refusal.retryAfterMillis(), wait));
       }
     }
   }

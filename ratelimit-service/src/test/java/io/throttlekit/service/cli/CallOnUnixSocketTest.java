@@ -5,10 +5,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.netty.bootstrap.AbstractBootstrap;
 import io.netty.channel.epoll.Epoll;
-import io.throttlekit.TimeSource;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.RateLimitService;
-import io.throttlekit.service.config.ConfigLoader;
 import io.throttlekit.service.config.ServeFlags;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -17,7 +15,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -78,11 +75,6 @@ class CallOnUnixSocketTest {
             "GRPC_UDS",
             socket.toString());
     ServeFlags flags = new ServeFlags(List.of(), null, null, "0", "0", null, null, null);
-    RateLimitService service =
-        new RateLimitService(
-            Objects.requireNonNull(new ConfigLoader(environment).load(flags).config()),
-            TimeSource.system());
-    assertThat(service.start()).isTrue();
-    return service;
+    return Serving.with(environment, flags);
   }
 }

@@ -2,9 +2,7 @@ package io.throttlekit.service.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.TimeSource;
 import io.throttlekit.service.RateLimitService;
-import io.throttlekit.service.config.ConfigLoader;
 import io.throttlekit.service.config.ServeFlags;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -14,7 +12,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
@@ -363,12 +360,7 @@ class CommandLineToolTest {
             "THROTTLEKIT_HTTP_HOST", "127.0.0.1",
             "THROTTLEKIT_WARM_UP_REQUESTS", "0");
     ServeFlags flags = new ServeFlags(List.of(), null, "0", "0", "0", null, null, null);
-    RateLimitService service =
-        new RateLimitService(
-            Objects.requireNonNull(new ConfigLoader(environment).load(flags).config()),
-            TimeSource.system());
-    assertThat(service.start()).isTrue();
-    return service;
+    return Serving.with(environment, flags);
   }
 
   private static Ran run(String... arguments) {

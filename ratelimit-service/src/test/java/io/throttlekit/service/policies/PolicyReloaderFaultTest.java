@@ -2,10 +2,10 @@ package io.throttlekit.service.policies;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.LoadOptions;
 import io.throttlekit.descriptors.PolicyLoader;
 import io.throttlekit.service.config.PolicyConfig;
+import io.throttlekit.service.server.FixedTime;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -90,7 +90,7 @@ class PolicyReloaderFaultTest {
         new PolicyReloader(
             new PolicyConfig(List.of(folder), null, true, Duration.ofSeconds(1), true),
             store,
-            new FarFuture(),
+            new FixedTime(FAR_FUTURE),
             loads::add,
             sources -> {
               if (times.getAndDecrement() > 0) {
@@ -145,17 +145,5 @@ class PolicyReloaderFaultTest {
         .limits()
         .getFirst()
         .requestsPerUnit();
-  }
-
-  private static final class FarFuture implements TimeSource {
-    @Override
-    public long wallMillis() {
-      return FAR_FUTURE;
-    }
-
-    @Override
-    public long monotonicNanos() {
-      return 0;
-    }
   }
 }

@@ -3,11 +3,11 @@ package io.throttlekit.service.policies;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.config.PolicyConfig;
 import io.throttlekit.service.config.RuntimeFolder;
+import io.throttlekit.service.server.FixedTime;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -84,7 +84,7 @@ class PolicyReloaderTest {
         new PolicyReloader(
             config,
             store,
-            new FarFuture(),
+            new FixedTime(FAR_FUTURE),
             _ -> {
               if (heard.incrementAndGet() == 1) {
                 throw new StackOverflowError("as deep policies could give");
@@ -347,7 +347,8 @@ class PolicyReloaderTest {
   }
 
   private PolicyReloader reloader(PolicyConfig config) {
-    PolicyReloader reloader = new PolicyReloader(config, store, new FarFuture(), loads::add);
+    PolicyReloader reloader =
+        new PolicyReloader(config, store, new FixedTime(FAR_FUTURE), loads::add);
     reloaders.add(reloader);
     return reloader;
   }
@@ -384,17 +385,5 @@ class PolicyReloaderTest {
         .limits()
         .getFirst()
         .requestsPerUnit();
-  }
-
-  private static final class FarFuture implements TimeSource {
-    @Override
-    public long wallMillis() {
-      return FAR_FUTURE;
-    }
-
-    @Override
-    public long monotonicNanos() {
-      return 0;
-    }
   }
 }

@@ -1,0 +1,24 @@
+package io.throttlekit.service.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.RateLimitService;
+import io.throttlekit.service.config.ConfigLoader;
+import io.throttlekit.service.config.ServeFlags;
+import java.util.Map;
+import java.util.Objects;
+
+/** A service in this process, for command lines that ask one. */
+final class Serving {
+  private Serving() {}
+
+  static RateLimitService with(Map<String, String> environment, ServeFlags flags) {
+    RateLimitService service =
+        new RateLimitService(
+            Objects.requireNonNull(new ConfigLoader(environment).load(flags).config()),
+            TimeSource.system());
+    assertThat(service.start()).isTrue();
+    return service;
+  }
+}
