@@ -10,18 +10,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each counter has its place in one of two slots, by two hashes, or in a neighbour of one of
  * them; where all four are full, the counter that came last takes the first. A look-up leaves out a
- * counter that the cache should hear of: at its first requests, at every 64th afterwards, so that
- * the cache still knows what is asked for often, and when its time in the cache may be up. There
- * are a few slots for each counter of the store, not more: a table that stays in the processor's
- * cache is worth more than one without collisions. Thread-safe; a retired counter may still be
- * found here until someone notices and drops it.
+ * counter that the cache should hear of: at its 1st, 2nd, 4th, 8th … request, at every 64th
+ * afterwards, so that the cache still knows what is asked for often, and when its time in the cache
+ * may be up. There are a few slots for each counter of the store, not more: a table that stays in
+ * the processor's cache is worth more than one without collisions. Thread-safe; a retired counter
+ * may still be found here until someone notices and drops it.
  */
 final class RecentCounters {
   private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Counter[].class);
   private static final int FEWEST_SLOTS = 1 << 10;
   private static final int MOST_SLOTS = 1 << 18;
   private static final int SLOTS_PER_COUNTER = 2;
-  private static final int ALWAYS_HEARD = 16;
   private static final int HEARD_EVERY = 64;
 
   /** Nearer to the end of its time in the cache than this, a counter is looked up there. */
@@ -45,9 +44,9 @@ final class RecentCounters {
         return null;
       }
     }
-    int asked = counter.asked == Integer.MAX_VALUE ? ALWAYS_HEARD : counter.asked + 1;
+    int asked = counter.asked + 1;
     counter.asked = asked; // a lost update is a request that the cache hears of later
-    boolean heard = asked < ALWAYS_HEARD || asked % HEARD_EVERY == 0;
+    boolean heard = asked % HEARD_EVERY == 0 || (asked & (asked - 1)) == 0;
     boolean due = nowMillis >= counter.keptUntilMillis() - CACHE_DECIDES_MILLIS;
     return heard || due ? null : counter;
   }
