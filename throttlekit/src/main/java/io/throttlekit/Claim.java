@@ -7,8 +7,9 @@ import java.util.List;
  *
  * @param role whose refusal refuses the whole request
  * @param charges at least one
+ * @param onDataLoss what a loss of the store's counters means for them
  */
-public record Claim(Role role, List<Charge> charges) {
+public record Claim(Role role, List<Charge> charges, DataLoss onDataLoss) {
 
   /** What the refusal of one descriptor means for the request. */
   public enum Role {
@@ -26,5 +27,10 @@ public record Claim(Role role, List<Charge> charges) {
       throw new IllegalArgumentException("a claim needs at least one charge");
     }
     charges = List.copyOf(charges);
+  }
+
+  /** Charges that start again after a loss of data. */
+  public Claim(Role role, List<Charge> charges) {
+    this(role, charges, DataLoss.REFILL);
   }
 }

@@ -8,11 +8,15 @@ import io.throttlekit.Charge;
 import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
+import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
+import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.Transition;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -35,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Charges of one counter are serialized; charges of different counters do not wait
  * for each other. The cache is never called while a counter is held.
  */
-public final class InMemoryStore {
+public final class InMemoryStore implements CounterStore {
   /**
    * After so many counters were lost between look-up and charge, a request goes on without them.
    */
@@ -74,9 +78,12 @@ public final class InMemoryStore {
     this.expiration = counters.policy().expireVariably().orElseThrow();
   }
 
-  /** Decides and counts one charge. */
-  public Decision acquire(Charge charge) {
-    long now = time.wallMillis();
+  /** Decides and counts one charge, at once. */
+  public Decision decide(Charge charge) {
+    return decide(charge, time.wallMillis());
+  }
+
+  private Decision decide(Charge charge, long now) {
     for (int attempt = 0; attempt < PATIENCE; attempt++) {
       Counter counter = known(charge.key(), now);
       if (counter == null) {
@@ -99,13 +106,13 @@ public final class InMemoryStore {
   }
 
   /**
-   * Decides and counts the claims of one request as one. Counters that it does not need, because
-   * they are unknown and stay unused, are not kept: they would push out others that count.
+   * Decides and counts the claims of one request as one, at once. Counters that it does not need,
+   * because they are unknown and stay unused, are not kept: they would push out others that count.
    */
-  public Outcome acquire(List<Claim> claims) {
+  public Outcome decide(List<Claim> claims) {
     if (claims.size() == 1 && claims.getFirst().charges().size() == 1) {
       Claim only = claims.getFirst();
-      Decision decision = acquire(only.charges().getFirst());
+      Decision decision = decide(only.charges().getFirst());
       boolean admitted = decision.admitted() || only.role() == Claim.Role.SHADOW;
       return new Outcome(admitted, List.of(decision));
     }
@@ -165,14 +172,49 @@ public final class InMemoryStore {
     }
   }
 
-  /** Makes the counter unused. */
-  public void reset(CounterKey key) {
+  @Override
+  public CompletionStage<Outcome> acquire(List<Claim> claims) {
+    return CompletableFuture.completedFuture(decide(claims));
+  }
+
+  @Override
+  public CompletionStage<Grant> lease(LeaseRequest request) {
+    long now = time.wallMillis();
+    // Another lease may come between the look and the charge; then what is left is less.
+    for (long wanted = request.units(); ; ) {
+      Decision decision =
+          decide(new Charge(request.key(), request.window(), wanted, Overrun.REFUSE), now);
+      long granted = decision.admitted() ? wanted : 0;
+      if (granted > 0 || decision.remaining() == 0) {
+        return CompletableFuture.completedFuture(
+            new Grant(granted, now + decision.resetAfterMillis(), now));
+      }
+      wanted = Math.min(wanted, decision.remaining());
+    }
+  }
+
+  @Override
+  public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
+    long now = time.wallMillis();
+    Charge look = new Charge(lease.key(), lease.window(), 0, Overrun.COUNT);
+    if (now + decide(look, now).resetAfterMillis() == windowEndMillis) {
+      decide(new Charge(lease.key(), lease.window(), -units, Overrun.REFUSE), now);
+    }
+    return CompletableFuture.completedFuture(null);
+  }
+
+  @Override
+  public CompletionStage<Void> reset(CounterKey key, RateAlgorithm<?> algorithm) {
     Counter counter = counters.asMap().remove(key);
     if (counter != null) {
       counter.retire(time.wallMillis());
       recent.drop(key);
     }
+    return CompletableFuture.completedFuture(null);
   }
+
+  @Override
+  public void close() {}
 
   /** How many counters are kept, after those that are due have left. */
   public long size() {

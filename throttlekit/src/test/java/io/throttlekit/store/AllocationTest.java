@@ -61,25 +61,25 @@ class AllocationTest {
     FixedWindow minute = new FixedWindow(100, 60_000);
     List<Claim> one = List.of(enforced(charge(second, "a", 1)));
     List<Claim> two = List.of(enforced(charge(second, "a", 1), charge(minute, "a", 1)));
-    assertThat(bytesPerDecision(() -> store.acquire(one), 11)).isLessThanOrEqualTo(192);
-    assertThat(bytesPerDecision(() -> store.acquire(two), 11)).isLessThanOrEqualTo(704);
+    assertThat(bytesPerDecision(() -> store.decide(one), 11)).isLessThanOrEqualTo(192);
+    assertThat(bytesPerDecision(() -> store.decide(two), 11)).isLessThanOrEqualTo(704);
   }
 
   @Test
   void aRequestThatASiblingRefusesCopiesNoSlidingLog() {
     SlidingLog log = new SlidingLog(10_000, 3_600_000);
     FixedWindow exhausted = new FixedWindow(1, 86_400_000);
-    store.acquire(charge(exhausted, "a", 1));
+    store.decide(charge(exhausted, "a", 1));
     for (int i = 0; i < 5_000; i++) {
       time.advance(1);
-      store.acquire(charge(log, "a", 1));
+      store.decide(charge(log, "a", 1));
     }
     List<Claim> both = List.of(enforced(charge(log, "a", 1), charge(exhausted, "a", 1)));
-    assertThat(bytesPerDecision(() -> store.acquire(both), 0)).isLessThanOrEqualTo(704);
+    assertThat(bytesPerDecision(() -> store.decide(both), 0)).isLessThanOrEqualTo(704);
   }
 
   private double bytesPerDecision(Charge charge, long millisBetween) {
-    return bytesPerDecision(() -> store.acquire(charge), millisBetween);
+    return bytesPerDecision(() -> store.decide(charge), millisBetween);
   }
 
   private double bytesPerDecision(Runnable decision, long millisBetween) {

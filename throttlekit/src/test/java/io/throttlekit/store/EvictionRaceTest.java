@@ -109,7 +109,7 @@ class EvictionRaceTest {
               long own = 0;
               for (int r = 0; r < ROUNDS; r++) {
                 for (int i = 0; i < 3 * KEYS; i++) {
-                  own += roomy.acquire(charge(once, "user" + i % KEYS, 1)).admitted() ? 1 : 0;
+                  own += roomy.decide(charge(once, "user" + i % KEYS, 1)).admitted() ? 1 : 0;
                 }
                 round.await(60, TimeUnit.SECONDS);
               }
@@ -124,10 +124,10 @@ class EvictionRaceTest {
   private int ask(RandomGenerator random) {
     Charge first = randomCharge(random);
     if (random.nextInt(4) > 0) {
-      return store.acquire(first).admitted() ? 1 : 0;
+      return store.decide(first).admitted() ? 1 : 0;
     }
     Charge second = randomCharge(random);
-    return store.acquire(List.of(enforced(first), enforced(second))).admitted() ? 2 : 0;
+    return store.decide(List.of(enforced(first), enforced(second))).admitted() ? 2 : 0;
   }
 
   /** Half of all for a few users, who are worth keeping. */

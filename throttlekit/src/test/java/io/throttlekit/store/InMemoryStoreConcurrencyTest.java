@@ -40,7 +40,7 @@ class InMemoryStoreConcurrencyTest {
   @MethodSource("algorithms")
   void admitsExactlyTheLimit(RateAlgorithm<?> algorithm) throws Exception {
     Charge one = charge(algorithm, "a", 1);
-    long admitted = inParallel(thread -> countWhile(() -> store.acquire(one).admitted()));
+    long admitted = inParallel(thread -> countWhile(() -> store.decide(one).admitted()));
     assertThat(admitted).isEqualTo(LIMIT);
   }
 
@@ -53,10 +53,10 @@ class InMemoryStoreConcurrencyTest {
     Claim twice = enforced(charge(algorithm, "b", 1), charge(algorithm, "a", 1));
     List<List<Claim>> requests = List.of(List.of(a, b), List.of(b, a), List.of(twice));
     long admitted =
-        inParallel(thread -> countWhile(() -> store.acquire(requests.get(thread % 3)).admitted()));
+        inParallel(thread -> countWhile(() -> store.decide(requests.get(thread % 3)).admitted()));
     assertThat(admitted).isEqualTo(LIMIT);
-    assertThat(store.acquire(charge(algorithm, "a", 0)).remaining()).isZero();
-    assertThat(store.acquire(charge(algorithm, "b", 0)).remaining()).isZero();
+    assertThat(store.decide(charge(algorithm, "a", 0)).remaining()).isZero();
+    assertThat(store.decide(charge(algorithm, "b", 0)).remaining()).isZero();
   }
 
   @ParameterizedTest
@@ -70,8 +70,8 @@ class InMemoryStoreConcurrencyTest {
         inParallel(thread ->
             countWhile(() ->
                 thread % 2 == 0
-                    ? store.acquire(single).admitted()
-                    : store.acquire(several).admitted()));
+                    ? store.decide(single).admitted()
+                    : store.decide(several).admitted()));
     assertThat(admitted).isEqualTo(LIMIT);
   }
 
@@ -83,7 +83,7 @@ class InMemoryStoreConcurrencyTest {
     List<Claim> fits = List.of(enforced(charge(wide, "a", 1)), enforced(charge(wide, "b", 0)));
     long admitted =
         inParallel(
-            thread -> countWhile(() -> store.acquire(thread % 2 == 0 ? refused : fits).admitted()));
+            thread -> countWhile(() -> store.decide(thread % 2 == 0 ? refused : fits).admitted()));
     assertThat(admitted).isEqualTo(THREADS / 2 * CHARGES);
   }
 
@@ -94,10 +94,10 @@ class InMemoryStoreConcurrencyTest {
     Charge back = charge(window, "a", -1);
     inParallel(thread ->
         countWhile(() -> {
-          store.acquire(over);
-          return store.acquire(back).admitted();
+          store.decide(over);
+          return store.decide(back).admitted();
         }));
-    assertThat(store.acquire(charge(window, "a", 0)).remaining())
+    assertThat(store.decide(charge(window, "a", 0)).remaining())
         .isEqualTo(1_000_000 - 2L * THREADS * CHARGES);
   }
 
@@ -147,12 +147,12 @@ class InMemoryStoreConcurrencyTest {
         inParallel(thread -> {
           if (thread == 0) {
             for (int i = 0; i < resets; i++) {
-              store.reset(one.key());
+              store.reset(one.key(), one.algorithm());
             }
             return 0L;
           }
           return countWhile(() ->
-              (thread == 1 ? store.acquire(several).admitted() : store.acquire(one).admitted()));
+              (thread == 1 ? store.decide(several).admitted() : store.decide(one).admitted()));
         });
     assertThat(admitted).isLessThanOrEqualTo((long) limit * (resets + 1));
   }

@@ -44,12 +44,12 @@ class InMemoryStoreTest {
   void keepsAHotCounterThroughAFloodOfOthers() {
     InMemoryStore store = new InMemoryStore(time, 100);
     for (int i = 0; i < 5; i++) {
-      assertThat(store.acquire(charge(hourly, "hot", 1)).admitted()).isTrue();
+      assertThat(store.decide(charge(hourly, "hot", 1)).admitted()).isTrue();
     }
     for (int i = 0; i < 20_000; i++) {
-      store.acquire(charge(hourly, "once" + i, 1));
+      store.decide(charge(hourly, "once" + i, 1));
       if (i % 10 == 0) {
-        assertThat(store.acquire(charge(hourly, "hot", 1)).admitted()).isFalse();
+        assertThat(store.decide(charge(hourly, "hot", 1)).admitted()).isFalse();
       }
     }
     assertThat(store.size()).isLessThanOrEqualTo(100);
@@ -65,7 +65,7 @@ class InMemoryStoreTest {
       for (int i = 0; i < claims.length; i++) {
         claims[i] = enforced(charge(hourly, "user" + i, 1), charge(hourly, "all", 0));
       }
-      Outcome outcome = store.acquire(List.of(claims));
+      Outcome outcome = store.decide(List.of(claims));
       assertThat(outcome.admitted()).isTrue();
       assertThat(outcome.decisions()).hasSize(2 * claims.length);
       assertThat(store.forgotten()).isPositive();
@@ -77,12 +77,12 @@ class InMemoryStoreTest {
     InMemoryStore store = new InMemoryStore(time, 1_600);
     String longName = "x".repeat(1_280);
     for (int i = 0; i < 1_000; i++) {
-      store.acquire(charge(hourly, longName + i, 1));
+      store.decide(charge(hourly, longName + i, 1));
     }
     assertThat(store.size()).isBetween(50L, 1_600L / 11);
     InMemoryStore logs = new InMemoryStore(time, 1_600);
     for (int i = 0; i < 1_000; i++) {
-      logs.acquire(charge(new SlidingLog(396, HOUR), "user" + i, 1));
+      logs.decide(charge(new SlidingLog(396, HOUR), "user" + i, 1));
     }
     assertThat(logs.size()).isBetween(10L, 16L);
   }
@@ -91,21 +91,21 @@ class InMemoryStoreTest {
   void aCounterThatIsTooHeavyForTheStoreStillCounts() {
     InMemoryStore store = new InMemoryStore(time, 4);
     Charge heavy = charge(new SlidingLog(200_000, HOUR), "x".repeat(10_000), 120_000);
-    assertThat(store.acquire(heavy).admitted()).isTrue();
-    assertThat(store.acquire(heavy).admitted()).isFalse();
+    assertThat(store.decide(heavy).admitted()).isTrue();
+    assertThat(store.decide(heavy).admitted()).isFalse();
   }
 
   @Test
   void doesNotCallAnUnusedCounterForgotten() {
     InMemoryStore store = new InMemoryStore(time, 10);
     for (int i = 0; i < 10; i++) {
-      store.acquire(charge(hourly, "user" + i, 1));
-      store.acquire(charge(hourly, "user" + i, -1));
+      store.decide(charge(hourly, "user" + i, 1));
+      store.decide(charge(hourly, "user" + i, -1));
     }
     for (int i = 0; i < 500; i++) {
       CounterKey key = key(hourly, "other" + i);
-      store.acquire(new Charge(key, hourly, 1, Overrun.REFUSE));
-      store.acquire(new Charge(key, hourly, -1, Overrun.REFUSE));
+      store.decide(new Charge(key, hourly, 1, Overrun.REFUSE));
+      store.decide(new Charge(key, hourly, -1, Overrun.REFUSE));
     }
     assertThat(store.size()).isLessThanOrEqualTo(10);
     assertThat(store.forgotten()).isZero();
@@ -114,9 +114,9 @@ class InMemoryStoreTest {
   @Test
   void keepsNothingForALookARefundOrARefusalOfAnUnusedCounter() {
     InMemoryStore store = new InMemoryStore(time, 10);
-    assertThat(store.acquire(charge(hourly, "a", 0)).remaining()).isEqualTo(5);
-    assertThat(store.acquire(charge(hourly, "a", -1)).remaining()).isEqualTo(5);
-    assertThat(store.acquire(charge(hourly, "a", 6)).neverFits()).isTrue();
+    assertThat(store.decide(charge(hourly, "a", 0)).remaining()).isEqualTo(5);
+    assertThat(store.decide(charge(hourly, "a", -1)).remaining()).isEqualTo(5);
+    assertThat(store.decide(charge(hourly, "a", 6)).neverFits()).isTrue();
     assertThat(store.size()).isZero();
   }
 
@@ -125,11 +125,11 @@ class InMemoryStoreTest {
     InMemoryStore store = new InMemoryStore(time, 100);
     FixedWindow one = new FixedWindow(1, HOUR);
     for (int i = 0; i < 80; i++) {
-      assertThat(store.acquire(charge(one, "user" + i, 1)).admitted()).isTrue();
+      assertThat(store.decide(charge(one, "user" + i, 1)).admitted()).isTrue();
     }
     for (int i = 0; i < 5_000; i++) {
       Claim usedUp = enforced(charge(one, "user" + i % 80, 1));
-      assertThat(store.acquire(List.of(enforced(charge(one, "other" + i, 1)), usedUp)).admitted())
+      assertThat(store.decide(List.of(enforced(charge(one, "other" + i, 1)), usedUp)).admitted())
           .isFalse();
     }
     assertThat(store.forgotten()).isZero();
@@ -154,7 +154,7 @@ class InMemoryStoreTest {
   private static WeakReference<CounterKey> chargedOften(InMemoryStore store, String user) {
     Charge charge = charge(new SlidingLog(100, 1_000), user, 1);
     for (int n = 0; n < 50; n++) {
-      store.acquire(charge);
+      store.decide(charge);
     }
     return new WeakReference<>(charge.key());
   }
@@ -162,10 +162,10 @@ class InMemoryStoreTest {
   @Test
   void startsAResetCounterAnewAndDoesNotCallItForgotten() {
     InMemoryStore store = new InMemoryStore(time, 10);
-    store.acquire(charge(hourly, "a", 5));
-    store.reset(key(hourly, "a"));
-    store.reset(key(hourly, "never seen"));
-    assertThat(store.acquire(charge(hourly, "a", 5)).admitted()).isTrue();
+    store.decide(charge(hourly, "a", 5));
+    store.reset(key(hourly, "a"), hourly);
+    store.reset(key(hourly, "never seen"), hourly);
+    assertThat(store.decide(charge(hourly, "a", 5)).admitted()).isTrue();
     assertThat(store.forgotten()).isZero();
   }
 
@@ -175,7 +175,7 @@ class InMemoryStoreTest {
     InMemoryStore store = new InMemoryStore(time, 1000);
     long whole = 0;
     for (int i = 0; i < 100; i++) {
-      whole = store.acquire(charge(algorithm, "user" + i, 2)).resetAfterMillis();
+      whole = store.decide(charge(algorithm, "user" + i, 2)).resetAfterMillis();
     }
     time.advance(whole - 1);
     assertThat(store.size()).isEqualTo(100);
@@ -188,9 +188,9 @@ class InMemoryStoreTest {
   void keepsAMultipleChargedCounterAsLongAsASingleCharged() {
     InMemoryStore store = new InMemoryStore(time, 1000);
     Gcra slow = new Gcra(1, HOUR, 1000);
-    store.acquire(List.of(enforced(charge(slow, "a", 1000)), enforced(charge(hourly, "b", 1))));
+    store.decide(List.of(enforced(charge(slow, "a", 1000)), enforced(charge(hourly, "b", 1))));
     time.advance(999 * HOUR);
-    assertThat(store.acquire(charge(slow, "a", 0)).remaining()).isEqualTo(999);
+    assertThat(store.decide(charge(slow, "a", 0)).remaining()).isEqualTo(999);
     assertThat(store.forgotten()).isZero();
   }
 
@@ -198,11 +198,11 @@ class InMemoryStoreTest {
   void keepsALongDebtUntilItIsPaid() {
     InMemoryStore store = new InMemoryStore(time, 1000);
     Gcra perSecond = new Gcra(1, 1000, 1);
-    store.acquire(charge(perSecond, "a", 1));
-    store.acquire(charge(perSecond, "a", 100_000, Overrun.OVERDRAFT));
+    store.decide(charge(perSecond, "a", 1));
+    store.decide(charge(perSecond, "a", 100_000, Overrun.OVERDRAFT));
     time.advance(99_999_000);
     store.size();
-    assertThat(store.acquire(charge(perSecond, "a", 1)).retryAfterMillis()).isEqualTo(1000 + 1000);
+    assertThat(store.decide(charge(perSecond, "a", 1)).retryAfterMillis()).isEqualTo(1000 + 1000);
     assertThat(store.forgotten()).isZero();
   }
 
@@ -212,7 +212,7 @@ class InMemoryStoreTest {
     SlidingLog log = new SlidingLog(3, 10_000);
     long admitted = 0;
     for (int i = 0; i < 10_000; i++) {
-      admitted += store.acquire(charge(log, "a", 1)).admitted() ? 1 : 0;
+      admitted += store.decide(charge(log, "a", 1)).admitted() ? 1 : 0;
       time.advance(100);
       store.size();
     }
@@ -223,7 +223,7 @@ class InMemoryStoreTest {
   @Test
   void saysWhenDisagreeingClocksMadeItForget() {
     InMemoryStore store = new InMemoryStore(time, 1000);
-    store.acquire(charge(hourly, "a", 5));
+    store.decide(charge(hourly, "a", 5));
     time.advance(3 * HOUR);
     time.setWall(0);
     assertThat(store.size()).isZero();
@@ -243,11 +243,11 @@ class InMemoryStoreTest {
   @Test
   void aChangedLimitKeepsTheCount() {
     InMemoryStore store = new InMemoryStore(time, 1000);
-    store.acquire(charge(hourly, "a", 5));
+    store.decide(charge(hourly, "a", 5));
     FixedWindow raised = new FixedWindow(7, HOUR);
     FixedWindow lowered = new FixedWindow(2, HOUR);
-    assertThat(store.acquire(charge(raised, "a", 1))).isEqualTo(Decision.admit(7, 1, HOUR));
-    assertThat(store.acquire(charge(lowered, "a", 1))).isEqualTo(Decision.refuse(2, 0, HOUR, HOUR));
+    assertThat(store.decide(charge(raised, "a", 1))).isEqualTo(Decision.admit(7, 1, HOUR));
+    assertThat(store.decide(charge(lowered, "a", 1))).isEqualTo(Decision.refuse(2, 0, HOUR, HOUR));
   }
 
   @Test
@@ -259,7 +259,7 @@ class InMemoryStoreTest {
       for (int bit = 0; bit < 15; bit++) {
         name.append((i >> bit & 1) == 0 ? "Aa" : "BB");
       }
-      store.acquire(charge(hourly, name.toString(), 1));
+      store.decide(charge(hourly, name.toString(), 1));
     }
     assertThat(store.size()).isEqualTo(1 << 15);
   }

@@ -174,10 +174,10 @@ class SettlementTest {
   void decidesTheSameAsSingleChargesWouldWhateverTheAlgorithm(RateAlgorithm<?> algorithm) {
     InMemoryStore single = new InMemoryStore(new ManualTime(0), 1000);
     for (int i = 0; i < 8; i++) {
-      Decision a = single.acquire(charge(algorithm, "a", 1));
-      Decision b = single.acquire(charge(algorithm, "b", 1));
+      Decision a = single.decide(charge(algorithm, "a", 1));
+      Decision b = single.decide(charge(algorithm, "b", 1));
       Outcome both =
-          store.acquire(
+          store.decide(
               List.of(enforced(charge(algorithm, "a", 1)), enforced(charge(algorithm, "b", 1))));
       assertThat(both.decisions()).containsExactly(a, b);
       assertThat(both.admitted()).isEqualTo(i < 5);
@@ -188,17 +188,17 @@ class SettlementTest {
   void aThousandClaimsOnAThousandCountersAreDecidedAsOne() {
     List<Claim> claims =
         IntStream.range(0, 1000).mapToObj(i -> enforced(charge(five, "user" + i, 3))).toList();
-    assertThat(store.acquire(claims).admitted()).isTrue();
-    Outcome second = store.acquire(claims);
+    assertThat(store.decide(claims).admitted()).isTrue();
+    Outcome second = store.decide(claims);
     assertThat(second.admitted()).isFalse();
     assertThat(second.decisions()).hasSize(1000).allMatch(d -> d.remaining() == 2);
   }
 
   private Outcome acquire(Claim... claims) {
-    return store.acquire(List.of(claims));
+    return store.decide(List.of(claims));
   }
 
   private long left(String user) {
-    return store.acquire(charge(five, user, 0)).remaining();
+    return store.decide(charge(five, user, 0)).remaining();
   }
 }

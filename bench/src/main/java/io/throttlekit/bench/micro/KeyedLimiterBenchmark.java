@@ -153,7 +153,7 @@ public class KeyedLimiterBenchmark extends ShortRuns {
     String scope = "bench|" + algorithm.id();
     return key ->
         store
-            .acquire(new Charge(CounterKey.of(scope, "tenant", key), algorithm, 1, Overrun.REFUSE))
+            .decide(new Charge(CounterKey.of(scope, "tenant", key), algorithm, 1, Overrun.REFUSE))
             .admitted();
   }
 }

@@ -50,12 +50,12 @@ public class StoreBenchmark extends ShortRuns {
   /** One charge. */
   @Benchmark
   public Decision acquireOne(KeyOrder order) {
-    return store.acquire(charges[order.next(KEYS)]);
+    return store.decide(charges[order.next(KEYS)]);
   }
 
   /** Two claims of one charge each, decided as one. */
   @Benchmark
   public Outcome acquireTwo(KeyOrder order) {
-    return store.acquire(pairs.get(order.next(KEYS)));
+    return store.decide(pairs.get(order.next(KEYS)));
   }
 }

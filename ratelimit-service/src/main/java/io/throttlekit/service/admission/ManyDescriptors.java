@@ -54,7 +54,7 @@ final class ManyDescriptors {
     if (claims.isEmpty()) {
       return new Answer(true, verdicts(List.of()));
     }
-    Outcome outcome = store.acquire(claims);
+    Outcome outcome = store.decide(claims);
     List<Verdict> verdicts = verdicts(outcome.decisions());
     if (!compatibility.shadowMode()) {
       return new Answer(outcome.admitted(), verdicts, quotaPasses);

@@ -113,7 +113,7 @@ public final class MemoryAdmission implements Admission {
     String[] entries = descriptor.entries();
     long cost = request.costOf(descriptor);
     Decision decision =
-        store.acquire(chargeOf(rule, limit, entries, cost, compatibility.chargeRejected()));
+        store.decide(chargeOf(rule, limit, entries, cost, compatibility.chargeRejected()));
     metrics.decided(rule, entries, cost, decision, rule.shadow());
     Role role = roleOf(rule, descriptor, cost, compatibility.quotaMode());
     Verdict verdict = Verdict.of(role, rule, limit, decision);
