@@ -16,8 +16,9 @@ final class RuleReader {
       List.of("error", "deny", "allow", "local", "regional_only");
   private static final List<String> ON_OUTAGE_HERE = ON_OUTAGE.subList(0, 4);
   private static final List<String> ON_DATA_LOSS = List.of("refill", "deny");
-  private static final Tier UNSHARED =
-      new Tier.Strict(); // nothing is counted, so nothing is shared
+
+  /** Of a rule that counts nothing, so that there is nothing to share. */
+  private static final Tier UNSHARED = new Tier.Strict();
 
   private final Problems problems;
   private final Values values;
