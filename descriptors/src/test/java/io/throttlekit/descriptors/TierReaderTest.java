@@ -145,6 +145,12 @@ class TierReaderTest {
   }
 
   @Test
+  void toSayThatThereIsNoOverdraftGoesWithEveryTier() {
+    assertThat(rule("tier: leased, overdraft: false").tier()).isEqualTo(LEASED);
+    assertThat(rule("tier: cached_deny, overdraft: no").tier()).isEqualTo(CACHED_DENY);
+  }
+
+  @Test
   void saysNothingOfATierThatCouldNotBeRead() {
     assertThat(problems(policy("tier: laesed, overdraft: true, algorithm: gcra, lease: {size: 2}")))
         .singleElement()
@@ -154,6 +160,15 @@ class TierReaderTest {
         .singleElement()
         .asString()
         .contains("gone");
+  }
+
+  @Test
+  void warnsOfNoLeaseThatIsAnError() {
+    String lease = "lease: {size: 500, low_water: 200, return_idle_after: 2d}";
+    assertThat(problems(policy("tier: cached_deny, " + lease)))
+        .singleElement()
+        .asString()
+        .contains("error: `lease` has no meaning with tier cached_deny");
   }
 
   private static List<String> ofLimits(String lease, String more) {
