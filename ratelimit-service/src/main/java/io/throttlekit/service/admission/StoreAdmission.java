@@ -95,8 +95,7 @@ public final class StoreAdmission implements Admission {
 
   private static Answer answer(
       RateLimitRequest request, ManyDescriptors many, TieredOutcome outcome) {
-    return told(
-        request, many.answer(outcome.admitted(), outcome.decisions(), outcome.decidedBy()));
+    return told(request, many.answer(outcome.admitted(), outcome.decisions(), outcome.decidedBy()));
   }
 
   private static Answer told(RateLimitRequest request, Answer answer) {
