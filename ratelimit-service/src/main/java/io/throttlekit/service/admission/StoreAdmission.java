@@ -106,7 +106,7 @@ public final class StoreAdmission implements Admission {
   }
 
   /** Turns what the tiers say later into an answer. */
-  private final class Answering implements Tiers.Later {
+  private static final class Answering implements Tiers.Later {
     private final RateLimitRequest request;
     private final ManyDescriptors many;
     private final Later later;
