@@ -6,6 +6,7 @@ import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
+import io.throttlekit.service.telemetry.TierMetrics;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.tier.Outage;
 import io.throttlekit.tier.Tier;
@@ -29,6 +30,7 @@ public final class StoreAdmission implements Admission {
   private final CompatibilityConfig compatibility;
   private final boolean cachedDenyDefault;
   private final RateLimitMetrics metrics;
+  private final TierMetrics tierMetrics;
 
   /**
    * Decides by the book that {@code policies} gives at the time.
@@ -41,12 +43,14 @@ public final class StoreAdmission implements Admission {
       Tiers tiers,
       CompatibilityConfig compatibility,
       boolean cachedDenyDefault,
-      RateLimitMetrics metrics) {
+      RateLimitMetrics metrics,
+      TierMetrics tierMetrics) {
     this.policies = policies;
     this.tiers = tiers;
     this.compatibility = compatibility;
     this.cachedDenyDefault = cachedDenyDefault;
     this.metrics = metrics;
+    this.tierMetrics = tierMetrics;
   }
 
   @Override
@@ -93,8 +97,8 @@ public final class StoreAdmission implements Admission {
     };
   }
 
-  private static Answer answer(
-      RateLimitRequest request, ManyDescriptors many, TieredOutcome outcome) {
+  private Answer answer(RateLimitRequest request, ManyDescriptors many, TieredOutcome outcome) {
+    outcome.decidedBy().forEach(tierMetrics::decided);
     return told(request, many.answer(outcome.admitted(), outcome.decisions(), outcome.decidedBy()));
   }
 
@@ -106,7 +110,7 @@ public final class StoreAdmission implements Admission {
   }
 
   /** Turns what the tiers say later into an answer. */
-  private static final class Answering implements Tiers.Later {
+  private final class Answering implements Tiers.Later {
     private final RateLimitRequest request;
     private final ManyDescriptors many;
     private final Later later;
