@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PredictiveSizerTest {
   private static final long LIMIT = 10_000;
   private static final int WINDOWS = 2_000;
-  private final LeaseCost cost = LeaseCost.DEFAULT;
+  private final LeaseCost cost = new LeaseCost(20, 10);
 
   @Test
   void perfectPredictionsCostWhatKnowingTheDemandWould() {
