@@ -95,8 +95,7 @@ public final class StoreAdmission implements Admission {
 
   private static Answer answer(
       RateLimitRequest request, ManyDescriptors many, TieredOutcome outcome) {
-    return told(
-        request, many.answer(outcome.admitted(), outcome.decisions(), outcome.decidedBy()));
+    return told(request, many.answer(outcome.admitted(), outcome.decisions(), outcome.decidedBy()));
   }
 
   private static Answer told(RateLimitRequest request, Answer answer) {
@@ -107,7 +106,7 @@ public final class StoreAdmission implements Admission {
   }
 
   /** Turns what the tiers say later into an answer. */
-  private final class Answering implements Tiers.Later {
+  private static final class Answering implements Tiers.Later {
     private final RateLimitRequest request;
     private final ManyDescriptors many;
     private final Later later;

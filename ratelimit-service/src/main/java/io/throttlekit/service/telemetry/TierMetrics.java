@@ -1,7 +1,9 @@
 package io.throttlekit.service.telemetry;
 
 import io.opentelemetry.api.metrics.Meter;
-import io.throttlekit.descriptors.OnOutage;
+import io.throttlekit.tier.DecidedBy;
+import io.throttlekit.tier.Outage;
+import io.throttlekit.tier.TierListener;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -10,22 +12,8 @@ import java.util.concurrent.atomic.LongAdder;
  * <p>Counting adds to counters in memory, without allocating; instruments read them when somebody
  * collects. No label comes from a request. To be made once. Thread-safe.
  */
-public final class TierMetrics {
+public final class TierMetrics implements TierListener {
   private static final String LEASE = "throttlekit_lease_";
-
-  /** Who decided a charge. */
-  public enum Decider {
-    /** The store, for this request. */
-    STORE,
-    /** Units that this process had leased, or its knowledge that there are none left. */
-    LEASE,
-    /** A refusal of the store that still stood. */
-    CACHED_DENIAL,
-    /** What the rule says of outages. */
-    OUTAGE,
-    /** Nobody: the request was refused for another charge. */
-    NOBODY
-  }
 
   /** How much of what was wanted a lease brought. */
   private enum Granted {
@@ -45,8 +33,8 @@ public final class TierMetrics {
   private final LongAdder lateGrants;
   private final LongAdder lateUnits;
   private final LongAdder evictedCells;
-  private final OurCounters.ByWord<Decider> charges;
-  private final OurCounters.ByWord<OnOutage> outages;
+  private final OurCounters.ByWord<DecidedBy> charges;
+  private final OurCounters.ByWord<Outage> outages;
 
   /** Registers the instruments. */
   public TierMetrics(Meter meter) {
@@ -67,13 +55,13 @@ public final class TierMetrics {
         ours.counter(
             LEASE + "evicted_cells", "Counters whose units were given back for want of room");
     charges =
-        ours.counters("throttlekit_charges", "Charges, by who decided them", "by", Decider.class);
+        ours.counters("throttlekit_charges", "Charges, by who decided them", "by", DecidedBy.class);
     outages =
         ours.counters(
             "throttlekit_outage_decisions",
             "Decisions by on_outage while the store did not answer",
             "on_outage",
-            OnOutage.class);
+            Outage.class);
   }
 
   /**
@@ -82,6 +70,7 @@ public final class TierMetrics {
    * @param wanted units, from 1
    * @param granted units, from 0 to what was wanted
    */
+  @Override
   public void leased(long wanted, long granted) {
     leases.increment(granted >= wanted ? Granted.WHOLE : granted > 0 ? Granted.PART : Granted.NONE);
     wantedUnits.add(wanted);
@@ -89,48 +78,56 @@ public final class TierMetrics {
   }
 
   /** Counts a lease that failed, or was not answered in time. */
+  @Override
   public void leaseFailed() {
     failures.increment();
   }
 
   /** Counts a request that waits for a lease which was asked for already. */
+  @Override
   public void rider() {
     riders.increment();
   }
 
   /** Counts a lease that is asked for ahead of need. */
+  @Override
   public void refillAhead() {
     refillsAhead.increment();
   }
 
   /** Counts units that go back to the store. */
+  @Override
   public void gaveBack(long units) {
     returnedUnits.add(units);
   }
 
   /** Counts units that were left over when their window ended. */
+  @Override
   public void forfeited(long units) {
     forfeitedUnits.add(units);
   }
 
   /** Counts a lease whose units came too late to be spent. */
+  @Override
   public void lateGrant(long units) {
     lateGrants.increment();
     lateUnits.add(units);
   }
 
   /** Counts a counter whose units this process could not keep for want of room. */
+  @Override
   public void evicted() {
     evictedCells.increment();
   }
 
   /** Counts a charge by who decided it. */
-  public void decided(Decider by) {
+  public void decided(DecidedBy by) {
     charges.increment(by);
   }
 
   /** Counts a request that a rule answered for the store. */
-  public void outage(OnOutage kind) {
+  @Override
+  public void outage(Outage kind) {
     outages.increment(kind);
   }
 }

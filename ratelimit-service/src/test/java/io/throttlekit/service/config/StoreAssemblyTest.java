@@ -45,6 +45,8 @@ class StoreAssemblyTest {
     assertThat(store().access().tls())
         .isEqualTo(new StoreAccess.StoreTls(Path.of("ca.pem"), null, true));
     assertThat(load().warnings()).isEmpty();
+    set("URI", "redis-socket:///r");
+    assertThat(store().access().tls()).isNull();
     set("URI", "redis://r");
     assertThat(store().access().tls()).isNull();
     assertThat(load().warnings())

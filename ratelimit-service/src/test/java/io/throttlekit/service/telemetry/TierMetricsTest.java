@@ -2,9 +2,9 @@ package io.throttlekit.service.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.descriptors.OnOutage;
 import io.throttlekit.service.config.TelemetryConfig;
-import io.throttlekit.service.telemetry.TierMetrics.Decider;
+import io.throttlekit.tier.DecidedBy;
+import io.throttlekit.tier.Outage;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
@@ -62,10 +62,10 @@ class TierMetricsTest {
 
   @Test
   void countsChargesByWhoDecidedThemAndOutagesByWhatTheRuleSays() throws IOException {
-    metrics.decided(Decider.LEASE);
-    metrics.decided(Decider.LEASE);
-    metrics.decided(Decider.STORE);
-    metrics.outage(OnOutage.LOCAL);
+    metrics.decided(DecidedBy.LEASE);
+    metrics.decided(DecidedBy.LEASE);
+    metrics.decided(DecidedBy.STORE);
+    metrics.outage(Outage.LOCAL);
     assertThat(scraped())
         .contains(
             "throttlekit_charges_total{by=\"lease\"} 2.0",
