@@ -22,10 +22,11 @@ package io.throttlekit.tier;
 public record LeaseCost(double roundTrip, double stranding) {
 
   /**
-   * A round trip is worth two stranded units, so a node makes {@code √D/2} round trips per window
-   * and its last lease strands less than {@code 2√D} units: 5 and 20 of 100, 50 and 200 of 10,000.
+   * A round trip is worth four stranded units: for demand {@code D} a lease is {@code √(8 · D)}
+   * units, so 28 of 100 and 283 of 10,000, and a window takes 4 round trips or 35. Half of the last
+   * lease may lie unused.
    */
-  public static final LeaseCost DEFAULT = new LeaseCost(20, 10);
+  public static final LeaseCost DEFAULT = new LeaseCost(20, 5);
 
   /** Checks the ranges. */
   public LeaseCost {

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class EoqSizerTest {
   private static final long LIMIT = 1_000_000;
-  private final LeaseCost cost = LeaseCost.DEFAULT;
+  private final LeaseCost cost = new LeaseCost(20, 10);
   private final EoqSizer sizer = new EoqSizer(cost, LIMIT);
 
   @Test

@@ -55,7 +55,7 @@ class LeaseCostTest {
   })
   void theNextLeaseShrinksTowardsTheDemandThatItsSizeStandsFor(
       String what, long offered, long units) {
-    assertThat(LeaseCost.DEFAULT.next(20, offered, 1_000)).as(what).isEqualTo(units);
+    assertThat(new LeaseCost(20, 10).next(20, offered, 1_000)).as(what).isEqualTo(units);
   }
 
   @Test
@@ -73,8 +73,8 @@ class LeaseCostTest {
 
   @Test
   void demandBeyondTheLimitAsksForNoMoreThanTheLimitCanUse() {
-    assertThat(LeaseCost.DEFAULT.next(10, Long.MAX_VALUE, 100))
-        .isEqualTo(Math.round(LeaseCost.DEFAULT.best(100) / 2));
-    assertThat(LeaseCost.DEFAULT.best(100)).isCloseTo(20, within(1e-9));
+    assertThat(new LeaseCost(20, 10).next(10, Long.MAX_VALUE, 100))
+        .isEqualTo(Math.round(new LeaseCost(20, 10).best(100) / 2));
+    assertThat(new LeaseCost(20, 10).best(100)).isCloseTo(20, within(1e-9));
   }
 }

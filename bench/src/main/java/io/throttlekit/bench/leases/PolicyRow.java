@@ -1,8 +1,8 @@
 package io.throttlekit.bench.leases;
 
 import io.throttlekit.tier.LeaseCost;
+import io.throttlekit.tier.LeaseSize;
 import io.throttlekit.tier.LeaseSizer;
-import io.throttlekit.tier.PredictiveSizer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -45,7 +45,8 @@ record PolicyRow(String policy, String published, Fleet.Outcome found, long trip
       LeaseCost cost = new LeaseCost(ROUND_TRIP, stranding);
       rows.add(play("adaptive, h = " + stranding, "", true, () -> Learner.eoq(cost, LIMIT)));
     }
-    rows.add(play("predictive, h = 10", "", true, PolicyRow::predictive));
+    rows.add(play("adaptive by default", "", true, PolicyRow::adaptive));
+    rows.add(play("predictive by default", "", true, PolicyRow::predictive));
     return rows;
   }
 
@@ -83,9 +84,12 @@ record PolicyRow(String policy, String published, Fleet.Outcome found, long trip
     return new PolicyRow(policy, published, found, remembering.trips());
   }
 
+  private static Learner adaptive() {
+    return Learner.of(LeaseSizer.of(new LeaseSize.Adaptive(), LIMIT), LIMIT);
+  }
+
   private static Learner predictive() {
-    LeaseSizer sizer = new PredictiveSizer(LeaseCost.DEFAULT, LIMIT);
-    return Learner.of(sizer, LIMIT);
+    return Learner.of(LeaseSizer.of(new LeaseSize.Predictive(), LIMIT), LIMIT);
   }
 
   private static List<long[]> demands() {
