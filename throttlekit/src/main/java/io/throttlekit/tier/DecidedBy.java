@@ -2,7 +2,10 @@ package io.throttlekit.tier;
 
 /** Who decided a charge. */
 public enum DecidedBy {
-  /** The store, for this request. */
+  /** Counters in this process's memory, which nobody shares. */
+  MEMORY,
+
+  /** The shared store, for this request. */
   STORE,
 
   /** Units that this process had leased, or its knowledge that there are none left. */

@@ -1,5 +1,6 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.rate.FixedWindow;
@@ -47,6 +48,10 @@ final class LeaseCell {
   final CounterKey key;
   private final Tier.Leased options;
   private final LeaseSizer sizer;
+  private final DemandWindow demand;
+
+  /** Wanted before the store's clock was known. */
+  private long earlyDemand;
 
   private FixedWindow window;
   private long credits;
@@ -78,6 +83,7 @@ final class LeaseCell {
     this.window = window;
     this.options = options;
     this.sizer = sizer;
+    this.demand = new DemandWindow(sizer, window.windowMillis());
     this.creditsEndNanos = now;
     this.lastUsedNanos = now;
   }
@@ -95,7 +101,7 @@ final class LeaseCell {
     lastUsedNanos = now;
     roll(now);
     if (first) {
-      sizer.offered(cost, now);
+      offer(cost, now);
     }
     if (newest.limit() != window.limit()) {
       window = newest;
@@ -141,7 +147,11 @@ final class LeaseCell {
       return 0;
     }
     leasing = true;
-    return Math.max(Math.clamp(sizer.size(now), 1, Math.max(1, window.limit())), cost - credits);
+    long lacking = Math.max(0, cost - credits);
+    long limit = Math.max(1, window.limit());
+    return knowsStoreClock()
+        ? demand.size(lacking, limit, storeMillis(now))
+        : Math.clamp(Math.max(lacking, sizer.size(0, limit)), 1, limit);
   }
 
   /** Has {@code waiter} told of the lease that is being asked for; false when there is none. */
@@ -193,6 +203,7 @@ final class LeaseCell {
       windowEndNanos = windowEnd;
       windowLasts = true;
     }
+    offer(0, answeredNanos);
     long idleNanos = options.returnIdleAfterMillis() * NANOS_PER_MILLI;
     askAgainNanos = idleNanos == 0 ? windowEndNanos : answeredNanos + Math.min(idleNanos, nanos);
   }
@@ -238,6 +249,23 @@ final class LeaseCell {
   /** The limit as it was asked for last. */
   synchronized FixedWindow window() {
     return window;
+  }
+
+  private void offer(long units, long now) {
+    earlyDemand = Math.min(Cost.MAX, earlyDemand + units);
+    if (knowsStoreClock()) {
+      demand.offer(earlyDemand, Math.max(1, window.limit()), storeMillis(now));
+      earlyDemand = 0;
+    }
+  }
+
+  private boolean knowsStoreClock() {
+    return windowEndMillis != Long.MIN_VALUE;
+  }
+
+  /** The store's clock, about. */
+  private long storeMillis(long now) {
+    return windowEndMillis + Math.floorDiv(now - windowEndNanos, NANOS_PER_MILLI);
   }
 
   private Leftover takeAll() {

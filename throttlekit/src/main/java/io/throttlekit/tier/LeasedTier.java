@@ -179,24 +179,8 @@ final class LeasedTier implements AutoCloseable {
 
   private LeaseCell newCell(Charge charge, Tier.Leased options) {
     FixedWindow window = (FixedWindow) charge.algorithm();
-    return new LeaseCell(charge.key(), window, options, sizer(options), now());
-  }
-
-  private static LeaseSizer sizer(Tier.Leased options) {
-    return switch (options.size()) {
-      case LeaseSize.Fixed fixed ->
-          new LeaseSizer() {
-            @Override
-            public long size(long now) {
-              return fixed.units();
-            }
-
-            @Override
-            public void offered(long units, long now) {}
-          };
-      case LeaseSize.Adaptive adaptive -> throw new UnsupportedOperationException();
-      case LeaseSize.Predictive predictive -> throw new UnsupportedOperationException();
-    };
+    LeaseSizer sizer = LeaseSizer.of(options.size(), Math.max(1, window.limit()));
+    return new LeaseCell(charge.key(), window, options, sizer, now());
   }
 
   private long now() {

@@ -13,6 +13,7 @@ import java.io.StringWriter;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Supplier;
 
 /**
  * The rules in force, in the order of the files.
@@ -23,9 +24,14 @@ import java.util.Locale;
 final class PoliciesRoute implements Route {
 
   private final PolicyStore policies;
+  private final Supplier<String> store;
 
-  PoliciesRoute(PolicyStore policies) {
+  /**
+   * @param store one line on the store of the counters
+   */
+  PoliciesRoute(PolicyStore policies, Supplier<String> store) {
     this.policies = policies;
+    this.store = store;
   }
 
   @Override
@@ -41,6 +47,7 @@ final class PoliciesRoute implements Route {
   private String text(List<Rule> rules) {
     StringBuilder text = new StringBuilder();
     appendStatus(text, policies.status());
+    appendRemark(text, "store: " + store.get());
     for (Rule rule : rules) {
       if (rule.unlimited()) {
         appendLimit(text, rule, "UNKNOWN", 0);
@@ -82,6 +89,7 @@ final class PoliciesRoute implements Route {
     JsonWriter json = new JsonWriter(text);
     json.beginObject();
     writeStatus(json, policies.status());
+    json.name("store").value(store.get());
     json.name("rules").beginArray();
     for (Rule rule : rules) {
       writeRule(json, rule);

@@ -1,0 +1,5 @@
+/** The engine's counter store on Redis. */
+@NullMarked
+package io.throttlekit.redis;
+
+import org.jspecify.annotations.NullMarked;
