@@ -171,6 +171,17 @@ class TierReaderTest {
         .contains("error: `lease` has no meaning with tier cached_deny");
   }
 
+  @Test
+  void saysOfTiersThatDifferOnlyThatTheyDo() {
+    String limits =
+        "[{unit: day, requests_per_unit: 5, tier: leased},"
+            + " {unit: day, requests_per_unit: 5, algorithm: gcra}]";
+    assertThat(problems("domain: d\ndescriptors:\n  - {key: k, limits: " + limits + "}\n"))
+        .singleElement()
+        .asString()
+        .contains("`tier` must be the same");
+  }
+
   private static List<String> ofLimits(String lease, String more) {
     return problems(severalLimits("tier: leased, lease: " + lease, more));
   }

@@ -17,8 +17,8 @@ import io.throttlekit.service.server.Health;
 import io.throttlekit.service.server.Health.Obstacle;
 import io.throttlekit.service.server.HostPort;
 import io.throttlekit.service.server.ListenException;
-import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.store.SharedStore;
+import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.service.warmup.WarmUp;
 import io.throttlekit.store.InMemoryStore;
@@ -215,8 +215,9 @@ public final class RateLimitService {
         "debug",
         config.debug().host(),
         config.debug().port(),
-        () -> HttpServers.debug(
-            config.debug(), policies, this::storeInWords, path.metrics()::lines, scrape));
+        () ->
+            HttpServers.debug(
+                config.debug(), policies, this::storeInWords, path.metrics()::lines, scrape));
     MetricsConfig own = config.metrics();
     if (own != null && scrape != null) {
       listen("metrics", own.host(), own.port(), () -> HttpServers.metrics(own, scrape));

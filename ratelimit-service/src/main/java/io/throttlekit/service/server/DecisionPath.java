@@ -56,8 +56,7 @@ public record DecisionPath(
       Telemetry telemetry,
       TimeSource time,
       EventLoopGroup loops) {
-    RateLimitMetrics metrics =
-        metrics(config, policies, telemetry, store.tiers()::cells, () -> 0);
+    RateLimitMetrics metrics = metrics(config, policies, telemetry, store.tiers()::cells, () -> 0);
     Admission admission =
         new StoreAdmission(
             policies::book,
@@ -96,9 +95,6 @@ public record DecisionPath(
 
   private static RateLimitFrontEnd frontEnd(ServiceConfig config, Admission admission) {
     return new RateLimitFrontEnd(
-        admission,
-        config.response(),
-        config.compatibility(),
-        config.grpc().limits().descriptors());
+        admission, config.response(), config.compatibility(), config.grpc().limits().descriptors());
   }
 }

@@ -1,6 +1,7 @@
 package io.throttlekit.service.store;
 
 import io.netty.channel.EventLoopGroup;
+import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.TimeSource;
 import io.throttlekit.redis.RedisCounterStore;
 import io.throttlekit.redis.RedisSettings;
@@ -10,7 +11,6 @@ import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.TierMetrics;
 import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.Tiers;
-import io.opentelemetry.api.metrics.Meter;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -41,8 +41,7 @@ public final class SharedStore implements AutoCloseable {
       Meter meter,
       TimeSource time,
       Consumer<Boolean> reachable) {
-    this.state =
-        new StoreState(config.address().toString(), new StoreMetrics(meter), reachable);
+    this.state = new StoreState(config.address().toString(), new StoreMetrics(meter), reachable);
     this.metrics = new TierMetrics(meter);
     this.redis = RedisCounterStore.connect(settings(config), time, state, loops);
     TierSettings tierSettings =
