@@ -72,6 +72,10 @@ final class LeaseCell {
   private boolean exhausted;
 
   private long askAgainNanos;
+
+  /** What was asked for last. */
+  private long batch;
+
   private boolean leasing;
   private boolean retired;
   private long lastUsedNanos;
@@ -171,9 +175,10 @@ final class LeaseCell {
 
   /** Ends a lease and credits what it granted: here, once, and nowhere else. */
   synchronized Completed complete(long wanted, Grant grant, long askedNanos, long answeredNanos) {
+    batch = wanted;
     roll(answeredNanos);
     boolean coupled = options.windowCoupled();
-    if (coupled && grant.windowEndMillis() < windowEndMillis) {
+    if (grant.windowEndMillis() < windowEndMillis) {
       return completed(End.LATE, grant.units());
     }
     learnWindow(grant, askedNanos, answeredNanos);
@@ -183,6 +188,9 @@ final class LeaseCell {
       return completed(retired ? End.CREDITED : End.LATE, grant.units());
     }
     credits += grant.units();
+    if (answeredNanos - creditsEndNanos >= 0) { // carried over, all of it
+      forfeitBeyond(carried());
+    }
     return completed(End.CREDITED, 0);
   }
 
@@ -195,9 +203,7 @@ final class LeaseCell {
       creditsEndNanos += Math.max(0, creditsEnd - creditsEndNanos);
       windowEndNanos += Math.min(0, windowEnd - windowEndNanos);
     } else {
-      if (options.windowCoupled()) {
-        forfeit();
-      }
+      forfeitBeyond(carried());
       windowEndMillis = grant.windowEndMillis();
       creditsEndNanos = creditsEnd;
       windowEndNanos = windowEnd;
@@ -268,15 +274,42 @@ final class LeaseCell {
     return windowEndMillis + Math.floorDiv(now - windowEndNanos, NANOS_PER_MILLI);
   }
 
+  @Override
+  public synchronized String toString() {
+    return "credits %d until %d, window until %d (%d, %s), %d left, %s, again %d, batch %d, %s%s"
+        .formatted(
+            credits,
+            creditsEndNanos,
+            windowEndMillis,
+            windowEndNanos,
+            windowLasts ? "lasting" : "over",
+            leftAtStore,
+            exhausted ? "exhausted" : "open",
+            askAgainNanos,
+            batch,
+            leasing ? "leasing for " + waiters.size() : "",
+            retired ? " retired" : "");
+  }
+
   private Leftover takeAll() {
     Leftover all = new Leftover(credits, windowEndMillis);
     credits = 0;
     return all;
   }
 
-  private void forfeit() {
-    forfeited += credits;
-    credits = 0;
+  /**
+   * How much outlives its window. A node that leases when it has too little and serves whoever
+   * asked has less than a batch left; but who asked may have gone, and then it has a whole one.
+   */
+  private long carried() {
+    return options.windowCoupled() ? 0 : Math.max(0, batch - 1);
+  }
+
+  private void forfeitBeyond(long kept) {
+    if (credits > kept) {
+      forfeited += credits - kept;
+      credits = kept;
+    }
   }
 
   private long resetAfter(long now) {
@@ -284,8 +317,8 @@ final class LeaseCell {
   }
 
   private void roll(long now) {
-    if (options.windowCoupled() && credits > 0 && now - creditsEndNanos >= 0) {
-      forfeit();
+    if (now - creditsEndNanos >= 0) {
+      forfeitBeyond(carried());
     }
     if (windowLasts && now - windowEndNanos >= 0) {
       windowLasts = false;

@@ -103,6 +103,11 @@ final class LeasedTier implements AutoCloseable {
     return cells.estimatedSize();
   }
 
+  /** Every cell, for a test that compares moments. */
+  String inWords() {
+    return cells.asMap().values().toString();
+  }
+
   /** Gives back what nobody has asked for lately. */
   void sweep() {
     long now = now();

@@ -10,6 +10,7 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.Overrun;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.StoreException;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +30,7 @@ final class Node {
     this(store, new ManualTime(0), 1_000);
   }
 
-  Node(HeldStore store, ManualTime time, long maxCells) {
+  Node(CounterStore store, ManualTime time, long maxCells) {
     this.time = time;
     this.timer = new ManualTimer(time);
     this.tiers =

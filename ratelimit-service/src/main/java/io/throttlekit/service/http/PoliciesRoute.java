@@ -8,6 +8,7 @@ import io.throttlekit.descriptors.Problem;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.policies.LoadStatus;
 import io.throttlekit.service.policies.PolicyStore;
+import io.throttlekit.tier.Tier;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.time.Instant;
@@ -132,6 +133,8 @@ final class PoliciesRoute implements Route {
     json.name("quota_mode").value(rule.quota());
     json.name("overdraft").value(rule.overdraft());
     json.name("on_outage").value(rule.onOutage().name().toLowerCase(Locale.ROOT));
+    json.name("on_data_loss").value(rule.onDataLoss().name().toLowerCase(Locale.ROOT));
+    json.name("tier").value(tier(rule.tier()));
     json.name("replaces").beginArray();
     for (String replaced : rule.replaces()) {
       json.value(replaced);
@@ -147,6 +150,14 @@ final class PoliciesRoute implements Route {
       json.endObject();
     }
     json.endArray().endObject();
+  }
+
+  private static String tier(Tier tier) {
+    return switch (tier) {
+      case Tier.Strict _ -> "strict";
+      case Tier.CachedDeny _ -> "cached_deny";
+      case Tier.Leased _ -> "leased";
+    };
   }
 
   private static String unit(Limit limit) {
