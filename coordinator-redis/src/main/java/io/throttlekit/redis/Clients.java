@@ -110,7 +110,8 @@ final class Clients {
         .socketOptions(
             SocketOptions.builder()
                 .connectTimeout(Duration.ofMillis(settings.connectTimeoutMillis()))
-                .tcpNoDelay(true)
+                .tcpNoDelay(!useUnixSocket())
+                .keepAlive(!useUnixSocket())
                 .build());
   }
 }

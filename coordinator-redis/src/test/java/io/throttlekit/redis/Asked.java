@@ -1,5 +1,6 @@
 package io.throttlekit.redis;
 
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.fail;
 
 import io.throttlekit.Charge;
@@ -14,12 +15,13 @@ import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
 
 /** Short words for asking a store in tests. */
 final class Asked {
@@ -61,17 +63,15 @@ final class Asked {
     return answer(store.lease(lease(user, units)));
   }
 
-  static <T extends @Nullable Object> T answer(CompletionStage<T> stage) {
+  static <T> T answer(CompletionStage<T> stage) {
     return stage.toCompletableFuture().orTimeout(20, TimeUnit.SECONDS).join();
   }
 
+  /** What it fails with; a test that expects this fails when it does not. */
   static Throwable failure(CompletionStage<?> stage) {
-    try {
-      @Nullable Object answered = answer(stage);
-      throw new AssertionError("it was answered: " + answered);
-    } catch (CompletionException e) {
-      return e.getCause();
-    }
+    CompletableFuture<?> asked = stage.toCompletableFuture().orTimeout(20, TimeUnit.SECONDS);
+    CompletionException thrown = catchThrowableOfType(CompletionException.class, asked::join);
+    return Objects.requireNonNull(thrown.getCause());
   }
 
   /** Whether the store answers now. */
