@@ -36,7 +36,7 @@ record Arguments(List<String> words, Map<String, String> options) {
         words.add(args[i]);
       } else if (!args[i].startsWith("--") || !known.contains(name)) {
         throw new IllegalArgumentException(
-            "no option " + args[i] + "; there are --" + String.join(", --", new TreeSet<>(known)));
+            "no option " + args[i] + (known.isEmpty() ? "; there are none" : there(known)));
       } else if (++i < args.length) {
         options.put(name, args[i]);
       } else {
@@ -103,6 +103,10 @@ record Arguments(List<String> words, Map<String, String> options) {
     }
     String range = most == Long.MAX_VALUE ? "from " + least : "from " + least + " to " + most;
     throw new IllegalArgumentException("--" + name + " is a number " + range + ", not " + value);
+  }
+
+  private static String there(Set<String> known) {
+    return "; there are --" + String.join(", --", new TreeSet<>(known));
   }
 
   private String shown() {

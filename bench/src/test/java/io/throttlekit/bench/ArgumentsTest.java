@@ -29,6 +29,13 @@ class ArgumentsTest {
   }
 
   @Test
+  void refuseEveryOptionWhereThereAreNone() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Arguments.parse(Set.of(), "--keys", "3"))
+        .withMessage("no option --keys; there are none");
+  }
+
+  @Test
   void refuseAnOptionWithoutItsValue() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Arguments.parse(KNOWN, "--seconds"))

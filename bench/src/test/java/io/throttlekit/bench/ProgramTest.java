@@ -29,7 +29,9 @@ class ProgramTest {
     assertThat(service("--service", "/nowhere/throttlekit")).isEqualTo(2);
     assertThat(startup("--rounds", "3")).isEqualTo(2);
     assertThat(startup("--seconds", "forever")).isEqualTo(2);
-    assertThat(lines()).hasSize(13).allMatch(line -> line.startsWith("bin/bench: "));
+    assertThat(leases("--rounds", "3")).isEqualTo(2);
+    assertThat(leases("all")).isEqualTo(2);
+    assertThat(lines()).hasSize(15).allMatch(line -> line.startsWith("bin/bench: "));
   }
 
   @Test
@@ -66,6 +68,10 @@ class ProgramTest {
 
   private int startup(String... args) throws InterruptedException {
     return Program.start(StartupBenchmark::read, StartupBenchmark.OPTIONS, errors, args);
+  }
+
+  private int leases(String... args) throws InterruptedException {
+    return Program.start(LeaseBenchmark::read, LeaseBenchmark.OPTIONS, errors, args);
   }
 
   private List<String> lines() {

@@ -16,10 +16,11 @@ import org.jspecify.annotations.Nullable;
 /** Reads one limit: how many, in which window, by which algorithm. */
 final class LimitReader {
   private static final long MAX_REQUESTS = 4_294_967_295L;
-  private static final String FIXED_WINDOW = "fixed_window";
-  private static final List<String> ALGORITHMS =
+  static final String FIXED_WINDOW = "fixed_window";
+  static final List<String> ALGORITHMS =
       List.of(FIXED_WINDOW, "sliding_window", "sliding_log", "gcra", "token_bucket");
   private static final List<String> BURSTY = List.of("gcra", "token_bucket");
+  private static final List<String> SCOPES = List.of("region", "global");
   private static final List<String> UNITS =
       Arrays.stream(LimitUnit.values()).map(unit -> unit.name().toLowerCase(Locale.ROOT)).toList();
 
@@ -33,7 +34,7 @@ final class LimitReader {
 
   /** The limit, or {@code null} after reporting why it is none. */
   @Nullable LimitSpec read(Fields fields) {
-    checkPlacement(fields);
+    checkScope(fields);
     long requests = requests(fields);
     long window = window(fields);
     String algorithm = algorithm(fields);
@@ -54,25 +55,21 @@ final class LimitReader {
     }
   }
 
-  /** Reports values of {@code tier} and {@code scope} that need features of later versions. */
-  void checkPlacement(Fields fields) {
-    checkAvailable(fields.get("tier"), List.of("strict", "cached_deny", "leased"));
-    checkAvailable(fields.get("scope"), List.of("region", "global"));
+  /** Reports a {@code scope} that needs features of later versions. */
+  void checkScope(Fields fields) {
+    Field field = fields.get("scope");
+    String scope = field == null ? null : values.choice(field, SCOPES, SCOPES.subList(0, 1));
+    if (field != null && scope != null && !scope.equals(SCOPES.getFirst())) {
+      problems.error(
+          field.value().location(),
+          Wording.quote("scope: " + scope) + " is not available in this version yet",
+          "");
+    }
   }
 
   /** Whether the unit is one that envoyproxy/ratelimit knows. */
   static boolean isUnit(String text) {
     return UNITS.contains(text.toLowerCase(Locale.ROOT));
-  }
-
-  private void checkAvailable(@Nullable Field field, List<String> allowed) {
-    String choice = field == null ? null : values.choice(field, allowed, allowed.subList(0, 1));
-    if (field != null && choice != null && !choice.equals(allowed.getFirst())) {
-      problems.error(
-          field.value().location(),
-          Wording.quote(field.name() + ": " + choice) + " is not available in this version yet",
-          "");
-    }
   }
 
   private long requests(Fields fields) {
@@ -136,7 +133,7 @@ final class LimitReader {
       problems.error(
           every.value().location(),
           Wording.quote(text) + " is not a duration of at least 1ms",
-          "write a number and a unit, as 250ms, 10s, 1m30s, 12h or 7d");
+          WindowText.HINT);
     }
     if (millis > Cost.MAX) {
       problems.error(every.value().location(), "the window is longer than time is counted", "");

@@ -34,13 +34,18 @@ enum Place {
           "overdraft",
           "tier",
           "scope")),
-  RATE_LIMIT("in rate_limit", LIMIT.keys, List.of("unlimited", "name", "replaces", "on_outage")),
+  RATE_LIMIT(
+      "in rate_limit",
+      LIMIT.keys,
+      List.of("unlimited", "name", "replaces", "on_outage", "on_data_loss", "lease")),
   /** A descriptor with {@code limits}: what holds for all of them stands beside them. */
   DESCRIPTOR_WITH_LIMITS(
       "in a descriptor with limits",
-      List.of("name", "replaces", "overdraft", "on_outage", "tier", "scope"),
+      List.of(
+          "name", "replaces", "overdraft", "on_outage", "on_data_loss", "tier", "lease", "scope"),
       DESCRIPTOR.keys),
-  REPLACES("in an entry of replaces", List.of("name"));
+  REPLACES("in an entry of replaces", List.of("name")),
+  LEASE("in lease", List.of("size", "window_coupled", "low_water", "return_idle_after"));
 
   /** The keys of envoyproxy/ratelimit, which accepts each of them at any place. */
   private static final Set<String> ORIGINAL =
@@ -62,8 +67,7 @@ enum Place {
           "share_threshold",
           "metadata");
 
-  private static final Set<String> NOT_BUILT_YET =
-      Set.of("lease", "on_data_loss", "fair_share", "concurrency");
+  private static final Set<String> NOT_BUILT_YET = Set.of("fair_share", "concurrency");
 
   private final String where;
 
@@ -103,14 +107,22 @@ enum Place {
     String key = Wording.quote(field.name());
     if (NOT_BUILT_YET.contains(field.name())) {
       problems.error(field.at(), key + " is not available in this version yet", "");
-    } else if (this != LIMIT && ORIGINAL.contains(field.name())) {
+    } else if (!own() && ORIGINAL.contains(field.name())) {
       problems.warning(field.at(), key + " has no effect " + where, home(field.name()));
       new UnreadKeys(problems).check(field);
     } else if (isKnown(field.name())) {
       problems.error(field.at(), key + " has no meaning " + where, home(field.name()));
+      new UnreadKeys(problems).check(field);
     } else {
       problems.error(field.at(), "unknown key " + key + " " + where, suggestion(field.name()));
     }
+  }
+
+  /**
+   * Whether envoyproxy/ratelimit has no such place, so that none of its files can be wrong here.
+   */
+  private boolean own() {
+    return this == LIMIT || this == LEASE;
   }
 
   private String suggestion(String written) {
@@ -126,6 +138,12 @@ enum Place {
   private String home(String key) {
     if (this == LIMIT && key.equals("unlimited")) {
       return "unlimited stands in rate_limit, without limits";
+    }
+    if (this == LEASE && RATE_LIMIT.keys.contains(key)) {
+      return "it belongs beside lease";
+    }
+    if (LEASE.keys.contains(key)) {
+      return "it belongs in lease";
     }
     if (this == LIMIT && DESCRIPTOR_WITH_LIMITS.keys.contains(key)) {
       return "it belongs in the descriptor, beside limits, and holds for all of them";

@@ -1,6 +1,8 @@
 package io.throttlekit.descriptors;
 
+import io.throttlekit.DataLoss;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.tier.Tier;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -17,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Rule {
   private static final SourceLocation IN_REQUEST = new SourceLocation("(request)", 0, 0);
+  private static final Tier STRICT = new Tier.Strict();
 
   private final String domain;
   private final RuleSpec spec;
@@ -52,7 +55,8 @@ public final class Rule {
 
   /**
    * The rule of a limit that a request brings. It charges the same counter as a fixed window of the
-   * same unit for the same entries in the policies, and has none of their other properties.
+   * same unit for the same entries in the policies, and has none of their other properties: it is
+   * strict, an outage is an error, and counters that were lost start again.
    *
    * @param entries key, value, key, value …
    */
@@ -70,7 +74,9 @@ public final class Rule {
             false,
             false,
             false,
+            STRICT,
             OnOutage.ERROR,
+            DataLoss.REFILL,
             null);
     return new Rule(domain, RulePath.ROOT, spec, metricKeysOfOverride(entries), true);
   }
@@ -125,9 +131,22 @@ public final class Rule {
     return spec.overdraft();
   }
 
+  /**
+   * How its limits are shared by the processes of a fleet. All limits are fixed windows if it is
+   * leased; strict if there is an {@link #overdraft()}, and if {@link #unlimited()}.
+   */
+  public Tier tier() {
+    return spec.tier();
+  }
+
   /** What it answers when its counters cannot be reached. */
   public OnOutage onOutage() {
     return spec.onOutage();
+  }
+
+  /** What becomes of its limits when the store has lost their counters. */
+  public DataLoss onDataLoss() {
+    return spec.onDataLoss();
   }
 
   /** Names of the rules that do not count in a request that this one matches too. */
@@ -178,11 +197,16 @@ public final class Rule {
         unlimited()
             ? "unlimited"
             : limits.stream().map(Limit::inWords).collect(Collectors.joining(" and ")));
+    String tier = TierText.of(tier());
+    words.append(tier.isEmpty() ? "" : ", " + tier);
     words.append(shadow() ? ", in shadow mode" : "");
     words.append(quota() ? ", in quota mode" : "");
     words.append(overdraft() ? ", with overdraft" : "");
     if (onOutage() != OnOutage.ERROR) {
       words.append(", on outage ").append(onOutage().name().toLowerCase(Locale.ROOT));
+    }
+    if (onDataLoss() != DataLoss.REFILL) {
+      words.append(", on data loss ").append(onDataLoss().name().toLowerCase(Locale.ROOT));
     }
     return words.toString();
   }

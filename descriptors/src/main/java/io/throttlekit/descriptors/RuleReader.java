@@ -1,6 +1,8 @@
 package io.throttlekit.descriptors;
 
+import io.throttlekit.DataLoss;
 import io.throttlekit.descriptors.Fields.Field;
+import io.throttlekit.tier.Tier;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,16 +15,22 @@ final class RuleReader {
   private static final List<String> ON_OUTAGE =
       List.of("error", "deny", "allow", "local", "regional_only");
   private static final List<String> ON_OUTAGE_HERE = ON_OUTAGE.subList(0, 4);
+  private static final List<String> ON_DATA_LOSS = List.of("refill", "deny");
+
+  /** Of a rule that counts nothing, so that there is nothing to share. */
+  private static final Tier UNSHARED = new Tier.Strict();
 
   private final Problems problems;
   private final Values values;
   private final LimitReader limitReader;
+  private final TierReader tierReader;
   private final MetadataReader metadataReader;
 
   RuleReader(Problems problems) {
     this.problems = problems;
     this.values = new Values(problems);
     this.limitReader = new LimitReader(problems);
+    this.tierReader = new TierReader(problems);
     this.metadataReader = new MetadataReader(problems);
   }
 
@@ -60,17 +68,18 @@ final class RuleReader {
     Place.RATE_LIMIT.check(fields, problems);
     if (values.flag(fields.get("unlimited"))) {
       checkUnlimited(fields);
-      return rule(descriptor, single, fields, List.of(), false, metadata);
+      return rule(descriptor, single, fields, List.of(), false, UNSHARED, metadata);
     }
     LimitSpec limit = limitReader.read(fields);
     boolean overdraft = values.flag(fields.get("overdraft"));
     List<LimitSpec> limits = limit == null ? List.of() : List.of(limit);
-    return rule(descriptor, single, fields, limits, overdraft, metadata);
+    Tier tier = tierReader.read(fields, List.of(fields), limits);
+    return rule(descriptor, single, fields, limits, overdraft, tier, metadata);
   }
 
   private @Nullable RuleSpec ofSeveral(
       Fields descriptor, Field several, @Nullable Map<String, Object> metadata) {
-    limitReader.checkPlacement(descriptor);
+    limitReader.checkScope(descriptor);
     List<YamlNode.Mapping> entries = values.mappings(several);
     if (several.value() instanceof YamlNode.Sequence list && list.items().isEmpty()) {
       problems.error(several.at(), "`limits` is empty", "add a limit, or remove the key");
@@ -88,7 +97,9 @@ final class RuleReader {
       }
       own.add(fields);
     }
-    return rule(descriptor, several, descriptor, limits, overdraft(descriptor, own), metadata);
+    boolean overdraft = overdraft(descriptor, own);
+    Tier tier = tierReader.read(descriptor, own, limits);
+    return rule(descriptor, several, descriptor, limits, overdraft, tier, metadata);
   }
 
   /** What the limits, or else their descriptor, say; they are charged as one, so all the same. */
@@ -126,10 +137,12 @@ final class RuleReader {
       Fields own,
       List<LimitSpec> limits,
       boolean overdraft,
+      Tier tier,
       @Nullable Map<String, Object> metadata) {
     String name = values.text(own.get("name"));
     List<RuleSpec.Replacement> replaces = replaces(own, name);
     OnOutage onOutage = onOutage(own.get("on_outage"));
+    DataLoss onDataLoss = onDataLoss(own.get("on_data_loss"));
     boolean shadow = values.flag(descriptor.get("shadow_mode"));
     boolean quota = values.flag(descriptor.get("quota_mode"));
     boolean unlimited = declared.name().equals("rate_limit") && values.flag(own.get("unlimited"));
@@ -145,7 +158,9 @@ final class RuleReader {
         shadow,
         quota,
         overdraft,
+        tier,
         onOutage,
+        onDataLoss,
         metadata);
   }
 
@@ -187,21 +202,33 @@ final class RuleReader {
     return onOutage;
   }
 
+  private DataLoss onDataLoss(@Nullable Field field) {
+    String choice = field == null ? null : values.choice(field, ON_DATA_LOSS);
+    return "deny".equals(choice) ? DataLoss.DENY : DataLoss.REFILL;
+  }
+
   private void checkUnlimited(Fields fields) {
-    for (String key : List.of("every", "algorithm", "burst", "overdraft")) {
+    for (String key : List.of("every", "algorithm", "burst", "overdraft", "tier", "lease")) {
       Field field = fields.get(key);
       if (field != null) {
         problems.error(
             field.at(), "`unlimited` and " + Wording.quote(key) + " contradict each other", "");
       }
     }
-    limitReader.checkPlacement(fields);
+    limitReader.checkScope(fields);
     Field unit = fields.get("unit");
     if (unit != null && LimitReader.isUnit(values.text(unit))) {
       problems.error(
           unit.at(), "`unlimited` and `unit` contradict each other", "remove one of them");
     } else if (unit != null) {
       problems.warning(unit.at(), "`unit` has no effect beside `unlimited`", "remove it");
+    }
+    for (String key : List.of("on_outage", "on_data_loss")) {
+      Field field = fields.get(key);
+      if (field != null) {
+        problems.warning(
+            field.at(), Wording.quote(key) + " has no effect beside `unlimited`", "remove it");
+      }
     }
     Field requests = fields.get("requests_per_unit");
     if (requests != null && values.number(requests, 4_294_967_295L) >= 0) {

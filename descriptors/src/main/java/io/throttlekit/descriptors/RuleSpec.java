@@ -1,5 +1,8 @@
 package io.throttlekit.descriptors;
 
+import io.throttlekit.DataLoss;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.tier.Tier;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -7,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a policy file says at one descriptor about limits.
  *
- * @param limits empty iff unlimited
+ * @param limits empty iff unlimited; fixed windows only if leased
+ * @param overdraft only if strict
  * @param metadata as {@link MetadataReader} gives it, which nobody can modify
  */
 record RuleSpec(
@@ -19,7 +23,9 @@ record RuleSpec(
     boolean shadow,
     boolean quota,
     boolean overdraft,
+    Tier tier,
     OnOutage onOutage,
+    DataLoss onDataLoss,
     @Nullable Map<String, Object> metadata) {
 
   /** The name of a rule that this one takes the place of, and where it is written. */
@@ -31,6 +37,13 @@ record RuleSpec(
     if (unlimited != limits.isEmpty()) {
       throw new IllegalArgumentException(
           location + ": a rule is either unlimited or has at least one limit");
+    }
+    if (overdraft && !(tier instanceof Tier.Strict)) {
+      throw new IllegalArgumentException(location + ": only a strict rule can be overdrawn");
+    }
+    if (tier instanceof Tier.Leased
+        && !limits.stream().allMatch(limit -> limit.algorithm() instanceof FixedWindow)) {
+      throw new IllegalArgumentException(location + ": only fixed windows can be leased");
     }
   }
 }

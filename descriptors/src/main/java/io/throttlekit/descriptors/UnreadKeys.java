@@ -50,6 +50,7 @@ final class UnreadKeys {
       case "limits" -> Place.LIMIT;
       case "descriptors" -> Place.DESCRIPTOR;
       case "replaces" -> Place.REPLACES;
+      case "lease" -> Place.LEASE;
       default -> null;
     };
   }

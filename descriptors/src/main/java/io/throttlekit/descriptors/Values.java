@@ -49,7 +49,12 @@ final class Values {
 
   /** A whole number from 0 to {@code max}; -1 after reporting that it is none. */
   long number(Field field, long max) {
-    String wanted = "a whole number from 0 to " + max;
+    return number(field, 0, max);
+  }
+
+  /** A whole number from {@code min}, at least 0, to {@code max}; -1 after reporting. */
+  long number(Field field, long min, long max) {
+    String wanted = "a whole number from " + min + " to " + max;
     if (!(field.value() instanceof YamlNode.Scalar scalar)) {
       wrongType(field, wanted, "");
       return -1;
@@ -64,13 +69,17 @@ final class Values {
     }
     warnOfOctal(field, scalar);
     BigInteger number = ScalarKind.integer(scalar.text());
-    if (number == null || number.signum() < 0 || number.compareTo(BigInteger.valueOf(max)) > 0) {
+    if (number == null
+        || number.compareTo(BigInteger.valueOf(min)) < 0
+        || number.compareTo(BigInteger.valueOf(max)) > 0) {
       problems.error(
           scalar.location(),
           Wording.quote(field.name())
               + " is out of range: "
               + Wording.quote(scalar.text())
-              + " is not from 0 to "
+              + " is not from "
+              + min
+              + " to "
               + max,
           "");
       return -1;
@@ -155,7 +164,8 @@ final class Values {
     return mappings;
   }
 
-  private void wrongType(Field field, String wanted, String hint) {
+  /** Reports that the field holds something else than it must. */
+  void wrongType(Field field, String wanted, String hint) {
     if (field.value() instanceof YamlNode.Unreadable) {
       return;
     }

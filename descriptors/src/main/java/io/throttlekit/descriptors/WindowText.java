@@ -12,6 +12,10 @@ final class WindowText {
   private static final long[] MILLIS = {86_400_000, 3_600_000, 60_000, 1_000, 1};
 
   private static final String[] UNITS = {"d", "h", "m", "s", "ms"};
+  private static final Pattern ZERO = Pattern.compile("0{1,12}(?:d|h|m|s|ms)?");
+
+  /** How to write one. */
+  static final String HINT = "write a number and a unit, as 250ms, 10s, 1m30s, 12h or 7d";
 
   private WindowText() {}
 
@@ -26,6 +30,11 @@ final class WindowText {
       }
     }
     return text.toString();
+  }
+
+  /** Whether the text is no time at all: {@code 0} or {@code 0s}. */
+  static boolean isZero(String text) {
+    return ZERO.matcher(text.toLowerCase(Locale.ROOT)).matches();
   }
 
   /** Milliseconds; 0 when the text is not a duration of at least 1 ms. */

@@ -1,6 +1,8 @@
 package io.throttlekit.descriptors;
 
+import io.throttlekit.DataLoss;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.tier.Tier;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -70,7 +72,9 @@ final class Descriptors {
             false,
             false,
             false,
+            new Tier.Strict(),
             OnOutage.ERROR,
+            DataLoss.REFILL,
             metadata);
     return this;
   }

@@ -75,6 +75,31 @@ class ExplainerTest {
   }
 
   @Test
+  void saysHowAFleetSharesALimitAndWhatItDoesWithoutItsCounters() {
+    assertThat(inWords("tier: cached_deny, algorithm: gcra, on_data_loss: deny"))
+        .isEqualTo("99 per day (gcra, burst 99), with cached denials, on data loss deny");
+    assertThat(inWords("tier: leased, on_outage: local"))
+        .isEqualTo("99 per day (fixed_window), leased in adaptive batches, on outage local");
+    assertThat(inWords("tier: leased, lease: {size: predictive, return_idle_after: 0}"))
+        .isEqualTo("99 per day (fixed_window), leased in predictive batches (never given back)");
+    assertThat(
+            inWords(
+                "tier: leased, lease: {size: 9, window_coupled: no, low_water: 3,"
+                    + " return_idle_after: 90s}"))
+        .isEqualTo(
+            "99 per day (fixed_window), leased in batches of 9"
+                + " (carried over, renewed at 3 left, given back after 1m30s idle)");
+    assertThat(inWords("tier: strict, on_outage: error, on_data_loss: refill"))
+        .isEqualTo("99 per day (fixed_window)");
+  }
+
+  private static String inWords(String more) {
+    String limit = "{requests_per_unit: 99, unit: day, " + more + "}";
+    return Loading.onlyRule("domain: d\ndescriptors: [{key: k, rate_limit: " + limit + "}]\n")
+        .inWords();
+  }
+
+  @Test
   void tellsExactWildcardAndUnlimitedApart() {
     assertThat(explain("user", "premium", "path", "/").steps().getFirst())
         .hasToString("entry 1 user=premium: exactly `user_premium` (shop.yaml:10:5)");

@@ -46,9 +46,17 @@ class PolicyLoaderFuzzTest {
           descriptors:
             - key: k
               on_outage: deny
+              on_data_loss: deny
+              tier: cached_deny
               limits:
                 - {requests_per_unit: 5, every: 1m30s, algorithm: gcra, burst: 7}
                 - {requests_per_unit: 1000, unit: day, algorithm: sliding_window}
+            - key: leased
+              rate_limit:
+                requests_per_unit: 100
+                unit: hour
+                tier: leased
+                lease: {size: 10, window_coupled: false, low_water: 5, return_idle_after: 1m}
             - key: remote_address
               detailed_metric: true
               value_to_metric: true

@@ -56,6 +56,12 @@ final class PolicyMutations {
           "every: ",
           "algorithm: gcra",
           "burst: ",
+          "tier: leased",
+          "tier: cached_deny",
+          "lease: ",
+          "size: ",
+          "low_water: ",
+          "on_data_loss: ",
           "metadata: ",
           "replaces: ");
 

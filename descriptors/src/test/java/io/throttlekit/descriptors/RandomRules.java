@@ -1,11 +1,13 @@
 package io.throttlekit.descriptors;
 
+import io.throttlekit.DataLoss;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.Gcra;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.SlidingLog;
 import io.throttlekit.rate.SlidingWindow;
 import io.throttlekit.rate.TokenBucket;
+import io.throttlekit.tier.Tier;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -40,14 +42,17 @@ sealed interface RandomRules {
           random.nextInt(10) == 0,
           false,
           false,
+          new Tier.Strict(),
           OnOutage.ERROR,
+          DataLoss.REFILL,
           null);
     }
   }
 
   /**
    * Everything that a rule can say: every algorithm, several limits, few names that many rules bear
-   * and replace, all modes. Limits are small, so that they are reached.
+   * and replace, all modes, tiers and answers to an outage. Limits are small, so that they are
+   * reached.
    */
   record OfEveryKind(RandomGenerator random) implements RandomRules {
     private static final List<String> NAMES = List.of("", "", "n0", "n1", "n2", "n 3");
@@ -57,16 +62,21 @@ sealed interface RandomRules {
     public RuleSpec rule(SourceLocation location, int number) {
       boolean unlimited = random.nextInt(10) == 0;
       String name = NAMES.get(random.nextInt(NAMES.size()));
+      List<LimitSpec> limits = unlimited ? List.of() : limits();
+      boolean overdraft = !unlimited && random.nextInt(6) == 0;
+      RandomTiers tiers = new RandomTiers(random);
       return new RuleSpec(
           location,
           unlimited,
-          unlimited ? List.of() : limits(),
+          limits,
           name,
           replaces(location, name),
           random.nextInt(8) == 0,
           random.nextInt(4) == 0,
-          !unlimited && random.nextInt(6) == 0,
-          OnOutage.ERROR,
+          overdraft,
+          tiers.tier(limits, overdraft),
+          unlimited ? OnOutage.ERROR : tiers.onOutage(),
+          unlimited ? DataLoss.REFILL : tiers.onDataLoss(),
           null);
     }
 

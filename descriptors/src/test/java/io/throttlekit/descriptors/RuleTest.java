@@ -6,9 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.SlidingWindow;
+import io.throttlekit.tier.LeaseSize;
+import io.throttlekit.tier.Tier;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -96,7 +99,9 @@ class RuleTest {
     assertThat(rule.replaces()).isEmpty();
     assertThat(rule.metadata()).isNull();
     assertThat(rule.unlimited() || rule.shadow() || rule.quota() || rule.overdraft()).isFalse();
+    assertThat(rule.tier()).isEqualTo(new Tier.Strict());
     assertThat(rule.onOutage()).isEqualTo(OnOutage.ERROR);
+    assertThat(rule.onDataLoss()).isEqualTo(DataLoss.REFILL);
     assertThat(rule.location()).hasToString("(request)");
   }
 
@@ -129,6 +134,39 @@ class RuleTest {
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> key("a").rule(true, List.of(Descriptors.perMinute(1)), null))
         .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void isOverdrawnOnlyIfStrictAndLeasedOnlyInFixedWindows() {
+    LimitSpec fixed = Descriptors.perMinute(5);
+    LimitSpec sliding = new LimitSpec(new SlidingWindow(5, 1_000), 5, null, 1_000);
+    Tier leased = new Tier.Leased(new LeaseSize.Adaptive(), true, 0, 0);
+
+    assertThat(spec(leased, false, fixed, fixed).tier()).isEqualTo(leased);
+    assertThat(spec(new Tier.CachedDeny(), false, fixed, sliding).limits()).hasSize(2);
+    assertThat(spec(new Tier.Strict(), true, fixed, sliding).overdraft()).isTrue();
+    assertThatThrownBy(() -> spec(leased, false, fixed, sliding))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> spec(leased, true, fixed))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> spec(new Tier.CachedDeny(), true, fixed))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  private static RuleSpec spec(Tier tier, boolean overdraft, LimitSpec... limits) {
+    return new RuleSpec(
+        new SourceLocation("shop.yaml", 1, 5),
+        false,
+        List.of(limits),
+        "",
+        List.of(),
+        false,
+        false,
+        overdraft,
+        tier,
+        OnOutage.ERROR,
+        DataLoss.REFILL,
+        null);
   }
 
   private static String scope(String domain, RateAlgorithm<?> algorithm) {

@@ -1,5 +1,10 @@
 package io.throttlekit.descriptors;
 
+import io.throttlekit.DataLoss;
+import io.throttlekit.tier.LeaseSize;
+import io.throttlekit.tier.Tier;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 
 /** A generated rule as a user would write it in YAML. */
@@ -36,12 +41,59 @@ final class RuleText {
       yaml.append(indent).append("name: ").append(rule.name()).append('\n');
     }
     flag(indent, "overdraft", rule.overdraft());
+    tier(rule.tier(), indent);
+    if (rule.onOutage() != OnOutage.ERROR) {
+      word(indent, "on_outage", rule.onOutage());
+    }
+    if (rule.onDataLoss() != DataLoss.REFILL) {
+      word(indent, "on_data_loss", rule.onDataLoss());
+    }
     if (!rule.replaces().isEmpty()) {
       yaml.append(indent).append("replaces:\n");
       rule.replaces()
           .forEach(replaced ->
               yaml.append(indent).append("  - name: ").append(replaced.name()).append('\n'));
     }
+  }
+
+  private void word(String indent, String name, Enum<?> value) {
+    String word = value.name().toLowerCase(Locale.ROOT);
+    yaml.append(indent).append(name).append(": ").append(word).append('\n');
+  }
+
+  private void tier(Tier tier, String indent) {
+    switch (tier) {
+      case Tier.Strict _ -> {}
+      case Tier.CachedDeny _ -> yaml.append(indent).append("tier: cached_deny\n");
+      case Tier.Leased leased -> {
+        yaml.append(indent).append("tier: leased\n");
+        String lease = String.join(", ", lease(leased));
+        if (!lease.isEmpty()) {
+          yaml.append(indent).append("lease: {").append(lease).append("}\n");
+        }
+      }
+    }
+  }
+
+  /** What differs from the defaults. */
+  private static List<String> lease(Tier.Leased leased) {
+    List<String> lease = new ArrayList<>();
+    switch (leased.size()) {
+      case LeaseSize.Adaptive _ -> {}
+      case LeaseSize.Predictive _ -> lease.add("size: predictive");
+      case LeaseSize.Fixed fixed -> lease.add("size: " + fixed.units());
+    }
+    if (!leased.windowCoupled()) {
+      lease.add("window_coupled: false");
+    }
+    if (leased.lowWater() > 0) {
+      lease.add("low_water: " + leased.lowWater());
+    }
+    long idle = leased.returnIdleAfterMillis();
+    if (idle != LeaseReader.RETURN_IDLE_AFTER_MILLIS) {
+      lease.add("return_idle_after: " + (idle == 0 ? "0" : idle + "ms"));
+    }
+    return lease;
   }
 
   private void limit(LimitSpec limit, String indent) {

@@ -4,7 +4,9 @@ import static io.throttlekit.descriptors.Descriptors.key;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import io.throttlekit.DataLoss;
 import io.throttlekit.descriptors.ReferenceMatcher.Branch;
+import io.throttlekit.tier.Tier;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -288,7 +290,9 @@ class UnreachableRulesTest {
             false,
             false,
             false,
+            new Tier.Strict(),
             OnOutage.ERROR,
+            DataLoss.REFILL,
             null);
     return new DescriptorNode(
         d.location(), d.key(), d.value(), false, false, false, rule, d.children());

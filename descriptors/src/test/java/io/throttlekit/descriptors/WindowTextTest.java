@@ -28,4 +28,18 @@ class WindowTextTest {
   void givesZeroForWhatIsNoDuration(String text) {
     assertThat(WindowText.millis(text)).isZero();
   }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0, true",
+    "0s, true",
+    "00MS, true",
+    "0d, true",
+    "'', false",
+    "s, false",
+    "10, false"
+  })
+  void tellsNoTimeFromWhatIsNoDuration(String text, boolean zero) {
+    assertThat(WindowText.isZero(text)).isEqualTo(zero);
+  }
 }

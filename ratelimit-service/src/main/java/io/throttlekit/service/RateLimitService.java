@@ -1,5 +1,6 @@
 package io.throttlekit.service;
 
+import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.service.config.MetricsConfig;
@@ -16,6 +17,7 @@ import io.throttlekit.service.server.Health;
 import io.throttlekit.service.server.Health.Obstacle;
 import io.throttlekit.service.server.HostPort;
 import io.throttlekit.service.server.ListenException;
+import io.throttlekit.service.store.SharedStore;
 import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.service.warmup.WarmUp;
@@ -52,6 +54,7 @@ public final class RateLimitService {
   private final DecisionPath path;
   private final PolicyReloader reloader;
   private final List<HttpListener> httpListeners = new ArrayList<>();
+  private @Nullable SharedStore store;
   private @Nullable GrpcServer grpc;
   private boolean serving;
 
@@ -68,8 +71,7 @@ public final class RateLimitService {
     } catch (IllegalArgumentException e) {
       throw new StartException(List.of(String.valueOf(e.getMessage())), e);
     }
-    InMemoryStore counters = new InMemoryStore(time, config.store().maxCounters());
-    this.path = DecisionPath.inMemory(config, policies, counters, telemetry, time);
+    this.path = config.store().address().inMemory() ? inMemory() : shared();
     this.reloader = new PolicyReloader(config.policies(), policies, time, this::policiesLoaded);
   }
 
@@ -146,6 +148,38 @@ public final class RateLimitService {
     return health.serving();
   }
 
+  private DecisionPath inMemory() {
+    InMemoryStore counters = new InMemoryStore(time, config.store().maxCounters());
+    return DecisionPath.inMemory(config, policies, counters, telemetry, time);
+  }
+
+  private DecisionPath shared() {
+    EventLoopGroup loops;
+    try {
+      loops = GrpcServer.eventLoops(config.grpc());
+    } catch (ListenException e) {
+      throw new StartException(List.of(String.valueOf(e.getMessage())), e);
+    }
+    SharedStore shared =
+        new SharedStore(config.store(), loops, telemetry.meter(), time, this::storeReachable);
+    store = shared;
+    return DecisionPath.shared(config, policies, shared, telemetry, time, loops);
+  }
+
+  private void storeReachable(boolean reachable) {
+    if (reachable || !config.health().storeMustBeReachable()) {
+      health.clear(Obstacle.STORE_UNREACHABLE);
+    } else {
+      health.raise(Obstacle.STORE_UNREACHABLE);
+    }
+  }
+
+  /** One line for people on the store that is shared. */
+  private String storeInWords() {
+    SharedStore shared = store;
+    return shared == null ? "memory" : shared.inWords();
+  }
+
   private String address(int listener) {
     if (httpListeners.size() <= listener) {
       return "-";
@@ -181,7 +215,9 @@ public final class RateLimitService {
         "debug",
         config.debug().host(),
         config.debug().port(),
-        () -> HttpServers.debug(config.debug(), policies, path.metrics()::lines, scrape));
+        () ->
+            HttpServers.debug(
+                config.debug(), policies, this::storeInWords, path.metrics()::lines, scrape));
     MetricsConfig own = config.metrics();
     if (own != null && scrape != null) {
       listen("metrics", own.host(), own.port(), () -> HttpServers.metrics(own, scrape));
@@ -218,6 +254,12 @@ public final class RateLimitService {
     }
     reloader.close();
     httpListeners.forEach(HttpListener::close);
+    if (store != null) {
+      store.close();
+    }
+    if (path.loops() != null) {
+      var _ = path.loops().shutdownGracefully(0, 1, TimeUnit.SECONDS);
+    }
     telemetry.close();
   }
 

@@ -51,7 +51,7 @@ class ServeProcessTest {
             Map.of(
                 "RUNTIME_ROOT", folder.toString(),
                 "RUNTIME_SUBDIRECTORY", "ratelimit",
-                "REDIS_URL", "redis:6379",
+                "REDIS_SOCKET_TYPE", "tcp",
                 "USE_STATSD", "false",
                 "GRPC_HOST", "127.0.0.1",
                 "HOST", "127.0.0.1",
@@ -65,7 +65,7 @@ class ServeProcessTest {
     assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
     assertThat(process.exitValue()).isZero();
     assertThat(Files.readString(folder.resolve("err")))
-        .contains("set but without meaning here: REDIS_URL (counters are per process")
+        .contains("without meaning here: REDIS_SOCKET_TYPE (counters are in the memory of this")
         .doesNotContain("\tat ");
     assertThat(process.inputReader().readLine()).isNull();
   }

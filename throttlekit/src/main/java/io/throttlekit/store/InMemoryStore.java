@@ -187,7 +187,7 @@ public final class InMemoryStore implements CounterStore {
       long granted = decision.admitted() ? wanted : 0;
       if (granted > 0 || decision.remaining() == 0) {
         return CompletableFuture.completedFuture(
-            new Grant(granted, now + decision.resetAfterMillis(), now));
+            new Grant(granted, now + decision.resetAfterMillis(), now, decision.remaining()));
       }
       wanted = Math.min(wanted, decision.remaining());
     }

@@ -215,12 +215,12 @@ public abstract class CounterStoreConformance {
   @Test
   void grantsWhatIsLeftOfALeaseAndThenNothing() {
     acquire(enforced(charge(five, "a", 1)));
-    assertThat(lease("a", 3)).isEqualTo(new Grant(3, WINDOW_END, START));
-    assertThat(lease("a", 3)).isEqualTo(new Grant(1, WINDOW_END, START));
-    assertThat(lease("a", 3)).isEqualTo(new Grant(0, WINDOW_END, START));
+    assertThat(lease("a", 3)).isEqualTo(new Grant(3, WINDOW_END, START, 1));
+    assertThat(lease("a", 3)).isEqualTo(new Grant(1, WINDOW_END, START, 0));
+    assertThat(lease("a", 3)).isEqualTo(new Grant(0, WINDOW_END, START, 0));
     assertThat(acquire(enforced(charge(five, "a", 1))).admitted()).isFalse();
     clock.setWall(WINDOW_END + 7);
-    assertThat(lease("a", 9)).isEqualTo(new Grant(5, WINDOW_END + MINUTE, WINDOW_END + 7));
+    assertThat(lease("a", 9)).isEqualTo(new Grant(5, WINDOW_END + MINUTE, WINDOW_END + 7, 0));
   }
 
   @Test

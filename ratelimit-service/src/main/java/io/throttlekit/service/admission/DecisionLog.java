@@ -3,6 +3,7 @@ package io.throttlekit.service.admission;
 import io.throttlekit.Decision;
 import io.throttlekit.descriptors.Rule;
 import java.util.List;
+import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,6 +56,7 @@ final class DecisionLog {
     }
     line.append(verdict.refused() ? " over its limit, " : ", ");
     line.append(verdict.remaining()).append(" of ").append(decision.limit()).append(" left");
+    line.append(" (").append(verdict.decidedBy().name().toLowerCase(Locale.ROOT)).append(')');
   }
 
   /** Callers choose these texts: they are cut, and cannot begin a line of their own. */

@@ -10,8 +10,7 @@ import io.throttlekit.descriptors.Limit;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
-import io.throttlekit.store.InMemoryStore;
-import io.throttlekit.store.Outcome;
+import io.throttlekit.tier.DecidedBy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -45,19 +44,24 @@ final class ManyDescriptors {
     for (int i = 0; i < rules.length; i++) {
       rules[i] = MemoryAdmission.ruleFor(domain, request.descriptors().get(i));
     }
-  }
-
-  Answer decide(InMemoryStore store) {
     dropReplaced();
     findPassingQuota();
-    List<Claim> claims = claims();
-    if (claims.isEmpty()) {
-      return new Answer(true, verdicts(List.of()));
+  }
+
+  /**
+   * The answer, and what the metrics count of it.
+   *
+   * @param admitted whether the claims let the request pass
+   * @param decisions one per charge of {@link #claims}, in order
+   * @param decidedBy who made each of them
+   */
+  Answer answer(boolean admitted, List<Decision> decisions, List<DecidedBy> decidedBy) {
+    List<Verdict> verdicts = verdicts(decisions, decidedBy);
+    if (decisions.isEmpty()) {
+      return new Answer(true, verdicts);
     }
-    Outcome outcome = store.decide(claims);
-    List<Verdict> verdicts = verdicts(outcome.decisions());
     if (!compatibility.shadowMode()) {
-      return new Answer(outcome.admitted(), verdicts, quotaPasses);
+      return new Answer(admitted, verdicts, quotaPasses);
     }
     if (wouldRefuse(verdicts)) {
       metrics.globalShadow();
@@ -96,12 +100,13 @@ final class ManyDescriptors {
     }
   }
 
-  private List<Claim> claims() {
-    List<Claim> claims = new ArrayList<>(rules.length);
+  /** What is to be charged, in the order of the descriptors; may be nothing. */
+  List<RuleClaim> claims() {
+    List<RuleClaim> claims = new ArrayList<>(rules.length);
     for (int i = 0; i < rules.length; i++) {
       Rule rule = rules[i];
       if (rule != null && !rule.unlimited()) {
-        claims.add(new Claim(chargingRole(rule, i), charges(rule, i)));
+        claims.add(new RuleClaim(rule, new Claim(chargingRole(rule, i), charges(rule, i))));
       }
     }
     return claims;
@@ -131,7 +136,7 @@ final class ManyDescriptors {
     return charges;
   }
 
-  private List<Verdict> verdicts(List<Decision> decisions) {
+  private List<Verdict> verdicts(List<Decision> decisions, List<DecidedBy> decidedBy) {
     Verdict[] verdicts = new Verdict[rules.length];
     int first = 0;
     for (int i = 0; i < rules.length; i++) {
@@ -142,14 +147,16 @@ final class ManyDescriptors {
         verdicts[i] = Verdict.unlimited(rule);
       } else {
         int end = first + rule.limits().size();
-        verdicts[i] = verdict(rule, i, decisions.subList(first, end));
+        verdicts[i] =
+            verdict(rule, i, decisions.subList(first, end), decidedBy.subList(first, end));
         first = end;
       }
     }
     return Arrays.asList(verdicts);
   }
 
-  private Verdict verdict(Rule rule, int index, List<Decision> decisions) {
+  private Verdict verdict(
+      Rule rule, int index, List<Decision> decisions, List<DecidedBy> decidedBy) {
     int telling = 0;
     for (int i = 1; i < decisions.size(); i++) {
       if (tellsMore(decisions.get(i), decisions.get(telling))) {
@@ -160,7 +167,8 @@ final class ManyDescriptors {
     Descriptor descriptor = request.descriptors().get(index);
     metrics.decided(
         rule, descriptor.entries(), request.costOf(descriptor), decision, rule.shadow());
-    return Verdict.of(role(rule, index), rule, rule.limits().get(telling), decision);
+    return Verdict.of(
+        role(rule, index), rule, rule.limits().get(telling), decision, decidedBy.get(telling));
   }
 
   /** A refusal tells more than none, a longer one more than a shorter, then the fuller counter. */

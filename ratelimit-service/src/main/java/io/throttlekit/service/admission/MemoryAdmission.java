@@ -1,6 +1,7 @@
 package io.throttlekit.service.admission;
 
 import io.throttlekit.Charge;
+import io.throttlekit.Claim;
 import io.throttlekit.Claim.Role;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
@@ -14,6 +15,8 @@ import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.store.Outcome;
+import io.throttlekit.tier.DecidedBy;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Supplier;
@@ -69,7 +72,7 @@ public final class MemoryAdmission implements Admission {
       return new Answer(true, Collections.nCopies(descriptors.size(), Verdict.UNTOUCHED));
     }
     if (descriptors.size() > 1) {
-      return new ManyDescriptors(request, domain, compatibility, metrics).decide(store);
+      return decideMany(request, domain);
     }
     Descriptor descriptor = descriptors.getFirst();
     Rule rule = ruleFor(domain, descriptor);
@@ -80,7 +83,7 @@ public final class MemoryAdmission implements Admission {
       return new Answer(true, List.of(Verdict.unlimited(rule)));
     }
     if (rule.limits().size() > 1) {
-      return new ManyDescriptors(request, domain, compatibility, metrics).decide(store);
+      return decideMany(request, domain);
     }
     return decideOne(request, descriptor, rule, rule.limits().getFirst());
   }
@@ -107,6 +110,18 @@ public final class MemoryAdmission implements Admission {
     return new Charge(key, limit.algorithm(), cost, overrun);
   }
 
+  private Answer decideMany(RateLimitRequest request, DomainPolicies domain) {
+    ManyDescriptors many = new ManyDescriptors(request, domain, compatibility, metrics);
+    List<Claim> claims = many.claims().stream().map(RuleClaim::claim).toList();
+    if (claims.isEmpty()) {
+      return many.answer(true, List.of(), List.of());
+    }
+    Outcome outcome = store.decide(claims);
+    List<Decision> decisions = outcome.decisions();
+    return many.answer(
+        outcome.admitted(), decisions, Collections.nCopies(decisions.size(), DecidedBy.MEMORY));
+  }
+
   /** The way of nearly every request: one charge, no lists of claims. */
   private Answer decideOne(
       RateLimitRequest request, Descriptor descriptor, Rule rule, Limit limit) {
@@ -116,7 +131,7 @@ public final class MemoryAdmission implements Admission {
         store.decide(chargeOf(rule, limit, entries, cost, compatibility.chargeRejected()));
     metrics.decided(rule, entries, cost, decision, rule.shadow());
     Role role = roleOf(rule, descriptor, cost, compatibility.quotaMode());
-    Verdict verdict = Verdict.of(role, rule, limit, decision);
+    Verdict verdict = Verdict.of(role, rule, limit, decision, DecidedBy.MEMORY);
     boolean admitted = !verdict.refused();
     if (!admitted && compatibility.shadowMode()) {
       metrics.globalShadow();

@@ -4,6 +4,7 @@ import io.throttlekit.Claim.Role;
 import io.throttlekit.Decision;
 import io.throttlekit.descriptors.Limit;
 import io.throttlekit.descriptors.Rule;
+import io.throttlekit.tier.DecidedBy;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,25 +17,29 @@ import org.jspecify.annotations.Nullable;
  * @param limit the limit that tells most: of several the one that refused, else the one with the
  *     smallest remaining fraction; absent when nothing was charged
  * @param decision of that limit's counter; absent exactly when {@code limit} is
+ * @param decidedBy who made that decision
  */
 public record Verdict(
     boolean refused,
     Role role,
     @Nullable Rule rule,
     @Nullable Limit limit,
-    @Nullable Decision decision) {
+    @Nullable Decision decision,
+    DecidedBy decidedBy) {
 
   /** Nothing limits the descriptor. */
-  public static final Verdict UNTOUCHED = new Verdict(false, Role.ENFORCED, null, null, null);
+  public static final Verdict UNTOUCHED =
+      new Verdict(false, Role.ENFORCED, null, null, null, DecidedBy.NOBODY);
 
   /** The descriptor matched a rule without a limit. */
   static Verdict unlimited(Rule rule) {
-    return new Verdict(false, Role.ENFORCED, rule, null, null);
+    return new Verdict(false, Role.ENFORCED, rule, null, null, DecidedBy.NOBODY);
   }
 
   /** The counter of {@code limit} decided. */
-  static Verdict of(Role role, Rule rule, Limit limit, Decision decision) {
-    return new Verdict(!decision.admitted() && role != Role.SHADOW, role, rule, limit, decision);
+  static Verdict of(Role role, Rule rule, Limit limit, Decision decision, DecidedBy by) {
+    boolean refused = !decision.admitted() && role != Role.SHADOW;
+    return new Verdict(refused, role, rule, limit, decision, by);
   }
 
   /**

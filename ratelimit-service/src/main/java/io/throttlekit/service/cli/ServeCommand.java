@@ -29,13 +29,13 @@ import picocli.CommandLine.Spec;
     footer = {
       "Every field of the configuration file can be set by a variable THROTTLEKIT_SECTION_FIELD;",
       "the variables of envoyproxy/ratelimit are understood too.",
-      "Counters are in the memory of this process; stores outside it are not in this version.",
+      "Counters are in the memory of this process unless --store says otherwise.",
       "Exit code: 0 stopped, 1 cannot start, 2 wrong use or configuration."
     })
 final class ServeCommand implements Callable<Integer> {
 
   /** Options that scripts may give already, and that have nothing to choose from yet. */
-  private static final String ONLY_MEMORY = "Counters are in memory in this version.";
+  private static final String ONE_REGION = "Budgets are not shared by regions in this version.";
 
   private final Map<String, String> environment;
 
@@ -59,13 +59,22 @@ final class ServeCommand implements Callable<Integer> {
   @Option(names = "--debug-port", paramLabel = "PORT", description = "Debug; 6070, 0 for any free.")
   private @Nullable String debugPort;
 
-  @Option(names = "--store", paramLabel = "URI", hidden = true, description = ONLY_MEMORY)
+  @Option(
+      names = "--store",
+      paramLabel = "URI",
+      description = {
+        "Where counters live: memory (the default), redis://HOST:PORT,",
+        "redis-sentinel://HOST:PORT,HOST:PORT#MASTER,",
+        "redis-cluster://HOST:PORT,HOST:PORT or redis-socket:///PATH;",
+        "rediss for TLS. A password is better given by the variable",
+        "THROTTLEKIT_STORE_PASSWORD, which other users do not see."
+      })
   private @Nullable String store;
 
-  @Option(names = "--region", paramLabel = "NAME", hidden = true, description = ONLY_MEMORY)
+  @Option(names = "--region", paramLabel = "NAME", hidden = true, description = ONE_REGION)
   private @Nullable String region;
 
-  @Option(names = "--coordinator", paramLabel = "URI", hidden = true, description = ONLY_MEMORY)
+  @Option(names = "--coordinator", paramLabel = "URI", hidden = true, description = ONE_REGION)
   private @Nullable String coordinator;
 
   @Option(names = "--print-config", description = "Show what is in force and why, and exit.")

@@ -15,7 +15,7 @@ final class ConfigAssembly {
         new HttpConfig(values.get(Settings.HTTP_HOST), values.get(Settings.HTTP_PORT)),
         new DebugConfig(values.get(Settings.DEBUG_HOST), values.get(Settings.DEBUG_PORT)),
         metrics(values),
-        new StoreConfig(values.get(Settings.STORE_URI), values.get(Settings.MAX_COUNTERS)),
+        new StoreAssembly(values).assemble(),
         response(values),
         new CompatibilityConfig(
             values.get(Settings.CHARGE_REJECTED),

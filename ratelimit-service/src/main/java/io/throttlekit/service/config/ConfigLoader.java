@@ -37,6 +37,7 @@ public final class ConfigLoader {
     if (standsIn) {
       peer.putDefaults();
     }
+    peer.warnOfIgnored();
     warnOfPort(values);
     warnOfStoreHealth(values);
     ServiceConfig config = ConfigAssembly.assemble(values);
@@ -74,7 +75,9 @@ public final class ConfigLoader {
   private static void warnOfStoreHealth(SettingValues values) {
     Setting<Boolean> setting = Settings.STORE_MUST_BE_REACHABLE;
     Origin peer = new Origin.Variable("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION"); // told already
-    if (values.get(setting) && !values.origin(setting).equals(peer)) {
+    if (values.get(StoreSettings.URI).address().inMemory()
+        && values.get(setting)
+        && !values.origin(setting).equals(peer)) {
       values.warn(
           setting.path() + " has no effect: counters are in memory, which is always reachable");
     }

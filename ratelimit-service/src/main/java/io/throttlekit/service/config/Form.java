@@ -2,6 +2,7 @@ package io.throttlekit.service.config;
 
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,13 +13,35 @@ import org.jspecify.annotations.Nullable;
  * @param list whether several texts make one value
  * @param parser the value, or null when the texts do not say one
  * @param printer the value as YAML
+ * @param complaint what is said of a text that is no value
  */
 record Form<T>(
     String expected,
     List<String> words,
     boolean list,
     Function<List<String>, @Nullable T> parser,
-    Function<T, String> printer) {
+    Function<T, String> printer,
+    Complaint complaint) {
+
+  /**
+   * What is said of a text that is no value.
+   *
+   * @param shown the text without what nobody may see
+   * @param reason why it is none, to stand after what is expected; empty when that says it all
+   */
+  record Complaint(UnaryOperator<String> shown, UnaryOperator<String> reason) {
+    static final Complaint PLAIN = new Complaint(Secrets::mask, text -> "");
+  }
+
+  /** A form that says no more of a text that is no value. */
+  Form(
+      String expected,
+      List<String> words,
+      boolean list,
+      Function<List<String>, @Nullable T> parser,
+      Function<T, String> printer) {
+    this(expected, words, list, parser, printer, Complaint.PLAIN);
+  }
 
   /** A form whose value is one text. */
   static <T> Form<T> of(
@@ -33,7 +56,12 @@ record Form<T>(
 
   /** The same form, for which these words may have been meant. */
   Form<T> hinting(List<String> words) {
-    return new Form<>(expected, words, list, parser, printer);
+    return new Form<>(expected, words, list, parser, printer, complaint);
+  }
+
+  /** The same form, of whose mistakes this is said. */
+  Form<T> complaining(Complaint complaint) {
+    return new Form<>(expected, words, list, parser, printer, complaint);
   }
 
   /** The value, or null when the texts do not say one. */

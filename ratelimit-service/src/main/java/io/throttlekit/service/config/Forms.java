@@ -24,6 +24,8 @@ final class Forms {
 
   private static final Pattern ENDPOINT = Pattern.compile("https?://[^\\s\\p{Cntrl}]{1,2000}");
 
+  private static final Pattern KEY_PREFIX = Pattern.compile("[!-~]{0,100}");
+
   private static final Pattern URL_PATH = Pattern.compile("/[0-9A-Za-z/._~-]{0,200}");
 
   private Forms() {}
@@ -108,10 +110,31 @@ final class Forms {
         .hinting(words);
   }
 
-  static Form<String> storeUri() {
+  static Form<StoreUri> storeUri() {
+    return Form.of(StoreUri.EXPECTED, StoreUri::parse, uri -> quoted(uri.toString()))
+        .complaining(new Form.Complaint(Secrets::maskStore, StoreUri::wrongWith));
+  }
+
+  /** A text that is never shown. */
+  static Form<String> secret() {
     return Form.of(
-        "memory (stores outside the process are not built in this version)",
-        text -> text.equals("memory") ? text : null,
+            "a text without control characters",
+            text -> isSecret(text) ? text : null,
+            text -> alwaysQuoted(text.isEmpty() ? "" : Secrets.HIDDEN))
+        .complaining(
+            new Form.Complaint(
+                text -> Secrets.HIDDEN,
+                text ->
+                    text.equals(Secrets.HIDDEN)
+                        ? ": *** stands where a secret was not printed"
+                        : ""));
+  }
+
+  /** What the names of all keys in a store begin with. */
+  static Form<String> keyPrefix() {
+    return Form.of(
+        "at most 100 printable ASCII characters without blanks",
+        text -> KEY_PREFIX.matcher(text).matches() ? text : null,
         Forms::quoted);
   }
 
@@ -159,6 +182,10 @@ final class Forms {
       }
     }
     return quoted.append('"').toString();
+  }
+
+  private static boolean isSecret(String text) {
+    return !text.equals(Secrets.HIDDEN) && text.chars().noneMatch(Character::isISOControl);
   }
 
   private static boolean isAddress(String text) {

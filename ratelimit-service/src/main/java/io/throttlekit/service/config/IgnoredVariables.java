@@ -6,11 +6,18 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Variables of envoyproxy/ratelimit that mean nothing here, and why. */
 final class IgnoredVariables {
 
-  private static final String PER_PROCESS = "counters are per process in this version";
+  private static final String IN_MEMORY =
+      "counters are in the memory of this process: store.uri is memory";
+  private static final String ONE_STORE = "one store holds the counters of every unit";
+  private static final String NO_POOL = "connections are shared, there is no pool";
+  private static final String BATCHED = "requests share round trips as they come";
+  private static final String STARTS = "it starts without its store, and goes on trying";
+  private static final String NO_MEMCACHE = "memcache is no store here";
   private static final String ONE_OTLP = "OTLP has one endpoint and a protocol here, no more";
   private static final String NO_STATSD = "metrics are for Prometheus and OTLP";
 
@@ -21,17 +28,33 @@ final class IgnoredVariables {
     }
   }
 
-  private static final List<Ignored> ALL =
+  /** While counters are in memory, all that tells of a store. */
+  private static final List<Ignored> WITHOUT_STORE =
       List.of(
           new Ignored(
               "REDIS_HEALTH_CHECK_ACTIVE_CONNECTION",
               "counters are in memory, which is always reachable"),
-          new Ignored("REDIS_", PER_PROCESS),
-          new Ignored("MEMCACHE_", PER_PROCESS),
-          new Ignored("BACKEND_TYPE", PER_PROCESS),
-          new Ignored("CACHE_KEY_PREFIX", PER_PROCESS),
-          new Ignored("EXPIRATION_JITTER_MAX_SECONDS", PER_PROCESS),
-          new Ignored("LOCAL_CACHE_SIZE_IN_BYTES", "counters are in memory already"),
+          new Ignored("REDIS_", IN_MEMORY),
+          new Ignored("MEMCACHE_", IN_MEMORY),
+          new Ignored("BACKEND_TYPE", IN_MEMORY),
+          new Ignored("CACHE_KEY_PREFIX", IN_MEMORY),
+          new Ignored("EXPIRATION_JITTER_MAX_SECONDS", IN_MEMORY),
+          new Ignored("LOCAL_CACHE_SIZE_IN_BYTES", "counters are in memory already"));
+
+  /** While there is a store, what of it cannot be chosen. */
+  private static final List<Ignored> WITH_STORE =
+      List.of(
+          new Ignored("REDIS_PERSECOND", ONE_STORE),
+          new Ignored("REDIS_PERSECOND_", ONE_STORE),
+          new Ignored("REDIS_POOL_", NO_POOL),
+          new Ignored("REDIS_PIPELINE_", BATCHED),
+          new Ignored("REDIS_CLUSTER_PIPELINE_PARALLELISM", BATCHED),
+          new Ignored("REDIS_STARTUP_", STARTS),
+          new Ignored("MEMCACHE_", NO_MEMCACHE),
+          new Ignored("EXPIRATION_JITTER_MAX_SECONDS", "keys expire with their windows"));
+
+  private static final List<Ignored> ALWAYS =
+      List.of(
           new Ignored("CONFIG_GRPC_XDS_", "policies come from files in this version"),
           new Ignored("XDS_CLIENT_", "policies come from files in this version"),
           new Ignored("USE_STATSD", NO_STATSD),
@@ -60,15 +83,24 @@ final class IgnoredVariables {
 
   private static final Set<String> SWITCHES =
       Set.of(
-          "REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "USE_STATSD", "USE_DOG_STATSD", "DISABLE_STATS");
+          "REDIS_HEALTH_CHECK_ACTIVE_CONNECTION",
+          "REDIS_PERSECOND",
+          "USE_STATSD",
+          "USE_DOG_STATSD",
+          "DISABLE_STATS");
 
   private IgnoredVariables() {}
 
-  /** One line that names the variables by reason, or nothing. */
-  static String warning(Map<String, String> environment) {
+  /**
+   * One line that names the variables by reason, or nothing.
+   *
+   * @param inMemory whether counters are in the memory of this process
+   */
+  static String warning(Map<String, String> environment, boolean inMemory) {
+    List<Ignored> ofStore = inMemory ? WITHOUT_STORE : WITH_STORE;
     Map<String, TreeSet<String>> byReason = new TreeMap<>();
     environment.forEach((name, value) -> {
-      String reason = reason(name, value);
+      String reason = reason(name, value, ofStore);
       if (!reason.isEmpty()) {
         byReason.computeIfAbsent(reason, _ -> new TreeSet<>()).add(name);
       }
@@ -80,16 +112,15 @@ final class IgnoredVariables {
             .collect(Collectors.joining("; ", "set but without meaning here: ", ""));
   }
 
-  private static String reason(String name, String value) {
+  private static String reason(String name, String value, List<Ignored> ofStore) {
     if (turnsOff(name, value)) {
       return "";
     }
-    for (Ignored ignored : ALL) {
-      if (ignored.covers(name)) {
-        return ignored.reason();
-      }
-    }
-    return "";
+    return Stream.concat(ofStore.stream(), ALWAYS.stream())
+        .filter(ignored -> ignored.covers(name))
+        .findFirst()
+        .map(Ignored::reason)
+        .orElse("");
   }
 
   /** Turning off what is not there needs no word. */

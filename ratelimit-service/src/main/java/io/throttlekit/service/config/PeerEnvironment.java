@@ -36,6 +36,8 @@ final class PeerEnvironment {
           Map.entry("LIMIT_RESET_HEADER", Settings.HEADERS_RESET),
           Map.entry("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED", Settings.NEEDS_POLICIES),
           Map.entry("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", Settings.STORE_MUST_BE_REACHABLE),
+          Map.entry("CACHE_KEY_PREFIX", StoreSettings.KEY_PREFIX),
+          Map.entry("REDIS_TIMEOUT", StoreSettings.CONNECT_TIMEOUT),
           Map.entry("SHADOW_MODE", Settings.SHADOW_MODE),
           Map.entry("QUOTA_MODE", Settings.QUOTA_MODE),
           Map.entry("RESPONSE_DYNAMIC_METADATA", Settings.DYNAMIC_METADATA),
@@ -102,6 +104,7 @@ final class PeerEnvironment {
         .sorted(Map.Entry.comparingByKey())
         .forEach(same -> readSame(same.getKey(), same.getValue()));
     readTls();
+    new PeerStore(environment, values).read();
     readChargeRejected();
     Boolean start = flag("FORCE_START_WITHOUT_INITIAL_CONFIG");
     if (start != null && start) {
@@ -110,7 +113,12 @@ final class PeerEnvironment {
           false,
           new Origin.Variable("FORCE_START_WITHOUT_INITIAL_CONFIG"));
     }
-    String warning = IgnoredVariables.warning(environment);
+  }
+
+  /** Names the variables that mean nothing; to be asked for when the store is known. */
+  void warnOfIgnored() {
+    boolean inMemory = values.get(StoreSettings.URI).address().inMemory();
+    String warning = IgnoredVariables.warning(environment, inMemory);
     if (!warning.isEmpty()) {
       values.warn(warning);
     }

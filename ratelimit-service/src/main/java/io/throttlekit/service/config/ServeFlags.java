@@ -42,7 +42,7 @@ public record ServeFlags(
     read(values, Settings.GRPC_PORT, grpcPort, "--grpc-port");
     read(values, Settings.HTTP_PORT, httpPort, "--http-port");
     read(values, Settings.DEBUG_PORT, debugPort, "--debug-port");
-    read(values, Settings.STORE_URI, store, "--store");
+    read(values, StoreSettings.URI, store, "--store");
     if (coordinator != null && !coordinator.equals("memory")) {
       values.error(
           new Origin.Option("--coordinator"),

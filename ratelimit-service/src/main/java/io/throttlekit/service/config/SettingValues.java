@@ -79,11 +79,14 @@ final class SettingValues {
   }
 
   private static String malformed(Setting<?> setting, List<String> texts, Origin origin) {
-    String value = Secrets.mask(String.join(",", texts));
+    String text = String.join(",", texts);
+    Form.Complaint complaint = setting.form().complaint();
+    String value = complaint.shown().apply(text);
     String shown = value.length() > 120 ? value.substring(0, 120) + "…" : value;
     return Forms.alwaysQuoted(shown)
         + " is not "
         + setting.form().expected()
+        + complaint.reason().apply(text)
         + Spelling.hint(value, setting.form().words())
         + (origin instanceof Origin.Variable && value.startsWith("tcp://") ? SERVICE_LINK : "");
   }

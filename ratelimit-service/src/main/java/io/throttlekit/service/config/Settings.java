@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Every field of the configuration, in the order in which it is printed. */
@@ -112,12 +113,6 @@ final class Settings {
   static final Setting<String> METRICS_PATH =
       new Setting<>("metrics.path", Forms.urlPath(), "/metrics");
 
-  static final Setting<String> STORE_URI =
-      new Setting<>("store.uri", Forms.storeUri(), DEFAULTS.store().uri());
-  static final Setting<Long> MAX_COUNTERS =
-      new Setting<>(
-          "store.max_counters", Forms.longCount(1, 1_000_000_000), DEFAULTS.store().maxCounters());
-
   static final Setting<Boolean> HEADERS_ENABLED =
       new Setting<>("response.headers.enabled", Forms.flag(), RESPONSE.headers().enabled());
   static final Setting<String> HEADERS_LIMIT =
@@ -192,7 +187,7 @@ final class Settings {
   static final Setting<Integer> WARM_UP_REQUESTS =
       new Setting<>("warm_up.requests", Forms.count(0, 10_000_000), DEFAULTS.warmUp().requests());
 
-  static final List<Setting<?>> ALL =
+  private static final List<Setting<?>> BEFORE_STORE =
       List.of(
           POLICY_PATHS,
           RUNTIME_ROOT,
@@ -226,9 +221,10 @@ final class Settings {
           DEBUG_HOST,
           DEBUG_PORT,
           METRICS_ADDRESS,
-          METRICS_PATH,
-          STORE_URI,
-          MAX_COUNTERS,
+          METRICS_PATH);
+
+  private static final List<Setting<?>> AFTER_STORE =
+      List.of(
           HEADERS_ENABLED,
           HEADERS_LIMIT,
           HEADERS_REMAINING,
@@ -255,6 +251,9 @@ final class Settings {
           STORE_MUST_BE_REACHABLE,
           NEEDS_POLICIES,
           WARM_UP_REQUESTS);
+
+  static final List<Setting<?>> ALL =
+      Stream.of(BEFORE_STORE, StoreSettings.ALL, AFTER_STORE).flatMap(List::stream).toList();
 
   private Settings() {}
 

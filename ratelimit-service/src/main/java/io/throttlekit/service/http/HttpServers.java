@@ -57,11 +57,12 @@ public final class HttpServers {
   public static HttpListener debug(
       DebugConfig config,
       PolicyStore policies,
+      Supplier<String> store,
       Supplier<List<String>> stats,
       @Nullable Scrape scrape)
       throws IOException {
     Map<String, Route> routes = new TreeMap<>();
-    routes.put("/rlconfig", new PoliciesRoute(policies));
+    routes.put("/rlconfig", new PoliciesRoute(policies, store));
     routes.put("/stats", request -> Reply.text(200, lines(stats.get())));
     routes.put("/debug/threads", request -> Reply.text(200, ThreadDump.text()));
     addMetrics(routes, "/metrics", scrape);

@@ -7,6 +7,7 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.rls.InvalidRequestException;
+import io.throttlekit.store.StoreException;
 import java.io.IOException;
 import java.util.regex.Pattern;
 
@@ -43,6 +44,8 @@ final class JsonRoute implements Route {
       return badRequest(bad);
     } catch (NoPoliciesException outage) {
       return standsIn ? badRequest(outage) : Reply.text(503, "Service Unavailable\n");
+    } catch (StoreException outage) {
+      return Reply.text(503, "Service Unavailable\n");
     } catch (RuntimeException unexpected) {
       throw unexpected;
     } catch (Exception unexpected) {

@@ -8,11 +8,13 @@ import io.throttlekit.descriptors.Problem;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.policies.LoadStatus;
 import io.throttlekit.service.policies.PolicyStore;
+import io.throttlekit.tier.Tier;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Supplier;
 
 /**
  * The rules in force, in the order of the files.
@@ -23,9 +25,14 @@ import java.util.Locale;
 final class PoliciesRoute implements Route {
 
   private final PolicyStore policies;
+  private final Supplier<String> store;
 
-  PoliciesRoute(PolicyStore policies) {
+  /**
+   * @param store one line on the store of the counters
+   */
+  PoliciesRoute(PolicyStore policies, Supplier<String> store) {
     this.policies = policies;
+    this.store = store;
   }
 
   @Override
@@ -41,6 +48,7 @@ final class PoliciesRoute implements Route {
   private String text(List<Rule> rules) {
     StringBuilder text = new StringBuilder();
     appendStatus(text, policies.status());
+    appendRemark(text, "store: " + store.get());
     for (Rule rule : rules) {
       if (rule.unlimited()) {
         appendLimit(text, rule, "UNKNOWN", 0);
@@ -82,6 +90,7 @@ final class PoliciesRoute implements Route {
     JsonWriter json = new JsonWriter(text);
     json.beginObject();
     writeStatus(json, policies.status());
+    json.name("store").value(store.get());
     json.name("rules").beginArray();
     for (Rule rule : rules) {
       writeRule(json, rule);
@@ -124,6 +133,8 @@ final class PoliciesRoute implements Route {
     json.name("quota_mode").value(rule.quota());
     json.name("overdraft").value(rule.overdraft());
     json.name("on_outage").value(rule.onOutage().name().toLowerCase(Locale.ROOT));
+    json.name("on_data_loss").value(rule.onDataLoss().name().toLowerCase(Locale.ROOT));
+    json.name("tier").value(tier(rule.tier()));
     json.name("replaces").beginArray();
     for (String replaced : rule.replaces()) {
       json.value(replaced);
@@ -139,6 +150,14 @@ final class PoliciesRoute implements Route {
       json.endObject();
     }
     json.endArray().endObject();
+  }
+
+  private static String tier(Tier tier) {
+    return switch (tier) {
+      case Tier.Strict _ -> "strict";
+      case Tier.CachedDeny _ -> "cached_deny";
+      case Tier.Leased _ -> "leased";
+    };
   }
 
   private static String unit(Limit limit) {

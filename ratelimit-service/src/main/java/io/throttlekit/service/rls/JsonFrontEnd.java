@@ -5,7 +5,9 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.telemetry.Failure;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
+import io.throttlekit.store.StoreException;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Answers requests that come as JSON, and counts each of them once, as those over gRPC are: how
@@ -31,14 +33,17 @@ public final class JsonFrontEnd {
    */
   public RateLimitResponse answer(Callable<RateLimitRequest> body) throws Exception {
     long start = time.monotonicNanos();
-    boolean answered = false;
+    @Nullable Failure failure = Failure.SERVICE;
     try {
       RateLimitResponse response = frontEnd.answer(body.call());
-      answered = true;
+      failure = null;
       return response;
+    } catch (StoreException outage) {
+      failure = Failure.STORE;
+      throw outage;
     } finally {
-      if (!answered) {
-        metrics.failed(Failure.SERVICE);
+      if (failure != null) {
+        metrics.failed(failure);
       }
       metrics.answered(time.monotonicNanos() - start);
     }

@@ -9,7 +9,9 @@ import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.ResponseConfig;
+import io.throttlekit.store.StoreException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,6 +72,7 @@ public final class RateLimitFrontEnd {
    *
    * @throws InvalidRequestException when the message is not a request that could be answered
    * @throws NoPoliciesException when no policies were ever loaded
+   * @throws StoreException when a store that was needed did not answer
    */
   public RateLimitResponse answer(
       io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest message) {
@@ -78,6 +81,8 @@ public final class RateLimitFrontEnd {
     Answer now = decide(read(bytes), new Waiting(later));
     try {
       return RateLimitResponse.parseFrom(write(bytes, now != null ? now : later.join()));
+    } catch (CompletionException failed) {
+      throw failed.getCause() instanceof StoreException outage ? outage : failed;
     } catch (InvalidProtocolBufferException impossible) {
       throw new IllegalStateException("an answer that is none", impossible);
     }

@@ -1,15 +1,21 @@
 package io.throttlekit.service.server;
 
+import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
+import io.throttlekit.service.admission.Admission;
 import io.throttlekit.service.admission.MemoryAdmission;
+import io.throttlekit.service.admission.StoreAdmission;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
+import io.throttlekit.service.store.SharedStore;
 import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.store.InMemoryStore;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a request passes between a socket and its counter.
@@ -19,9 +25,14 @@ import io.throttlekit.store.InMemoryStore;
  *
  * @param frontEnd reads requests, has them decided and writes answers
  * @param metrics counts what is decided
+ * @param loops whose threads serve, where a store needs to know them; else the server has its own
  */
 public record DecisionPath(
-    ServiceConfig config, RateLimitFrontEnd frontEnd, RateLimitMetrics metrics, TimeSource time) {
+    ServiceConfig config,
+    RateLimitFrontEnd frontEnd,
+    RateLimitMetrics metrics,
+    TimeSource time,
+    @Nullable EventLoopGroup loops) {
 
   /** Decides by {@code policies} on counters in this process's memory. */
   public static DecisionPath inMemory(
@@ -31,20 +42,30 @@ public record DecisionPath(
       Telemetry telemetry,
       TimeSource time) {
     RateLimitMetrics metrics =
-        new RateLimitMetrics(
-            telemetry.meter(),
+        metrics(config, policies, telemetry, counters::size, counters::forgotten);
+    Admission admission =
+        new MemoryAdmission(policies::book, counters, config.compatibility(), metrics);
+    return new DecisionPath(config, frontEnd(config, admission), metrics, time, null);
+  }
+
+  /** Decides by {@code policies} on counters that others share, on the threads that serve. */
+  public static DecisionPath shared(
+      ServiceConfig config,
+      PolicyStore policies,
+      SharedStore store,
+      Telemetry telemetry,
+      TimeSource time,
+      EventLoopGroup loops) {
+    RateLimitMetrics metrics = metrics(config, policies, telemetry, store.tiers()::cells, () -> 0);
+    Admission admission =
+        new StoreAdmission(
             policies::book,
-            counters::size,
-            counters::forgotten,
-            config.telemetry().nearLimitRatio(),
-            config.telemetry().maxSeries());
-    RateLimitFrontEnd frontEnd =
-        new RateLimitFrontEnd(
-            new MemoryAdmission(policies::book, counters, config.compatibility(), metrics),
-            config.response(),
+            store.tiers(),
             config.compatibility(),
-            config.grpc().limits().descriptors());
-    return new DecisionPath(config, frontEnd, metrics, time);
+            config.store().cachedDenyDefault(),
+            metrics,
+            store.metrics());
+    return new DecisionPath(config, frontEnd(config, admission), metrics, time, loops);
   }
 
   /**
@@ -53,6 +74,27 @@ public record DecisionPath(
    * @throws ListenException when it never could
    */
   public GrpcServer server(GrpcConfig listener, Health health, DecisionTracing tracing) {
-    return new GrpcServer(listener, frontEnd, health, metrics, tracing, time);
+    return new GrpcServer(
+        listener, new ShouldRateLimit(frontEnd, metrics, tracing, time), health, loops);
+  }
+
+  private static RateLimitMetrics metrics(
+      ServiceConfig config,
+      PolicyStore policies,
+      Telemetry telemetry,
+      LongSupplier counters,
+      LongSupplier forgotten) {
+    return new RateLimitMetrics(
+        telemetry.meter(),
+        policies::book,
+        counters,
+        forgotten,
+        config.telemetry().nearLimitRatio(),
+        config.telemetry().maxSeries());
+  }
+
+  private static RateLimitFrontEnd frontEnd(ServiceConfig config, Admission admission) {
+    return new RateLimitFrontEnd(
+        admission, config.response(), config.compatibility(), config.grpc().limits().descriptors());
   }
 }

@@ -10,13 +10,9 @@ import io.grpc.netty.NettyServerBuilder;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
-import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.TlsConfig;
-import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.server.Health.Obstacle;
-import io.throttlekit.service.telemetry.DecisionTracing;
-import io.throttlekit.service.telemetry.RateLimitMetrics;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -63,6 +59,7 @@ public final class GrpcServer {
   private final Server server;
   private final Transport transport;
   private final EventLoopGroup eventLoops;
+  private final boolean ownsLoops;
   private final @Nullable ServerTls tls;
   private final @Nullable UnixSocketFile socketFile;
   private final OpenStreams streams = new OpenStreams();
@@ -70,19 +67,20 @@ public final class GrpcServer {
   /**
    * A server that is not listening yet.
    *
+   * @param shared threads to serve on that somebody else ends; null for threads of its own
    * @throws ListenException when it never could, such as for lack of a certificate
    */
-  public GrpcServer(
-      GrpcConfig config,
-      RateLimitFrontEnd frontEnd,
-      Health health,
-      RateLimitMetrics metrics,
-      DecisionTracing tracing,
-      TimeSource time) {
-    this(config, new ShouldRateLimit(frontEnd, metrics, tracing, time), health, TLS_POLL_INTERVAL);
+  GrpcServer(
+      GrpcConfig config, ShouldRateLimit service, Health health, @Nullable EventLoopGroup shared) {
+    this(config, service, health, shared, TLS_POLL_INTERVAL);
   }
 
-  GrpcServer(GrpcConfig config, ShouldRateLimit service, Health health, Duration tlsPollInterval) {
+  GrpcServer(
+      GrpcConfig config,
+      ShouldRateLimit service,
+      Health health,
+      @Nullable EventLoopGroup shared,
+      Duration tlsPollInterval) {
     this.config = config;
     this.health = health;
     this.transport = Transport.of(config);
@@ -90,7 +88,8 @@ public final class GrpcServer {
     this.tls = tlsConfig == null ? null : ServerTls.follow(tlsConfig, tlsPollInterval);
     Path socket = config.unixSocket();
     this.socketFile = socket == null ? null : new UnixSocketFile(socket);
-    this.eventLoops = transport.eventLoops(config.eventLoops());
+    this.ownsLoops = shared == null;
+    this.eventLoops = shared == null ? transport.eventLoops(config.eventLoops()) : shared;
     STREAM_ERRORS.forEach(logger -> logger.setLevel(Level.SEVERE));
     try {
       this.server = build(service);
@@ -98,6 +97,15 @@ public final class GrpcServer {
       releaseThreads();
       throw e;
     }
+  }
+
+  /**
+   * Threads that can serve what is configured, for whoever needs them before there is a server.
+   *
+   * @throws ListenException when none can
+   */
+  public static EventLoopGroup eventLoops(GrpcConfig config) {
+    return Transport.of(config).eventLoops(config.eventLoops());
   }
 
   /**
@@ -222,7 +230,9 @@ public final class GrpcServer {
     if (tls != null) {
       tls.close();
     }
-    var _ = eventLoops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+    if (ownsLoops) {
+      var _ = eventLoops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+    }
   }
 
   private String describeAddress() {

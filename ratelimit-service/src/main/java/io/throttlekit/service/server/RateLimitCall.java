@@ -11,6 +11,7 @@ import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.telemetry.DecisionSpan;
 import io.throttlekit.service.telemetry.Failure;
+import io.throttlekit.store.StoreException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
@@ -100,6 +101,8 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
           fail(Status.INVALID_ARGUMENT.withDescription(invalid.getMessage()));
       case NoPoliciesException notYet ->
           fail(Status.UNAVAILABLE.withDescription(notYet.getMessage()));
+      case StoreException outage ->
+          fail(Status.UNAVAILABLE.withDescription(outage.getMessage()), Failure.STORE);
       default -> {
         LOG.error("a rate limit request failed", cause);
         fail(Status.INTERNAL.withDescription("internal error"));
@@ -145,11 +148,15 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   }
 
   private void fail(Status status) {
+    fail(status, Failure.SERVICE);
+  }
+
+  private void fail(Status status, Failure failure) {
     if (!claimEnd()) {
       return;
     }
     try {
-      service.metrics.failed(Failure.SERVICE);
+      service.metrics.failed(failure);
       if (span != null) {
         span.failed(String.valueOf(status.getDescription()));
       }

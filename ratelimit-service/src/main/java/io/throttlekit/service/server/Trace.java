@@ -4,6 +4,8 @@ import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.telemetry.DecisionSpan;
+import io.throttlekit.tier.DecidedBy;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** What a span says of an answer. */
@@ -19,7 +21,7 @@ final class Trace {
         rule == null ? "" : rule.path(),
         answer.admitted(),
         telling == null ? 0 : telling.remaining(),
-        "memory");
+        (telling == null ? DecidedBy.NOBODY : telling.decidedBy()).name().toLowerCase(Locale.ROOT));
   }
 
   /** The first verdict that refuses, else the first with the smallest remaining. */

@@ -29,7 +29,7 @@ final class ScratchConfig {
         real.http(),
         real.debug(),
         real.metrics(),
-        real.store(),
+        real.store().inMemory(),
         real.response(),
         real.compatibility(),
         silent(real.telemetry()),

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Claim.Role;
 import io.throttlekit.Decision;
+import io.throttlekit.tier.DecidedBy;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -34,7 +35,8 @@ class AnswerTest {
 
   @Test
   void aQuotaThatPassesLeavesOnlyTheOthersToWaitFor() {
-    Verdict passing = new Verdict(false, Role.QUOTA, null, null, Decision.admit(9, 1, 60_000));
+    Verdict passing =
+        new Verdict(false, Role.QUOTA, null, null, Decision.admit(9, 1, 60_000), DecidedBy.MEMORY);
     assertThat(retryAfter(refused(Role.ENFORCED, 2), refused(Role.QUOTA, 30), passing))
         .isEqualTo(2);
     Answer passed =
@@ -45,7 +47,13 @@ class AnswerTest {
   @Test
   void whatIsOnlyToldToBeOverItsLimitNeedsNoRoom() {
     Verdict shadow =
-        new Verdict(false, Role.SHADOW, null, null, Decision.refuse(1, 0, 60_000, 60_000));
+        new Verdict(
+            false,
+            Role.SHADOW,
+            null,
+            null,
+            Decision.refuse(1, 0, 60_000, 60_000),
+            DecidedBy.MEMORY);
     assertThat(retryAfter(refused(Role.ENFORCED, 2), shadow, Verdict.UNTOUCHED)).isEqualTo(2);
   }
 
@@ -54,7 +62,9 @@ class AnswerTest {
     assertThat(refused(Role.ENFORCED, 1).remaining()).isZero();
     assertThat(Verdict.UNTOUCHED.remaining()).isZero();
     assertThat(admitted().remaining()).isEqualTo(4);
-    Verdict shadow = new Verdict(false, Role.SHADOW, null, null, Decision.refuse(9, 5, 60, 60));
+    Verdict shadow =
+        new Verdict(
+            false, Role.SHADOW, null, null, Decision.refuse(9, 5, 60, 60), DecidedBy.MEMORY);
     assertThat(shadow.remaining()).isZero();
   }
 
@@ -63,10 +73,12 @@ class AnswerTest {
   }
 
   private static Verdict refused(Role role, long retryAfterMillis) {
-    return new Verdict(true, role, null, null, Decision.refuse(1, -3, 60_000, retryAfterMillis));
+    return new Verdict(
+        true, role, null, null, Decision.refuse(1, -3, 60_000, retryAfterMillis), DecidedBy.MEMORY);
   }
 
   private static Verdict admitted() {
-    return new Verdict(false, Role.ENFORCED, null, null, Decision.admit(5, 4, 60_000));
+    return new Verdict(
+        false, Role.ENFORCED, null, null, Decision.admit(5, 4, 60_000), DecidedBy.MEMORY);
   }
 }

@@ -178,10 +178,11 @@ class CommandLineToolTest {
   }
 
   @Test
-  void helpOffersNoStoreThatIsNotThere() {
+  void helpOffersTheStoresThatThereAreAndNothingElseToShareBy() {
     assertThat(run("serve", "--help").out)
-        .contains("Counters are in the memory of this process")
-        .doesNotContain("--store")
+        .contains("Counters are in the memory of this process unless --store says otherwise")
+        .contains("--store=URI", "redis-cluster://", "THROTTLEKIT_STORE_PASSWORD")
+        .doesNotContain("postgres")
         .doesNotContain("--coordinator")
         .doesNotContain("--region");
   }
@@ -301,8 +302,19 @@ class CommandLineToolTest {
     assertThat(ran.code).isZero();
     assertThat(ran.out)
         .startsWith("policies:\n  paths: [/nowhere]  # --policies\n")
-        .contains("port: 0  # --http-port");
-    assertThat(ran.err).startsWith("warning: set but without meaning here: REDIS_URL");
+        .contains("port: 0  # --http-port")
+        .contains("  uri: \"redis://***@r:1\"  # env REDIS_URL");
+    assertThat(ran.err).isEmpty();
+  }
+
+  @Test
+  void aStoreThatIsNotThereYetIsRefusedWithoutItsPassword() {
+    Ran ran =
+        run("serve", "--policies", "/nowhere", "--store", "postgresql://me:hunter2@db:5432/limits");
+    assertThat(ran.code).isEqualTo(2);
+    assertThat(ran.err)
+        .startsWith("error: --store: \"postgresql://***@db:5432/limits\" is not memory, redis://")
+        .endsWith(": PostgreSQL is not available as a store in this version\n");
   }
 
   @Test

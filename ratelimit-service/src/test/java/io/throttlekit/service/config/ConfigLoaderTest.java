@@ -84,7 +84,8 @@ class ConfigLoaderTest {
   void everyFieldIsReadFromTheFileThatPrintingShows() throws IOException {
     LoadedConfig first = new ConfigLoader(everyField()).load(ServeFlags.none());
     assertThat(first.errors()).isEmpty();
-    LoadedConfig second = new ConfigLoader(Map.of()).load(flagsWithFile(file(first.yaml())));
+    String yaml = first.yaml().replace("\"***\"", "hunter2"); // passwords are not printed
+    LoadedConfig second = new ConfigLoader(Map.of()).load(flagsWithFile(file(yaml)));
     assertThat(second.errors()).isEmpty();
     assertThat(second.config()).isEqualTo(first.config());
     assertThat(first.config()).isNotEqualTo(ServiceConfig.defaults());
@@ -126,12 +127,12 @@ class ConfigLoaderTest {
   @Test
   void anErrorDoesNotShowAPassword() {
     LoadedConfig loaded =
-        new ConfigLoader(Map.of("THROTTLEKIT_STORE_URI", "redis://:hunter2@r:6379"))
-            .load(flags(null));
+        new ConfigLoader(Map.of("THROTTLEKIT_STORE_URI", "redis://:hunter2@r:x")).load(flags(null));
     assertThat(loaded.errors())
         .containsExactly(
-            "env THROTTLEKIT_STORE_URI: \"redis://***@r:6379\" is not memory (stores outside the"
-                + " process are not built in this version)");
+            "env THROTTLEKIT_STORE_URI: \"redis://***@r:***\" is not "
+                + StoreUri.EXPECTED
+                + ": each host is a name or an IP address, then a port");
   }
 
   @Test
@@ -247,7 +248,25 @@ class ConfigLoaderTest {
         Map.entry("THROTTLEKIT_DEBUG_PORT", "3"),
         Map.entry("THROTTLEKIT_METRICS_ADDRESS", ":9090"),
         Map.entry("THROTTLEKIT_METRICS_PATH", "/m"),
-        Map.entry("THROTTLEKIT_STORE_URI", "memory"),
+        Map.entry("THROTTLEKIT_STORE_URI", "rediss-sentinel://a:1,[::1]:2/3#main"),
+        Map.entry("THROTTLEKIT_STORE_USER", "me"),
+        Map.entry("THROTTLEKIT_STORE_PASSWORD", "hunter2"),
+        Map.entry("THROTTLEKIT_STORE_SENTINEL_USER", "me too"),
+        Map.entry("THROTTLEKIT_STORE_SENTINEL_PASSWORD", "hunter2"),
+        Map.entry("THROTTLEKIT_STORE_TLS_CA", "ca.pem"),
+        Map.entry("THROTTLEKIT_STORE_TLS_CERTIFICATE", "c.pem"),
+        Map.entry("THROTTLEKIT_STORE_TLS_KEY", "k.pem"),
+        Map.entry("THROTTLEKIT_STORE_TLS_VERIFY_HOST", "false"),
+        Map.entry("THROTTLEKIT_STORE_KEY_PREFIX", "rl:\"#"),
+        Map.entry("THROTTLEKIT_STORE_DEADLINE", "7ms"),
+        Map.entry("THROTTLEKIT_STORE_DECISION_DEADLINE", "16ms"),
+        Map.entry("THROTTLEKIT_STORE_LEASE_DEADLINE", "3s"),
+        Map.entry("THROTTLEKIT_STORE_CONNECT_TIMEOUT", "4s"),
+        Map.entry("THROTTLEKIT_STORE_BREAKER_FAILURES", "6"),
+        Map.entry("THROTTLEKIT_STORE_BREAKER_PROBE_AFTER", "250ms"),
+        Map.entry("THROTTLEKIT_STORE_MAX_LEASE_CELLS", "14"),
+        Map.entry("THROTTLEKIT_STORE_LOCAL_SHARE", "0.5"),
+        Map.entry("THROTTLEKIT_STORE_CACHED_DENY_DEFAULT", "true"),
         Map.entry("THROTTLEKIT_STORE_MAX_COUNTERS", "12"),
         Map.entry("THROTTLEKIT_RESPONSE_HEADERS_ENABLED", "true"),
         Map.entry("THROTTLEKIT_RESPONSE_HEADERS_LIMIT", "X-Limit"),

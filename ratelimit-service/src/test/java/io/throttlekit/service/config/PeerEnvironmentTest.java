@@ -64,6 +64,10 @@ class PeerEnvironmentTest {
             "true",
             c -> c.health().storeMustBeReachable(),
             true),
+        alias("CACHE_KEY_PREFIX", "rl:", c -> c.store().keyPrefix(), "rl:"),
+        alias("REDIS_TIMEOUT", "3s", c -> c.store().deadlines().connect(), Duration.ofSeconds(3)),
+        alias("LOCAL_CACHE_SIZE_IN_BYTES", "1", c -> c.store().cachedDenyDefault(), true),
+        alias("LOCAL_CACHE_SIZE_IN_BYTES", "0", c -> c.store().cachedDenyDefault(), false),
         alias("SHADOW_MODE", "True", c -> c.compatibility().shadowMode(), true),
         alias("QUOTA_MODE", "TRUE", c -> c.compatibility().quotaMode(), true),
         alias("RESPONSE_DYNAMIC_METADATA", "t", c -> c.response().dynamicMetadata(), true),
@@ -128,6 +132,10 @@ class PeerEnvironmentTest {
     "STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT,true or false",
     "RUNTIME_WATCH_ROOT,true or false",
     "RUNTIME_IGNOREDOTFILES,true or false",
+    "REDIS_TIMEOUT,a duration",
+    "REDIS_TLS,true or false",
+    "CACHE_KEY_PREFIX,at most 100 printable",
+    "LOCAL_CACHE_SIZE_IN_BYTES,a whole number",
     "CONFIG_TYPE,'one of FILE, GRPC_XDS_SOTW'",
     "BACKEND_TYPE,'one of redis, memcache'"
   })
@@ -242,6 +250,7 @@ class PeerEnvironmentTest {
     "CONFIG_TYPE, grpc_xds, ''",
     "CONFIG_TYPE, GRPC_XDS_STOW, GRPC_XDS_SOTW",
     "BACKEND_TYPE, rediss, redis",
+    "REDIS_TLS, ture, true",
     "LOG_LEVEL, WRAN, warn",
     "SHADOW_MODE, ture, true"
   })
@@ -279,7 +288,7 @@ class PeerEnvironmentTest {
     LoadedConfig loaded =
         new ConfigLoader(
                 Map.of(
-                    "REDIS_URL", "redis://:hunter2@r:6379",
+                    "REDIS_AUTH", "hunter2",
                     "REDIS_SOCKET_TYPE", "tcp",
                     "USE_STATSD", "true",
                     "LOCAL_CACHE_SIZE_IN_BYTES", "1000000",
@@ -295,8 +304,9 @@ class PeerEnvironmentTest {
             "set but without meaning here: OTEL_EXPORTER_OTLP_HEADERS (OTLP has one endpoint and a"
                 + " protocol here, no more); LOCAL_CACHE_SIZE_IN_BYTES (counters are in memory"
                 + " already); REDIS_HEALTH_CHECK_ACTIVE_CONNECTION (counters are in memory, which"
-                + " is always reachable); REDIS_SOCKET_TYPE, REDIS_URL (counters are per process in"
-                + " this version); USE_STATSD (metrics are for Prometheus and OTLP)");
+                + " is always reachable); REDIS_AUTH, REDIS_SOCKET_TYPE (counters are in the memory"
+                + " of this process: store.uri is memory); USE_STATSD (metrics are for Prometheus"
+                + " and OTLP)");
   }
 
   @Test

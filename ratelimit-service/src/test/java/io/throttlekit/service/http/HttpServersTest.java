@@ -65,6 +65,7 @@ class HttpServersTest {
             HttpServers.debug(
                 new DebugConfig("127.0.0.1", 0),
                 policies,
+                () -> "memory",
                 () -> List.of("a: 1", "b: 2"),
                 telemetry.scrape()));
   }

@@ -91,7 +91,7 @@ public final class Setup {
 
   /** A server on loopback that is listening and healthy. */
   GrpcServer serve(GrpcConfig config) {
-    GrpcServer server = new GrpcServer(config, service(), health, Duration.ofMillis(20));
+    GrpcServer server = new GrpcServer(config, service(), health, null, Duration.ofMillis(20));
     server.start();
     health.clear(Health.Obstacle.STARTING);
     return server;

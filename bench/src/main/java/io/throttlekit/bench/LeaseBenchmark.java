@@ -1,0 +1,25 @@
+package io.throttlekit.bench;
+
+import io.throttlekit.bench.leases.LeaseReport;
+import java.util.Set;
+
+/** Compares the sizes that leases may have, on the published workloads: a simulation by seed. */
+final class LeaseBenchmark {
+  static final Set<String> OPTIONS = Set.of();
+
+  private LeaseBenchmark() {}
+
+  /** Takes no arguments. Prints Markdown tables, then one line of JSON. */
+  public static void main(String[] args) throws InterruptedException {
+    System.exit(Program.start(LeaseBenchmark::read, OPTIONS, System.err, args));
+  }
+
+  static Program read(Arguments arguments) {
+    arguments.noWords();
+    return () -> {
+      LeaseReport report = new LeaseReport();
+      System.out.println(report.markdown());
+      System.out.println(report.json());
+    };
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.bench.leases;
+
+import org.jspecify.annotations.NullMarked;

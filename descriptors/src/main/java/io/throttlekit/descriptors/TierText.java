@@ -1,0 +1,45 @@
+package io.throttlekit.descriptors;
+
+import io.throttlekit.tier.LeaseSize;
+import io.throttlekit.tier.Tier;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Tiers as people read them: {@code leased in batches of 100 (renewed at 20 left)}. */
+final class TierText {
+  private TierText() {}
+
+  /** What the tier does; "" for strict, which is what nobody needs to be told. */
+  static String of(Tier tier) {
+    return switch (tier) {
+      case Tier.Strict _ -> "";
+      case Tier.CachedDeny _ -> "with cached denials";
+      case Tier.Leased leased -> "leased in " + batches(leased.size()) + details(leased);
+    };
+  }
+
+  private static String batches(LeaseSize size) {
+    return switch (size) {
+      case LeaseSize.Fixed fixed -> "batches of " + fixed.units();
+      case LeaseSize.Adaptive _ -> "adaptive batches";
+      case LeaseSize.Predictive _ -> "predictive batches";
+    };
+  }
+
+  private static String details(Tier.Leased leased) {
+    List<String> details = new ArrayList<>();
+    if (!leased.windowCoupled()) {
+      details.add("carried over");
+    }
+    if (leased.lowWater() > 0) {
+      details.add("renewed at " + leased.lowWater() + " left");
+    }
+    long idle = leased.returnIdleAfterMillis();
+    if (idle == 0) {
+      details.add("never given back");
+    } else if (idle != LeaseReader.RETURN_IDLE_AFTER_MILLIS) {
+      details.add("given back after " + WindowText.of(idle) + " idle");
+    }
+    return details.isEmpty() ? "" : " (" + String.join(", ", details) + ')';
+  }
+}

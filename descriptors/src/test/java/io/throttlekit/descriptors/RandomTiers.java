@@ -1,0 +1,51 @@
+package io.throttlekit.descriptors;
+
+import io.throttlekit.DataLoss;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.tier.LeaseSize;
+import io.throttlekit.tier.Tier;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/** How the rules of {@link RandomPolicies} are shared by a fleet, and what they do without. */
+record RandomTiers(RandomGenerator random) {
+  private static final List<OnOutage> OUTAGES =
+      List.of(OnOutage.ERROR, OnOutage.DENY, OnOutage.ALLOW, OnOutage.LOCAL);
+
+  /** Any tier that rules with these limits can have. */
+  Tier tier(List<LimitSpec> limits, boolean overdraft) {
+    boolean strict = limits.isEmpty() || overdraft;
+    boolean fixed = limits.stream().allMatch(l -> l.algorithm() instanceof FixedWindow);
+    return switch (strict ? 0 : random.nextInt(fixed ? 5 : 3)) {
+      case 2 -> new Tier.CachedDeny();
+      case 3, 4 -> leased();
+      default -> new Tier.Strict();
+    };
+  }
+
+  OnOutage onOutage() {
+    return random.nextInt(3) > 0 ? OnOutage.ERROR : OUTAGES.get(random.nextInt(OUTAGES.size()));
+  }
+
+  DataLoss onDataLoss() {
+    return random.nextInt(4) == 0 ? DataLoss.DENY : DataLoss.REFILL;
+  }
+
+  private Tier leased() {
+    long units = random.nextLong(2, 202);
+    LeaseSize size =
+        switch (random.nextInt(4)) {
+          case 0 -> new LeaseSize.Fixed(units);
+          case 1 -> new LeaseSize.Predictive();
+          default -> new LeaseSize.Adaptive();
+        };
+    long lowWater = random.nextInt(3) == 0 ? 1 + random.nextLong(units - 1) : 0;
+    long idle =
+        switch (random.nextInt(4)) {
+          case 0 -> 0;
+          case 1 -> 1 + random.nextInt(100_000);
+          default -> 30_000;
+        };
+    return new Tier.Leased(size, random.nextInt(4) > 0, lowWater, idle);
+  }
+}

@@ -1,0 +1,94 @@
+package io.throttlekit.service.store;
+
+import io.throttlekit.redis.RedisListener;
+import io.throttlekit.service.telemetry.StoreMetrics;
+import io.throttlekit.service.telemetry.StoreMetrics.NoAnswer;
+import java.time.Instant;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Turns what Redis does into metrics, log lines and one line of state. Thread-safe. */
+final class StoreState implements RedisListener {
+  private static final Logger LOG = LoggerFactory.getLogger(StoreState.class);
+
+  private final String address;
+  private final StoreMetrics metrics;
+  private final Consumer<Boolean> reachable;
+  private final AtomicLong losses = new AtomicLong();
+  private volatile boolean answers;
+  private volatile boolean leftAlone;
+  private volatile long lastLossMillis;
+
+  /**
+   * Begins as a store that has not answered yet.
+   *
+   * @param address without passwords
+   * @param reachable is told whether the store answers, when that changes
+   */
+  StoreState(String address, StoreMetrics metrics, Consumer<Boolean> reachable) {
+    this.address = address;
+    this.metrics = metrics;
+    this.reachable = reachable;
+    reachable.accept(false);
+  }
+
+  /** One line for people. */
+  String inWords() {
+    String state = leftAlone ? "does not answer" : answers ? "answers" : "has not answered yet";
+    String lost =
+        losses.get() == 0
+            ? ""
+            : ", lost its data " + losses + "×, last at " + Instant.ofEpochMilli(lastLossMillis);
+    return address + " " + state + lost;
+  }
+
+  @Override
+  public void roundTrip(int requests, long nanos) {
+    metrics.roundTrip(requests, nanos);
+    if (!answers) {
+      answers = true;
+      metrics.up(true);
+      reachable.accept(true);
+      LOG.info("the store {} answers", address);
+    }
+  }
+
+  @Override
+  public void failed(int requests, Failure why) {
+    NoAnswer reason =
+        switch (why) {
+          case DEADLINE -> NoAnswer.TIMEOUT;
+          case CONNECTION, ERROR -> NoAnswer.ERROR;
+          case OPEN -> NoAnswer.BREAKER_OPEN;
+        };
+    for (int i = 0; i < requests; i++) {
+      metrics.failed(reason);
+    }
+  }
+
+  @Override
+  public void up() {
+    leftAlone = false;
+    metrics.breakerOpen(false);
+  }
+
+  @Override
+  public void down() {
+    answers = false;
+    leftAlone = true;
+    metrics.breakerOpen(true);
+    metrics.up(false);
+    reachable.accept(false);
+    LOG.warn("the store {} does not answer; on_outage of each rule decides", address);
+  }
+
+  @Override
+  public void dataLost(long lossMillis) {
+    lastLossMillis = lossMillis;
+    losses.incrementAndGet();
+    metrics.lostData();
+    LOG.warn("the store {} has lost its counters; on_data_loss of each rule decides", address);
+  }
+}

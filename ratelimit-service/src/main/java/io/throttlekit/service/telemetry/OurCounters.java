@@ -1,0 +1,74 @@
+package io.throttlekit.service.telemetry;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.metrics.Meter;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Counters that are added to in memory, and read when somebody collects. */
+final class OurCounters {
+
+  private final Meter meter;
+
+  OurCounters(Meter meter) {
+    this.meter = meter;
+  }
+
+  /** A counter that is registered by this name. */
+  LongAdder counter(String name, String description) {
+    LongAdder counter = new LongAdder();
+    meter
+        .counterBuilder(name)
+        .setDescription(description)
+        .buildWithCallback(measured -> measured.record(counter.sum()));
+    return counter;
+  }
+
+  /** A counter for every word, which a label tells apart. */
+  <E extends Enum<E>> ByWord<E> counters(
+      String name, String description, String label, Class<E> words) {
+    ByWord<E> counters = new ByWord<>(AttributeKey.stringKey(label), words);
+    meter
+        .counterBuilder(name)
+        .setDescription(description)
+        .buildWithCallback(measured -> {
+          for (E word : words.getEnumConstants()) {
+            measured.record(counters.of(word).sum(), counters.labels(word));
+          }
+        });
+    return counters;
+  }
+
+  /** One counter for each of some words. */
+  static final class ByWord<E extends Enum<E>> {
+    private final Map<E, LongAdder> counters;
+    private final AttributeKey<String> label;
+
+    ByWord(AttributeKey<String> label, Class<E> words) {
+      this.label = label;
+      this.counters = new EnumMap<>(words);
+      for (E word : words.getEnumConstants()) {
+        counters.put(word, new LongAdder());
+      }
+    }
+
+    void increment(E word) {
+      of(word).increment();
+    }
+
+    private LongAdder of(E word) {
+      LongAdder counter = counters.get(word);
+      if (counter == null) {
+        throw new IllegalArgumentException("no counter for " + word);
+      }
+      return counter;
+    }
+
+    private Attributes labels(E word) {
+      return Attributes.of(label, word.name().toLowerCase(Locale.ROOT));
+    }
+  }
+}

@@ -1,0 +1,101 @@
+package io.throttlekit.service.telemetry;
+
+import io.opentelemetry.api.metrics.DoubleHistogram;
+import io.opentelemetry.api.metrics.Meter;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Counts what passes between this process and a store outside it.
+ *
+ * <p>Counting adds to counters in memory; instruments read them when somebody collects. No label
+ * comes from a request. To be made only where there is such a store, and once. Thread-safe.
+ */
+public final class StoreMetrics {
+  private static final String PREFIX = "throttlekit_store_";
+  private static final double NANOS_PER_SECOND = 1e9;
+
+  /** Finest where a store in the same region answers. */
+  private static final List<Double> ROUND_TRIP_SECONDS =
+      List.of(
+          .000_1, .000_2, .000_3, .000_5, .000_75, .001, .001_5, .002, .003, .005, .01, .025, .05,
+          .1, .25, .5, 1.0, 2.5);
+
+  /** Why a call got no answer. */
+  public enum NoAnswer {
+    /** None came before the deadline. */
+    TIMEOUT,
+    /** The store could not be reached, or answered with an error. */
+    ERROR,
+    /** The store was not asked, because it had failed too often. */
+    BREAKER_OPEN
+  }
+
+  private final LongAdder roundTrips;
+  private final LongAdder requests;
+  private final LongAdder dataLosses;
+  private final OurCounters.ByWord<NoAnswer> failures;
+  private final DoubleHistogram roundTripTime;
+  private volatile boolean up;
+  private volatile boolean breakerOpen;
+
+  /** Registers the instruments. */
+  public StoreMetrics(Meter meter) {
+    OurCounters ours = new OurCounters(meter);
+    roundTrips = ours.counter(PREFIX + "round_trips", "Calls that the store answered");
+    requests = ours.counter(PREFIX + "requests", "Requests and leases that those calls carried");
+    dataLosses = ours.counter(PREFIX + "data_losses", "Times the store had lost its data");
+    failures =
+        ours.counters(PREFIX + "failures", "Calls that got no answer", "reason", NoAnswer.class);
+    roundTripTime =
+        meter
+            .histogramBuilder(PREFIX + "round_trip_time")
+            .setUnit("s")
+            .setDescription("Time between a call and its answer")
+            .setExplicitBucketBoundariesAdvice(ROUND_TRIP_SECONDS)
+            .build();
+    gauge(meter, "up", "1 while the store answers, else 0", () -> up);
+    gauge(meter, "breaker_open", "1 while the store is left alone, else 0", () -> breakerOpen);
+  }
+
+  /**
+   * Counts a call that the store answered.
+   *
+   * @param carried how many requests and leases shared it, from 1
+   * @param nanos how long the answer took
+   */
+  public void roundTrip(int carried, long nanos) {
+    roundTrips.increment();
+    requests.add(carried);
+    roundTripTime.record(nanos / NANOS_PER_SECOND);
+  }
+
+  /** Counts a call that got no answer. */
+  public void failed(NoAnswer reason) {
+    failures.increment(reason);
+  }
+
+  /** Counts that the store was found without the data that it had. */
+  public void lostData() {
+    dataLosses.increment();
+  }
+
+  /** Notes whether the store answers; until this is called, it does not. */
+  public void up(boolean answers) {
+    up = answers;
+  }
+
+  /** Notes whether the breaker keeps calls from the store. */
+  public void breakerOpen(boolean open) {
+    breakerOpen = open;
+  }
+
+  private static void gauge(Meter meter, String name, String description, BooleanSupplier value) {
+    meter
+        .gaugeBuilder(PREFIX + name)
+        .ofLongs()
+        .setDescription(description)
+        .buildWithCallback(measured -> measured.record(value.getAsBoolean() ? 1 : 0));
+  }
+}

@@ -1,0 +1,69 @@
+package io.throttlekit.service.telemetry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.telemetry.StoreMetrics.NoAnswer;
+import java.io.IOException;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class StoreMetricsTest {
+
+  private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
+  private final StoreMetrics metrics = new StoreMetrics(telemetry.meter());
+
+  @AfterEach
+  void close() {
+    telemetry.close();
+  }
+
+  @Test
+  void countsRoundTripsWhatTheyCarryAndHowLongTheyTake() throws IOException {
+    metrics.roundTrip(1, 400_000);
+    metrics.roundTrip(7, 4_000_000);
+    assertThat(scraped())
+        .contains(
+            "# TYPE throttlekit_store_round_trips_total counter",
+            "throttlekit_store_round_trips_total 2.0",
+            "throttlekit_store_requests_total 8.0",
+            "# TYPE throttlekit_store_round_trip_time_seconds histogram",
+            "throttlekit_store_round_trip_time_seconds_bucket{le=\"3.0E-4\"} 0",
+            "throttlekit_store_round_trip_time_seconds_bucket{le=\"5.0E-4\"} 1",
+            "throttlekit_store_round_trip_time_seconds_bucket{le=\"0.005\"} 2",
+            "throttlekit_store_round_trip_time_seconds_count 2");
+  }
+
+  @Test
+  void countsFailuresByReasonAndLossesOfData() throws IOException {
+    metrics.failed(NoAnswer.TIMEOUT);
+    metrics.failed(NoAnswer.TIMEOUT);
+    metrics.failed(NoAnswer.BREAKER_OPEN);
+    metrics.lostData();
+    assertThat(scraped())
+        .contains(
+            "throttlekit_store_failures_total{reason=\"timeout\"} 2.0",
+            "throttlekit_store_failures_total{reason=\"error\"} 0.0",
+            "throttlekit_store_failures_total{reason=\"breaker_open\"} 1.0",
+            "throttlekit_store_data_losses_total 1.0");
+  }
+
+  @Test
+  void tellsWhetherTheStoreAnswersAndWhetherItIsAsked() throws IOException {
+    assertThat(scraped())
+        .contains("throttlekit_store_up 0.0", "throttlekit_store_breaker_open 0.0");
+    metrics.up(true);
+    assertThat(scraped())
+        .contains("throttlekit_store_up 1.0", "throttlekit_store_breaker_open 0.0");
+    metrics.up(false);
+    metrics.breakerOpen(true);
+    assertThat(scraped())
+        .contains("throttlekit_store_up 0.0", "throttlekit_store_breaker_open 1.0");
+  }
+
+  private List<String> scraped() throws IOException {
+    return Objects.requireNonNull(telemetry.scrape()).page(null).body().lines().toList();
+  }
+}

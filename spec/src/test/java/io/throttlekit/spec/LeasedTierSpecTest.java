@@ -1,0 +1,146 @@
+package io.throttlekit.spec;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The leased tier keeps its bounds, and would not without any one of its safeguards. The counts pin
+ * the model: one that has lost a step still keeps every bound.
+ */
+class LeasedTierSpecTest {
+  private static final Configuration ONE_NODE = Configuration.of("LeasedTier");
+  private static final Configuration TWO_NODES =
+      ONE_NODE.with("Nodes", Configuration.nodes(2)).with("Costs", "{1}").with("Limit", 2);
+  private static final Configuration SLOW_CLOCK =
+      ONE_NODE.with("Length", 3).with("MaxWaiting", 1).with("Error", 1).with("Margin", 1);
+  private static final Configuration CARRYING =
+      ONE_NODE.with("Coupled", "FALSE").invariants("TypeOK StoreLimit CarryLimit");
+
+  @TempDir Path scratch;
+  private Tlc tlc;
+
+  @BeforeEach
+  void makeTlc() {
+    tlc = new Tlc(scratch);
+  }
+
+  @Test
+  void keepsTheLimitWithRequestsOfSeveralCosts() throws IOException, InterruptedException {
+    assertHolds(ONE_NODE, 15_226);
+  }
+
+  @Test
+  void keepsTheLimitWithTwoNodes() throws IOException, InterruptedException {
+    assertHolds(TWO_NODES, 71_304);
+  }
+
+  @Test
+  void keepsTheLimitOverThreeWindows() throws IOException, InterruptedException {
+    assertHolds(ONE_NODE.with("Windows", 3).with("MaxWaiting", 1), 31_677);
+  }
+
+  @Test
+  void keepsTheLimitWithNodesThatMeasureTimeShort() throws IOException, InterruptedException {
+    assertHolds(SLOW_CLOCK, 18_487);
+  }
+
+  @Test
+  void keepsTheLimitAndWhatWasRefunded() throws IOException, InterruptedException {
+    Configuration refunding =
+        ONE_NODE.with("MaxRefunds", 1).invariants("TypeOK StoreLimit WindowLimit Covered");
+    assertHolds(refunding, 65_698);
+  }
+
+  @Test
+  void carriesAtMostABatchLessOnePerNode() throws IOException, InterruptedException {
+    assertHolds(CARRYING.with("Windows", 3).with("MaxWaiting", 1), 39_370);
+    Configuration ofTwo =
+        CARRYING
+            .with("Nodes", Configuration.nodes(2))
+            .with("Costs", "{1}")
+            .with("Limit", 2)
+            .with("MaxWaiting", 1);
+    assertHolds(ofTwo, 30_579);
+  }
+
+  @ParameterizedTest(name = "without \"{0}\"")
+  @ValueSource(
+      strings = {
+        "credit once",
+        "check on landing",
+        "check on spending",
+        "measure from sending",
+        "monotonic clock",
+        "forfeit leftover",
+        "return to own window",
+        "return once",
+      })
+  void exceedsTheLimitWithoutASafeguard(String safeguard) throws IOException, InterruptedException {
+    assertRefuted(without(safeguard, ONE_NODE).invariants("WindowLimit"), "WindowLimit");
+  }
+
+  @Test
+  void exceedsTheLimitWithoutAMarginForWhatMeasuringMisses()
+      throws IOException, InterruptedException {
+    assertRefuted(without("margin", SLOW_CLOCK).invariants("WindowLimit"), "WindowLimit");
+  }
+
+  @ParameterizedTest(name = "without \"{0}\"")
+  @ValueSource(strings = {"carry less than a batch", "check on landing", "return to own window"})
+  void carriesTooMuchWithoutASafeguard(String safeguard) throws IOException, InterruptedException {
+    assertRefuted(without(safeguard, CARRYING).invariants("CarryLimit"), "CarryLimit");
+  }
+
+  @Test
+  void carriesAWholeBatchWhenWhoAskedHasGone() throws IOException, InterruptedException {
+    Configuration onlyOnNeed =
+        without("carry less than a batch", CARRYING)
+            .with("Ahead", "FALSE")
+            .with("Costs", "{1}")
+            .with("Limit", 2);
+    assertRefuted(onlyOnNeed, "CarryLimit");
+  }
+
+  @Test
+  void reachesItsBounds() throws IOException, InterruptedException {
+    assertRefuted(ONE_NODE.invariants("NeverTheWholeLimit"), "NeverTheWholeLimit");
+    assertRefuted(CARRYING.invariants("NeverAllCarried"), "NeverAllCarried");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @ValueSource(
+      strings = {
+        "NeverInPart",
+        "NeverARider",
+        "NeverLate",
+        "NeverTakenBack",
+        "NeverReturnedLate",
+        "NeverALeftover",
+      })
+  void takesTheInterestingSteps(String never) throws IOException, InterruptedException {
+    assertRefuted(ONE_NODE.property(never), never);
+  }
+
+  private static Configuration without(String safeguard, Configuration configuration) {
+    return configuration.with("Removed", "{\"" + safeguard + "\"}");
+  }
+
+  private void assertHolds(Configuration configuration, long distinct)
+      throws IOException, InterruptedException {
+    Verdict verdict = tlc.check(configuration);
+    assertThat(verdict.violated()).as(verdict.output()).isNull();
+    assertThat(verdict.distinct()).isEqualTo(distinct);
+  }
+
+  private void assertRefuted(Configuration configuration, String expected)
+      throws IOException, InterruptedException {
+    assertThat(tlc.check(configuration).violated()).isEqualTo(expected);
+  }
+}

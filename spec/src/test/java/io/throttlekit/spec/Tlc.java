@@ -1,0 +1,80 @@
+package io.throttlekit.spec;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Runs TLC: in a process of its own, because it keeps what it read in static fields; with one
+ * worker, so that what it answers is the same each time; with a bounded heap and time.
+ */
+final class Tlc {
+  /** Where the modules and their configurations are. */
+  static final Path MODULES =
+      Path.of(System.getProperty("throttlekit.root"), "spec", "src", "main", "tla");
+
+  private static final String JAVA =
+      Path.of(System.getProperty("java.home"), "bin", "java").toString();
+  private static final long MAX_SECONDS = 300;
+
+  private final Path scratch;
+
+  /** TLC with a folder that it may fill. */
+  Tlc(Path scratch) {
+    this.scratch = scratch;
+  }
+
+  /**
+   * Checks a module.
+   *
+   * @throws IllegalStateException when TLC cannot read it, or takes too long
+   */
+  Verdict check(Configuration configuration) throws IOException, InterruptedException {
+    Path run = Files.createTempDirectory(scratch, configuration.module());
+    Path config = Files.writeString(run.resolve("checked.cfg"), configuration.text());
+    Path output = run.resolve("output");
+    Process tlc =
+        new ProcessBuilder(command(run, config, configuration.module()))
+            .directory(MODULES.toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile())
+            .start();
+    try {
+      if (!tlc.waitFor(MAX_SECONDS, TimeUnit.SECONDS)) {
+        throw new IllegalStateException("TLC took too long:\n" + Files.readString(output));
+      }
+    } finally {
+      tlc.destroyForcibly();
+    }
+    return Verdict.of(Files.readString(output));
+  }
+
+  private static List<String> command(Path run, Path config, String module) {
+    return List.of(
+        JAVA,
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1", // most runs are over before more would pay
+        "-Xmx512m",
+        "-Djava.io.tmpdir=" + run, // where it unpacks its standard modules
+        "-cp",
+        jar().toString(),
+        "tlc2.TLC",
+        "-tool",
+        "-nowarning",
+        "-workers",
+        "1",
+        "-fp",
+        "0",
+        "-metadir",
+        run.resolve("states").toString(),
+        "-config",
+        config.toString(),
+        module);
+  }
+
+  private static Path jar() {
+    return Path.of(tlc2.TLC.class.getProtectionDomain().getCodeSource().getLocation().getPath());
+  }
+}

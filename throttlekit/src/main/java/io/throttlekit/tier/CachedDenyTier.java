@@ -1,0 +1,87 @@
+package io.throttlekit.tier;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.throttlekit.Charge;
+import io.throttlekit.CounterKey;
+import io.throttlekit.Decision;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Refusals of the store that still stand, and refuse what costs as much or more. Thread-safe.
+ *
+ * <p>A refusal stands until its own retry time, counted from before the store was asked: the store
+ * would have refused until then whoever asked, unless units were given back meanwhile.
+ */
+final class CachedDenyTier {
+  private static final double NANOS_PER_MILLI = 1e6;
+
+  /**
+   * One refusal.
+   *
+   * @param cost what was refused
+   * @param untilNanos monotonic
+   * @param resetNanos monotonic
+   */
+  private record Denial(long cost, long limit, long remaining, long untilNanos, long resetNanos) {}
+
+  private final Cache<CounterKey, Denial> denials;
+
+  CachedDenyTier(long most) {
+    denials = Caffeine.newBuilder().maximumSize(most).executor(Runnable::run).build();
+  }
+
+  /** The refusal of {@code charge} that stands; null when the store is to be asked. */
+  @Nullable Decision refusal(Charge charge, long nowNanos) {
+    Denial denial = denials.getIfPresent(charge.key());
+    if (denial == null
+        || charge.cost() < denial.cost
+        || charge.cost() <= 0
+        || charge.algorithm().limit() != denial.limit
+        || nowNanos - denial.untilNanos >= 0) {
+      return null;
+    }
+    long wait = Math.max(1, millis(denial.untilNanos - nowNanos));
+    long reset = Math.max(0, millis(denial.resetNanos - nowNanos));
+    long retry = charge.cost() > denial.limit ? Decision.NEVER : wait;
+    return Decision.refuse(denial.limit, denial.remaining, reset, retry);
+  }
+
+  /**
+   * Remembers what the store answered to a charge that no other of its request shares a counter
+   * with.
+   *
+   * @param sentNanos when it was asked
+   */
+  void learn(Charge charge, Decision decision, long sentNanos) {
+    if (charge.cost() < 0) {
+      denials.invalidate(charge.key());
+      return;
+    }
+    if (decision.admitted() || decision.neverFits() || charge.cost() == 0) {
+      return;
+    }
+    Denial next =
+        new Denial(
+            charge.cost(),
+            decision.limit(),
+            Math.max(0, decision.remaining()),
+            sentNanos + nanos(decision.retryAfterMillis()),
+            sentNanos + nanos(decision.resetAfterMillis()));
+    denials.asMap().merge(charge.key(), next, (old, now) -> stronger(old, now, sentNanos));
+  }
+
+  private static Denial stronger(Denial old, Denial next, long nowNanos) {
+    boolean oldStands = old.limit == next.limit && nowNanos - old.untilNanos < 0;
+    return oldStands && old.cost < next.cost ? old : next;
+  }
+
+  private static long millis(long nanos) {
+    return (long) Math.ceil(nanos / NANOS_PER_MILLI);
+  }
+
+  /** At most a hundred years, so that differences of nanosecond clocks stay valid. */
+  private static long nanos(long millis) {
+    return Math.min(millis, 3_155_760_000_000L) * 1_000_000;
+  }
+}

@@ -1,0 +1,194 @@
+package io.throttlekit.tier;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.RemovalCause;
+import io.throttlekit.Charge;
+import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
+import io.throttlekit.TimeSource;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.CounterStore;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Units leased from a store and spent in this process's memory: a Caffeine cache of {@link
+ * LeaseCell}s. What a cell still holds when it is pushed out, or when nobody has asked for it for a
+ * while, goes back to the store.
+ *
+ * <p>Thread-safe. Nothing here blocks, and a cell is never held while the store is called.
+ */
+final class LeasedTier implements AutoCloseable {
+  private static final long SWEEP_NANOS = 1_000_000_000;
+
+  private final CounterStore store;
+  private final TimeSource time;
+  private final TierListener listener;
+  private final Cache<CounterKey, LeaseCell> cells;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  LeasedTier(
+      CounterStore store, TimeSource time, Timer timer, long maxCells, TierListener listener) {
+    this.store = store;
+    this.time = time;
+    this.listener = listener;
+    this.cells =
+        Caffeine.newBuilder()
+            .maximumSize(maxCells)
+            .executor(Runnable::run)
+            .removalListener(this::removed)
+            .build();
+    sweepLater(timer);
+  }
+
+  /** The cell of a charge, whose limit is a fixed window. */
+  LeaseCell cell(Charge charge, Tier.Leased options) {
+    LeaseCell known = cells.getIfPresent(charge.key());
+    if (known != null && !known.hasOptions(options)) { // a reload changed the policy
+      cells.asMap().remove(charge.key(), known);
+      known = null;
+    }
+    return known != null ? known : cells.get(charge.key(), key -> newCell(charge, options));
+  }
+
+  /**
+   * Has {@code waiter} told when a lease for the cell has ended, which is asked for unless one is
+   * already.
+   */
+  void lease(LeaseCell cell, long cost, DataLoss onDataLoss, LeaseWaiter waiter) {
+    long asked = now();
+    long wanted = cell.beginLease(cost, asked);
+    if (wanted == 0) {
+      listener.rider();
+    }
+    if (!cell.await(waiter)) {
+      waiter.leaseEnded(LeaseWaiter.End.CREDITED); // it has ended meanwhile: look again
+    }
+    if (wanted > 0) {
+      ask(cell, wanted, asked, onDataLoss);
+    }
+  }
+
+  /** Asks for units ahead of need where a cell wants that. */
+  void refill(LeaseCell cell, DataLoss onDataLoss, long now) {
+    if (cell.isLow(now)) {
+      long wanted = cell.beginLease(0, now);
+      if (wanted > 0) {
+        listener.refillAhead();
+        ask(cell, wanted, now, onDataLoss);
+      }
+    }
+  }
+
+  /** Gives back what a request took and did not spend. */
+  void putBack(LeaseCell cell, long units, long windowEndMillis) {
+    if (!cell.putBack(units, windowEndMillis)) {
+      giveBack(cell, new Leftover(units, windowEndMillis));
+    }
+  }
+
+  /** Forgets that the counter's units are used up. */
+  void reopen(CounterKey key) {
+    LeaseCell cell = cells.getIfPresent(key);
+    if (cell != null) {
+      cell.reopen();
+    }
+  }
+
+  /** How many counters have a cell. */
+  long size() {
+    return cells.estimatedSize();
+  }
+
+  /** Every cell, for a test that compares moments. */
+  String inWords() {
+    return cells.asMap().values().toString();
+  }
+
+  /** Gives back what nobody has asked for lately. */
+  void sweep() {
+    long now = now();
+    for (LeaseCell cell : cells.asMap().values()) {
+      giveBack(cell, cell.takeIdle(now));
+    }
+  }
+
+  /** Gives back everything. */
+  @Override
+  public void close() {
+    closed.set(true);
+    cells.invalidateAll();
+  }
+
+  private void ask(LeaseCell cell, long wanted, long askedNanos, DataLoss onDataLoss) {
+    LeaseRequest request = new LeaseRequest(cell.key, cell.window(), wanted, onDataLoss);
+    store
+        .lease(request)
+        .whenComplete((grant, failure) ->
+            answered(cell, request, failure == null ? grant : null, askedNanos));
+  }
+
+  private void answered(
+      LeaseCell cell, LeaseRequest request, @Nullable Grant grant, long askedNanos) {
+    Completed completed;
+    if (grant == null) {
+      listener.leaseFailed();
+      completed = cell.fail();
+    } else {
+      listener.leased(request.units(), grant.units());
+      completed = cell.complete(request.units(), grant, askedNanos, now());
+      if (completed.unspendable() > 0) {
+        listener.lateGrant(completed.unspendable());
+        giveBack(cell, new Leftover(completed.unspendable(), grant.windowEndMillis()));
+      }
+    }
+    if (completed.forfeited() > 0) {
+      listener.forfeited(completed.forfeited());
+    }
+    for (LeaseWaiter waiter : completed.waiting()) {
+      waiter.leaseEnded(completed.end());
+    }
+  }
+
+  private void giveBack(LeaseCell cell, Leftover left) {
+    if (left.units() > 0) {
+      listener.gaveBack(left.units());
+      LeaseRequest lease = new LeaseRequest(cell.key, cell.window(), left.units(), DataLoss.REFILL);
+      var _ = store.giveBack(lease, left.windowEndMillis(), left.units());
+    }
+  }
+
+  private void removed(@Nullable CounterKey key, @Nullable LeaseCell cell, RemovalCause cause) {
+    if (cell == null) {
+      return;
+    }
+    if (cause.wasEvicted()) {
+      listener.evicted();
+    }
+    giveBack(cell, cell.retire(now()));
+  }
+
+  private void sweepLater(Timer timer) {
+    timer.runAfter(
+        SWEEP_NANOS,
+        () -> {
+          if (!closed.get()) {
+            sweep();
+            sweepLater(timer);
+          }
+        });
+  }
+
+  private LeaseCell newCell(Charge charge, Tier.Leased options) {
+    FixedWindow window = (FixedWindow) charge.algorithm();
+    LeaseSizer sizer = LeaseSizer.of(options.size(), Math.max(1, window.limit()));
+    return new LeaseCell(charge.key(), window, options, sizer, now());
+  }
+
+  private long now() {
+    return time.monotonicNanos();
+  }
+}

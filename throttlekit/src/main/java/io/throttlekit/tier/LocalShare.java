@@ -1,0 +1,51 @@
+package io.throttlekit.tier;
+
+import io.throttlekit.Charge;
+import io.throttlekit.Claim;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.rate.Gcra;
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.rate.SlidingLog;
+import io.throttlekit.rate.SlidingWindow;
+import io.throttlekit.rate.TokenBucket;
+
+/**
+ * A part of every limit, rounded down.
+ *
+ * @param part from 0 to 1
+ */
+record LocalShare(double part) {
+
+  /** The claim with limits that are its share. */
+  Claim of(Claim claim) {
+    return new Claim(
+        claim.role(), claim.charges().stream().map(this::of).toList(), claim.onDataLoss());
+  }
+
+  private Charge of(Charge charge) {
+    return new Charge(charge.key(), of(charge.algorithm()), charge.cost(), charge.overrun());
+  }
+
+  private RateAlgorithm<?> of(RateAlgorithm<?> algorithm) {
+    long window = algorithm.windowMillis();
+    return switch (algorithm) {
+      case FixedWindow whole -> new FixedWindow(of(whole.limit()), window);
+      case SlidingWindow whole -> new SlidingWindow(of(whole.limit()), window, whole.buckets());
+      case SlidingLog whole -> new SlidingLog(of(whole.limit()), window);
+      case Gcra whole -> {
+        boolean none = of(whole.rate()) == 0 || of(whole.burst()) == 0;
+        yield none ? new Gcra(0, window, 0) : new Gcra(of(whole.rate()), window, of(whole.burst()));
+      }
+      case TokenBucket whole -> {
+        boolean none = of(whole.refill()) == 0 || of(whole.capacity()) == 0;
+        yield none
+            ? new TokenBucket(0, window, 0)
+            : new TokenBucket(of(whole.refill()), window, of(whole.capacity()));
+      }
+    };
+  }
+
+  private long of(long limit) {
+    return (long) (limit * part);
+  }
+}

@@ -1,0 +1,179 @@
+package io.throttlekit.tier;
+
+import io.throttlekit.Charge;
+import io.throttlekit.Claim;
+import io.throttlekit.Claim.Role;
+import io.throttlekit.Decision;
+import io.throttlekit.Overrun;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the claims of a request stand: which charges are decided, by whom, and what that means for
+ * the request. For one thread.
+ */
+final class Standing {
+  private final List<TieredClaim> claims;
+  private final Charge[] charges;
+  private final @Nullable Decision[] decisions;
+  private final DecidedBy[] decidedBy;
+
+  /** The first charge of each claim; and, at the end, how many charges there are. */
+  private final int[] starts;
+
+  /**
+   * What the store is to decide.
+   *
+   * @param claims for the store, with roles as what is decided already leaves them
+   * @param charges the places of their charges, in order
+   */
+  record Question(List<Claim> claims, List<Integer> charges) {}
+
+  Standing(List<TieredClaim> claims) {
+    this.claims = claims;
+    this.starts = new int[claims.size() + 1];
+    for (int c = 0; c < claims.size(); c++) {
+      starts[c + 1] = starts[c] + claims.get(c).claim().charges().size();
+    }
+    this.charges = new Charge[starts[claims.size()]];
+    this.decisions = new @Nullable Decision[charges.length];
+    this.decidedBy = new DecidedBy[charges.length];
+    for (int c = 0; c < claims.size(); c++) {
+      List<Charge> ofClaim = claims.get(c).claim().charges();
+      for (int i = 0; i < ofClaim.size(); i++) {
+        charges[starts[c] + i] = ofClaim.get(i);
+      }
+    }
+  }
+
+  int size() {
+    return charges.length;
+  }
+
+  int claims() {
+    return claims.size();
+  }
+
+  TieredClaim claim(int claim) {
+    return claims.get(claim);
+  }
+
+  int start(int claim) {
+    return starts[claim];
+  }
+
+  int end(int claim) {
+    return starts[claim + 1];
+  }
+
+  Charge charge(int index) {
+    return charges[index];
+  }
+
+  @Nullable Decision decision(int index) {
+    return decisions[index];
+  }
+
+  void decide(int index, Decision decision, DecidedBy by) {
+    decisions[index] = decision;
+    decidedBy[index] = by;
+  }
+
+  /** Forgets every decision. */
+  void clear() {
+    Arrays.fill(decisions, null);
+  }
+
+  /** Whether what is decided refuses this claim. */
+  boolean refuses(int claim) {
+    for (int i = starts[claim]; i < starts[claim + 1]; i++) {
+      Decision decision = decisions[i];
+      if (decision != null && !decision.admitted()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether what is decided refuses the request, whatever the rest will be. */
+  boolean refused() {
+    int quotas = 0;
+    int refusedQuotas = 0;
+    for (int c = 0; c < claims.size(); c++) {
+      Role role = claims.get(c).claim().role();
+      boolean refuses = refuses(c);
+      if (refuses && role == Role.ENFORCED) {
+        return true;
+      }
+      if (role == Role.QUOTA) {
+        quotas++;
+        refusedQuotas += refuses ? 1 : 0;
+      }
+    }
+    return quotas > 0 && refusedQuotas == quotas;
+  }
+
+  /**
+   * What the store has to be asked; null when nothing. Where the answer is certain, or nobody's
+   * business, the charge is decided here.
+   */
+  @Nullable Question question() {
+    boolean refused = refused();
+    boolean someQuotaPasses = false;
+    for (int c = 0; c < claims.size(); c++) {
+      someQuotaPasses |= claims.get(c).claim().role() == Role.QUOTA && admits(c);
+    }
+    List<Claim> asked = new ArrayList<>();
+    List<Integer> places = new ArrayList<>();
+    for (int c = 0; c < claims.size(); c++) {
+      Claim claim = claims.get(c).claim();
+      boolean moot = refused || refuses(c);
+      List<Charge> together = new ArrayList<>();
+      for (int i = starts[c]; i < starts[c + 1]; i++) {
+        if (decisions[i] != null) {
+          continue;
+        }
+        Charge charge = charges[i];
+        if (!moot) {
+          together.add(charge);
+          places.add(i);
+        } else if (charge.cost() < 0 || charge.overrun() != Overrun.REFUSE) {
+          asked.add(new Claim(Role.SHADOW, List.of(charge), claim.onDataLoss()));
+          places.add(i);
+        } else {
+          long limit = charge.algorithm().limit();
+          decide(i, Decision.admit(limit, limit, 0), DecidedBy.NOBODY);
+        }
+      }
+      if (!together.isEmpty()) {
+        boolean harmless = claim.role() == Role.QUOTA && someQuotaPasses;
+        asked.add(new Claim(harmless ? Role.SHADOW : claim.role(), together, claim.onDataLoss()));
+      }
+    }
+    return asked.isEmpty() ? null : new Question(asked, places);
+  }
+
+  TieredOutcome outcome() {
+    List<Decision> all = new ArrayList<>(decisions.length);
+    for (int i = 0; i < decisions.length; i++) {
+      Decision decision = decisions[i];
+      if (decision == null) {
+        throw new IllegalStateException("charge " + i + " is not decided");
+      }
+      all.add(decision);
+    }
+    return new TieredOutcome(!refused(), all, List.of(decidedBy));
+  }
+
+  private boolean admits(int claim) {
+    for (int i = starts[claim]; i < starts[claim + 1]; i++) {
+      Decision decision = decisions[i];
+      if (decision == null || !decision.admitted()) {
+        return false;
+      }
+    }
+    return true;
+  }
+}

@@ -1,0 +1,21 @@
+package io.throttlekit.tier;
+
+import io.throttlekit.Claim;
+import io.throttlekit.rate.FixedWindow;
+
+/**
+ * A claim, and how it is shared.
+ *
+ * @param tier how its charges are decided
+ * @param outage what is answered while the store is not
+ */
+public record TieredClaim(Claim claim, Tier tier, Outage outage) {
+
+  /** Checks that what is leased is fixed windows. */
+  public TieredClaim {
+    if (tier instanceof Tier.Leased
+        && !claim.charges().stream().allMatch(c -> c.algorithm() instanceof FixedWindow)) {
+      throw new IllegalArgumentException("only fixed windows can be leased");
+    }
+  }
+}

@@ -1,0 +1,317 @@
+package io.throttlekit.tier;
+
+import io.throttlekit.Charge;
+import io.throttlekit.Claim;
+import io.throttlekit.CounterKey;
+import io.throttlekit.Decision;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Outcome;
+import io.throttlekit.store.StoreException;
+import io.throttlekit.tier.Standing.Question;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request on its way through the tiers: first what memory can say, then, where that is not
+ * everything, the store.
+ *
+ * <p>It waits for the leases that its charges lack, holding nothing meanwhile, and begins again
+ * when all have ended. One thread works on it at a time; the lock is for the timer, which may end
+ * the waiting.
+ */
+final class TieredRequest implements LeaseWaiter {
+  /** What a caller is told to wait that is refused for an outage. */
+  private static final long RETRY_MILLIS = 1_000;
+
+  private final Tiers tiers;
+  private final Tiers.Later later;
+  private final Standing standing;
+
+  /** What was taken from leases, by charge. */
+  private final @Nullable LeaseCell[] takenFrom;
+
+  private final long[] takenWindowEnd;
+
+  /** Leases to wait for; 0 while somebody works on this request. */
+  private int awaited;
+
+  private boolean first = true;
+  private boolean waited;
+
+  /** A lease came too late, so that what lacks units is for the store to decide. */
+  private boolean pastLeasing;
+
+  /** A lease did not come, so that what lacks units is decided by its {@link Outage}. */
+  private boolean leasesFail;
+
+  TieredRequest(Tiers tiers, List<TieredClaim> claims, Tiers.Later later) {
+    this.tiers = tiers;
+    this.later = later;
+    this.standing = new Standing(claims);
+    this.takenFrom = new @Nullable LeaseCell[standing.size()];
+    this.takenWindowEnd = new long[standing.size()];
+  }
+
+  /** The outcome when memory knows it; else null, and {@code later} will be told. */
+  @Nullable TieredOutcome begin() {
+    List<LeaseWish> lacking = decideInMemory();
+    if (lacking.isEmpty() || standing.refused()) {
+      Question question = standing.question();
+      if (question == null) {
+        return settled();
+      }
+      ask(question);
+    } else {
+      await(lacking);
+    }
+    return null;
+  }
+
+  @Override
+  public void leaseEnded(End end) {
+    synchronized (this) {
+      if (awaited == 0) {
+        return; // the timer was faster
+      }
+      pastLeasing |= end == End.LATE;
+      leasesFail |= end == End.FAILED;
+      if (--awaited > 0) {
+        return;
+      }
+    }
+    goOn();
+  }
+
+  private void outOfPatience() {
+    synchronized (this) {
+      if (awaited == 0) {
+        return;
+      }
+      awaited = 0;
+      leasesFail = true;
+    }
+    goOn();
+  }
+
+  private void goOn() {
+    TieredOutcome outcome;
+    try {
+      outcome = begin();
+    } catch (RuntimeException unexpected) {
+      putBack(0, standing.size());
+      later.failed(exception(unexpected));
+      return;
+    }
+    if (outcome != null) {
+      later.decided(outcome);
+    }
+  }
+
+  private void await(List<LeaseWish> lacking) {
+    putBack(0, standing.size());
+    synchronized (this) {
+      awaited = lacking.size();
+    }
+    if (!waited) {
+      waited = true;
+      tiers.timer.runAfter(tiers.settings.patienceNanos(), this::outOfPatience);
+    }
+    for (LeaseWish wish : lacking) {
+      tiers.leases.lease(wish.cell(), wish.cost(), wish.onDataLoss(), this);
+    }
+  }
+
+  /** Decides what needs no store, and says which leases are lacking. */
+  private List<LeaseWish> decideInMemory() {
+    long now = tiers.time.monotonicNanos();
+    List<LeaseWish> lacking = new ArrayList<>(0);
+    standing.clear();
+    for (int c = 0; c < standing.claims(); c++) {
+      switch (standing.claim(c).tier()) {
+        case Tier.Strict strict -> {}
+        case Tier.CachedDeny cachedDeny -> refuseFromCache(c, now);
+        case Tier.Leased leased -> spend(c, leased, now, lacking);
+      }
+    }
+    first = false;
+    return lacking;
+  }
+
+  private void refuseFromCache(int claim, long now) {
+    for (int i = standing.start(claim); i < standing.end(claim); i++) {
+      Decision refusal = tiers.denials.refusal(standing.charge(i), now);
+      if (refusal != null) {
+        standing.decide(i, refusal, DecidedBy.CACHED_DENIAL);
+      }
+    }
+  }
+
+  private void spend(int claim, Tier.Leased leased, long now, List<LeaseWish> lacking) {
+    for (int i = standing.start(claim); i < standing.end(claim); i++) {
+      Charge charge = standing.charge(i);
+      if (charge.cost() <= 0) {
+        continue; // a refund or a peek: the store knows
+      }
+      FixedWindow window = (FixedWindow) charge.algorithm();
+      LeaseCell cell = tiers.leases.cell(charge, leased);
+      Take take = cell.take(window, charge.cost(), first, now);
+      while (take.kind() == Take.Kind.RETIRED) {
+        cell = tiers.leases.cell(charge, leased);
+        take = cell.take(window, charge.cost(), first, now);
+      }
+      Decision decision = take.decision();
+      if (decision != null) {
+        standing.decide(i, decision, DecidedBy.LEASE);
+      }
+      if (take.kind() == Take.Kind.TAKEN) {
+        takenFrom[i] = cell;
+        takenWindowEnd[i] = take.windowEndMillis();
+        tiers.leases.refill(cell, standing.claim(claim).claim().onDataLoss(), now);
+      } else if (take.kind() == Take.Kind.SHORT && !pastLeasing && !leasesFail) {
+        lacking.add(new LeaseWish(cell, charge.cost(), standing.claim(claim).claim().onDataLoss()));
+      }
+    }
+  }
+
+  private void ask(Question question) {
+    if (leasesFail) {
+      outage(new StoreException("the store did not grant a lease in time", null));
+      return;
+    }
+    long asked = tiers.time.monotonicNanos();
+    tiers
+        .store
+        .acquire(question.claims())
+        .whenComplete((outcome, failure) -> {
+          if (failure != null) {
+            outage(failure);
+          } else {
+            learn(question, outcome, asked);
+            fill(question, outcome, DecidedBy.STORE);
+            later.decided(settled());
+          }
+        });
+  }
+
+  private void learn(Question question, Outcome outcome, long askedNanos) {
+    for (int n = 0; n < question.charges().size(); n++) {
+      Charge charge = standing.charge(question.charges().get(n));
+      if (charge.cost() < 0) {
+        tiers.leases.reopen(charge.key());
+      }
+      if (isAlone(question, n)) {
+        tiers.denials.learn(charge, outcome.decisions().get(n), askedNanos);
+      }
+    }
+  }
+
+  /** Whether no other charge of the question shares the counter. */
+  private boolean isAlone(Question question, int index) {
+    CounterKey key = standing.charge(question.charges().get(index)).key();
+    for (int n = 0; n < question.charges().size(); n++) {
+      if (n != index && standing.charge(question.charges().get(n)).key().equals(key)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void fill(Question question, Outcome outcome, DecidedBy by) {
+    for (int n = 0; n < question.charges().size(); n++) {
+      standing.decide(question.charges().get(n), outcome.decisions().get(n), by);
+    }
+  }
+
+  /** Decides what the store did not, as each claim wants it. */
+  private void outage(Throwable cause) {
+    for (int c = 0; c < standing.claims(); c++) {
+      if (isDecided(c)) {
+        continue;
+      }
+      Outage kind = standing.claim(c).outage();
+      tiers.listener.outage(kind);
+      switch (kind) {
+        case ERROR -> {
+          putBack(0, standing.size());
+          later.failed(exception(cause));
+          return;
+        }
+        case DENY -> decideAll(c, false);
+        case ALLOW -> decideAll(c, true);
+        case LOCAL -> {}
+      }
+    }
+    decideLocally();
+    later.decided(settled());
+  }
+
+  private void decideAll(int claim, boolean admitted) {
+    putBack(standing.start(claim), standing.end(claim));
+    for (int i = standing.start(claim); i < standing.end(claim); i++) {
+      long limit = standing.charge(i).algorithm().limit();
+      Decision decision =
+          admitted ? Decision.admit(limit, limit, 0) : Decision.refuse(limit, 0, 0, RETRY_MILLIS);
+      standing.decide(i, decision, DecidedBy.OUTAGE);
+    }
+  }
+
+  private void decideLocally() {
+    Question question = standing.question();
+    if (question == null) {
+      return;
+    }
+    List<Claim> shares = new ArrayList<>();
+    for (Claim claim : question.claims()) {
+      shares.add(tiers.share.of(claim));
+    }
+    fill(question, tiers.local.decide(shares), DecidedBy.OUTAGE);
+  }
+
+  private boolean isDecided(int claim) {
+    for (int i = standing.start(claim); i < standing.end(claim); i++) {
+      if (standing.decision(i) == null) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static StoreException exception(Throwable cause) {
+    return cause instanceof StoreException known
+        ? known
+        : new StoreException("the store failed", cause);
+  }
+
+  /** The outcome, once what was taken for nothing is back. */
+  private TieredOutcome settled() {
+    if (standing.refused()) {
+      putBack(0, standing.size());
+    } else {
+      for (int c = 0; c < standing.claims(); c++) {
+        if (standing.refuses(c)) {
+          putBack(standing.start(c), standing.end(c));
+        }
+      }
+    }
+    return standing.outcome();
+  }
+
+  private void putBack(int from, int to) {
+    for (int i = from; i < to; i++) {
+      LeaseCell cell = takenFrom[i];
+      if (cell == null) {
+        continue;
+      }
+      takenFrom[i] = null;
+      long cost = standing.charge(i).cost();
+      tiers.leases.putBack(cell, cost, takenWindowEnd[i]);
+      Decision taken = standing.decision(i);
+      if (taken != null && taken.admitted()) {
+        long remaining = Math.min(taken.limit(), taken.remaining() + cost);
+        standing.decide(
+            i, Decision.admit(taken.limit(), remaining, taken.resetAfterMillis()), DecidedBy.LEASE);
+      }
+    }
+  }
+}

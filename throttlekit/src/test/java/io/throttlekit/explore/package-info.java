@@ -1,0 +1,8 @@
+/**
+ * Exhaustive exploration: every order of events of a small model, or of the real thing, breadth
+ * first.
+ */
+@NullMarked
+package io.throttlekit.explore;
+
+import org.jspecify.annotations.NullMarked;

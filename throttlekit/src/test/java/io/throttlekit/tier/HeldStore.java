@@ -1,0 +1,108 @@
+package io.throttlekit.tier;
+
+import io.throttlekit.Claim;
+import io.throttlekit.CounterKey;
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.CounterStore;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.store.LeaseRequest;
+import io.throttlekit.store.Outcome;
+import io.throttlekit.store.StoreException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * A store that counts what it is asked at once, and answers when the test says so. For one thread.
+ */
+final class HeldStore implements CounterStore {
+  final List<LeaseRequest> leases = new ArrayList<>();
+  final List<List<Claim>> acquired = new ArrayList<>();
+  final List<Long> givenBack = new ArrayList<>();
+  private final InMemoryStore store;
+  private final Deque<Runnable> replies = new ArrayDeque<>();
+  private boolean holding;
+  private boolean failing;
+
+  HeldStore(InMemoryStore store) {
+    this.store = store;
+  }
+
+  /** Keeps replies from now on. */
+  void hold() {
+    holding = true;
+  }
+
+  /** Delivers the oldest reply that is kept. */
+  void answerOne() {
+    replies.remove().run();
+  }
+
+  /** Delivers what is kept, and what is asked meanwhile, and keeps nothing any more. */
+  void answerAll() {
+    holding = false;
+    while (!replies.isEmpty()) {
+      answerOne();
+    }
+  }
+
+  int unanswered() {
+    return replies.size();
+  }
+
+  /** Counts nothing and fails every call from now on, or does no longer. */
+  void fail(boolean fails) {
+    failing = fails;
+  }
+
+  @Override
+  public CompletionStage<Outcome> acquire(List<Claim> claims) {
+    acquired.add(claims);
+    return failing ? failed() : reply(store.decide(claims));
+  }
+
+  @Override
+  public CompletionStage<Grant> lease(LeaseRequest request) {
+    leases.add(request);
+    return failing ? failed() : reply(store.lease(request).toCompletableFuture().join());
+  }
+
+  @Override
+  public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
+    givenBack.add(units);
+    return failing ? failed() : store.giveBack(lease, windowEndMillis, units);
+  }
+
+  @Override
+  public CompletionStage<Void> reset(CounterKey key, RateAlgorithm<?> algorithm) {
+    return store.reset(key, algorithm);
+  }
+
+  @Override
+  public void close() {}
+
+  private <T> CompletionStage<T> reply(T answer) {
+    CompletableFuture<T> stage = new CompletableFuture<>();
+    if (holding) {
+      replies.add(() -> stage.complete(answer));
+    } else {
+      stage.complete(answer);
+    }
+    return stage;
+  }
+
+  private <T> CompletionStage<T> failed() {
+    CompletableFuture<T> stage = new CompletableFuture<>();
+    StoreException outage = new StoreException("the test's store is down", null);
+    if (holding) {
+      replies.add(() -> stage.completeExceptionally(outage));
+    } else {
+      stage.completeExceptionally(outage);
+    }
+    return stage;
+  }
+}

@@ -1,0 +1,34 @@
+package io.throttlekit.tier;
+
+import io.throttlekit.TimeSource;
+import java.util.Comparator;
+import java.util.PriorityQueue;
+
+/** Runs what is due when the test says so. For one thread. */
+final class ManualTimer implements Timer {
+  private final TimeSource time;
+  private final PriorityQueue<Due> tasks =
+      new PriorityQueue<>(Comparator.comparingLong(Due::atNanos).thenComparingLong(Due::order));
+  private long order;
+
+  private record Due(long atNanos, long order, Runnable task) {}
+
+  ManualTimer(TimeSource time) {
+    this.time = time;
+  }
+
+  @Override
+  public void runAfter(long nanos, Runnable task) {
+    tasks.add(new Due(time.monotonicNanos() + nanos, order++, task));
+  }
+
+  /** Runs every task that is due by now. */
+  void run() {
+    for (Due next = tasks.peek();
+        next != null && next.atNanos <= time.monotonicNanos();
+        next = tasks.peek()) {
+      tasks.remove();
+      next.task.run();
+    }
+  }
+}

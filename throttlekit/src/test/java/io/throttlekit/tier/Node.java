@@ -1,0 +1,178 @@
+package io.throttlekit.tier;
+
+import io.throttlekit.Charge;
+import io.throttlekit.Claim;
+import io.throttlekit.Claim.Role;
+import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
+import io.throttlekit.Decision;
+import io.throttlekit.ManualTime;
+import io.throttlekit.Overrun;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.CounterStore;
+import io.throttlekit.store.StoreException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** One process of a fleet, with a clock and a timer of its own. For one thread. */
+final class Node {
+  static final long PATIENCE_MILLIS = 5;
+
+  final ManualTime time;
+  final ManualTimer timer;
+  final Counted counted = new Counted();
+  final Tiers tiers;
+
+  Node(HeldStore store) {
+    this(store, new ManualTime(0), 1_000);
+  }
+
+  Node(CounterStore store, ManualTime time, long maxCells) {
+    this.time = time;
+    this.timer = new ManualTimer(time);
+    this.tiers =
+        new Tiers(
+            store,
+            time,
+            timer,
+            new TierSettings(maxCells, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS), 0.5),
+            counted);
+  }
+
+  /** The reply to one request, once there is one. */
+  static final class Reply implements Tiers.Later {
+    @Nullable TieredOutcome outcome;
+    @Nullable StoreException failure;
+
+    @Override
+    public void decided(TieredOutcome decided) {
+      check();
+      outcome = decided;
+    }
+
+    @Override
+    public void failed(StoreException cause) {
+      check();
+      failure = cause;
+    }
+
+    boolean isThere() {
+      return outcome != null || failure != null;
+    }
+
+    boolean admitted() {
+      return outcome().admitted();
+    }
+
+    TieredOutcome outcome() {
+      if (outcome == null) {
+        throw new IllegalStateException("no answer", failure);
+      }
+      return outcome;
+    }
+
+    Decision decision() {
+      return outcome().decisions().getFirst();
+    }
+
+    DecidedBy decidedBy() {
+      return outcome().decidedBy().getFirst();
+    }
+
+    private void check() {
+      if (isThere()) {
+        throw new IllegalStateException("answered twice");
+      }
+    }
+  }
+
+  /** What a listener heard. */
+  static final class Counted implements TierListener {
+    long leased;
+    long riders;
+    long refills;
+    long gaveBack;
+    long forfeited;
+    long late;
+    final List<Outage> outages = new ArrayList<>();
+
+    @Override
+    public void leased(long wanted, long granted) {
+      leased += granted;
+    }
+
+    @Override
+    public void rider() {
+      riders++;
+    }
+
+    @Override
+    public void refillAhead() {
+      refills++;
+    }
+
+    @Override
+    public void gaveBack(long units) {
+      gaveBack += units;
+    }
+
+    @Override
+    public void forfeited(long units) {
+      forfeited += units;
+    }
+
+    @Override
+    public void lateGrant(long units) {
+      late += units;
+    }
+
+    @Override
+    public void outage(Outage kind) {
+      outages.add(kind);
+    }
+  }
+
+  Reply ask(TieredClaim... claims) {
+    Reply reply = new Reply();
+    TieredOutcome now = tiers.acquire(List.of(claims), reply);
+    if (now != null) {
+      reply.decided(now);
+    }
+    return reply;
+  }
+
+  /** How many of so many requests are admitted; each has to be answered at once. */
+  int admitted(int requests, TieredClaim claim) {
+    int admitted = 0;
+    for (int i = 0; i < requests; i++) {
+      admitted += ask(claim).admitted() ? 1 : 0;
+    }
+    return admitted;
+  }
+
+  static Tier.Leased batches(long size) {
+    return new Tier.Leased(new LeaseSize.Fixed(size), true, 0, 0);
+  }
+
+  static TieredClaim leased(FixedWindow window, long size, long cost) {
+    return claim(Role.ENFORCED, batches(size), "user", window, cost);
+  }
+
+  static TieredClaim claim(
+      Role role, Tier tier, String user, RateAlgorithm<?> algorithm, long cost) {
+    return claim(role, tier, Outage.ERROR, user, algorithm, cost);
+  }
+
+  static TieredClaim claim(
+      Role role, Tier tier, Outage outage, String user, RateAlgorithm<?> algorithm, long cost) {
+    Charge charge = new Charge(key(user), algorithm, cost, Overrun.REFUSE);
+    return new TieredClaim(new Claim(role, List.of(charge), DataLoss.REFILL), tier, outage);
+  }
+
+  static CounterKey key(String user) {
+    return CounterKey.of("shop", "user", user);
+  }
+}

@@ -1,0 +1,255 @@
+package io.throttlekit.tier;
+
+import static io.throttlekit.tier.Node.claim;
+import static io.throttlekit.tier.Node.leased;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.Charge;
+import io.throttlekit.Claim;
+import io.throttlekit.Claim.Role;
+import io.throttlekit.Decision;
+import io.throttlekit.ManualTime;
+import io.throttlekit.Overrun;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.rate.Gcra;
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.tier.Node.Reply;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class TiersTest {
+  private static final long WINDOW = 10_000;
+  private static final Tier STRICT = new Tier.Strict();
+  private static final Tier CACHED = new Tier.CachedDeny();
+
+  private final FixedWindow ten = new FixedWindow(10, WINDOW);
+  private final FixedWindow two = new FixedWindow(2, WINDOW);
+  private final ManualTime storeTime = new ManualTime(1_000_000);
+  private final InMemoryStore counters = new InMemoryStore(storeTime, 10_000);
+  private final HeldStore store = new HeldStore(counters);
+  private final Node node = new Node(store);
+
+  @Test
+  void strictIsOneCallForEachRequestHoweverManyDescriptors() {
+    Gcra pace = new Gcra(2, WINDOW);
+    assertThat(node.ask(strict("a", pace), strict("b", ten)).admitted()).isTrue();
+    assertThat(node.ask(strict("a", pace), strict("b", ten)).admitted()).isTrue();
+    Reply third = node.ask(strict("a", pace), strict("b", ten));
+    assertThat(third.admitted()).isFalse();
+    assertThat(third.outcome().decidedBy()).containsOnly(DecidedBy.STORE);
+    assertThat(store.acquired).hasSize(3);
+  }
+
+  @Test
+  void aRefusalAnswersUntilItsRetryTimeWithoutAsking() {
+    Gcra pace = new Gcra(1, WINDOW);
+    TieredClaim one = claim(Role.ENFORCED, CACHED, "a", pace, 1);
+    assertThat(node.ask(one).admitted()).isTrue();
+    assertThat(node.ask(one).decidedBy()).isEqualTo(DecidedBy.STORE);
+    assertThat(node.admitted(50, one)).isZero();
+    assertThat(store.acquired).hasSize(2);
+    advance(WINDOW - 10);
+    Reply shortly = node.ask(one);
+    assertThat(shortly.decidedBy()).isEqualTo(DecidedBy.CACHED_DENIAL);
+    assertThat(shortly.decision()).isEqualTo(Decision.refuse(1, 0, 10, 10));
+    advance(10);
+    assertThat(node.ask(one).admitted()).isTrue();
+    assertThat(store.acquired).hasSize(3);
+  }
+
+  @Test
+  void aRefusedCostDoesNotRefuseSmallerOnes() {
+    assertThat(node.ask(cached("a", ten, 6)).admitted()).isTrue();
+    assertThat(node.ask(cached("a", ten, 5)).admitted()).isFalse();
+    assertThat(node.ask(cached("a", ten, 4)).admitted()).isTrue();
+    assertThat(node.ask(cached("a", ten, 7)).decidedBy()).isEqualTo(DecidedBy.CACHED_DENIAL);
+  }
+
+  @Test
+  void theSmallestCostThatWasRefusedRefuses() {
+    assertThat(node.ask(cached("a", ten, 8)).admitted()).isTrue();
+    assertThat(node.ask(cached("a", ten, 3)).admitted()).isFalse();
+    assertThat(node.ask(cached("a", ten, 9)).admitted()).isFalse();
+    assertThat(node.ask(cached("a", ten, 3)).decidedBy()).isEqualTo(DecidedBy.CACHED_DENIAL);
+    assertThat(store.acquired).hasSize(2);
+  }
+
+  @Test
+  void aRefusalThatOnlyASiblingCausedIsNotRemembered() {
+    assertThat(node.ask(cached("a", ten, 6), cached("a", ten, 6)).admitted()).isFalse();
+    assertThat(node.ask(cached("a", ten, 10)).admitted()).isTrue();
+  }
+
+  @Test
+  void aRefundOrAnotherLimitEndsARefusal() {
+    assertThat(node.ask(cached("a", ten, 10)).admitted()).isTrue();
+    assertThat(node.ask(cached("a", ten, 1)).admitted()).isFalse();
+    assertThat(node.ask(cached("a", ten, -1)).admitted()).isTrue();
+    assertThat(node.ask(cached("a", ten, 1)).admitted()).isTrue();
+    assertThat(node.ask(cached("a", ten, 1)).admitted()).isFalse();
+    assertThat(node.ask(cached("a", new FixedWindow(11, WINDOW), 1)).admitted()).isTrue();
+  }
+
+  @Test
+  void whatIsTakenFromALeaseGoesBackWhenAnotherDescriptorRefuses() {
+    TieredClaim lease = leased(ten, 10, 3);
+    assertThat(node.ask(lease, strict("b", two)).admitted()).isTrue();
+    assertThat(node.ask(lease, strict("b", two)).admitted()).isTrue();
+    Reply refused = node.ask(lease, strict("b", two));
+    assertThat(refused.admitted()).isFalse();
+    assertThat(refused.decision()).isEqualTo(Decision.admit(10, 4, WINDOW));
+    assertThat(node.ask(leased(ten, 10, 4)).admitted()).isTrue();
+  }
+
+  @Test
+  void whatIsTakenInOneWindowDoesNotGoBackIntoTheNext() {
+    assertThat(node.ask(strict("b", two)).admitted()).isTrue();
+    assertThat(node.ask(strict("b", two)).admitted()).isTrue();
+    assertThat(node.ask(leased(ten, 10, 3)).admitted()).isTrue();
+    store.hold();
+    Reply slow = node.ask(leased(ten, 10, 3), strict("b", two));
+    advance(WINDOW);
+    Reply next = node.ask(leased(ten, 5, 1)); // another size: another cell
+    store.answerAll();
+    assertThat(slow.admitted()).isFalse();
+    assertThat(next.admitted()).isTrue();
+    assertThat(node.admitted(50, leased(ten, 5, 1))).isEqualTo(9);
+  }
+
+  @Test
+  void aRefusalOutOfMemoryAsksNobodyAndChargesNobody() {
+    assertThat(node.admitted(20, leased(ten, 10, 1))).isEqualTo(10);
+    Reply refused = node.ask(leased(ten, 10, 1), strict("b", two));
+    assertThat(refused.admitted()).isFalse();
+    assertThat(refused.outcome().decidedBy()).containsExactly(DecidedBy.LEASE, DecidedBy.NOBODY);
+    assertThat(refused.outcome().decisions().get(1)).isEqualTo(Decision.admit(2, 2, 0));
+    assertThat(store.acquired).isEmpty();
+  }
+
+  @Test
+  void whatAlwaysCountsIsCountedThoughMemoryRefuses() {
+    assertThat(node.admitted(20, leased(ten, 10, 1))).isEqualTo(10);
+    Charge debt = new Charge(Node.key("b"), two, 5, Overrun.OVERDRAFT);
+    TieredClaim overdraft =
+        new TieredClaim(new Claim(Role.ENFORCED, List.of(debt)), STRICT, Outage.ERROR);
+    Reply refused = node.ask(leased(ten, 10, 1), overdraft);
+    assertThat(refused.admitted()).isFalse();
+    assertThat(refused.outcome().decisions().get(1).remaining()).isEqualTo(-3);
+    assertThat(counters.decide(new Charge(Node.key("b"), two, 1, Overrun.REFUSE)).admitted())
+        .isFalse();
+  }
+
+  @Test
+  void aQuotaThatPassesOutOfMemoryKeepsTheOthersFromRefusing() {
+    assertThat(node.ask(strict("b", two), strict("b", two)).admitted()).isTrue();
+    TieredClaim lease = claim(Role.QUOTA, Node.batches(10), "user", ten, 1);
+    TieredClaim full = claim(Role.QUOTA, STRICT, "b", two, 1);
+    assertThat(node.ask(lease, full).admitted()).isTrue();
+    assertThat(node.admitted(9, lease)).isEqualTo(9);
+    assertThat(node.ask(lease, full).admitted()).isFalse();
+    assertThat(node.ask(lease, claim(Role.QUOTA, STRICT, "c", two, 1)).admitted()).isTrue();
+  }
+
+  @Test
+  void aShadowRefusesNothingAndKeepsNothingOfARefusedRequest() {
+    TieredClaim shadow = claim(Role.SHADOW, Node.batches(10), "user", ten, 1);
+    assertThat(node.admitted(15, shadow)).isEqualTo(15);
+    advance(WINDOW);
+    assertThat(node.ask(strict("b", two), strict("b", two)).admitted()).isTrue();
+    assertThat(node.ask(shadow, strict("b", two)).admitted()).isFalse();
+    assertThat(node.ask(claim(Role.ENFORCED, Node.batches(10), "user", ten, 10)).admitted())
+        .isTrue();
+  }
+
+  @Test
+  void severalLeasesOfOneRequestAreWaitedForTogether() {
+    store.hold();
+    Reply reply =
+        node.ask(
+            claim(Role.ENFORCED, Node.batches(5), "a", ten, 1),
+            claim(Role.ENFORCED, Node.batches(5), "b", ten, 1));
+    assertThat(store.unanswered()).isEqualTo(2);
+    store.answerOne();
+    assertThat(reply.isThere()).isFalse();
+    store.answerOne();
+    assertThat(reply.admitted()).isTrue();
+    assertThat(node.counted.leased).isEqualTo(10);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Outage.class)
+  void anOutageIsAnsweredAsTheClaimWants(Outage outage) {
+    store.fail(true);
+    for (Tier tier : List.of(STRICT, CACHED, Node.batches(5))) {
+      Reply reply = node.ask(claim(Role.ENFORCED, tier, outage, tier.toString(), ten, 1));
+      if (outage == Outage.ERROR) {
+        assertThat(reply.failure).hasMessageContaining("store");
+        continue;
+      }
+      assertThat(reply.decidedBy()).isEqualTo(DecidedBy.OUTAGE);
+      assertThat(reply.admitted()).isEqualTo(outage != Outage.DENY);
+    }
+    assertThat(node.counted.outages).hasSize(3).containsOnly(outage);
+  }
+
+  @Test
+  void inAnOutageThisProcessAdmitsItsShareByItself() {
+    store.fail(true);
+    TieredClaim local = claim(Role.ENFORCED, STRICT, Outage.LOCAL, "a", ten, 1);
+    assertThat(node.admitted(50, local)).isEqualTo(5);
+    store.fail(false);
+    assertThat(node.admitted(50, local)).isEqualTo(10);
+  }
+
+  @Test
+  void oneClaimThatWantsAnErrorFailsTheRequestAndNothingIsSpent() {
+    assertThat(node.ask(leased(ten, 10, 1)).admitted()).isTrue();
+    store.fail(true);
+    Reply reply =
+        node.ask(
+            leased(ten, 10, 4),
+            claim(Role.ENFORCED, STRICT, Outage.ALLOW, "b", two, 1),
+            claim(Role.ENFORCED, STRICT, Outage.ERROR, "c", two, 1));
+    assertThat(reply.failure).isNotNull();
+    assertThat(node.ask(leased(ten, 10, 9)).admitted()).isTrue();
+  }
+
+  @Test
+  void whatIsLeasedIsSpentThroughAnOutage() {
+    assertThat(node.ask(leased(ten, 10, 1)).admitted()).isTrue();
+    store.fail(true);
+    assertThat(node.admitted(9, leased(ten, 10, 1))).isEqualTo(9);
+  }
+
+  @Test
+  void nobodyWaitsForALeaseLongerThanThePatienceButALateOneIsCredited() {
+    store.hold();
+    Reply reply = node.ask(claim(Role.ENFORCED, Node.batches(5), Outage.DENY, "a", ten, 1));
+    advance(Node.PATIENCE_MILLIS - 1);
+    node.timer.run();
+    assertThat(reply.isThere()).isFalse();
+    advance(1);
+    node.timer.run();
+    assertThat(reply.admitted()).isFalse();
+    store.answerOne();
+    assertThat(node.counted.leased).isEqualTo(5);
+    assertThat(node.admitted(5, claim(Role.ENFORCED, Node.batches(5), "a", ten, 1))).isEqualTo(5);
+    assertThat(store.leases).hasSize(1);
+  }
+
+  private static TieredClaim strict(String user, RateAlgorithm<?> algorithm) {
+    return claim(Role.ENFORCED, STRICT, user, algorithm, 1);
+  }
+
+  private static TieredClaim cached(String user, FixedWindow window, long cost) {
+    return claim(Role.ENFORCED, CACHED, user, window, cost);
+  }
+
+  private void advance(long millis) {
+    storeTime.advance(millis);
+    node.time.advance(millis);
+  }
+}
