@@ -93,7 +93,7 @@ final class RandomRequests {
         List.of(new SlidingLog(200_000, 60)),
         List.of(new Gcra(7, 60, 2)),
         List.of(new Gcra(100, 13, 40), new Gcra(7, 13, 40), new Gcra(0, 13, 0)),
-        List.of(new Gcra(1, 1000, huge / 1000)),
+        List.of(new Gcra(3, 1000, huge / 1000)),
         List.of(new TokenBucket(7, 60, 2)),
         List.of(
             new TokenBucket(100, 13, 40), new TokenBucket(7, 13, 30), new TokenBucket(0, 13, 0)),

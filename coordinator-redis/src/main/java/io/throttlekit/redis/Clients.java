@@ -1,0 +1,117 @@
+package io.throttlekit.redis;
+
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.Delay;
+import io.netty.channel.EventLoop;
+import io.netty.util.HashedWheelTimer;
+import io.netty.util.Timer;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Lettuce's clients, one for each event loop, and what they share. */
+final class Clients {
+  private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(500);
+  private static final Duration TOPOLOGY_REFRESH = Duration.ofSeconds(30);
+
+  private final RedisSettings settings;
+  private final List<RedisURI> uris = new ArrayList<>();
+  private final List<AbstractRedisClient> clients = new ArrayList<>();
+  private final List<ClientResources> resources = new ArrayList<>();
+  private final Timer timer = new HashedWheelTimer(new DefaultThreadFactory("redis-timer", true));
+
+  /**
+   * Clients for what the settings name.
+   *
+   * @throws IllegalArgumentException when the URL is none of Redis
+   */
+  Clients(RedisSettings settings) {
+    this.settings = settings;
+    String[] urls = settings.cluster() ? settings.url().split(",") : new String[] {settings.url()};
+    for (String url : urls) {
+      RedisURI uri = RedisURI.create(url.strip());
+      uri.setTimeout(Duration.ofMillis(settings.connectTimeoutMillis()));
+      uri.getSentinels().forEach(each -> each.setTimeout(uri.getTimeout()));
+      uris.add(uri);
+    }
+  }
+
+  boolean useUnixSocket() {
+    return uris.getFirst().getSocket() != null;
+  }
+
+  /** Begins to connect on {@code loop}. */
+  Link connect(EventLoop loop, Runnable connected) {
+    ClientResources onLoop =
+        DefaultClientResources.builder()
+            .eventLoopGroupProvider(Loops.only(loop))
+            .eventExecutorGroup(loop)
+            .timer(timer)
+            .reconnectDelay(
+                Delay.exponential(
+                    Duration.ofMillis(1), LONGEST_RECONNECT_DELAY, 2, TimeUnit.MILLISECONDS))
+            .commandLatencyRecorder(CommandLatencyRecorder.disabled())
+            .build();
+    resources.add(onLoop);
+    return settings.cluster()
+        ? connectToCluster(onLoop, loop, connected)
+        : connectToOne(onLoop, loop, connected);
+  }
+
+  void close() {
+    for (AbstractRedisClient client : clients) {
+      var _ = client.shutdownAsync(0, 1, TimeUnit.SECONDS);
+    }
+    for (ClientResources each : resources) {
+      var _ = each.shutdown(0, 1, TimeUnit.SECONDS);
+    }
+    timer.stop();
+  }
+
+  private Link connectToOne(ClientResources onLoop, EventLoop loop, Runnable connected) {
+    RedisClient client = RedisClient.create(onLoop);
+    client.setOptions(options(ClientOptions.builder().autoReconnect(false)).build());
+    clients.add(client);
+    return new SingleLink(client, uris.getFirst(), loop, connected);
+  }
+
+  private Link connectToCluster(ClientResources onLoop, EventLoop loop, Runnable connected) {
+    RedisClusterClient client = RedisClusterClient.create(onLoop, uris);
+    ClusterClientOptions.Builder options = ClusterClientOptions.builder();
+    options(options);
+    client.setOptions(
+        options
+            .topologyRefreshOptions(
+                ClusterTopologyRefreshOptions.builder()
+                    .enablePeriodicRefresh(TOPOLOGY_REFRESH)
+                    .build())
+            .build());
+    clients.add(client);
+    return new ClusterLink(client, loop, connected);
+  }
+
+  private ClientOptions.Builder options(ClientOptions.Builder options) {
+    return options
+        .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+        .replayFilter(_ -> true) // nothing is sent twice: it would be counted twice
+        .requestQueueSize(10_000)
+        .socketOptions(
+            SocketOptions.builder()
+                .connectTimeout(Duration.ofMillis(settings.connectTimeoutMillis()))
+                .tcpNoDelay(!useUnixSocket())
+                .keepAlive(!useUnixSocket())
+                .build());
+  }
+}

@@ -1,0 +1,86 @@
+package io.throttlekit.redis;
+
+import io.lettuce.core.api.async.BaseRedisAsyncCommands;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.netty.channel.EventLoop;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Connections to the nodes of a Cluster, which Lettuce makes and repairs; it follows slots that
+ * move and masters that change.
+ */
+final class ClusterLink implements Link {
+  private static final long RETRY_MILLIS = 200;
+
+  private final RedisClusterClient client;
+  private final EventLoop loop;
+  private final Runnable connected;
+  private @Nullable StatefulRedisClusterConnection<byte[], byte[]> connection;
+  private boolean closed;
+
+  ClusterLink(RedisClusterClient client, EventLoop loop, Runnable connected) {
+    this.client = client;
+    this.loop = loop;
+    this.connected = connected;
+    loop.execute(this::connect);
+  }
+
+  @Override
+  public @Nullable BaseRedisAsyncCommands<byte[], byte[]> commands() {
+    StatefulRedisClusterConnection<byte[], byte[]> now = connection;
+    return now == null ? null : now.async();
+  }
+
+  @Override
+  public void renew() {
+    var _ = client.refreshPartitionsAsync();
+  }
+
+  @Override
+  public CompletionStage<?> close() {
+    closed = true;
+    StatefulRedisClusterConnection<byte[], byte[]> old = connection;
+    connection = null;
+    return old == null ? CompletableFuture.completedFuture(null) : old.closeAsync();
+  }
+
+  private void connect() {
+    if (!closed) {
+      var _ =
+          client
+              .refreshPartitionsAsync()
+              .thenCompose(_ -> client.connectAsync(ByteArrayCodec.INSTANCE))
+              .thenCompose(ClusterLink::withMasters)
+              .whenComplete((made, failure) -> loop.execute(() -> use(made)));
+    }
+  }
+
+  /**
+   * Lettuce refuses what is sent to a node before it has been connected to, so that is done now.
+   */
+  private static CompletionStage<StatefulRedisClusterConnection<byte[], byte[]>> withMasters(
+      StatefulRedisClusterConnection<byte[], byte[]> made) {
+    CompletableFuture<?>[] masters =
+        made.getPartitions().stream()
+            .filter(node -> !node.hasNoSlots())
+            .map(node -> made.getConnectionAsync(node.getUri().getHost(), node.getUri().getPort()))
+            .toArray(CompletableFuture[]::new);
+    return CompletableFuture.allOf(masters).handle((_, _) -> made);
+  }
+
+  private void use(@Nullable StatefulRedisClusterConnection<byte[], byte[]> made) {
+    if (made == null) {
+      var _ = loop.schedule(this::connect, RETRY_MILLIS, TimeUnit.MILLISECONDS);
+    } else if (closed) {
+      var _ = made.closeAsync();
+    } else {
+      connection = made;
+      connected.run();
+    }
+  }
+}

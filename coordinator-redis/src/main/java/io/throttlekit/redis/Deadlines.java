@@ -1,0 +1,64 @@
+package io.throttlekit.redis;
+
+import io.netty.channel.EventLoop;
+import io.throttlekit.TimeSource;
+import io.throttlekit.store.StoreException;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
+
+/**
+ * Fails calls whose time is up. All have about as long, so they are kept in the order in which they
+ * came, and one timer serves them all. Used on one event loop only.
+ */
+final class Deadlines {
+  private static final String LATE = "Redis did not answer in time; what was asked may be counted";
+  private static final long FINEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  private final EventLoop loop;
+  private final TimeSource time;
+  private final IntConsumer expired;
+  private final Queue<Call<?>> waiting = new ArrayDeque<>();
+  private boolean timed;
+
+  /** Tells {@code expired} each time how many calls were failed. */
+  Deadlines(EventLoop loop, TimeSource time, IntConsumer expired) {
+    this.loop = loop;
+    this.time = time;
+    this.expired = expired;
+  }
+
+  void add(Call<?> call) {
+    waiting.add(call);
+    if (!timed) {
+      timed = true;
+      schedule(call);
+    }
+  }
+
+  private void sweep() {
+    long now = time.monotonicNanos();
+    int failed = 0;
+    for (Call<?> call = waiting.peek(); call != null; call = waiting.peek()) {
+      if (!call.answer.isDone() && call.deadlineNanos - now > 0) {
+        break;
+      }
+      waiting.remove();
+      failed += call.answer.completeExceptionally(new StoreException(LATE, null)) ? 1 : 0;
+    }
+    Call<?> next = waiting.peek();
+    timed = next != null;
+    if (next != null) {
+      schedule(next);
+    }
+    if (failed > 0) {
+      expired.accept(failed);
+    }
+  }
+
+  private void schedule(Call<?> next) {
+    long left = next.deadlineNanos - time.monotonicNanos();
+    var _ = loop.schedule(this::sweep, Math.max(FINEST_NANOS, left), TimeUnit.NANOSECONDS);
+  }
+}

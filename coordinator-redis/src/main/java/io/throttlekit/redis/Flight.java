@@ -1,0 +1,75 @@
+package io.throttlekit.redis;
+
+import io.throttlekit.store.StoreException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Requests that share one round trip. */
+final class Flight {
+  final int slot;
+  final String knownEpoch;
+  final byte[][] keys;
+  final byte[] packed;
+
+  /** When it was sent, by the monotonic clock. */
+  final long sentNanos;
+
+  private final List<Call<?>> calls;
+
+  Flight(List<Call<?>> calls, Slots slots, Epochs epochs, long nowNanos) {
+    this.calls = calls;
+    this.slot = calls.getFirst().slot;
+    this.sentNanos = nowNanos;
+    this.knownEpoch = epochs.known(slot);
+    Requests requests = new Requests(calls.size());
+    for (int i = 0; i < calls.size(); i++) {
+      calls.get(i).write(requests);
+    }
+    this.packed = requests.packed();
+    this.keys = new byte[1 + requests.counters().size()][];
+    keys[0] = slots.epochKey(slot);
+    for (int i = 1; i < keys.length; i++) {
+      keys[i] = KeyText.of(requests.counters().get(i - 1));
+    }
+  }
+
+  int size() {
+    return calls.size();
+  }
+
+  /** Whether nobody has given up waiting for it. */
+  boolean inTime() {
+    for (int i = 0; i < calls.size(); i++) {
+      if (calls.get(i).answer.isDone()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Answers all of it. */
+  void land(byte[] reply, Epochs epochs) {
+    ByteBuffer numbers = ByteBuffer.wrap(reply).order(ByteOrder.LITTLE_ENDIAN);
+    List<Runnable> answers = new ArrayList<>(calls.size());
+    for (int i = 0; i < calls.size(); i++) {
+      answers.add(calls.get(i).answerWith(numbers));
+    }
+    if (numbers.hasRemaining()) { // before anybody goes on with what the old epoch counted
+      byte[] epoch = new byte[numbers.remaining()];
+      numbers.get(epoch);
+      epochs.learn(slot, epoch);
+    }
+    answers.forEach(Runnable::run);
+  }
+
+  /** Fails what is not answered yet; how many that is. */
+  int fail(StoreException failure) {
+    int failed = 0;
+    for (int i = 0; i < calls.size(); i++) {
+      failed += calls.get(i).answer.completeExceptionally(failure) ? 1 : 0;
+    }
+    return failed;
+  }
+}

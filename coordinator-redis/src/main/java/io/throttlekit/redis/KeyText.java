@@ -1,0 +1,68 @@
+package io.throttlekit.redis;
+
+import io.throttlekit.CounterKey;
+import java.util.Arrays;
+
+/**
+ * The key in Redis of a counter: the version of the format and the counter's text.
+ *
+ * <p>UTF-8, but with half a surrogate pair encoded like any other character, so that different
+ * counters have different keys.
+ */
+final class KeyText {
+  /** Of everything that this version stores. */
+  static final String VERSION = "tk1:";
+
+  private static final int MAX_BYTES_PER_CHAR = 3;
+
+  private KeyText() {}
+
+  static byte[] of(CounterKey key) {
+    String text = key.toString();
+    int length = text.length();
+    byte[] bytes = new byte[VERSION.length() + length];
+    int at = 0;
+    while (at < VERSION.length()) {
+      bytes[at] = (byte) VERSION.charAt(at);
+      at++;
+    }
+    for (int i = 0; i < length; i++) {
+      char c = text.charAt(i);
+      if (c >= 0x80) {
+        return encodeRest(text, i, bytes, at);
+      }
+      bytes[at++] = (byte) c;
+    }
+    return bytes;
+  }
+
+  private static byte[] encodeRest(String text, int from, byte[] begun, int begunLength) {
+    int length = text.length();
+    byte[] bytes = Arrays.copyOf(begun, begunLength + MAX_BYTES_PER_CHAR * (length - from));
+    int at = begunLength;
+    for (int i = from; i < length; ) {
+      int c = text.codePointAt(i);
+      i += Character.charCount(c);
+      if (c < 0x80) {
+        bytes[at++] = (byte) c;
+      } else if (c < 0x800) {
+        bytes[at++] = (byte) (0xC0 | (c >> 6));
+        bytes[at++] = continued(c);
+      } else if (c < 0x10000) {
+        bytes[at++] = (byte) (0xE0 | (c >> 12));
+        bytes[at++] = continued(c >> 6);
+        bytes[at++] = continued(c);
+      } else {
+        bytes[at++] = (byte) (0xF0 | (c >> 18));
+        bytes[at++] = continued(c >> 12);
+        bytes[at++] = continued(c >> 6);
+        bytes[at++] = continued(c);
+      }
+    }
+    return Arrays.copyOf(bytes, at);
+  }
+
+  private static byte continued(int bits) {
+    return (byte) (0x80 | (bits & 0x3F));
+  }
+}

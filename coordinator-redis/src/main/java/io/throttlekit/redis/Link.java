@@ -1,0 +1,21 @@
+package io.throttlekit.redis;
+
+import io.lettuce.core.api.async.BaseRedisAsyncCommands;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** A connection that is made again when it breaks. Used on one event loop only. */
+interface Link {
+
+  /** What to send commands with; null while there is no connection. */
+  @Nullable BaseRedisAsyncCommands<byte[], byte[]> commands();
+
+  /**
+   * Gives the connection up and makes another, to whatever is the master then. What was sent and
+   * not answered fails.
+   */
+  void renew();
+
+  /** Closes it for good. */
+  CompletionStage<?> close();
+}

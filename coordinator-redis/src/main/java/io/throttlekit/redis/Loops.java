@@ -1,0 +1,86 @@
+package io.throttlekit.redis;
+
+import io.lettuce.core.resource.DefaultEventLoopGroupProvider;
+import io.lettuce.core.resource.EventLoopGroupProvider;
+import io.lettuce.core.resource.Transports;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.EventExecutorGroup;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.ImmediateEventExecutor;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The event loops that a store runs on: its own, or those of a server that asks it, so that a
+ * request need not change threads.
+ */
+final class Loops {
+  private final EventLoopGroup group;
+  private final boolean own;
+
+  private Loops(EventLoopGroup group, boolean own) {
+    this.group = group;
+    this.own = own;
+  }
+
+  /** One loop of the store's own. */
+  static Loops own(boolean unixSocket) {
+    Class<? extends EventLoopGroup> type =
+        unixSocket
+            ? Transports.NativeTransports.eventLoopGroupClass(true)
+            : Transports.eventLoopGroupClass();
+    return new Loops(new DefaultEventLoopGroupProvider(1).allocate(type), true);
+  }
+
+  /** The loops of someone else, who ends them. */
+  static Loops of(EventLoopGroup group) {
+    return new Loops(group, false);
+  }
+
+  List<EventLoop> all() {
+    List<EventLoop> loops = new ArrayList<>();
+    for (EventExecutor each : group) {
+      loops.add((EventLoop) each);
+    }
+    return loops;
+  }
+
+  void close() {
+    if (own) {
+      var _ = group.shutdownGracefully(0, 2, TimeUnit.SECONDS);
+    }
+  }
+
+  /** Gives a client one loop and no other thread. */
+  static EventLoopGroupProvider only(EventLoop loop) {
+    return new Only(loop);
+  }
+
+  private record Only(EventLoop loop) implements EventLoopGroupProvider {
+
+    @Override
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    public <T extends EventLoopGroup> T allocate(Class<T> type) {
+      return (T) loop; // the type that Lettuce asks for only names the transport
+    }
+
+    @Override
+    public int threadPoolSize() {
+      return 1;
+    }
+
+    @Override
+    public Future<Boolean> release(
+        EventExecutorGroup group, long quietPeriod, long timeout, TimeUnit unit) {
+      return shutdown(quietPeriod, timeout, unit);
+    }
+
+    @Override
+    public Future<Boolean> shutdown(long quietPeriod, long timeout, TimeUnit unit) {
+      return ImmediateEventExecutor.INSTANCE.newSucceededFuture(true);
+    }
+  }
+}

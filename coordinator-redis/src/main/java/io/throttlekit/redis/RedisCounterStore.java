@@ -1,0 +1,225 @@
+package io.throttlekit.redis;
+
+import io.netty.channel.EventLoopGroup;
+import io.throttlekit.Charge;
+import io.throttlekit.Claim;
+import io.throttlekit.CounterKey;
+import io.throttlekit.TimeSource;
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.CircuitBreaker;
+import io.throttlekit.store.CounterStore;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
+import io.throttlekit.store.Outcome;
+import io.throttlekit.store.StoreException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counters in Redis: decided there by one script, by Redis's own clock, exactly as {@link
+ * io.throttlekit.store.InMemoryStore} decides.
+ *
+ * <p>A request is one round trip, however many descriptors it has, and requests that come together
+ * share one. In a Cluster each counter has its own hash slot: a request whose counters are in
+ * several is charged slot by slot, in the order of their numbers, and what does not count in the
+ * end is given back, so a counter may for a moment read high, never low.
+ *
+ * <p>A call that is not answered in time fails; it is not sent again, and what it asked may be
+ * counted. While Redis does not answer, calls fail at once, but for a few that probe. A store comes
+ * back by itself. It may be made before there is a Redis.
+ *
+ * <p>Thread-safe. Nothing blocks; stages complete on event loops.
+ */
+public final class RedisCounterStore implements CounterStore {
+  private static final int MAX_CHARGES = 0xF000;
+
+  private final TimeSource time;
+  private final Slots slots;
+  private final Health health;
+  private final long deadlineNanos;
+  private final long leaseDeadlineNanos;
+  private final Clients clients;
+  private final Loops loops;
+  private final Lane[] lanes;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  private RedisCounterStore(
+      RedisSettings settings,
+      TimeSource time,
+      RedisListener listener,
+      @Nullable EventLoopGroup group,
+      @Nullable TimeSource storeClock) {
+    this.time = time;
+    this.slots = settings.cluster() ? Slots.ofCluster() : Slots.none();
+    this.deadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.deadlineMillis());
+    this.leaseDeadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.leaseDeadlineMillis());
+    this.health =
+        new Health(
+            new CircuitBreaker(time, settings.failuresToOpen(), settings.probeEveryMillis()),
+            listener);
+    this.clients = new Clients(settings);
+    this.loops = group == null ? Loops.own(clients.useUnixSocket()) : Loops.of(group);
+    Lane.Shared shared =
+        new Lane.Shared(
+            settings, time, Script.load(), slots, new Epochs(listener), health, storeClock);
+    this.lanes =
+        loops.all().stream()
+            .map(loop -> new Lane(loop, shared, clients::connect))
+            .toArray(Lane[]::new);
+  }
+
+  /**
+   * A store on a thread of its own.
+   *
+   * @throws IllegalArgumentException when the URL is none of Redis
+   */
+  public static RedisCounterStore connect(RedisSettings settings, TimeSource time) {
+    return connect(settings, time, RedisListener.NONE);
+  }
+
+  /** The same, and {@code listener} hears of what it does. */
+  public static RedisCounterStore connect(
+      RedisSettings settings, TimeSource time, RedisListener listener) {
+    return new RedisCounterStore(settings, time, listener, null, null);
+  }
+
+  /**
+   * A store on the threads of a server: with a connection for each of its event loops, so that a
+   * request that such a loop asks for is sent and answered on that loop.
+   *
+   * @param group loops of the transport that Lettuce takes here (epoll where its library is on the
+   *     class path, else NIO); not ended by the store
+   */
+  public static RedisCounterStore connect(
+      RedisSettings settings, TimeSource time, RedisListener listener, EventLoopGroup group) {
+    return new RedisCounterStore(settings, time, listener, group, null);
+  }
+
+  /** A store whose windows follow a test's clock. */
+  static RedisCounterStore connectWithClock(RedisSettings settings, TimeSource storeClock) {
+    return new RedisCounterStore(
+        settings, TimeSource.system(), RedisListener.NONE, null, storeClock);
+  }
+
+  /** Completes when all its connections have been made once; never while there is no Redis. */
+  public CompletionStage<?> ready() {
+    return CompletableFuture.allOf(
+        Arrays.stream(lanes).map(lane -> lane.connected).toArray(CompletableFuture[]::new));
+  }
+
+  /** Whether Redis answered lately, or was not asked. */
+  public boolean isUp() {
+    return health.isUp();
+  }
+
+  @Override
+  public CompletionStage<Outcome> acquire(List<Claim> claims) {
+    int slot = Slots.NONE;
+    int charges = 0;
+    boolean oneSlot = true;
+    for (int c = 0; c < claims.size(); c++) {
+      List<Charge> ofClaim = claims.get(c).charges();
+      for (int i = 0; slots.isCluster() && i < ofClaim.size(); i++) {
+        int ofCharge = slots.of(ofClaim.get(i).key());
+        oneSlot &= slot == Slots.NONE || slot == ofCharge;
+        slot = ofCharge;
+      }
+      charges += ofClaim.size();
+    }
+    if (charges == 0) {
+      return CompletableFuture.completedFuture(new Outcome(true, List.of()));
+    }
+    if (charges > MAX_CHARGES) {
+      throw new IllegalArgumentException(charges + " charges are more than " + MAX_CHARGES);
+    }
+    long deadline = time.monotonicNanos() + deadlineNanos;
+    if (!oneSlot) {
+      return new SlotBySlot(claims, slots, this).acquire(deadline);
+    }
+    return submit(new Call.Acquire(slot, deadline, claims, false));
+  }
+
+  /** Decides the part of a request that concerns one slot. */
+  CompletionStage<Outcome> acquirePart(
+      int slot, long deadline, List<Claim> claims, boolean refused) {
+    return submit(new Call.Acquire(slot, deadline, claims, refused));
+  }
+
+  /** Gives back what a request has charged in one slot and does not need after all. */
+  CompletionStage<Outcome> refundPart(int slot, List<Claim> refunds) {
+    return submit(
+        new Call.Acquire(slot, time.monotonicNanos() + leaseDeadlineNanos, refunds, false));
+  }
+
+  @Override
+  public CompletionStage<Grant> lease(LeaseRequest request) {
+    return submit(new Call.Lease(slots.of(request.key()), leaseDeadline(), request));
+  }
+
+  @Override
+  public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
+    int slot = slots.of(lease.key());
+    return submit(new Call.GiveBack(slot, leaseDeadline(), lease, windowEndMillis, units))
+        .thenRun(RedisCounterStore::done);
+  }
+
+  @Override
+  public CompletionStage<Void> reset(CounterKey key, RateAlgorithm<?> algorithm) {
+    return submit(new Call.Reset(slots.of(key), time.monotonicNanos() + deadlineNanos, key))
+        .thenRun(RedisCounterStore::done);
+  }
+
+  @Override
+  public void close() {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    List<CompletableFuture<?>> closing = new ArrayList<>();
+    for (Lane lane : lanes) {
+      CompletableFuture<?> closed = new CompletableFuture<>();
+      closing.add(closed);
+      lane.loop.execute(() -> lane.close().whenComplete((_, _) -> closed.complete(null)));
+    }
+    var _ =
+        CompletableFuture.allOf(closing.toArray(CompletableFuture[]::new))
+            .thenRun(() -> {
+              clients.close();
+              loops.close();
+            });
+  }
+
+  private static void done() {}
+
+  private long leaseDeadline() {
+    return time.monotonicNanos() + leaseDeadlineNanos;
+  }
+
+  private <T> CompletionStage<T> submit(Call<T> call) {
+    if (closed.get()) {
+      call.answer.completeExceptionally(new StoreException("the store is closed", null));
+    } else if (!health.allows()) {
+      call.answer.completeExceptionally(
+          new StoreException("Redis does not answer, so it is not asked", null));
+    } else {
+      lane().submit(call);
+    }
+    return call.answer;
+  }
+
+  /** The one of the calling event loop, or always the same of a thread. */
+  private Lane lane() {
+    Thread caller = Thread.currentThread();
+    for (Lane lane : lanes) {
+      if (lane.loop.inEventLoop(caller)) {
+        return lane;
+      }
+    }
+    return lanes[(int) (caller.threadId() % lanes.length)];
+  }
+}

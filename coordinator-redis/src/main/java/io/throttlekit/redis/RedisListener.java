@@ -1,0 +1,45 @@
+package io.throttlekit.redis;
+
+/**
+ * Hears what a {@link RedisCounterStore} does, for metrics and logs.
+ *
+ * <p>Called on event loops, by several threads: implementations are thread-safe, do not block and
+ * do not throw.
+ */
+public interface RedisListener {
+
+  /** Hears nothing. */
+  RedisListener NONE = new RedisListener() {};
+
+  /**
+   * A round trip was answered.
+   *
+   * @param requests how many shared it
+   * @param nanos from sending to the answer
+   */
+  default void roundTrip(int requests, long nanos) {}
+
+  /** So many requests did not get an answer, or not in time. */
+  default void failed(int requests, Failure why) {}
+
+  /** Redis answers again, after {@link #down()}. */
+  default void up() {}
+
+  /** Redis does not answer; requests fail at once until it does. */
+  default void down() {}
+
+  /** Redis has lost its counters, at {@code lossMillis} by its clock or before. */
+  default void dataLost(long lossMillis) {}
+
+  /** Why a request got no answer. */
+  enum Failure {
+    /** It took too long; it may still be counted. */
+    DEADLINE,
+    /** There was no connection, or it broke; it may be counted. */
+    CONNECTION,
+    /** Redis answered with an error. */
+    ERROR,
+    /** Not sent, because Redis did not answer others before. */
+    OPEN
+  }
+}

@@ -1,0 +1,103 @@
+package io.throttlekit.redis;
+
+/**
+ * Where a Redis is and how to deal with it.
+ *
+ * @param url {@code redis://[user[:password]@]host[:port][/database]}, {@code rediss://…} (TLS),
+ *     {@code redis-sentinel://[password@]host[:port][,host…][/database]#master} or {@code
+ *     redis-socket:///path[?database=n]}; of a Cluster, comma-separated URLs of some of its nodes
+ * @param cluster whether it is a Redis Cluster
+ * @param deadlineMillis how long an acquire, peek or reset may take, from 1
+ * @param leaseDeadlineMillis how long a lease or giving back may take, from 1; a connection that
+ *     answers nothing for so long is made anew
+ * @param maxBatch how many requests share a round trip at most, from 1 to 1000
+ * @param maxInFlight how many round trips are under way at most on each connection, from 1: what
+ *     arrives meanwhile is gathered. A Cluster's connections have sixteen times as many, because
+ *     each hash slot has its own
+ * @param failuresToOpen failures in a row after which calls fail at once, from 1
+ * @param probeEveryMillis how often it is then tried again, in ms, from 1
+ * @param connectTimeoutMillis how long making a connection may take, from 1
+ */
+public record RedisSettings(
+    String url,
+    boolean cluster,
+    long deadlineMillis,
+    long leaseDeadlineMillis,
+    int maxBatch,
+    int maxInFlight,
+    int failuresToOpen,
+    long probeEveryMillis,
+    long connectTimeoutMillis) {
+
+  /** Checks the ranges. */
+  public RedisSettings {
+    check("deadlineMillis", deadlineMillis);
+    check("leaseDeadlineMillis", leaseDeadlineMillis);
+    check("maxBatch", maxBatch);
+    check("maxInFlight", maxInFlight);
+    check("failuresToOpen", failuresToOpen);
+    check("probeEveryMillis", probeEveryMillis);
+    check("connectTimeoutMillis", connectTimeoutMillis);
+    if (maxBatch > 1000) {
+      throw new IllegalArgumentException("maxBatch must be at most 1000, was " + maxBatch);
+    }
+  }
+
+  /** One Redis, or one behind Sentinels, with the usual deadlines: 5 ms, and 2 s for leases. */
+  public static RedisSettings of(String url) {
+    return new RedisSettings(url, false, 5, 2_000, 64, 2, 5, 100, 1_000);
+  }
+
+  /** A Redis Cluster, with the usual deadlines. */
+  public static RedisSettings ofCluster(String urls) {
+    return new RedisSettings(urls, true, 5, 2_000, 64, 2, 5, 100, 1_000);
+  }
+
+  /** The same with other deadlines. */
+  public RedisSettings withDeadlines(long acquireMillis, long leaseMillis) {
+    return new RedisSettings(
+        url,
+        cluster,
+        acquireMillis,
+        leaseMillis,
+        maxBatch,
+        maxInFlight,
+        failuresToOpen,
+        probeEveryMillis,
+        connectTimeoutMillis);
+  }
+
+  /** The same with another bound of what shares a round trip, and of round trips under way. */
+  public RedisSettings withBatches(int batch, int inFlight) {
+    return new RedisSettings(
+        url,
+        cluster,
+        deadlineMillis,
+        leaseDeadlineMillis,
+        batch,
+        inFlight,
+        failuresToOpen,
+        probeEveryMillis,
+        connectTimeoutMillis);
+  }
+
+  /** The same with another circuit breaker. */
+  public RedisSettings withBreaker(int failures, long probeMillis) {
+    return new RedisSettings(
+        url,
+        cluster,
+        deadlineMillis,
+        leaseDeadlineMillis,
+        maxBatch,
+        maxInFlight,
+        failures,
+        probeMillis,
+        connectTimeoutMillis);
+  }
+
+  private static void check(String what, long value) {
+    if (value < 1) {
+      throw new IllegalArgumentException(what + " must be at least 1, was " + value);
+    }
+  }
+}

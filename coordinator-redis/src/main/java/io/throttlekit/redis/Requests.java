@@ -1,0 +1,184 @@
+package io.throttlekit.redis;
+
+import io.throttlekit.Charge;
+import io.throttlekit.Claim;
+import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
+import io.throttlekit.Overrun;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.rate.Gcra;
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.rate.SlidingLog;
+import io.throttlekit.rate.SlidingWindow;
+import io.throttlekit.rate.TokenBucket;
+import io.throttlekit.store.LeaseRequest;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Requests of one round trip, packed as the script reads them. */
+final class Requests {
+  private static final int FIRST_COUNTER = 2; // the epoch is key 1
+  private static final int MAX_NUMBER = 0xFFFF;
+  private static final int ROOM_FOR_ONE = 48;
+
+  private static final byte CHARGE = 0;
+  private static final byte LEASE = 1;
+  private static final byte GIVE_BACK = 2;
+  private static final byte RESET = 3;
+  private static final byte CLAIMS = 4;
+
+  private static final int DENY = 8;
+  private static final int ALGORITHM_SHIFT = 4;
+
+  private final Map<CounterKey, Integer> numbers = new HashMap<>();
+  private final List<CounterKey> counters = new ArrayList<>();
+  private ByteBuffer packed;
+
+  Requests(int expected) {
+    packed = ByteBuffer.allocate(expected * ROOM_FOR_ONE).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  /** The counters in the order of their numbers. */
+  List<CounterKey> counters() {
+    return counters;
+  }
+
+  /** All requests so far. */
+  byte[] packed() {
+    return Arrays.copyOf(packed.array(), packed.position());
+  }
+
+  /** One charge on its own. */
+  void charge(Charge charge, DataLoss onDataLoss) {
+    room().put(CHARGE);
+    put(charge, onDataLoss);
+  }
+
+  /**
+   * Claims that are decided as one.
+   *
+   * @param refused whether the request they belong to is refused already
+   */
+  void claims(List<Claim> claims, boolean refused) {
+    room().put(CLAIMS).put((byte) (refused ? 1 : 0)).putShort(number(claims.size()));
+    for (int c = 0; c < claims.size(); c++) {
+      Claim claim = claims.get(c);
+      List<Charge> charges = claim.charges();
+      room().put((byte) role(claim.role())).putShort(number(charges.size()));
+      for (int i = 0; i < charges.size(); i++) {
+        put(charges.get(i), claim.onDataLoss());
+      }
+    }
+  }
+
+  void lease(LeaseRequest lease) {
+    room().put(LEASE);
+    FixedWindow window = lease.window();
+    put(lease.key(), window, Overrun.REFUSE, lease.onDataLoss(), lease.units(), 0);
+  }
+
+  void giveBack(LeaseRequest lease, long windowEndMillis, long units) {
+    room().put(GIVE_BACK);
+    FixedWindow window = lease.window();
+    put(lease.key(), window, Overrun.REFUSE, DataLoss.REFILL, units, windowEndMillis);
+  }
+
+  void reset(CounterKey key) {
+    room().put(RESET).putShort(counter(key));
+  }
+
+  private void put(Charge charge, DataLoss onDataLoss) {
+    RateAlgorithm<?> algorithm = charge.algorithm();
+    long extra =
+        switch (algorithm) {
+          case FixedWindow _, SlidingLog _ -> 0;
+          case SlidingWindow sliding -> sliding.buckets();
+          case Gcra gcra -> gcra.burst();
+          case TokenBucket bucket -> bucket.capacity();
+        };
+    put(charge.key(), algorithm, charge.overrun(), onDataLoss, charge.cost(), extra);
+  }
+
+  private void put(
+      CounterKey key,
+      RateAlgorithm<?> algorithm,
+      Overrun overrun,
+      DataLoss onDataLoss,
+      long cost,
+      long extra) {
+    int flags = (number(algorithm) << ALGORITHM_SHIFT) | number(overrun);
+    room()
+        .put((byte) (onDataLoss == DataLoss.DENY ? flags | DENY : flags))
+        .putShort(counter(key))
+        .putDouble((double) cost)
+        .putDouble((double) unitsPerWindow(algorithm))
+        .putDouble((double) algorithm.windowMillis())
+        .putDouble((double) extra);
+  }
+
+  private static long unitsPerWindow(RateAlgorithm<?> algorithm) {
+    return switch (algorithm) {
+      case Gcra gcra -> gcra.rate();
+      case TokenBucket bucket -> bucket.refill();
+      case FixedWindow _, SlidingWindow _, SlidingLog _ -> algorithm.limit();
+    };
+  }
+
+  private static int number(RateAlgorithm<?> algorithm) {
+    return switch (algorithm) {
+      case FixedWindow _ -> 0;
+      case SlidingWindow _ -> 1;
+      case SlidingLog _ -> 2;
+      case Gcra _ -> 3;
+      case TokenBucket _ -> 4;
+    };
+  }
+
+  private static int number(Overrun overrun) {
+    return switch (overrun) {
+      case REFUSE -> 0;
+      case OVERDRAFT -> 1;
+      case COUNT -> 2;
+    };
+  }
+
+  private static int role(Claim.Role role) {
+    return switch (role) {
+      case ENFORCED -> 0;
+      case QUOTA -> 1;
+      case SHADOW -> 2;
+    };
+  }
+
+  private short counter(CounterKey key) {
+    Integer known = numbers.get(key);
+    if (known == null) {
+      known = counters.size() + FIRST_COUNTER;
+      numbers.put(key, known);
+      counters.add(key);
+    }
+    return number(known);
+  }
+
+  private static short number(int value) {
+    if (value > MAX_NUMBER) {
+      throw new IllegalArgumentException("a request has at most 65,535 charges and claims");
+    }
+    return (short) value;
+  }
+
+  private ByteBuffer room() {
+    if (packed.remaining() < ROOM_FOR_ONE) {
+      packed =
+          ByteBuffer.wrap(Arrays.copyOf(packed.array(), 2 * packed.capacity()))
+              .order(ByteOrder.LITTLE_ENDIAN)
+              .position(packed.position());
+    }
+    return packed;
+  }
+}

@@ -1,0 +1,67 @@
+package io.throttlekit.redis;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+
+/** The script that decides, and the name under which Redis keeps it. */
+final class Script {
+  private static final List<String> PARTS =
+      List.of(
+          "numbers",
+          "fixed_window",
+          "gcra",
+          "token_bucket",
+          "sliding_window",
+          "sliding_log",
+          "settle",
+          "requests");
+
+  private final byte[] text;
+  private final byte[] sha;
+
+  private Script(byte[] text) {
+    this.text = text;
+    this.sha = sha(text);
+  }
+
+  /** In Lua; not to be changed. */
+  byte[] text() {
+    return text;
+  }
+
+  /** SHA-1 of the text in hexadecimal digits; not to be changed. */
+  byte[] sha() {
+    return sha;
+  }
+
+  /** The script of this version. */
+  static Script load() {
+    StringBuilder text = new StringBuilder();
+    for (String part : PARTS) {
+      try (InputStream in = Script.class.getResourceAsStream(part + ".lua")) {
+        if (in == null) {
+          throw new IllegalStateException(part + ".lua is not beside " + Script.class);
+        }
+        text.append(new String(in.readAllBytes(), StandardCharsets.UTF_8)).append('\n');
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+    return new Script(text.toString().getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static byte[] sha(byte[] bytes) {
+    try {
+      byte[] digest = MessageDigest.getInstance("SHA-1").digest(bytes);
+      return HexFormat.of().formatHex(digest).getBytes(StandardCharsets.US_ASCII);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-1", e);
+    }
+  }
+}

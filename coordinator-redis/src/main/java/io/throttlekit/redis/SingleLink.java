@@ -1,0 +1,122 @@
+package io.throttlekit.redis;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.BaseRedisAsyncCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.netty.channel.EventLoop;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection to one Redis, or to the master that Sentinels name.
+ *
+ * <p>A broken connection is not repaired but replaced, so nothing is sent twice, and Sentinels and
+ * the name service are asked again each time.
+ */
+final class SingleLink implements Link {
+  private static final long FIRST_RETRY_MILLIS = 10;
+  private static final long LONGEST_RETRY_MILLIS = 500;
+
+  private final RedisClient client;
+  private final RedisURI uri;
+  private final EventLoop loop;
+  private final Runnable connected;
+  private @Nullable StatefulRedisConnection<byte[], byte[]> connection;
+  private long retryMillis = FIRST_RETRY_MILLIS;
+  private boolean closed;
+
+  /**
+   * Begins to connect.
+   *
+   * @param connected told on the event loop of each connection
+   */
+  SingleLink(RedisClient client, RedisURI uri, EventLoop loop, Runnable connected) {
+    this.client = client;
+    this.uri = uri;
+    this.loop = loop;
+    this.connected = connected;
+    loop.execute(this::connect);
+  }
+
+  @Override
+  public @Nullable BaseRedisAsyncCommands<byte[], byte[]> commands() {
+    StatefulRedisConnection<byte[], byte[]> now = connection;
+    return now == null ? null : now.async();
+  }
+
+  @Override
+  public void renew() {
+    StatefulRedisConnection<byte[], byte[]> old = connection;
+    if (old != null) {
+      lose(old);
+    }
+  }
+
+  @Override
+  public CompletionStage<?> close() {
+    closed = true;
+    StatefulRedisConnection<byte[], byte[]> old = connection;
+    connection = null;
+    return old == null ? CompletableFuture.completedFuture(null) : old.closeAsync();
+  }
+
+  private void connect() {
+    if (closed) {
+      return;
+    }
+    var _ =
+        client
+            .connectAsync(ByteArrayCodec.INSTANCE, uri)
+            .whenComplete((made, failure) -> loop.execute(() -> use(made)));
+  }
+
+  private void use(@Nullable StatefulRedisConnection<byte[], byte[]> made) {
+    if (made == null) {
+      again();
+    } else if (closed) {
+      var _ = made.closeAsync();
+    } else {
+      made.addListener(new Watch(made));
+      connection = made;
+      retryMillis = FIRST_RETRY_MILLIS;
+      if (!made.isOpen()) {
+        lose(made);
+      } else {
+        connected.run();
+      }
+    }
+  }
+
+  @SuppressWarnings("ReferenceEquality") // this connection, not one like it
+  private void lose(StatefulRedisConnection<byte[], byte[]> lost) {
+    if (connection == lost) {
+      connection = null;
+      var _ = lost.closeAsync();
+      again();
+    }
+  }
+
+  private void again() {
+    var _ = loop.schedule(this::connect, retryMillis, TimeUnit.MILLISECONDS);
+    retryMillis = Math.min(LONGEST_RETRY_MILLIS, 2 * retryMillis);
+  }
+
+  /** Hears when one connection breaks. */
+  private final class Watch implements RedisConnectionStateListener {
+    private final StatefulRedisConnection<byte[], byte[]> watched;
+
+    Watch(StatefulRedisConnection<byte[], byte[]> watched) {
+      this.watched = watched;
+    }
+
+    @Override
+    public void onRedisDisconnected(io.lettuce.core.RedisChannelHandler<?, ?> handler) {
+      loop.execute(() -> lose(watched));
+    }
+  }
+}

@@ -1,0 +1,161 @@
+package io.throttlekit.redis;
+
+import io.throttlekit.Charge;
+import io.throttlekit.Claim;
+import io.throttlekit.Decision;
+import io.throttlekit.Overrun;
+import io.throttlekit.store.Outcome;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * One request of a Cluster whose counters are in several hash slots.
+ *
+ * <p>Its charges are counted slot by slot, in the order of their numbers; so of requests that
+ * compete for the same slots, one gets all. After an enforced refusal nothing more is counted, and
+ * what was is given back. A request that fails on its way gives back what it knows to be counted.
+ */
+final class SlotBySlot {
+
+  /** A charge and where it stands in the request. */
+  private record Place(int claim, int index, Charge charge) {}
+
+  private final List<Claim> claims;
+  private final RedisCounterStore store;
+  private final List<Integer> order;
+  private final Map<Integer, List<Place>> bySlot = new TreeMap<>();
+  private final Decision[] decisions;
+  private final boolean[] counted;
+  private final boolean[] refused;
+  private boolean admitted = true;
+
+  SlotBySlot(List<Claim> claims, Slots slots, RedisCounterStore store) {
+    this.claims = claims;
+    this.store = store;
+    this.refused = new boolean[claims.size()];
+    int index = 0;
+    for (int c = 0; c < claims.size(); c++) {
+      for (Charge charge : claims.get(c).charges()) {
+        bySlot
+            .computeIfAbsent(slots.of(charge.key()), _ -> new ArrayList<>())
+            .add(new Place(c, index++, charge));
+      }
+    }
+    this.order = List.copyOf(bySlot.keySet());
+    this.decisions = new Decision[index];
+    this.counted = new boolean[index];
+  }
+
+  CompletionStage<Outcome> acquire(long deadline) {
+    CompletionStage<?> done = CompletableFuture.completedFuture(null);
+    for (int slot : order) {
+      done = done.thenCompose(_ -> acquire(slot, deadline));
+    }
+    return done.handle((_, failure) -> failure)
+        .thenCompose(failure -> failure == null ? settle() : giveBackAndFail(failure));
+  }
+
+  private CompletionStage<?> acquire(int slot, long deadline) {
+    List<Place> places = places(slot);
+    return store
+        .acquirePart(slot, deadline, parts(places), !admitted)
+        .thenAccept(outcome -> take(places, outcome));
+  }
+
+  /** The claims' parts in one slot. A quota or shadow refuses nobody before all parts are known. */
+  private List<Claim> parts(List<Place> places) {
+    List<Claim> parts = new ArrayList<>();
+    for (int from = 0, to; from < places.size(); from = to) {
+      Claim whole = claims.get(places.get(from).claim());
+      List<Charge> charges = new ArrayList<>();
+      for (to = from; to < places.size() && places.get(to).claim() == places.get(from).claim(); ) {
+        charges.add(places.get(to++).charge());
+      }
+      boolean enforced = whole.role() == Claim.Role.ENFORCED;
+      parts.add(
+          new Claim(
+              enforced ? Claim.Role.ENFORCED : Claim.Role.SHADOW, charges, whole.onDataLoss()));
+    }
+    return parts;
+  }
+
+  private void take(List<Place> places, Outcome outcome) {
+    boolean[] partRefused = new boolean[claims.size()];
+    for (int i = 0; i < places.size(); i++) {
+      Place place = places.get(i);
+      decisions[place.index()] = outcome.decisions().get(i);
+      partRefused[place.claim()] |= !outcome.decisions().get(i).admitted();
+    }
+    boolean counts = admitted && outcome.admitted();
+    for (Place place : places) {
+      Charge charge = place.charge();
+      boolean always = charge.overrun() != Overrun.REFUSE || charge.cost() <= 0;
+      counted[place.index()] = counts && !always && !partRefused[place.claim()];
+      refused[place.claim()] |= partRefused[place.claim()];
+      admitted &= !partRefused[place.claim()] || role(place) != Claim.Role.ENFORCED;
+    }
+  }
+
+  private CompletionStage<Outcome> settle() {
+    int quotas = 0;
+    int refusedQuotas = 0;
+    for (int c = 0; c < claims.size(); c++) {
+      if (claims.get(c).role() == Claim.Role.QUOTA) {
+        quotas++;
+        refusedQuotas += refused[c] ? 1 : 0;
+      }
+    }
+    admitted &= quotas == 0 || refusedQuotas < quotas;
+    return giveBack(false).thenApply(_ -> new Outcome(admitted, List.of(decisions)));
+  }
+
+  private CompletionStage<Outcome> giveBackAndFail(Throwable failure) {
+    giveBack(true);
+    Throwable cause = failure.getCause();
+    return CompletableFuture.failedFuture(cause == null ? failure : cause);
+  }
+
+  /** Refunds what is counted and should not be, and answers with what is left then. */
+  private CompletionStage<?> giveBack(boolean everything) {
+    CompletionStage<?> all = CompletableFuture.completedFuture(null);
+    for (int slot : order) {
+      List<Place> places =
+          places(slot).stream()
+              .filter(place -> counted[place.index()])
+              .filter(place -> everything || !admitted || refused[place.claim()])
+              .toList();
+      if (!places.isEmpty()) {
+        CompletionStage<?> refunded =
+            store
+                .refundPart(slot, places.stream().map(SlotBySlot::refund).toList())
+                .thenAccept(outcome -> replace(places, outcome));
+        all = all.thenCombine(refunded, (_, _) -> true);
+      }
+    }
+    return all;
+  }
+
+  private void replace(List<Place> places, Outcome refunds) {
+    for (int i = 0; i < places.size(); i++) {
+      decisions[places.get(i).index()] = refunds.decisions().get(i);
+    }
+  }
+
+  private List<Place> places(int slot) {
+    return bySlot.getOrDefault(slot, List.of());
+  }
+
+  private Claim.Role role(Place place) {
+    return claims.get(place.claim()).role();
+  }
+
+  private static Claim refund(Place place) {
+    Charge charge = place.charge();
+    Charge back = new Charge(charge.key(), charge.algorithm(), -charge.cost(), Overrun.REFUSE);
+    return new Claim(Claim.Role.SHADOW, List.of(back));
+  }
+}

@@ -1,0 +1,29 @@
+-- State: start of the window, units used in it
+local function fixed_window(state, cost, overrun, limit, window)
+  local start, used
+  if state then
+    start, used = unpack('<dd', state)
+  end
+  if not start or now - start >= window then
+    start, used = now - fmod(now, window), 0
+  end
+  local until_end = window - (now - start)
+  if cost < 0 then
+    local kept = used + cost
+    kept = kept < 0 and 0 or kept
+    local left = limit - kept
+    return kept ~= used and pack('<dd', start, kept) or state, true, left < 0 and 0 or left,
+      until_end, 0
+  end
+  local left = limit - used
+  local needed = needed_of(cost, overrun)
+  if needed <= left then
+    return cost ~= 0 and pack('<dd', start, used + cost) or state, true, left - cost, until_end, 0
+  end
+  local retry = needed > limit and NEVER or until_end
+  left = left < 0 and 0 or left
+  if cost == 0 or overrun == REFUSE then
+    return state, false, left, until_end, retry
+  end
+  return pack('<dd', start, capped(used + cost)), false, left - cost, until_end, retry
+end

@@ -1,0 +1,42 @@
+-- State: units times window owed, at a time
+local function gcra(state, cost, overrun, rate, window, burst)
+  local owed, at = 0, now
+  if state then
+    local before, since = unpack('<dd', state)
+    at = since > now and since or now
+    local paid = (at - since) * rate
+    if rate > 0 and paid <= before then
+      owed = before - paid
+    end
+  end
+  local behind = at - now
+  local function remaining(debt)
+    local left = burst * window - debt - capped(behind * rate)
+    return left > 0 and floor_div(left, window) or 0
+  end
+  local function reset(debt)
+    return (debt == 0 or rate == 0) and behind or behind + ceil_div(debt, rate)
+  end
+  local function retry(needed, debt)
+    if needed > burst then
+      return NEVER
+    end
+    return rate == 0 and behind or behind + ceil_div(debt - (burst - needed) * window, rate)
+  end
+  if cost < 0 then
+    local kept = owed - capped(-cost * window)
+    kept = kept < 0 and 0 or kept
+    return kept ~= owed and pack('<dd', kept, at) or state, true, remaining(kept), reset(kept), 0
+  end
+  local needed = needed_of(cost, overrun)
+  local wait = retry(needed, owed)
+  if wait <= 0 then
+    local debt = owed + cost * window
+    return cost ~= 0 and pack('<dd', debt, at) or state, true, remaining(debt), reset(debt), 0
+  end
+  if cost == 0 or overrun == REFUSE or rate == 0 then
+    return state, false, remaining(owed), reset(owed), wait
+  end
+  local debt = capped(owed + capped(cost * window))
+  return pack('<dd', debt, at), false, remaining(owed) - cost, reset(debt), retry(needed, debt)
+end

@@ -1,0 +1,44 @@
+-- State: tokens times window, at a time
+local function token_bucket(state, cost, overrun, refill, window, capacity)
+  local full = capacity * window
+  local level, at = full, now
+  if state then
+    local before, since = unpack('<dd', state)
+    at = since > now and since or now
+    local half = floor((at - since) / 2)
+    local regained = half * refill
+    if refill > 0 and before < full and regained <= MAX then
+      level = before + regained + regained -- in halves, because a debt may be as large as MAX
+      if at - since > 2 * half then
+        level = level + refill
+      end
+      level = level > full and full or level
+    end
+  end
+  local behind = at - now
+  local function remaining(tokens)
+    return tokens > 0 and floor_div(tokens, window) or 0
+  end
+  local function reset(tokens)
+    return (tokens >= full or refill == 0) and behind or behind + ceil_div_gap(full, tokens, refill)
+  end
+  local function retry(needed, tokens)
+    return needed > capacity and NEVER or behind + ceil_div_gap(needed * window, tokens, refill)
+  end
+  if cost < 0 then
+    local kept = level + capped(-cost * window)
+    kept = kept > full and full or kept
+    return kept ~= level and pack('<dd', kept, at) or state, true, remaining(kept), reset(kept), 0
+  end
+  local needed = needed_of(cost, overrun)
+  if needed <= capacity and needed * window <= level then
+    local left = level - cost * window
+    return cost ~= 0 and pack('<dd', left, at) or state, true, remaining(left), reset(left), 0
+  end
+  if cost == 0 or overrun == REFUSE or refill == 0 then
+    return state, false, remaining(level), reset(level), retry(needed, level)
+  end
+  local debt = level - capped(cost * window)
+  debt = debt < -MAX and -MAX or debt
+  return pack('<dd', debt, at), false, remaining(level) - cost, reset(debt), retry(needed, debt)
+end

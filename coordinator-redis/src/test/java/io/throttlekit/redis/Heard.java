@@ -1,0 +1,40 @@
+package io.throttlekit.redis;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Remembers what a listener was told. */
+final class Heard implements RedisListener {
+  final AtomicInteger roundTrips = new AtomicInteger();
+  final AtomicInteger requests = new AtomicInteger();
+  final List<Failure> failures = new CopyOnWriteArrayList<>();
+  final List<String> states = new CopyOnWriteArrayList<>();
+  final List<Long> losses = new CopyOnWriteArrayList<>();
+
+  @Override
+  public void roundTrip(int requests, long nanos) {
+    roundTrips.incrementAndGet();
+    this.requests.addAndGet(requests);
+  }
+
+  @Override
+  public void failed(int requests, Failure why) {
+    failures.add(why);
+  }
+
+  @Override
+  public void up() {
+    states.add("up");
+  }
+
+  @Override
+  public void down() {
+    states.add("down");
+  }
+
+  @Override
+  public void dataLost(long lossMillis) {
+    losses.add(lossMillis);
+  }
+}

@@ -1,0 +1,139 @@
+package io.throttlekit.redis;
+
+import static io.throttlekit.redis.Asked.FIVE;
+import static io.throttlekit.redis.Asked.acquire;
+import static io.throttlekit.redis.Asked.answer;
+import static io.throttlekit.redis.Asked.await;
+import static io.throttlekit.redis.Asked.claim;
+import static io.throttlekit.redis.Asked.grant;
+import static io.throttlekit.redis.Asked.key;
+import static io.throttlekit.redis.Asked.left;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.Claim;
+import io.throttlekit.DataLoss;
+import io.throttlekit.TimeSource;
+import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.store.Outcome;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Counters in a Cluster of three masters. */
+@RealRedis
+@Timeout(120)
+class RedisClusterTest {
+  private static final int SLOTS = 16_384;
+  private static final int MASTERS = 3;
+  private static final List<RedisProcess> nodes = new ArrayList<>();
+  private static RedisCounterStore store;
+
+  @BeforeAll
+  static void start() {
+    for (int i = 0; i < MASTERS; i++) {
+      RedisProcess node = RedisProcess.start("--cluster-enabled", "yes");
+      nodes.add(node);
+      List<String> addSlots = new ArrayList<>(List.of("CLUSTER", "ADDSLOTS"));
+      for (int slot = i * SLOTS / MASTERS; slot < (i + 1) * SLOTS / MASTERS; slot++) {
+        addSlots.add(String.valueOf(slot));
+      }
+      node.command(addSlots.toArray(String[]::new));
+      node.command("CLUSTER", "SET-CONFIG-EPOCH", String.valueOf(i + 1));
+      node.command("CLUSTER", "MEET", "127.0.0.1", String.valueOf(nodes.getFirst().port()));
+    }
+    for (RedisProcess node : nodes) {
+      await(
+          "a cluster",
+          () -> {
+            String info = node.command("CLUSTER", "INFO");
+            return info.contains("cluster_state:ok") && info.contains("cluster_size:" + MASTERS);
+          });
+    }
+    RedisSettings settings =
+        RedisSettings.ofCluster(nodes.getFirst().url() + "," + nodes.getLast().url())
+            .withDeadlines(10_000, 10_000)
+            .withBreaker(1000, 10);
+    store = Stores.connected(RedisCounterStore.connect(settings, TimeSource.system()));
+  }
+
+  @AfterAll
+  static void stop() {
+    store.close();
+    nodes.forEach(RedisProcess::close);
+  }
+
+  @Test
+  void spreadsTheCountersOfOneDomain() {
+    List<CompletableFuture<Outcome>> asked = new ArrayList<>();
+    for (int i = 0; i < 300; i++) {
+      asked.add(Asked.ask(store, "spread" + i, 1).toCompletableFuture());
+    }
+    asked.forEach(each -> assertThat(answer(each).admitted()).isTrue());
+    for (RedisProcess node : nodes) {
+      assertThat(Integer.parseInt(node.command("DBSIZE"))).isGreaterThan(100);
+    }
+    assertThat(grant(store, "spread7", 9).units()).isEqualTo(4);
+  }
+
+  @Test
+  void chargesARequestOverSeveralSlotsAsOne() {
+    List<Claim> all = List.of(enforced("m1", 2), enforced("m2", 2), enforced("m3", 2));
+    assertThat(answer(store.acquire(all)).admitted()).isTrue();
+    assertThat(List.of(left(store, "m1"), left(store, "m2"), left(store, "m3"))).containsOnly(3L);
+  }
+
+  @Test
+  void givesBackWhatWasChargedBeforeALaterSlotRefused() {
+    List<String> users =
+        new ArrayList<>(List.of("r1", "r2", "r3", "r4"))
+            .stream().sorted(Comparator.comparingInt(RedisClusterTest::slot)).toList();
+    acquire(store, users.getLast(), 5);
+    Outcome refused = answer(store.acquire(users.stream().map(user -> enforced(user, 2)).toList()));
+    assertThat(refused.admitted()).isFalse();
+    assertThat(refused.decisions()).extracting("admitted").containsExactly(true, true, true, false);
+    assertThat(refused.decisions()).extracting("remaining").containsExactly(5L, 5L, 5L, 0L);
+    assertThat(users.subList(0, 3)).allSatisfy(user -> assertThat(left(store, user)).isEqualTo(5));
+  }
+
+  @Test
+  void decidesOverSeveralSlotsLikeTheStoreInMemory() {
+    InMemoryStore reference = new InMemoryStore(TimeSource.system(), 100_000);
+    for (long seed = 0; seed < 10; seed++) {
+      SplittableRandom random = new SplittableRandom(seed);
+      for (int step = 0; step < 60; step++) {
+        List<Claim> claims = new ArrayList<>();
+        for (int c = 1 + random.nextInt(4); c > 0; c--) {
+          String user = "like" + seed + '/' + random.nextInt(6);
+          Claim.Role role = List.of(Claim.Role.values()).get(random.nextInt(3));
+          Claim one = claim(FIVE, user, random.nextInt(4) - 1L, DataLoss.REFILL);
+          claims.add(new Claim(role, one.charges()));
+        }
+        Outcome there = answer(store.acquire(claims));
+        Outcome here = reference.decide(claims);
+        assertThat(there.admitted())
+            .as("seed %s step %s: %s", seed, step, claims)
+            .isEqualTo(here.admitted());
+        for (int user = 0; user < 6; user++) {
+          String name = "like" + seed + '/' + user;
+          assertThat(left(store, name))
+              .as("seed %s step %s: %s left of %s", seed, step, claims, name)
+              .isEqualTo(left(reference, name));
+        }
+      }
+    }
+  }
+
+  private static int slot(String user) {
+    return Slots.ofCluster().of(key(FIVE, user));
+  }
+
+  private static Claim enforced(String user, long cost) {
+    return claim(FIVE, user, cost, DataLoss.REFILL);
+  }
+}

@@ -1,0 +1,227 @@
+package io.throttlekit.redis;
+
+import static io.throttlekit.DataLoss.REFILL;
+import static io.throttlekit.redis.Asked.acquire;
+import static io.throttlekit.redis.Asked.answer;
+import static io.throttlekit.redis.Asked.answers;
+import static io.throttlekit.redis.Asked.ask;
+import static io.throttlekit.redis.Asked.await;
+import static io.throttlekit.redis.Asked.failure;
+import static io.throttlekit.redis.Asked.grant;
+import static io.throttlekit.redis.Asked.lease;
+import static io.throttlekit.redis.Asked.left;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.redis.RedisListener.Failure;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.Outcome;
+import io.throttlekit.store.StoreException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A Redis that hangs, dies, is late, or forgets its scripts. */
+@RealRedis
+@Timeout(60)
+class RedisFaultsTest {
+  private final RedisProcess redis = RedisProcess.start();
+  private final TcpProxy proxy = TcpProxy.to(redis.port());
+  private final Heard heard = new Heard();
+  private final List<RedisCounterStore> opened = new ArrayList<>();
+
+  @AfterEach
+  void stop() {
+    opened.forEach(RedisCounterStore::close);
+    proxy.close();
+    redis.close();
+  }
+
+  @Test
+  void loadsTheScriptAgainWhenRedisHasLostIt() {
+    RedisCounterStore store = patient();
+    acquire(store, "a", 1);
+    redis.command("SCRIPT", "FLUSH");
+    assertThat(acquire(store, "a", 1).decisions().getFirst().remaining()).isEqualTo(3);
+    assertThat(heard.failures).isEmpty();
+    assertThat(
+            redis.command(
+                "SCRIPT", "EXISTS", new String(Script.load().sha(), StandardCharsets.US_ASCII)))
+        .contains("1");
+  }
+
+  @Test
+  void failsInTimeAndThenAtOnceWhileRedisHangsAndComesBackByItself() {
+    RedisCounterStore store = impatient();
+    await("warm", () -> answers(store));
+    redis.hang();
+    await("open", () -> failure(ask(store, "a", 1)) instanceof StoreException && !store.isUp());
+    int before = heard.failures.size();
+    for (int i = 0; i < 1000; i++) {
+      assertThat(ask(store, "a", 1).toCompletableFuture()).isCompletedExceptionally();
+    }
+    assertThat(heard.failures.subList(before, heard.failures.size()))
+        .filteredOn(Failure.OPEN::equals)
+        .hasSizeGreaterThan(950);
+    redis.goOn();
+    await("back", () -> answers(store));
+    await("up", store::isUp);
+    assertThat(heard.states.getFirst()).isEqualTo("down");
+    assertThat(heard.states.getLast()).isEqualTo("up");
+  }
+
+  @Test
+  void comesBackAfterItWasKilledAndRestartedEmpty() {
+    RedisCounterStore store = impatient();
+    await("warm", () -> answers(store));
+    await("charged", () -> charged(store, 5));
+    redis.kill();
+    await("down", () -> !answers(store) && !store.isUp());
+    redis.restart();
+    await("back", () -> answers(store));
+    assertThat(left(patient(), "a")).isEqualTo(5);
+    await("told of the loss", () -> heard.losses.size() == 1);
+    assertThat(heard.failures).contains(Failure.CONNECTION);
+  }
+
+  @Test
+  void mayBeMadeBeforeThereIsARedis() {
+    redis.kill();
+    RedisCounterStore store = impatient();
+    assertThat(failure(ask(store, "a", 1))).isInstanceOf(StoreException.class);
+    redis.restart();
+    await("there", () -> answers(store));
+  }
+
+  @Test
+  void aReplyLostAfterTheScriptRanIsCountedOnce() {
+    RedisCounterStore store = patient();
+    acquire(store, "a", 1);
+    proxy.hangReplies();
+    CompletionStage<Outcome> lost = ask(store, "a", 2);
+    RedisCounterStore direct = open(Stores.patient(redis.url()));
+    await("counted", () -> left(direct, "a") == 2);
+    proxy.cut();
+    assertThat(failure(lost)).isInstanceOf(StoreException.class);
+    proxy.goOn();
+    await("back", () -> answers(store));
+    assertThat(left(store, "a")).isEqualTo(2);
+  }
+
+  @Test
+  void aLateAnswerIsAFailureThatIsCountedButALateGrantIsDelivered() {
+    RedisCounterStore store =
+        open(Stores.patient(proxied()).withDeadlines(20, 20_000).withBreaker(1000, 10));
+    await("warm", () -> answers(store));
+    RedisCounterStore direct = open(Stores.patient(redis.url()));
+    proxy.delayReplies(200);
+    CompletionStage<Grant> late = store.lease(lease("l", 3));
+    assertThat(failure(ask(store, "a", 2))).hasMessageContaining("in time");
+    assertThat(answer(late).units()).isEqualTo(3);
+    await("counted", () -> left(direct, "a") == 3);
+    assertThat(heard.failures).contains(Failure.DEADLINE);
+  }
+
+  @Test
+  void makesAConnectionAnewThatAnswersNothingForLong() {
+    RedisCounterStore store =
+        open(Stores.patient(proxied()).withDeadlines(50, 300).withBreaker(3, 20));
+    await("warm", () -> answers(store));
+    proxy.hangReplies(); // of this connection for good
+    int before = proxy.accepted();
+    await("renewed", () -> !answers(store) && proxy.accepted() > before);
+    proxy.goOn();
+    await("back", () -> answers(store));
+  }
+
+  @Test
+  void whatArrivesWhileACallIsUnderWaySharesTheNext() {
+    RedisCounterStore store = open(Stores.patient(proxied()).withBatches(32, 1));
+    acquire(store, "warm", 1);
+    int before = heard.roundTrips.get();
+    proxy.hang();
+    List<CompletableFuture<Outcome>> asked = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      asked.add(ask(store, "user" + i % 40, 1).toCompletableFuture());
+    }
+    proxy.goOn();
+    asked.forEach(Asked::answer);
+    assertThat(heard.roundTrips.get() - before).isBetween(4, 5);
+    assertThat(left(store, "user0")).isEqualTo(2);
+  }
+
+  @Test
+  void aRequestWithSeveralDescriptorsIsOneRoundTrip() {
+    RedisCounterStore store = patient();
+    acquire(store, "warm", 1);
+    int before = heard.roundTrips.get();
+    answer(
+        store.acquire(
+            List.of(
+                Asked.claim(Asked.FIVE, "a", 1, REFILL),
+                Asked.claim(Asked.FIVE, "b", 1, REFILL),
+                Asked.claim(Asked.FIVE, "c", 1, REFILL))));
+    assertThat(heard.roundTrips.get() - before).isEqualTo(1);
+  }
+
+  @Test
+  void callsFailOnceTheStoreIsClosed() {
+    RedisCounterStore store = patient();
+    store.close();
+    assertThat(failure(ask(store, "a", 1))).isInstanceOf(StoreException.class);
+    assertThat(failure(store.lease(lease("a", 1)))).isInstanceOf(StoreException.class);
+  }
+
+  @Test
+  void grantsWithTheClockOfRedis() {
+    RedisCounterStore store = patient();
+    Grant grant = grant(store, "a", 2);
+    long now = TimeSource.system().wallMillis();
+    assertThat(grant.storeNowMillis()).isBetween(now - 60_000, now + 1);
+    assertThat(grant.windowEndMillis() % Asked.FIVE.windowMillis()).isZero();
+  }
+
+  /** Whether {@code units} of user a are charged now; a machine may be too busy for a deadline. */
+  private static boolean charged(RedisCounterStore store, long units) {
+    try {
+      acquire(store, "a", units);
+      return true;
+    } catch (RuntimeException _) {
+      return false;
+    }
+  }
+
+  private String proxied() {
+    return "redis://127.0.0.1:" + proxy.port();
+  }
+
+  /** As in production, apart from a deadline for busy machines. */
+  private RedisCounterStore impatient() {
+    return open(RedisSettings.of(redis.url()).withDeadlines(100, 2_000));
+  }
+
+  private RedisCounterStore patient() {
+    return open(Stores.patient(proxied()));
+  }
+
+  private RedisCounterStore open(RedisSettings settings) {
+    RedisCounterStore store = RedisCounterStore.connect(settings, TimeSource.system(), heard);
+    opened.add(store);
+    return redisIsThere() ? Stores.connected(store) : store;
+  }
+
+  private boolean redisIsThere() {
+    try {
+      redis.command("PING");
+      return true;
+    } catch (UncheckedIOException _) {
+      return false;
+    }
+  }
+}

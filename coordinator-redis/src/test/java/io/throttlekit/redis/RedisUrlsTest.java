@@ -1,0 +1,122 @@
+package io.throttlekit.redis;
+
+import static io.throttlekit.redis.Asked.acquire;
+import static io.throttlekit.redis.Asked.failure;
+import static io.throttlekit.redis.Asked.left;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.nio.NioIoHandler;
+import io.throttlekit.TimeSource;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The ways to a Redis. */
+@RealRedis
+@Timeout(60)
+class RedisUrlsTest {
+  private static RedisProcess redis;
+  private static Path socket;
+
+  @BeforeAll
+  static void start() {
+    redis = RedisProcess.start("--unixsocket", "socket");
+    socket = redis.folder().resolve("socket");
+  }
+
+  @AfterAll
+  static void stop() {
+    redis.close();
+  }
+
+  @Test
+  void aDatabaseNumber() {
+    charge(redis.url() + "/3", "db");
+    assertThat(redis.command("EXISTS", "tk1:" + Asked.key(Asked.FIVE, "db"))).isEqualTo("0");
+    assertThat(redis.command("INFO", "keyspace")).contains("db3:keys=2");
+  }
+
+  @Test
+  void aUserWithOnlyTheRightsThatItNeeds() {
+    redis.command(
+        "ACL",
+        "SETUSER",
+        "limits",
+        "on",
+        ">secret",
+        "~tk1:*",
+        "+@connection",
+        "+evalsha",
+        "+eval",
+        "+script|load",
+        "+time",
+        "+get",
+        "+set",
+        "+del");
+    charge("redis://limits:secret@127.0.0.1:" + redis.port() + "/5", "acl", "+select");
+    RedisCounterStore wrong = open("redis://limits:wrong@127.0.0.1:" + redis.port());
+    try (wrong) {
+      assertThat(failure(Asked.ask(wrong, "acl", 1))).isNotNull();
+    }
+  }
+
+  @Test
+  void aSocketOfTheFileSystem() {
+    Assumptions.assumeTrue(Epoll.isAvailable(), "needs epoll");
+    charge("redis-socket://" + socket + "?database=4", "socket");
+  }
+
+  @Test
+  void onTheLoopsOfAServer() {
+    EventLoopGroup loops =
+        new MultiThreadIoEventLoopGroup(
+            3, Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory());
+    try (RedisCounterStore store =
+        Stores.connected(
+            RedisCounterStore.connect(
+                Stores.patient(redis.url()), TimeSource.system(), RedisListener.NONE, loops))) {
+      List<CompletableFuture<Boolean>> sameThread = new ArrayList<>();
+      loops.forEach(loop -> {
+        CompletableFuture<Boolean> same = new CompletableFuture<>();
+        sameThread.add(same);
+        loop.execute(() ->
+            Asked.ask(store, "loops", 1).whenComplete((_, _) -> same.complete(loop.inEventLoop())));
+      });
+      assertThat(sameThread).hasSize(3).allSatisfy(same -> assertThat(Asked.answer(same)).isTrue());
+      assertThat(left(store, "loops")).isEqualTo(2);
+    } finally {
+      loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+  }
+
+  @Test
+  void aUrlOfSomethingElseIsRefused() {
+    assertThatIllegalArgumentException().isThrownBy(() -> open("postgresql://localhost").close());
+  }
+
+  private static void charge(String url, String user, String... rights) {
+    if (rights.length > 0) {
+      redis.command("ACL", "SETUSER", "limits", rights[0]);
+    }
+    try (RedisCounterStore store = Stores.connected(open(url))) {
+      acquire(store, user, 2);
+      assertThat(left(store, user)).isEqualTo(3);
+    }
+  }
+
+  private static RedisCounterStore open(String url) {
+    return RedisCounterStore.connect(Stores.patient(url), TimeSource.system());
+  }
+}
