@@ -91,6 +91,7 @@ public final class RateLimitService {
       reloader.start();
       int requests = new WarmUp(config, time, stopping).run();
       LOG.info("warmed up with {} requests", requests);
+      greetStore();
       started = true;
     } catch (ListenException e) {
       throw new StartException(List.of(String.valueOf(e.getMessage())), e);
@@ -164,6 +165,20 @@ public final class RateLimitService {
         new SharedStore(config.store(), loops, telemetry.meter(), time, this::storeReachable);
     store = shared;
     return DecisionPath.shared(config, policies, shared, telemetry, time, loops);
+  }
+
+  private void greetStore() {
+    SharedStore shared = store;
+    if (shared == null) {
+      return;
+    }
+    try {
+      if (!shared.awaitAnswers()) {
+        LOG.warn("{}; on_outage of each rule decides meanwhile", shared.inWords());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void storeReachable(boolean reachable) {

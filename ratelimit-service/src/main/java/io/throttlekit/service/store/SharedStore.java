@@ -2,7 +2,9 @@ package io.throttlekit.service.store;
 
 import io.netty.channel.EventLoopGroup;
 import io.opentelemetry.api.metrics.Meter;
+import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
+import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.redis.RedisCounterStore;
 import io.throttlekit.redis.RedisSettings;
 import io.throttlekit.service.config.StoreAddress;
@@ -11,7 +13,10 @@ import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.TierMetrics;
 import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.Tiers;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /**
@@ -23,6 +28,13 @@ public final class SharedStore implements AutoCloseable {
   private static final int MAX_BATCH = 64;
   private static final int ROUND_TRIPS_IN_FLIGHT = 2;
 
+  private static final Duration LONGEST_GREETING = Duration.ofSeconds(2);
+  private static final int FAST_ANSWERS = 100;
+  private static final FixedWindow NOTHING = new FixedWindow(1, 1);
+  private static final CounterKey NOBODY = CounterKey.of("start");
+
+  private final TimeSource time;
+  private final long deadlineNanos;
   private final RedisCounterStore redis;
   private final StoreState state;
   private final TierMetrics metrics;
@@ -41,6 +53,8 @@ public final class SharedStore implements AutoCloseable {
       Meter meter,
       TimeSource time,
       Consumer<Boolean> reachable) {
+    this.time = time;
+    this.deadlineNanos = config.deadlines().call().toNanos();
     this.state = new StoreState(config.address().toString(), new StoreMetrics(meter), reachable);
     this.metrics = new TierMetrics(meter);
     this.redis = RedisCounterStore.connect(settings(config), time, state, loops);
@@ -56,6 +70,39 @@ public final class SharedStore implements AutoCloseable {
             },
             tierSettings,
             metrics);
+  }
+
+  /**
+   * Waits until the store answers as fast as requests will ask it to: a connection has to be made,
+   * and a process that has just begun takes longer for its first calls than a request may wait. It
+   * only looks, at a counter that nobody has.
+   *
+   * @return whether it does by now; if not, it may at any time later
+   */
+  public boolean awaitAnswers() throws InterruptedException {
+    long end = time.monotonicNanos() + LONGEST_GREETING.toNanos();
+    int fast = 0;
+    while (fast < FAST_ANSWERS) {
+      long asked = time.monotonicNanos();
+      long left = end - asked;
+      if (left <= 0) {
+        return false;
+      }
+      try {
+        redis
+            .ready()
+            .thenCompose(_ -> redis.peek(NOBODY, NOTHING))
+            .toCompletableFuture()
+            .get(left, TimeUnit.NANOSECONDS);
+        boolean inTime = time.monotonicNanos() - asked < deadlineNanos / 2;
+        fast = inTime ? fast + 1 : 0;
+      } catch (TimeoutException e) {
+        return false;
+      } catch (ExecutionException e) {
+        fast = 0; // beyond the deadline, or not there
+      }
+    }
+    return true;
   }
 
   /** What requests are decided by. */
