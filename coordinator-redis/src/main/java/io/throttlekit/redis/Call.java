@@ -136,7 +136,8 @@ abstract sealed class Call<T> {
     Grant read(ByteBuffer reply) {
       long units = (long) reply.getDouble();
       long windowEnd = (long) reply.getDouble();
-      return new Grant(units, windowEnd, (long) reply.getDouble());
+      long now = (long) reply.getDouble();
+      return new Grant(units, windowEnd, now, (long) reply.getDouble());
     }
   }
 

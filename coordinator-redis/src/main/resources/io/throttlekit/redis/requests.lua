@@ -23,7 +23,7 @@ while position <= #requests do
       if not admitted and left > 0 then
         charge(flags, counter, left, limit, window, extra)
       end
-      answer = pack('<ddd', granted, now + reset, now)
+      answer = pack('<dddd', granted, now + reset, now, admitted and left or 0)
     else
       local _, _, reset = charge(flags, counter, 0, limit, window, 0)
       if now + reset == extra then
