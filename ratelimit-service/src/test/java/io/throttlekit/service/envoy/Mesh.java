@@ -2,6 +2,7 @@ package io.throttlekit.service.envoy;
 
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.envoy.EnvoyWiring;
+import io.throttlekit.service.fleet.ServiceProcess;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -1,4 +1,4 @@
-package io.throttlekit.service.envoy;
+package io.throttlekit.service.fleet;
 
 import io.throttlekit.envoy.ChildProcess;
 import java.io.IOException;
@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 /**
  * The service as users run it: {@code serve} in a process of its own, on this test's class path.
  */
-final class ServiceProcess implements AutoCloseable {
+public final class ServiceProcess implements AutoCloseable {
   private static final Pattern READY =
       Pattern.compile("(?m)^ready grpc=\\S+:(\\d+) .*debug=\\S+:(\\d+)");
   private static final Map<String, String> QUICK_START =
@@ -36,7 +36,7 @@ final class ServiceProcess implements AutoCloseable {
    * @param environment set in addition
    * @param grpcPort 0 for any free one
    */
-  static ServiceProcess start(
+  public static ServiceProcess start(
       Path policies, Map<String, String> environment, int grpcPort, Path log) throws IOException {
     Map<String, String> all = new HashMap<>(QUICK_START);
     all.putAll(environment);
@@ -51,16 +51,21 @@ final class ServiceProcess implements AutoCloseable {
     }
   }
 
-  int port() {
+  public int port() {
     return port;
   }
 
-  int debugPort() {
+  public int debugPort() {
     return debugPort;
   }
 
-  String log() throws IOException {
+  public String log() throws IOException {
     return process.log();
+  }
+
+  /** Ends it at once, as a crash would (SIGKILL). */
+  public void kill() {
+    ProcessHandle.of(process.pid()).ifPresent(ProcessHandle::destroyForcibly);
   }
 
   @Override

@@ -1,0 +1,69 @@
+package io.throttlekit.tier;
+
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Grant;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Threads that take, lease, complete, return and retire on one cell, as Lincheck orders them: every
+ * outcome must be one that some order of whole operations has.
+ */
+public class LeaseCellRaceTest {
+  private static final long WINDOW_END = 60_000;
+
+  private final FixedWindow window = new FixedWindow(7, 60_000);
+  private final Tier.Leased options = new Tier.Leased(new LeaseSize.Fixed(2), true, 1, 0);
+  private final LeaseCell cell =
+      new LeaseCell(Node.key("user"), window, options, new FixedSizer(2), 0);
+
+  @Operation
+  public String take() {
+    Take take = cell.take(window, 1, true, 1);
+    return take.kind() + " " + take.decision();
+  }
+
+  @Operation
+  public long beginLease() {
+    return cell.beginLease(1, 1);
+  }
+
+  @Operation
+  public String completeLease() {
+    Completed completed = cell.complete(2, new Grant(2, WINDOW_END, 0, 5), 1, 2);
+    return completed.end() + " " + completed.unspendable() + " " + completed.waiting().size();
+  }
+
+  @Operation
+  public boolean awaitLease() {
+    return cell.await(end -> {});
+  }
+
+  @Operation
+  public boolean putBack() {
+    return cell.putBack(1, WINDOW_END);
+  }
+
+  @Operation
+  public long takeIdle() {
+    return cell.takeIdle(3).units();
+  }
+
+  @Operation
+  public long retire() {
+    return cell.retire(3).units();
+  }
+
+  @Test
+  void everyOutcomeIsThatOfSomeOrder() {
+    new StressOptions()
+        .iterations(20)
+        .invocationsPerIteration(500)
+        .threads(2)
+        .actorsPerThread(4)
+        .actorsBefore(2)
+        .actorsAfter(2)
+        .check(LeaseCellRaceTest.class);
+  }
+}
