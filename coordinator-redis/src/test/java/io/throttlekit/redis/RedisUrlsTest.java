@@ -69,7 +69,7 @@ class RedisUrlsTest {
     RedisCounterStore wrong = open("redis://limits:wrong@127.0.0.1:" + redis.port());
     try (wrong) {
       Asked.await(
-          "told why", () -> failure(Asked.ask(wrong, "acl", 1)).getMessage().contains("WRONGPASS"));
+          "told why", () -> failure(Asked.ask(wrong, "acl", 1)).toString().contains("WRONGPASS"));
     }
   }
 
