@@ -30,7 +30,7 @@ final class Clients {
   private final List<RedisURI> uris = new ArrayList<>();
   private final List<AbstractRedisClient> clients = new ArrayList<>();
   private final List<ClientResources> resources = new ArrayList<>();
-  private final Timer timer = new HashedWheelTimer(new DefaultThreadFactory("redis-timer", true));
+  private final Timer timer;
 
   /**
    * Clients for what the settings name.
@@ -46,6 +46,7 @@ final class Clients {
       uri.getSentinels().forEach(each -> each.setTimeout(uri.getTimeout()));
       uris.add(uri);
     }
+    this.timer = new HashedWheelTimer(new DefaultThreadFactory("redis-timer", true));
   }
 
   boolean useUnixSocket() {

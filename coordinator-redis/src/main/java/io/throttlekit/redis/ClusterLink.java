@@ -22,6 +22,7 @@ final class ClusterLink implements Link {
   private final Runnable connected;
   private @Nullable StatefulRedisClusterConnection<byte[], byte[]> connection;
   private boolean closed;
+  private String whyNot = "not yet";
 
   ClusterLink(RedisClusterClient client, EventLoop loop, Runnable connected) {
     this.client = client;
@@ -34,6 +35,11 @@ final class ClusterLink implements Link {
   public @Nullable BaseRedisAsyncCommands<byte[], byte[]> commands() {
     StatefulRedisClusterConnection<byte[], byte[]> now = connection;
     return now == null ? null : now.async();
+  }
+
+  @Override
+  public String whyNot() {
+    return whyNot;
   }
 
   @Override
@@ -56,7 +62,7 @@ final class ClusterLink implements Link {
               .refreshPartitionsAsync()
               .thenCompose(_ -> client.connectAsync(ByteArrayCodec.INSTANCE))
               .thenCompose(ClusterLink::withMasters)
-              .whenComplete((made, failure) -> loop.execute(() -> use(made)));
+              .whenComplete((made, failure) -> loop.execute(() -> use(made, failure)));
     }
   }
 
@@ -73,8 +79,10 @@ final class ClusterLink implements Link {
     return CompletableFuture.allOf(masters).handle((_, _) -> made);
   }
 
-  private void use(@Nullable StatefulRedisClusterConnection<byte[], byte[]> made) {
+  private void use(
+      @Nullable StatefulRedisClusterConnection<byte[], byte[]> made, @Nullable Throwable failure) {
     if (made == null) {
+      whyNot = Failures.inWords(failure);
       var _ = loop.schedule(this::connect, RETRY_MILLIS, TimeUnit.MILLISECONDS);
     } else if (closed) {
       var _ = made.closeAsync();

@@ -154,7 +154,10 @@ final class Lane {
     Flight flight = new Flight(together, shared.slots, shared.epochs, shared.time.monotonicNanos());
     BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
     if (commands == null) {
-      fail(flight, Failure.CONNECTION, new StoreException("there is no connection to Redis", null));
+      fail(
+          flight,
+          Failure.CONNECTION,
+          new StoreException("no connection to Redis: " + link.whyNot(), null));
       return;
     }
     flights.add(flight);

@@ -10,6 +10,9 @@ interface Link {
   /** What to send commands with; null while there is no connection. */
   @Nullable BaseRedisAsyncCommands<byte[], byte[]> commands();
 
+  /** Why there is no connection, for an operator. */
+  String whyNot();
+
   /**
    * Gives the connection up and makes another, to whatever is the master then. What was sent and
    * not answered fails.

@@ -29,6 +29,7 @@ final class SingleLink implements Link {
   private @Nullable StatefulRedisConnection<byte[], byte[]> connection;
   private long retryMillis = FIRST_RETRY_MILLIS;
   private boolean closed;
+  private String whyNot = "not yet";
 
   /**
    * Begins to connect.
@@ -47,6 +48,11 @@ final class SingleLink implements Link {
   public @Nullable BaseRedisAsyncCommands<byte[], byte[]> commands() {
     StatefulRedisConnection<byte[], byte[]> now = connection;
     return now == null ? null : now.async();
+  }
+
+  @Override
+  public String whyNot() {
+    return whyNot;
   }
 
   @Override
@@ -72,11 +78,13 @@ final class SingleLink implements Link {
     var _ =
         client
             .connectAsync(ByteArrayCodec.INSTANCE, uri)
-            .whenComplete((made, failure) -> loop.execute(() -> use(made)));
+            .whenComplete((made, failure) -> loop.execute(() -> use(made, failure)));
   }
 
-  private void use(@Nullable StatefulRedisConnection<byte[], byte[]> made) {
+  private void use(
+      @Nullable StatefulRedisConnection<byte[], byte[]> made, @Nullable Throwable failure) {
     if (made == null) {
+      whyNot = Failures.inWords(failure);
       again();
     } else if (closed) {
       var _ = made.closeAsync();
@@ -96,6 +104,7 @@ final class SingleLink implements Link {
   private void lose(StatefulRedisConnection<byte[], byte[]> lost) {
     if (connection == lost) {
       connection = null;
+      whyNot = "it broke";
       var _ = lost.closeAsync();
       again();
     }

@@ -14,7 +14,8 @@
 --
 -- A request is a byte for its kind and then (numbers are little-endian, d is a double):
 --   0  one charge                         -> the decision
---   1  lease: a charge of a fixed window  -> d units granted, d end of the window, d now
+--   1  lease: a charge of a fixed window  -> d units granted, d end of the window, d now,
+--                                            d units still left
 --   2  give back: a charge with the end of the grant's window as its last number -> nothing
 --   3  reset: H counter                   -> nothing
 --   4  B whether the request was refused elsewhere already, H claims, each B role, H charges, and

@@ -68,7 +68,8 @@ class RedisUrlsTest {
     charge("redis://limits:secret@127.0.0.1:" + redis.port() + "/5", "acl", "+select");
     RedisCounterStore wrong = open("redis://limits:wrong@127.0.0.1:" + redis.port());
     try (wrong) {
-      assertThat(failure(Asked.ask(wrong, "acl", 1))).isNotNull();
+      Asked.await(
+          "told why", () -> failure(Asked.ask(wrong, "acl", 1)).toString().contains("WRONGPASS"));
     }
   }
 
