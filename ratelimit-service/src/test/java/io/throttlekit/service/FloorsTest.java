@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 /** A module uses the modules below it, never beside or above. */
 class FloorsTest {
   private static final String[] DESCRIPTORS = {"io.throttlekit.descriptors.."};
+  private static final String[] REDIS = {"io.throttlekit.redis.."};
   private static final String[] ENVOY = {"io.throttlekit.envoy.."};
   private static final String[] SERVICE = {"io.throttlekit.service.."};
   private static final DescribedPredicate<JavaClass> ENGINE =
@@ -25,6 +26,7 @@ class FloorsTest {
               not(
                   resideInAnyPackage(
                       "io.throttlekit.descriptors..",
+                      "io.throttlekit.redis..",
                       "io.throttlekit.envoy..",
                       "io.throttlekit.service..")));
 
@@ -38,6 +40,7 @@ class FloorsTest {
   void everyFloorIsSeen() {
     assertThat(production.stream().filter(ENGINE)).isNotEmpty();
     assertThat(production.stream().filter(resideInAnyPackage(DESCRIPTORS))).isNotEmpty();
+    assertThat(production.stream().filter(resideInAnyPackage(REDIS))).isNotEmpty();
     assertThat(production.stream().filter(resideInAnyPackage(ENVOY))).isNotEmpty();
     assertThat(production.stream().filter(resideInAnyPackage(SERVICE))).isNotEmpty();
   }
@@ -81,6 +84,21 @@ class FloorsTest {
                             "java.nio..",
                             "org.snakeyaml.engine..",
                             "org.jspecify.."))));
+  }
+
+  @Test
+  void theStoresOnRedisUseOnlyTheEngineLettuceAndNetty() {
+    check(
+        classes()
+            .that()
+            .resideInAnyPackage(REDIS)
+            .should()
+            .onlyDependOnClassesThat(
+                ENGINE
+                    .or(resideInAnyPackage(REDIS))
+                    .or(
+                        resideInAnyPackage(
+                            "java..", "io.lettuce..", "io.netty..", "org.jspecify.."))));
   }
 
   @Test
