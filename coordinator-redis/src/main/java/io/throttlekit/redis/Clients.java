@@ -5,6 +5,9 @@ import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.SslVerifyMode;
+import io.lettuce.core.StaticCredentialsProvider;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -16,6 +19,7 @@ import io.netty.channel.EventLoop;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timer;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,10 +47,29 @@ final class Clients {
     for (String url : urls) {
       RedisURI uri = RedisURI.create(url.strip());
       uri.setTimeout(Duration.ofMillis(settings.connectTimeoutMillis()));
-      uri.getSentinels().forEach(each -> each.setTimeout(uri.getTimeout()));
+      RedisAccess.Tls tls = settings.access().tls();
+      if (uri.isSsl() && tls != null) {
+        uri.setVerifyPeer(tls.verifyHost() ? SslVerifyMode.FULL : SslVerifyMode.CA);
+      }
+      uri.getSentinels().forEach(this::enterSentinel);
       uris.add(uri);
     }
     this.timer = new HashedWheelTimer(new DefaultThreadFactory("redis-timer", true));
+  }
+
+  private void enterSentinel(RedisURI sentinel) {
+    RedisAccess access = settings.access();
+    sentinel.setTimeout(Duration.ofMillis(settings.connectTimeoutMillis()));
+    if (!access.sentinelPassword().isEmpty()) {
+      sentinel.setCredentialsProvider(
+          new StaticCredentialsProvider(
+              access.sentinelUser().isEmpty() ? null : access.sentinelUser(),
+              access.sentinelPassword().toCharArray()));
+    }
+    RedisAccess.Tls tls = access.tls();
+    if (sentinel.isSsl() && tls != null) {
+      sentinel.setVerifyPeer(tls.verifyHost() ? SslVerifyMode.FULL : SslVerifyMode.CA);
+    }
   }
 
   boolean useUnixSocket() {
@@ -104,6 +127,10 @@ final class Clients {
   }
 
   private ClientOptions.Builder options(ClientOptions.Builder options) {
+    RedisAccess.Tls tls = settings.access().tls();
+    if (tls != null) {
+      options.sslOptions(sslOptions(tls));
+    }
     return options
         .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
         .replayFilter(_ -> true) // nothing is sent twice: it would be counted twice
@@ -114,5 +141,19 @@ final class Clients {
                 .tcpNoDelay(!useUnixSocket())
                 .keepAlive(!useUnixSocket())
                 .build());
+  }
+
+  private static SslOptions sslOptions(RedisAccess.Tls tls) {
+    SslOptions.Builder options = SslOptions.builder().jdkSslProvider();
+    Path ca = tls.ca();
+    if (ca != null) {
+      options.trustManager(ca.toFile());
+    }
+    Path certificate = tls.certificate();
+    Path key = tls.key();
+    if (certificate != null && key != null) {
+      options.keyManager(certificate.toFile(), key.toFile(), new char[0]);
+    }
+    return options.build();
   }
 }

@@ -31,7 +31,7 @@ final class Flight {
     this.keys = new byte[1 + requests.counters().size()][];
     keys[0] = slots.epochKey(slot);
     for (int i = 1; i < keys.length; i++) {
-      keys[i] = KeyText.of(requests.counters().get(i - 1));
+      keys[i] = slots.key(requests.counters().get(i - 1));
     }
   }
 

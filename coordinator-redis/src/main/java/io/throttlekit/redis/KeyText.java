@@ -1,10 +1,11 @@
 package io.throttlekit.redis;
 
 import io.throttlekit.CounterKey;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * The key in Redis of a counter: the version of the format and the counter's text.
+ * The key in Redis of a counter: a prefix, the version of the format and the counter's text.
  *
  * <p>UTF-8, but with half a surrogate pair encoded like any other character, so that different
  * counters have different keys.
@@ -15,17 +16,28 @@ final class KeyText {
 
   private static final int MAX_BYTES_PER_CHAR = 3;
 
-  private KeyText() {}
+  private final byte[] before;
 
-  static byte[] of(CounterKey key) {
+  /**
+   * @param prefix of every key, before the version
+   */
+  KeyText(String prefix) {
+    this.before = (prefix + VERSION).getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** The key of something that is no counter. */
+  byte[] of(String name) {
+    byte[] rest = name.getBytes(StandardCharsets.UTF_8);
+    byte[] bytes = Arrays.copyOf(before, before.length + rest.length);
+    System.arraycopy(rest, 0, bytes, before.length, rest.length);
+    return bytes;
+  }
+
+  byte[] of(CounterKey key) {
     String text = key.toString();
     int length = text.length();
-    byte[] bytes = new byte[VERSION.length() + length];
-    int at = 0;
-    while (at < VERSION.length()) {
-      bytes[at] = (byte) VERSION.charAt(at);
-      at++;
-    }
+    byte[] bytes = Arrays.copyOf(before, before.length + length);
+    int at = before.length;
     for (int i = 0; i < length; i++) {
       char c = text.charAt(i);
       if (c >= 0x80) {

@@ -56,7 +56,8 @@ public final class RedisCounterStore implements CounterStore {
       @Nullable EventLoopGroup group,
       @Nullable TimeSource storeClock) {
     this.time = time;
-    this.slots = settings.cluster() ? Slots.ofCluster() : Slots.none();
+    KeyText keys = new KeyText(settings.access().keyPrefix());
+    this.slots = settings.cluster() ? Slots.ofCluster(keys) : Slots.none(keys);
     this.deadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.deadlineMillis());
     this.leaseDeadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.leaseDeadlineMillis());
     this.health =

@@ -7,6 +7,7 @@ package io.throttlekit.redis;
  *     {@code redis-sentinel://[password@]host[:port][,host…][/database]#master} or {@code
  *     redis-socket:///path[?database=n]}; of a Cluster, comma-separated URLs of some of its nodes
  * @param cluster whether it is a Redis Cluster
+ * @param access what is needed to enter it, beside what the URL says
  * @param deadlineMillis how long an acquire, peek or reset may take, from 1
  * @param leaseDeadlineMillis how long a lease or giving back may take, from 1; a connection that
  *     answers nothing for so long is made anew
@@ -21,6 +22,7 @@ package io.throttlekit.redis;
 public record RedisSettings(
     String url,
     boolean cluster,
+    RedisAccess access,
     long deadlineMillis,
     long leaseDeadlineMillis,
     int maxBatch,
@@ -45,12 +47,12 @@ public record RedisSettings(
 
   /** One Redis, or one behind Sentinels, with the usual deadlines: 5 ms, and 2 s for leases. */
   public static RedisSettings of(String url) {
-    return new RedisSettings(url, false, 5, 2_000, 64, 2, 5, 100, 1_000);
+    return new RedisSettings(url, false, RedisAccess.plain(), 5, 2_000, 64, 2, 5, 100, 1_000);
   }
 
   /** A Redis Cluster, with the usual deadlines. */
   public static RedisSettings ofCluster(String urls) {
-    return new RedisSettings(urls, true, 5, 2_000, 64, 2, 5, 100, 1_000);
+    return new RedisSettings(urls, true, RedisAccess.plain(), 5, 2_000, 64, 2, 5, 100, 1_000);
   }
 
   /** The same with other deadlines. */
@@ -58,6 +60,7 @@ public record RedisSettings(
     return new RedisSettings(
         url,
         cluster,
+        access,
         acquireMillis,
         leaseMillis,
         maxBatch,
@@ -72,10 +75,26 @@ public record RedisSettings(
     return new RedisSettings(
         url,
         cluster,
+        access,
         deadlineMillis,
         leaseDeadlineMillis,
         batch,
         inFlight,
+        failuresToOpen,
+        probeEveryMillis,
+        connectTimeoutMillis);
+  }
+
+  /** The same, entered in another way. */
+  public RedisSettings withAccess(RedisAccess other) {
+    return new RedisSettings(
+        url,
+        cluster,
+        other,
+        deadlineMillis,
+        leaseDeadlineMillis,
+        maxBatch,
+        maxInFlight,
         failuresToOpen,
         probeEveryMillis,
         connectTimeoutMillis);
@@ -86,6 +105,7 @@ public record RedisSettings(
     return new RedisSettings(
         url,
         cluster,
+        access,
         deadlineMillis,
         leaseDeadlineMillis,
         maxBatch,

@@ -130,7 +130,7 @@ class RedisClusterTest {
   }
 
   private static int slot(String user) {
-    return Slots.ofCluster().of(key(FIVE, user));
+    return Slots.ofCluster(new KeyText("")).of(key(FIVE, user));
   }
 
   private static Claim enforced(String user, long cost) {

@@ -5,8 +5,11 @@ import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.redis.RedisAccess;
 import io.throttlekit.redis.RedisCounterStore;
 import io.throttlekit.redis.RedisSettings;
+import io.throttlekit.service.config.Login;
+import io.throttlekit.service.config.StoreAccess;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.telemetry.StoreMetrics;
@@ -18,6 +21,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The Redis that this process shares with others, and the tiers in front of it.
@@ -132,6 +136,7 @@ public final class SharedStore implements AutoCloseable {
     return new RedisSettings(
         RedisUrl.of(config.address(), config.access().login()),
         config.address() instanceof StoreAddress.Cluster,
+        access(config),
         deadlines.call().toMillis(),
         deadlines.lease().toMillis(),
         MAX_BATCH,
@@ -139,5 +144,21 @@ public final class SharedStore implements AutoCloseable {
         config.breaker().failures(),
         config.breaker().probeAfter().toMillis(),
         deadlines.connect().toMillis());
+  }
+
+  private static RedisAccess access(StoreConfig config) {
+    Login sentinel = config.access().sentinelLogin();
+    return new RedisAccess(
+        config.keyPrefix(), tls(config.access().tls()), sentinel.user(), sentinel.password());
+  }
+
+  private static RedisAccess.@Nullable Tls tls(StoreAccess.@Nullable StoreTls tls) {
+    if (tls == null) {
+      return null;
+    }
+    StoreAccess.ClientCertificate client = tls.client();
+    return client == null
+        ? new RedisAccess.Tls(tls.ca(), null, null, tls.verifyHost())
+        : new RedisAccess.Tls(tls.ca(), client.certificate(), client.key(), tls.verifyHost());
   }
 }
