@@ -164,7 +164,8 @@ public final class RateLimitService {
     SharedStore shared =
         new SharedStore(config.store(), loops, telemetry.meter(), time, this::storeReachable);
     store = shared;
-    return DecisionPath.shared(config, policies, shared, telemetry, time, loops);
+    return DecisionPath.shared(
+        config, policies, shared.tiers(), shared.metrics(), telemetry, time, loops);
   }
 
   private void greetStore() {

@@ -9,11 +9,12 @@ import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
-import io.throttlekit.service.store.SharedStore;
 import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.service.telemetry.Telemetry;
+import io.throttlekit.service.telemetry.TierMetrics;
 import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.tier.Tiers;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -52,19 +53,20 @@ public record DecisionPath(
   public static DecisionPath shared(
       ServiceConfig config,
       PolicyStore policies,
-      SharedStore store,
+      Tiers tiers,
+      TierMetrics tierMetrics,
       Telemetry telemetry,
       TimeSource time,
-      EventLoopGroup loops) {
-    RateLimitMetrics metrics = metrics(config, policies, telemetry, store.tiers()::cells, () -> 0);
+      @Nullable EventLoopGroup loops) {
+    RateLimitMetrics metrics = metrics(config, policies, telemetry, tiers::cells, () -> 0);
     Admission admission =
         new StoreAdmission(
             policies::book,
-            store.tiers(),
+            tiers,
             config.compatibility(),
             config.store().cachedDenyDefault(),
             metrics,
-            store.metrics());
+            tierMetrics);
     return new DecisionPath(config, frontEnd(config, admission), metrics, time, loops);
   }
 

@@ -35,6 +35,20 @@ final class Traffic {
             - {key: user, rate_limit: {unit: second, requests_per_unit: 100}}
       """;
 
+  /**
+   * The policies of the warm-up.
+   *
+   * @param shared whether the service shares its counters, and so has tiers
+   */
+  static String policies(boolean shared) {
+    return shared
+        ? POLICIES
+            .replace("requests_per_unit: 1000000}", "requests_per_unit: 1000000, tier: leased}")
+            .replace("requests_per_unit: 1}", "requests_per_unit: 1, tier: cached_deny}")
+            .replace("1000000000}", "1000000000, tier: leased, lease: {size: 100}}")
+        : POLICIES;
+  }
+
   private static final int USERS = 2_000;
   private static final int TRACES = 16;
 

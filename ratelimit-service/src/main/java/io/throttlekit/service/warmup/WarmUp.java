@@ -7,6 +7,7 @@ import io.throttlekit.descriptors.LoadResult;
 import io.throttlekit.descriptors.PolicyLoader;
 import io.throttlekit.descriptors.PolicySource;
 import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.config.WarmUpConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.server.DecisionPath;
@@ -14,7 +15,11 @@ import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
 import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.Telemetry;
+import io.throttlekit.service.telemetry.TierMetrics;
 import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.tier.TierListener;
+import io.throttlekit.tier.TierSettings;
+import io.throttlekit.tier.Tiers;
 import java.io.IOException;
 import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
@@ -55,6 +60,7 @@ public final class WarmUp {
 
   private final ServiceConfig config;
   private final boolean traced;
+  private final boolean shared;
   private final TimeSource time;
   private final CountDownLatch stopped;
 
@@ -65,6 +71,7 @@ public final class WarmUp {
    */
   public WarmUp(ServiceConfig config, TimeSource time, CountDownLatch stopped) {
     this.config = ScratchConfig.of(config, LARGEST_BURST);
+    this.shared = !config.store().address().inMemory();
     this.traced = config.telemetry().tracing();
     this.time = time;
     this.stopped = stopped;
@@ -122,17 +129,27 @@ public final class WarmUp {
     PolicyStore policies = new PolicyStore();
     LoadResult loaded =
         new PolicyLoader(new LoadOptions(true))
-            .load(List.of(new PolicySource("warm-up", Traffic.POLICIES)));
+            .load(List.of(new PolicySource("warm-up", Traffic.policies(shared))));
     policies.loaded(Objects.requireNonNull(loaded.book()), loaded.problems(), time.wallMillis());
     return policies;
   }
 
   private int serve(PolicyStore policies, Traffic traffic, int requests, long end) {
     InMemoryStore counters = new InMemoryStore(time, COUNTERS);
-    try (Telemetry telemetry = Telemetry.start(config.telemetry())) {
-      GrpcServer server =
-          DecisionPath.inMemory(config, policies, counters, telemetry, time)
-              .server(config.grpc(), new Health(), tracing());
+    try (Telemetry telemetry = Telemetry.start(config.telemetry());
+        Tiers tiers = tiers(counters)) {
+      DecisionPath path =
+          shared
+              ? DecisionPath.shared(
+                  config,
+                  policies,
+                  tiers,
+                  new TierMetrics(telemetry.meter()),
+                  telemetry,
+                  time,
+                  null)
+              : DecisionPath.inMemory(config, policies, counters, telemetry, time);
+      GrpcServer server = path.server(config.grpc(), new Health(), tracing());
       server.start();
       try {
         return round(server.port(), traffic, requests, end);
@@ -140,6 +157,15 @@ public final class WarmUp {
         server.stop();
       }
     }
+  }
+
+  /** The tiers that the real ones are like, over counters that nobody shares. */
+  private Tiers tiers(InMemoryStore counters) {
+    StoreConfig store = config.store();
+    TierSettings settings =
+        new TierSettings(
+            store.maxLeaseCells(), store.deadlines().decision().toNanos(), store.localShare());
+    return new Tiers(counters, time, (_, _) -> {}, settings, TierListener.NONE);
   }
 
   /** All clients connect, ask and leave; how many requests were answered. */
