@@ -14,35 +14,41 @@ final class Comparison {
   }
 
   ComparisonReport run(Contender noOp, Contender service) throws IOException, InterruptedException {
-    List<Contender> both = List.of(noOp, service);
-    for (Contender contender : both) {
+    int half = measure(List.of(noOp, service));
+    long warmUpAnswers = Math.min(noOp.warmUpAnswers(), service.warmUpAnswers());
+    return new ComparisonReport(
+        noOp.figures(), service.figures(), plan.rounds(), half, warmUpAnswers);
+  }
+
+  /** Measures each; returns the rate that was offered to all of them for latency. */
+  int measure(List<Contender> all) throws IOException, InterruptedException {
+    for (Contender contender : all) {
       contender.warmUp(closedLoop, plan.warmUp());
     }
-    long warmUpAnswers = Math.min(noOp.warmUpAnswers(), service.warmUpAnswers());
     for (int round = 0; round < plan.rounds(); round++) {
-      for (Contender contender : inTurn(both, round)) {
+      for (Contender contender : inTurn(all, round)) {
         contender.saturate(closedLoop, plan.roundTime());
       }
     }
-    OpenLoop half = new OpenLoop(halfLoad(noOp, service));
-    for (Contender contender : both) {
+    OpenLoop half = new OpenLoop(halfLoad(all));
+    for (Contender contender : all) {
       contender.warmUp(half, plan.roundTime()); // the sender's own code is cold
     }
     for (int round = 0; round < plan.rounds(); round++) {
-      for (Contender contender : inTurn(both, round)) {
+      for (Contender contender : inTurn(all, round)) {
         contender.offerSteadily(half, plan.roundTime());
       }
     }
-    for (Contender contender : both) {
+    for (Contender contender : all) {
       contender.countAllocations(closedLoop, plan.roundTime());
     }
-    return new ComparisonReport(
-        noOp.figures(), service.figures(), plan.rounds(), half.perSecond(), warmUpAnswers);
+    return half.perSecond();
   }
 
-  /** The same rate for both: half of what the slower one can do. */
-  private static int halfLoad(Contender noOp, Contender service) {
-    return Math.max(1, (int) (Math.min(noOp.peakPerSecond(), service.peakPerSecond()) / 2));
+  /** The same rate for all: half of what the slowest can do. */
+  private static int halfLoad(List<Contender> all) {
+    double slowest = all.stream().mapToDouble(Contender::peakPerSecond).min().orElse(0);
+    return Math.max(1, (int) (slowest / 2));
   }
 
   private static List<Contender> inTurn(List<Contender> contenders, int round) {

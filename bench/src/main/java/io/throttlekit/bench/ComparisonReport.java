@@ -20,6 +20,12 @@ record ComparisonReport(
   /** A JVM is at 0.8 of its peak after some 270,000 requests, whatever time they take. */
   private static final long WARM = 300_000;
 
+  /** The head of a table of {@link #row}s. */
+  static final String HEADER =
+      "| server | decisions/s | µs CPU | µs CPU at half load | p50 ms at half load | p99 ms at"
+          + " half load | bytes allocated | MB resident |\n"
+          + "|---|---|---|---|---|---|---|---|\n";
+
   /** Whether the figures are the servers', not their compilers'. */
   boolean warm() {
     return warmUpAnswers >= WARM;
@@ -47,9 +53,7 @@ record ComparisonReport(
             ? ""
             : "NOT WARM: after %,d requests these figures are the compiler's, not the service's.%n%n"
                 .formatted(warmUpAnswers))
-        + "| server | decisions/s | µs CPU | µs CPU at half load | p50 ms at half load | p99 ms at"
-        + " half load | bytes allocated | MB resident |\n"
-        + "|---|---|---|---|---|---|---|---|\n"
+        + HEADER
         + row(noOp)
         + row(service)
         + "\n"
@@ -67,7 +71,8 @@ record ComparisonReport(
             Target.jsonArray(targets()));
   }
 
-  private static String row(ServerFigures f) {
+  /** A row of a Markdown table. */
+  static String row(ServerFigures f) {
     return String.format(
         Locale.ROOT,
         "| %s | %,.0f | %.2f | %.2f | %.3f | %.3f | %,.0f | %.0f |%n",
@@ -81,7 +86,8 @@ record ComparisonReport(
         f.residentBytes() / 1e6);
   }
 
-  private static String json(ServerFigures f) {
+  /** A JSON object. */
+  static String json(ServerFigures f) {
     return String.format(
         Locale.ROOT,
         "{\"name\":\"%s\",\"per_second\":%.0f,\"cpu_micros\":%.3f,\"half_load_cpu_micros\":%.3f,"

@@ -8,6 +8,7 @@ import java.util.List;
 /** One of the servers that are compared, and what was measured of it so far. */
 final class Contender implements AutoCloseable {
   private final ServerProcess server;
+  private final MeasuredLoad.Meter meter;
   private final Connections connections;
   private final Requests requests;
   private final List<MeasuredLoad> saturated = new ArrayList<>();
@@ -16,7 +17,15 @@ final class Contender implements AutoCloseable {
   private double allocatedBytes = Double.NaN;
 
   Contender(ServerProcess server, ComparisonPlan plan) {
+    this(server, server::usage, plan);
+  }
+
+  /**
+   * @param meter reads what the server uses, with whatever it needs beside it
+   */
+  Contender(ServerProcess server, MeasuredLoad.Meter meter, ComparisonPlan plan) {
     this.server = server;
+    this.meter = meter;
     this.connections = new Connections(server.target(), plan.connections());
     this.requests = new Requests(plan.keys());
   }
@@ -67,7 +76,7 @@ final class Contender implements AutoCloseable {
 
   private MeasuredLoad measure(Load load, Duration time) throws IOException, InterruptedException {
     MeasuredLoad measured =
-        MeasuredLoad.of(server::usage, load, connections, requests, Bounds.lasting(time));
+        MeasuredLoad.of(meter, load, connections, requests, Bounds.lasting(time));
     System.err.println(server.name() + ": " + measured);
     return measured;
   }

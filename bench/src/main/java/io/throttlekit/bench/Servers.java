@@ -37,12 +37,22 @@ record Servers(Path program, Path folder) {
 
   /** The service with counters in memory, on free ports, and with settings of its own. */
   ServerProcess service(Map<String, String> environment) throws IOException {
+    return service("service", "policies.yaml", environment);
+  }
+
+  /**
+   * The service by a policy of its own.
+   *
+   * @param name what reports call it
+   * @param policies a resource beside this class
+   */
+  ServerProcess service(String name, String policies, Map<String, String> environment)
+      throws IOException {
     List<String> command = new ArrayList<>();
-    command.addAll(
-        List.of(program.toString(), "serve", "--policies", copy("policies.yaml").toString()));
+    command.addAll(List.of(program.toString(), "serve", "--policies", copy(policies).toString()));
     command.addAll(List.of("--config", copy("service.yaml").toString()));
     command.addAll(List.of("--grpc-port", "0", "--http-port", "0", "--debug-port", "0"));
-    return ServerProcess.start("service", command, environment, log("service"));
+    return ServerProcess.start(name, command, environment, log(name));
   }
 
   /** The server that decides nothing, on a JVM with the given options. */

@@ -1,0 +1,69 @@
+package io.throttlekit.bench;
+
+import io.throttlekit.redis.RedisProcess;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Measures what a decision costs that several processes share: by leases and strictly, over one
+ * Redis, beside counters in memory and a server that decides nothing. The CPU of Redis counts.
+ */
+final class StoreComparison {
+  static final Set<String> OPTIONS = ServiceComparison.OPTIONS;
+
+  private StoreComparison() {}
+
+  /** The options of {@link ServiceComparison}; prints Markdown tables, then one line of JSON. */
+  public static void main(String[] args) throws InterruptedException {
+    System.exit(Program.start(StoreComparison::read, OPTIONS, System.err, args));
+  }
+
+  static Program read(Arguments arguments) {
+    arguments.noWords();
+    ComparisonPlan plan = ComparisonPlan.from(arguments);
+    Servers servers = Servers.from(arguments);
+    return () -> compare(plan, servers);
+  }
+
+  private static void compare(ComparisonPlan plan, Servers servers)
+      throws IOException, InterruptedException {
+    try (RedisProcess redis = RedisProcess.start()) {
+      // A closed loop fills every queue: the deadline of a quiet network would end some calls.
+      Map<String, String> store =
+          Map.of(
+              "THROTTLEKIT_STORE_URI", redis.url(),
+              "THROTTLEKIT_STORE_DEADLINE", "10s",
+              "THROTTLEKIT_STORE_DECISION_DEADLINE", "10s");
+      try (ServerProcess inMemory = servers.service("memory", "policies.yaml", Map.of());
+          Contender memory = new Contender(inMemory, plan);
+          ServerProcess nothing = servers.noOp(Servers.jvmOptions(inMemory.arguments()));
+          Contender noOp = new Contender(nothing, plan);
+          ServerProcess leasing = servers.service("leased", "leased.yaml", store);
+          Contender leased = new Contender(leasing, with(redis, leasing), plan);
+          ServerProcess asking = servers.service("strict", "policies.yaml", store);
+          Contender strict = new Contender(asking, with(redis, asking), plan)) {
+        int half = new Comparison(plan).measure(List.of(noOp, memory, leased, strict));
+        StoreReport report =
+            new StoreReport(
+                noOp.figures(),
+                memory.figures(),
+                leased.figures(),
+                strict.figures(),
+                plan.rounds(),
+                half);
+        System.out.println(report.table());
+        System.out.println(report.json());
+      }
+    }
+  }
+
+  private static MeasuredLoad.Meter with(RedisProcess redis, ServerProcess server) {
+    return () -> {
+      ProcessUsage service = server.usage();
+      long cpuNanos = service.cpuNanos() + redis.cpuMicros() * 1_000;
+      return new ProcessUsage(cpuNanos, service.residentBytes());
+    };
+  }
+}
