@@ -34,8 +34,8 @@ final class StoreComparison {
       Map<String, String> store =
           Map.of(
               "THROTTLEKIT_STORE_URI", redis.url(),
-              "THROTTLEKIT_STORE_DEADLINE", "10s",
-              "THROTTLEKIT_STORE_DECISION_DEADLINE", "10s");
+              "THROTTLEKIT_STORE_DEADLINE", "1s",
+              "THROTTLEKIT_STORE_DECISION_DEADLINE", "1s");
       try (ServerProcess inMemory = servers.service("memory", "policies.yaml", Map.of());
           Contender memory = new Contender(inMemory, plan);
           ServerProcess nothing = servers.noOp(Servers.jvmOptions(inMemory.arguments()));

@@ -36,7 +36,9 @@ final class TieredRequest implements LeaseWaiter {
   /** Leases to wait for; 0 while somebody works on this request. */
   private int awaited;
 
-  private boolean first = true;
+  /** Whether its costs have not been counted as demand yet. */
+  private boolean first;
+
   private boolean waited;
 
   /** A lease came too late, so that what lacks units is for the store to decide. */
@@ -45,8 +47,12 @@ final class TieredRequest implements LeaseWaiter {
   /** A lease did not come, so that what lacks units is decided by its {@link Outage}. */
   private boolean leasesFail;
 
-  TieredRequest(Tiers tiers, List<TieredClaim> claims, Tiers.Later later) {
+  /**
+   * @param first whether no cell was asked before
+   */
+  TieredRequest(Tiers tiers, List<TieredClaim> claims, boolean first, Tiers.Later later) {
     this.tiers = tiers;
+    this.first = first;
     this.later = later;
     this.standing = new Standing(claims);
     this.takenFrom = new @Nullable LeaseCell[standing.size()];

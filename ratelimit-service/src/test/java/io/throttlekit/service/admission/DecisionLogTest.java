@@ -26,10 +26,10 @@ class DecisionLogTest {
       service.ask("other", 1, charge("one"));
       assertThat(logged.lines())
           .containsExactly(
-              "FINE d: admitted; one=v: rule one, 0 of 1 left",
-              "FINE d: refused; one=v: rule one over its limit, 0 of 1 left",
+              "FINE d: admitted; one=v: rule one, 0 of 1 left (memory)",
+              "FINE d: refused; one=v: rule one over its limit, 0 of 1 left (memory)",
               "FINE d: refused; free=v: rule free without a limit; none=v: no rule; one=v: rule one"
-                  + " over its limit, 0 of 1 left",
+                  + " over its limit, 0 of 1 left (memory)",
               "FINE other: admitted; one=v: no rule");
     }
   }
