@@ -19,7 +19,7 @@ class UpToDateTest {
   private static final String COMPILED =
       "target/maven-status/maven-compiler-plugin/compile/default-compile/inputFiles.lst";
   private static final String[] MODULES = {
-    "throttlekit", "descriptors", "envoy-config", "ratelimit-service"
+    "throttlekit", "coordinator-redis", "descriptors", "envoy-config", "ratelimit-service"
   };
 
   @TempDir private Path folder;

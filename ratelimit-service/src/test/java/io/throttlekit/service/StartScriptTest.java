@@ -51,7 +51,9 @@ class StartScriptTest {
     Path target = home.resolve("ratelimit-service/target");
     Files.createDirectories(target.resolve("lib"));
     Files.createFile(target.resolve(".built"));
-    maven("echo BUILDING; mkdir -p throttlekit/target descriptors/target envoy-config/target");
+    maven(
+        "echo BUILDING; mkdir -p throttlekit/target coordinator-redis/target descriptors/target"
+            + " envoy-config/target");
     assertThat(run()).contains("BUILDING\n").contains("there is no ratelimit-service jar in");
   }
 
