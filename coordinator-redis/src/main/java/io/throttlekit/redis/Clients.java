@@ -47,10 +47,7 @@ final class Clients {
     for (String url : urls) {
       RedisURI uri = RedisURI.create(url.strip());
       uri.setTimeout(Duration.ofMillis(settings.connectTimeoutMillis()));
-      RedisAccess.Tls tls = settings.access().tls();
-      if (uri.isSsl() && tls != null) {
-        uri.setVerifyPeer(tls.verifyHost() ? SslVerifyMode.FULL : SslVerifyMode.CA);
-      }
+      holdToTls(uri);
       uri.getSentinels().forEach(this::enterSentinel);
       uris.add(uri);
     }
@@ -66,9 +63,13 @@ final class Clients {
               access.sentinelUser().isEmpty() ? null : access.sentinelUser(),
               access.sentinelPassword().toCharArray()));
     }
-    RedisAccess.Tls tls = access.tls();
-    if (sentinel.isSsl() && tls != null) {
-      sentinel.setVerifyPeer(tls.verifyHost() ? SslVerifyMode.FULL : SslVerifyMode.CA);
+    holdToTls(sentinel);
+  }
+
+  private void holdToTls(RedisURI uri) {
+    RedisAccess.Tls tls = settings.access().tls();
+    if (uri.isSsl() && tls != null) {
+      uri.setVerifyPeer(tls.verifyHost() ? SslVerifyMode.FULL : SslVerifyMode.CA);
     }
   }
 

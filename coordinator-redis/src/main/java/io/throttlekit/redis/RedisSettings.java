@@ -85,21 +85,6 @@ public record RedisSettings(
         connectTimeoutMillis);
   }
 
-  /** The same, entered in another way. */
-  public RedisSettings withAccess(RedisAccess other) {
-    return new RedisSettings(
-        url,
-        cluster,
-        other,
-        deadlineMillis,
-        leaseDeadlineMillis,
-        maxBatch,
-        maxInFlight,
-        failuresToOpen,
-        probeEveryMillis,
-        connectTimeoutMillis);
-  }
-
   /** The same with another circuit breaker. */
   public RedisSettings withBreaker(int failures, long probeMillis) {
     return new RedisSettings(

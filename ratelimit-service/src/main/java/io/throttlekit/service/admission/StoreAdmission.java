@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. A request is decided by one policy book, however often that is exchanged.
  */
 public final class StoreAdmission implements Admission {
+  private static final Tier CACHED_DENY = new Tier.CachedDeny();
+
   private final Supplier<@Nullable PolicyBook> policies;
   private final Tiers tiers;
   private final CompatibilityConfig compatibility;
@@ -85,7 +87,7 @@ public final class StoreAdmission implements Admission {
 
   private Tier tierOf(Rule rule) {
     boolean remembers = cachedDenyDefault && rule.tier() instanceof Tier.Strict;
-    return remembers && !rule.overdraft() ? new Tier.CachedDeny() : rule.tier();
+    return remembers && !rule.overdraft() ? CACHED_DENY : rule.tier();
   }
 
   private static Outage outageOf(OnOutage onOutage) {

@@ -137,18 +137,18 @@ public final class WarmUp {
   private int serve(PolicyStore policies, Traffic traffic, int requests, long end) {
     InMemoryStore counters = new InMemoryStore(time, COUNTERS);
     try (Telemetry telemetry = Telemetry.start(config.telemetry());
-        Tiers tiers = tiers(counters)) {
+        Tiers tiers = shared ? tiers(counters) : null) {
       DecisionPath path =
-          shared
-              ? DecisionPath.shared(
+          tiers == null
+              ? DecisionPath.inMemory(config, policies, counters, telemetry, time)
+              : DecisionPath.shared(
                   config,
                   policies,
                   tiers,
                   new TierMetrics(telemetry.meter()),
                   telemetry,
                   time,
-                  null)
-              : DecisionPath.inMemory(config, policies, counters, telemetry, time);
+                  null);
       GrpcServer server = path.server(config.grpc(), new Health(), tracing());
       server.start();
       try {
