@@ -76,7 +76,7 @@ final class LeaseCell extends Keyed {
 
   private long askAgainNanos;
 
-  /** What was asked for last. */
+  /** What was asked for last, without what only a larger cost wanted. */
   private long batch;
 
   private boolean leasing;
@@ -185,7 +185,7 @@ final class LeaseCell extends Keyed {
 
   /** Ends a lease and credits what it granted: here, once, and nowhere else. */
   synchronized Completed complete(long wanted, Grant grant, long askedNanos, long answeredNanos) {
-    batch = wanted;
+    batch = Math.min(wanted, sizer.size(0, Math.max(1, window.limit())));
     roll(answeredNanos);
     boolean coupled = options.windowCoupled();
     learnWindow(grant, askedNanos, answeredNanos);

@@ -130,6 +130,14 @@ class LeaseCellTest {
   }
 
   @Test
+  void whatALargeCostLeasedAndLeftIsCarriedOverAsABatchIs() {
+    LeaseCell carrying = cell(false, new FixedSizer(10));
+    assertThat(carrying.beginLease(30, 0)).isEqualTo(30);
+    carrying.complete(30, new Grant(30, END, 0, 70), 0, 0); // whoever asked has gone
+    assertThat(carrying.retire(ms(END)).units()).isEqualTo(9);
+  }
+
+  @Test
   void aGrantThatComesAfterItsWindowIsCarriedOverWithWhatThereWas() {
     LeaseCell carrying = cell(false, new FixedSizer(10));
     lease(carrying, new Grant(5, END, 0, 90), 0, 0);
