@@ -19,11 +19,11 @@ import io.netty.channel.EventLoop;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timer;
 import io.netty.util.concurrent.DefaultThreadFactory;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Lettuce's clients, one for each event loop, and what they share. */
 final class Clients {
@@ -34,15 +34,18 @@ final class Clients {
   private final List<RedisURI> uris = new ArrayList<>();
   private final List<AbstractRedisClient> clients = new ArrayList<>();
   private final List<ClientResources> resources = new ArrayList<>();
+  private final @Nullable SslOptions ssl;
   private final Timer timer;
 
   /**
    * Clients for what the settings name.
    *
-   * @throws IllegalArgumentException when the URL is none of Redis
+   * @throws IllegalArgumentException when the URL is none of Redis, or a file of TLS is not good
    */
   Clients(RedisSettings settings) {
     this.settings = settings;
+    RedisAccess.Tls tls = settings.access().tls();
+    this.ssl = tls == null ? null : TlsFiles.options(tls);
     String[] urls = settings.cluster() ? settings.url().split(",") : new String[] {settings.url()};
     for (String url : urls) {
       RedisURI uri = RedisURI.create(url.strip());
@@ -128,9 +131,8 @@ final class Clients {
   }
 
   private ClientOptions.Builder options(ClientOptions.Builder options) {
-    RedisAccess.Tls tls = settings.access().tls();
-    if (tls != null) {
-      options.sslOptions(sslOptions(tls));
+    if (ssl != null) {
+      options.sslOptions(ssl);
     }
     return options
         .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
@@ -142,19 +144,5 @@ final class Clients {
                 .tcpNoDelay(!useUnixSocket())
                 .keepAlive(!useUnixSocket())
                 .build());
-  }
-
-  private static SslOptions sslOptions(RedisAccess.Tls tls) {
-    SslOptions.Builder options = SslOptions.builder().jdkSslProvider();
-    Path ca = tls.ca();
-    if (ca != null) {
-      options.trustManager(ca.toFile());
-    }
-    Path certificate = tls.certificate();
-    Path key = tls.key();
-    if (certificate != null && key != null) {
-      options.keyManager(certificate.toFile(), key.toFile(), new char[0]);
-    }
-    return options.build();
   }
 }

@@ -5,6 +5,9 @@ import io.throttlekit.store.CircuitBreaker;
 
 /** Tells the circuit breaker and the listener how calls went. Thread-safe. */
 final class Health {
+  /** Why a call is not sent. */
+  static final String NOT_ASKED = "Redis does not answer, so it is not asked";
+
   private final CircuitBreaker breaker;
   private final RedisListener listener;
 
@@ -18,7 +21,7 @@ final class Health {
     if (breaker.allows()) {
       return true;
     }
-    listener.failed(1, Failure.OPEN);
+    listener.failed(1, Failure.OPEN, NOT_ASKED);
     return false;
   }
 
@@ -38,10 +41,14 @@ final class Health {
     }
   }
 
-  /** Requests failed together, which counts as one failure. */
-  void failed(int requests, Failure why) {
+  /**
+   * Requests failed together, which counts as one failure.
+   *
+   * @param inWords what happened, for an operator
+   */
+  void failed(int requests, Failure why, String inWords) {
     if (requests > 0) {
-      listener.failed(requests, why);
+      listener.failed(requests, why, inWords);
     }
     if (breaker.failed()) {
       listener.down();

@@ -154,10 +154,7 @@ final class Lane {
     Flight flight = new Flight(together, shared.slots, shared.epochs, shared.time.monotonicNanos());
     BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
     if (commands == null) {
-      fail(
-          flight,
-          Failure.CONNECTION,
-          new StoreException("no connection to Redis: " + link.whyNot(), null));
+      fail(flight, Failure.CONNECTION, "no connection to Redis: " + link.whyNot(), null);
       return;
     }
     flights.add(flight);
@@ -210,20 +207,17 @@ final class Lane {
       if (error.startsWith("READONLY")) {
         link.renew(); // it is no longer the master
       }
-      fail(
-          flight,
-          told ? Failure.ERROR : Failure.CONNECTION,
-          new StoreException("Redis: " + error, failure));
+      fail(flight, told ? Failure.ERROR : Failure.CONNECTION, "Redis: " + error, failure);
     }
     pump();
   }
 
-  private void fail(Flight flight, Failure why, StoreException failure) {
-    shared.health.failed(flight.fail(failure), why);
+  private void fail(Flight flight, Failure why, String inWords, @Nullable Throwable cause) {
+    shared.health.failed(flight.fail(new StoreException(inWords, cause)), why, inWords);
   }
 
   private void expired(int calls) {
-    shared.health.failed(calls, Failure.DEADLINE);
+    shared.health.failed(calls, Failure.DEADLINE, "no answer in time");
     Flight oldest = flights.peek();
     long patience = TimeUnit.MILLISECONDS.toNanos(shared.settings.leaseDeadlineMillis());
     if (oldest != null && shared.time.monotonicNanos() - oldest.sentNanos > patience) {

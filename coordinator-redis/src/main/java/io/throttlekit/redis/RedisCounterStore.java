@@ -78,7 +78,7 @@ public final class RedisCounterStore implements CounterStore {
   /**
    * A store on a thread of its own.
    *
-   * @throws IllegalArgumentException when the URL is none of Redis
+   * @throws IllegalArgumentException when the URL is none of Redis, or a file of TLS is not good
    */
   public static RedisCounterStore connect(RedisSettings settings, TimeSource time) {
     return connect(settings, time, RedisListener.NONE);
@@ -205,8 +205,7 @@ public final class RedisCounterStore implements CounterStore {
     if (closed.get()) {
       call.answer.completeExceptionally(new StoreException("the store is closed", null));
     } else if (!health.allows()) {
-      call.answer.completeExceptionally(
-          new StoreException("Redis does not answer, so it is not asked", null));
+      call.answer.completeExceptionally(new StoreException(Health.NOT_ASKED, null));
     } else {
       lane().submit(call);
     }

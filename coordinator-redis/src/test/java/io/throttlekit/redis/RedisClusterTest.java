@@ -55,11 +55,11 @@ class RedisClusterTest {
             return info.contains("cluster_state:ok") && info.contains("cluster_size:" + MASTERS);
           });
     }
-    RedisSettings settings =
-        RedisSettings.ofCluster(nodes.getFirst().url() + "," + nodes.getLast().url())
-            .withDeadlines(10_000, 10_000)
-            .withBreaker(1000, 10);
-    store = Stores.connected(RedisCounterStore.connect(settings, TimeSource.system()));
+    Wanted wanted =
+        Wanted.cluster(nodes.getFirst().url() + "," + nodes.getLast().url())
+            .deadlines(10_000, 10_000)
+            .breaker(1000, 10);
+    store = Stores.connected(RedisCounterStore.connect(wanted.settings(), TimeSource.system()));
   }
 
   @AfterAll

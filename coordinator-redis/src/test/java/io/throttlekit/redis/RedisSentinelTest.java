@@ -33,11 +33,11 @@ class RedisSentinelTest {
     sentinel.command("SENTINEL", "MONITOR", "main", "127.0.0.1", "" + master.port(), "1");
     sentinel.command("SENTINEL", "SET", "main", "down-after-milliseconds", "500");
     sentinel.command("SENTINEL", "SET", "main", "failover-timeout", "5000");
-    RedisSettings settings =
-        RedisSettings.of("redis-sentinel://127.0.0.1:" + sentinel.port() + "#main")
-            .withDeadlines(500, 2_000);
+    Wanted wanted =
+        Wanted.redis("redis-sentinel://127.0.0.1:" + sentinel.port() + "#main")
+            .deadlines(500, 2_000);
     try (RedisCounterStore store =
-        RedisCounterStore.connect(settings, TimeSource.system(), heard)) {
+        RedisCounterStore.connect(wanted.settings(), TimeSource.system(), heard)) {
       await("connected", () -> answers(store));
       acquire(store, "a", 3);
       await("known", () -> sentinel.command("SENTINEL", "REPLICAS", "main").contains("slave"));
