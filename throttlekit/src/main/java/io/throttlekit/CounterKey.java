@@ -19,12 +19,15 @@ public final class CounterKey implements Comparable<CounterKey> {
 
   private final String scope;
   private final byte[] entries;
-  private final SipHash.Hash hash;
+  private final long lowHash;
+  private final long highHash;
 
   private CounterKey(String scope, byte[] entries) {
     this.scope = scope;
     this.entries = entries;
-    this.hash = HASH.of(entries);
+    SipHash.Hash hash = HASH.of(entries);
+    this.lowHash = hash.low();
+    this.highHash = hash.high();
   }
 
   /**
@@ -47,12 +50,12 @@ public final class CounterKey implements Comparable<CounterKey> {
    * in common.
    */
   public long lowHash() {
-    return hash.low();
+    return lowHash;
   }
 
   /** The upper half of that hash. */
   public long highHash() {
-    return hash.high();
+    return highHash;
   }
 
   /** How many bytes the entries take. */
@@ -70,14 +73,14 @@ public final class CounterKey implements Comparable<CounterKey> {
   @Override
   public boolean equals(Object other) {
     return other instanceof CounterKey that
-        && hash.low() == that.hash.low()
+        && lowHash == that.lowHash
         && scope.equals(that.scope)
         && Arrays.equals(entries, that.entries);
   }
 
   @Override
   public int hashCode() {
-    return (int) (hash.low() >>> Integer.SIZE) ^ scope.hashCode();
+    return (int) (lowHash >>> Integer.SIZE) ^ scope.hashCode();
   }
 
   /** Scope and entries, each text preceded by its length, so that different keys differ. */

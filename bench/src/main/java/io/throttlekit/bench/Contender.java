@@ -58,6 +58,11 @@ final class Contender implements AutoCloseable {
     }
   }
 
+  /** Another load than the one that is compared. */
+  LoadResult offer(ClosedLoop loop, Requests others, Duration time) throws InterruptedException {
+    return loop.offer(connections, others, Bounds.lasting(time));
+  }
+
   double peakPerSecond() {
     return Median.of(saturated.stream().map(round -> round.load().perSecond()).toList());
   }

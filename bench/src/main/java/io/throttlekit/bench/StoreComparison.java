@@ -13,6 +13,9 @@ import java.util.Set;
 final class StoreComparison {
   static final Set<String> OPTIONS = ServiceComparison.OPTIONS;
 
+  /** As in leased.yaml. */
+  private static final int BATCH = 100;
+
   private StoreComparison() {}
 
   /** The options of {@link ServiceComparison}; prints Markdown tables, then one line of JSON. */
@@ -45,12 +48,16 @@ final class StoreComparison {
           ServerProcess asking = servers.service("strict", "policies.yaml", store);
           Contender strict = new Contender(asking, with(redis, asking), plan)) {
         int half = new Comparison(plan).measure(List.of(noOp, memory, leased, strict));
+        RoundTrips trips =
+            RoundTrips.measure(
+                leased, redis, BATCH, new ClosedLoop(plan.inFlight()), plan.roundTime());
         StoreReport report =
             new StoreReport(
                 noOp.figures(),
                 memory.figures(),
                 leased.figures(),
                 strict.figures(),
+                trips,
                 plan.rounds(),
                 half);
         System.out.println(report.table());

@@ -7,6 +7,7 @@ import java.util.stream.Stream;
 /**
  * Shared counters beside those in memory and beside no decision at all, measured in one run.
  *
+ * @param trips of the leased one
  * @param halfLoadPerSecond the rate that was offered to all for latency
  */
 record StoreReport(
@@ -14,6 +15,7 @@ record StoreReport(
     ServerFigures memory,
     ServerFigures leased,
     ServerFigures strict,
+    RoundTrips trips,
     int rounds,
     int halfLoadPerSecond) {
 
@@ -33,7 +35,8 @@ record StoreReport(
         Target.atMost(
             "leased, p99 at half load / no-op",
             2,
-            leased.halfLoadP99Millis() / noOp.halfLoadP99Millis()));
+            leased.halfLoadP99Millis() / noOp.halfLoadP99Millis()),
+        Target.atMost("leased, round trips / batches begun, per key", 1, trips.share()));
   }
 
   /** Two Markdown tables. */

@@ -30,10 +30,24 @@ final class Deadlines {
   }
 
   void add(Call<?> call) {
+    dropAnswered();
     waiting.add(call);
     if (!timed) {
       timed = true;
       schedule(call);
+    }
+  }
+
+  /** How many calls are kept here. */
+  int size() {
+    return waiting.size();
+  }
+
+  /** An answered call would be kept in memory until its time is up. */
+  private void dropAnswered() {
+    for (Call<?> call = waiting.peek(); call != null && call.answer.isDone(); ) {
+      waiting.remove();
+      call = waiting.peek();
     }
   }
 

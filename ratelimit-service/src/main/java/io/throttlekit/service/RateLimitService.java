@@ -164,8 +164,7 @@ public final class RateLimitService {
     SharedStore shared =
         new SharedStore(config.store(), loops, telemetry.meter(), time, this::storeReachable);
     store = shared;
-    return DecisionPath.shared(
-        config, policies, shared.tiers(), shared.metrics(), telemetry, time, loops);
+    return DecisionPath.shared(config, policies, shared.tiers(), telemetry, time, loops);
   }
 
   private void greetStore() {

@@ -6,6 +6,7 @@ import io.throttlekit.Decision;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.Transition;
 import io.throttlekit.rate.TwoNumbers;
+import io.throttlekit.recent.Keyed;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * with several charges works on drafts of its counters. A retired counter has left the store for
  * good and takes no charge; whoever still has it looks its key up again.
  */
-final class Counter {
+final class Counter extends Keyed {
   private static final int FREE = 0;
   private static final int HELD = 1;
   private static final int RETIRED = 2;
@@ -38,19 +39,8 @@ final class Counter {
     }
   }
 
-  final CounterKey key;
-
-  // Of the key, here because most counters are not in the processor's cache when they are asked
-  // for.
-  private final String scope;
-  private final long lowHash;
-  private final long highHash;
-
   /** Several counters are held in this order. */
   final long order;
-
-  /** How often it was asked for, about. */
-  int asked;
 
   /** The state that the holder works on. */
   @Nullable Object draft;
@@ -67,20 +57,10 @@ final class Counter {
   private @Nullable Object other;
 
   Counter(CounterKey key, long order, RateAlgorithm<?> algorithm, long keptUntilMillis) {
-    this.key = key;
-    this.scope = key.scope();
-    this.lowHash = key.lowHash();
-    this.highHash = key.highHash();
+    super(key);
     this.order = order;
     this.algorithm = algorithm;
     this.keptUntilMillis = keptUntilMillis;
-  }
-
-  /** Whether {@code wanted} is the key of this counter. */
-  boolean isFor(CounterKey wanted) {
-    return wanted.lowHash() == lowHash
-        && wanted.highHash() == highHash
-        && wanted.scope().equals(scope);
   }
 
   RateAlgorithm<?> algorithm() {
@@ -137,7 +117,8 @@ final class Counter {
   }
 
   /** Whether this counter has left the store for good. */
-  boolean isRetired() {
+  @Override
+  public boolean isRetired() {
     return status == RETIRED;
   }
 

@@ -12,6 +12,7 @@ import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.Transition;
+import io.throttlekit.recent.RecentlyAsked;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -45,10 +46,13 @@ public final class InMemoryStore implements CounterStore {
    */
   private static final int PATIENCE = 8;
 
+  /** Nearer to the end of its time in the cache than this, a counter is looked up there. */
+  private static final long CACHE_DECIDES_MILLIS = 500;
+
   private final TimeSource time;
   private final Cache<CounterKey, Counter> counters;
   private final Policy.VarExpiration<CounterKey, Counter> expiration;
-  private final RecentCounters recent = new RecentCounters();
+  private final RecentlyAsked<Counter> recent = new RecentlyAsked<>();
   private final AtomicLong created = new AtomicLong();
   private final LongAdder forgotten = new LongAdder();
 
@@ -237,8 +241,8 @@ public final class InMemoryStore implements CounterStore {
   }
 
   private @Nullable Counter known(CounterKey key, long now) {
-    Counter counter = recent.find(key, now);
-    if (counter == null) {
+    Counter counter = recent.find(key);
+    if (counter == null || now >= counter.keptUntilMillis() - CACHE_DECIDES_MILLIS) {
       counter = counters.getIfPresent(key);
       if (counter != null) {
         recent.put(counter);
@@ -273,6 +277,6 @@ public final class InMemoryStore implements CounterStore {
     if (counter.retire(time.wallMillis())) {
       forgotten.increment();
     }
-    recent.drop(counter.key);
+    recent.drop(counter.key());
   }
 }

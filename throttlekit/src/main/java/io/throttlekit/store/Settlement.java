@@ -77,7 +77,7 @@ final class Settlement {
    */
   void standIn(int index, Counter counter) {
     standIns = standIns.isEmpty() ? new HashMap<>() : standIns;
-    Counter known = standIns.putIfAbsent(counter.key, counter);
+    Counter known = standIns.putIfAbsent(counter.key(), counter);
     counters[index] = known == null ? counter : known;
   }
 

@@ -4,6 +4,7 @@ import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.recent.Keyed;
 import io.throttlekit.store.Grant;
 import io.throttlekit.tier.LeaseWaiter.End;
 import io.throttlekit.tier.Take.Kind;
@@ -33,7 +34,7 @@ import java.util.List;
  * <p>Thread-safe; nobody waits in here for more than the few instructions of another. Times are
  * monotonic ns.
  */
-final class LeaseCell {
+final class LeaseCell extends Keyed {
   private static final long NANOS_PER_MILLI = 1_000_000;
 
   /** A hundred years, so that differences of monotonic times stay valid. */
@@ -45,7 +46,6 @@ final class LeaseCell {
   /** A clock that is being corrected runs fast by at most 500 in a million. */
   private static final long DRIFT_PARTS = 2_000;
 
-  final CounterKey key;
   private final Tier.Leased options;
   private final LeaseSizer sizer;
   private final DemandWindow demand;
@@ -77,13 +77,13 @@ final class LeaseCell {
   private long batch;
 
   private boolean leasing;
-  private boolean retired;
+  private volatile boolean retired;
   private long lastUsedNanos;
   private long forfeited;
   private List<LeaseWaiter> waiters = List.of();
 
   LeaseCell(CounterKey key, FixedWindow window, Tier.Leased options, LeaseSizer sizer, long now) {
-    this.key = key;
+    super(key);
     this.window = window;
     this.options = options;
     this.sizer = sizer;
@@ -124,6 +124,13 @@ final class LeaseCell {
       return new Take(Kind.REFUSED, refusal, windowEndMillis);
     }
     return windowLasts && now - creditsEndNanos >= 0 ? Take.STRICT : Take.SHORT;
+  }
+
+  /** {@link #take} for the first time, where that decides; else nothing is counted as demand. */
+  synchronized Take takeAtOnce(FixedWindow newest, long cost, long now) {
+    roll(now);
+    boolean decides = credits >= cost || (exhausted && newest.limit() == window.limit());
+    return decides ? take(newest, cost, true, now) : Take.SHORT;
   }
 
   /** Whether this cell was made for {@code wanted}. */
@@ -245,6 +252,11 @@ final class LeaseCell {
     roll(now);
     retired = true;
     return takeAll();
+  }
+
+  @Override
+  public boolean isRetired() {
+    return retired;
   }
 
   /** A refund was counted at the store: it may have something left again. */

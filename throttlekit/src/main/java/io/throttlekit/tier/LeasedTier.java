@@ -8,6 +8,7 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.recent.RecentlyAsked;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
@@ -28,6 +29,7 @@ final class LeasedTier implements AutoCloseable {
   private final TimeSource time;
   private final TierListener listener;
   private final Cache<CounterKey, LeaseCell> cells;
+  private final RecentlyAsked<LeaseCell> recent = new RecentlyAsked<>();
   private final AtomicBoolean closed = new AtomicBoolean();
 
   LeasedTier(
@@ -46,12 +48,22 @@ final class LeasedTier implements AutoCloseable {
 
   /** The cell of a charge, whose limit is a fixed window. */
   LeaseCell cell(Charge charge, Tier.Leased options) {
-    LeaseCell known = cells.getIfPresent(charge.key());
+    LeaseCell known = recent.find(charge.key());
+    if (known == null || known.isRetired()) {
+      known = cells.getIfPresent(charge.key());
+      if (known != null) {
+        recent.put(known);
+      }
+    }
     if (known != null && !known.hasOptions(options)) { // a reload changed the policy
       cells.asMap().remove(charge.key(), known);
       known = null;
     }
-    return known != null ? known : cells.get(charge.key(), key -> newCell(charge, options));
+    if (known != null) {
+      return known;
+    }
+    recent.makeRoomFor(cells.estimatedSize() + 1);
+    return cells.get(charge.key(), key -> newCell(charge, options));
   }
 
   /**
@@ -124,7 +136,7 @@ final class LeasedTier implements AutoCloseable {
   }
 
   private void ask(LeaseCell cell, long wanted, long askedNanos, DataLoss onDataLoss) {
-    LeaseRequest request = new LeaseRequest(cell.key, cell.window(), wanted, onDataLoss);
+    LeaseRequest request = new LeaseRequest(cell.key(), cell.window(), wanted, onDataLoss);
     store
         .lease(request)
         .whenComplete((grant, failure) ->
@@ -156,7 +168,8 @@ final class LeasedTier implements AutoCloseable {
   private void giveBack(LeaseCell cell, Leftover left) {
     if (left.units() > 0) {
       listener.gaveBack(left.units());
-      LeaseRequest lease = new LeaseRequest(cell.key, cell.window(), left.units(), DataLoss.REFILL);
+      LeaseRequest lease =
+          new LeaseRequest(cell.key(), cell.window(), left.units(), DataLoss.REFILL);
       var _ = store.giveBack(lease, left.windowEndMillis(), left.units());
     }
   }
@@ -168,7 +181,9 @@ final class LeasedTier implements AutoCloseable {
     if (cause.wasEvicted()) {
       listener.evicted();
     }
-    giveBack(cell, cell.retire(now()));
+    Leftover left = cell.retire(now());
+    recent.drop(cell.key());
+    giveBack(cell, left);
   }
 
   private void sweepLater(Timer timer) {

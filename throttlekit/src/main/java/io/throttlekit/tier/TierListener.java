@@ -6,6 +6,9 @@ public interface TierListener {
   /** Listens to nothing. */
   TierListener NONE = new TierListener() {};
 
+  /** A charge was decided. */
+  default void decided(DecidedBy by) {}
+
   /** A lease was answered. */
   default void leased(long wanted, long granted) {}
 

@@ -37,9 +37,10 @@ final class TieredRequest implements LeaseWaiter {
   private int awaited;
 
   /** Whether its costs have not been counted as demand yet. */
-  private boolean first;
+  private boolean first = true;
 
   private boolean waited;
+  private volatile boolean mayWait = true;
 
   /** A lease came too late, so that what lacks units is for the store to decide. */
   private boolean pastLeasing;
@@ -47,12 +48,8 @@ final class TieredRequest implements LeaseWaiter {
   /** A lease did not come, so that what lacks units is decided by its {@link Outage}. */
   private boolean leasesFail;
 
-  /**
-   * @param first whether no cell was asked before
-   */
-  TieredRequest(Tiers tiers, List<TieredClaim> claims, boolean first, Tiers.Later later) {
+  TieredRequest(Tiers tiers, List<TieredClaim> claims, Tiers.Later later) {
     this.tiers = tiers;
-    this.first = first;
     this.later = later;
     this.standing = new Standing(claims);
     this.takenFrom = new @Nullable LeaseCell[standing.size()];
@@ -63,6 +60,7 @@ final class TieredRequest implements LeaseWaiter {
   @Nullable TieredOutcome begin() {
     List<LeaseWish> lacking = decideInMemory();
     if (lacking.isEmpty() || standing.refused()) {
+      mayWait = false;
       Question question = standing.question();
       if (question == null) {
         return settled();
@@ -89,7 +87,13 @@ final class TieredRequest implements LeaseWaiter {
     goOn();
   }
 
-  private void outOfPatience() {
+  /** Whether it waits for leases, or may yet do so. */
+  boolean mayWait() {
+    return mayWait;
+  }
+
+  /** Ends its waiting, if it waits. */
+  void outOfPatience() {
     synchronized (this) {
       if (awaited == 0) {
         return;
@@ -105,6 +109,7 @@ final class TieredRequest implements LeaseWaiter {
     try {
       outcome = begin();
     } catch (RuntimeException unexpected) {
+      mayWait = false;
       putBack(0, standing.size());
       later.failed(exception(unexpected));
       return;
@@ -121,7 +126,7 @@ final class TieredRequest implements LeaseWaiter {
     }
     if (!waited) {
       waited = true;
-      tiers.timer.runAfter(tiers.settings.patienceNanos(), this::outOfPatience);
+      tiers.patience.add(this);
     }
     for (LeaseWish wish : lacking) {
       tiers.leases.lease(wish.cell(), wish.cost(), wish.onDataLoss(), this);
@@ -300,7 +305,9 @@ final class TieredRequest implements LeaseWaiter {
         }
       }
     }
-    return standing.outcome();
+    TieredOutcome outcome = standing.outcome();
+    outcome.decidedBy().forEach(tiers.listener::decided);
+    return outcome;
   }
 
   private void putBack(int from, int to) {

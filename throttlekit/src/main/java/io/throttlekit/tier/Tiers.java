@@ -1,7 +1,7 @@
 package io.throttlekit.tier;
 
 import io.throttlekit.Charge;
-import io.throttlekit.Claim;
+import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.FixedWindow;
@@ -24,17 +24,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe; nothing blocks.
  */
 public final class Tiers implements AutoCloseable {
-  private static final List<DecidedBy> BY_LEASE = List.of(DecidedBy.LEASE);
-
   final CounterStore store;
   final InMemoryStore local;
   final TimeSource time;
-  final Timer timer;
-  final TierSettings settings;
   final TierListener listener;
   final LeasedTier leases;
   final CachedDenyTier denials;
   final LocalShare share;
+  final Patience patience;
 
   /** Tiers in front of {@code store}, which {@link #close} does not close. */
   public Tiers(
@@ -45,13 +42,12 @@ public final class Tiers implements AutoCloseable {
       TierListener listener) {
     this.store = store;
     this.time = time;
-    this.timer = timer;
-    this.settings = settings;
     this.listener = listener;
     this.local = new InMemoryStore(time, settings.maxCells());
     this.leases = new LeasedTier(store, time, timer, settings.maxCells(), listener);
     this.denials = new CachedDenyTier(settings.maxCells());
     this.share = new LocalShare(settings.localShare());
+    this.patience = new Patience(time, timer, settings.patienceNanos());
   }
 
   /** Is told of a decision that could not be made at once: one of its methods is called, once. */
@@ -70,32 +66,33 @@ public final class Tiers implements AutoCloseable {
    * @return null when {@code later} will be told, or was told already
    */
   public @Nullable TieredOutcome acquire(List<TieredClaim> claims, Later later) {
-    TieredClaim only = claims.getFirst();
-    if (claims.size() == 1
-        && only.tier() instanceof Tier.Leased leased
-        && only.claim().charges().size() == 1
-        && only.claim().charges().getFirst().cost() > 0) {
-      TieredOutcome atOnce = spend(only.claim(), leased);
-      return atOnce != null ? atOnce : new TieredRequest(this, claims, false, later).begin();
-    }
-    return new TieredRequest(this, claims, true, later).begin();
+    return new TieredRequest(this, claims, later).begin();
   }
 
-  /** The way of nearly every request for a leased counter; null when its cell cannot say. */
-  private @Nullable TieredOutcome spend(Claim claim, Tier.Leased leased) {
-    Charge charge = claim.charges().getFirst();
+  /**
+   * Decides a request of one charge by units that are leased already, or by knowing that there are
+   * none.
+   *
+   * @param charge of a fixed window
+   * @return null when that takes more; nothing is counted then, and the request has to be {@link
+   *     #acquire}d
+   */
+  public @Nullable Decision spend(Charge charge, Tier.Leased leased, DataLoss onDataLoss) {
+    if (charge.cost() <= 0) {
+      return null;
+    }
     LeaseCell cell = leases.cell(charge, leased);
     long now = time.monotonicNanos();
-    Take take = cell.take((FixedWindow) charge.algorithm(), charge.cost(), true, now);
+    Take take = cell.takeAtOnce((FixedWindow) charge.algorithm(), charge.cost(), now);
     Decision decision = take.decision();
     if (decision == null) {
       return null;
     }
     if (decision.admitted()) {
-      leases.refill(cell, claim.onDataLoss(), now);
+      leases.refill(cell, onDataLoss, now);
     }
-    boolean admitted = decision.admitted() || claim.role() == Claim.Role.SHADOW;
-    return new TieredOutcome(admitted, List.of(decision), BY_LEASE);
+    listener.decided(DecidedBy.LEASE);
+    return decision;
   }
 
   /** How many counters have units leased here. */

@@ -45,8 +45,8 @@ class CounterTest {
   void whoeverLooksACounterUpHasHalfASecondToChargeIt() {
     Counter counter = counter(window);
     long nanos = TimeUnit.MILLISECONDS.toNanos(500);
-    assertThat(new Lifetime().expireAfterRead(counter.key, counter, 0, 1)).isEqualTo(nanos);
-    assertThat(new Lifetime().expireAfterRead(counter.key, counter, 0, nanos + 1))
+    assertThat(new Lifetime().expireAfterRead(counter.key(), counter, 0, 1)).isEqualTo(nanos);
+    assertThat(new Lifetime().expireAfterRead(counter.key(), counter, 0, nanos + 1))
         .isEqualTo(nanos + 1);
   }
 

@@ -169,6 +169,20 @@ class InMemoryStoreTest {
     assertThat(store.forgotten()).isZero();
   }
 
+  @Test
+  void aCounterThatIsAskedForOftenIsNotLostAtTheEndOfItsTime() {
+    InMemoryStore store = new InMemoryStore(time, 10);
+    FixedWindow ten = new FixedWindow(10, HOUR);
+    for (int i = 0; i < 6; i++) {
+      store.decide(charge(ten, "a", 1)); // at its 7th request the cache is not asked
+    }
+    time.advance(1_000 * HOUR);
+    assertThat(store.decide(charge(ten, "a", 1)).remaining()).isEqualTo(9);
+    assertThat(store.size()).isEqualTo(1);
+    assertThat(store.decide(charge(ten, "a", 1)).remaining()).isEqualTo(8);
+    assertThat(store.forgotten()).isZero();
+  }
+
   @ParameterizedTest
   @MethodSource("algorithms")
   void countersLeaveByThemselvesOnceTheyAreWhole(RateAlgorithm<?> algorithm) {

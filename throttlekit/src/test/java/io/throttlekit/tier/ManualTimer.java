@@ -22,6 +22,11 @@ final class ManualTimer implements Timer {
     tasks.add(new Due(time.monotonicNanos() + nanos, order++, task));
   }
 
+  /** How many tasks are to run yet. */
+  int size() {
+    return tasks.size();
+  }
+
   /** Runs every task that is due by now. */
   void run() {
     for (Due next = tasks.peek();

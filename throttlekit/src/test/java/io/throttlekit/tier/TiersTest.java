@@ -240,6 +240,36 @@ class TiersTest {
     assertThat(store.leases).hasSize(1);
   }
 
+  @Test
+  void whoIsAnsweredIsNotKeptUntilThePatienceEndsAndOneTimerServesAll() {
+    for (int i = 0; i < 100; i++) {
+      store.hold();
+      Reply reply = node.ask(leased(new FixedWindow(1_000, WINDOW), 1, 1));
+      assertThat(reply.isThere()).isFalse();
+      store.answerAll();
+      assertThat(reply.admitted()).isTrue();
+    }
+    assertThat(node.tiers.patience.size()).isEqualTo(1);
+    assertThat(node.timer.size()).as("the sweep of the cells, and one more").isEqualTo(2);
+  }
+
+  @Test
+  void everyoneWhoWaitsTooLongIsToldAlsoAfterOthersWereAnswered() {
+    store.hold();
+    Reply first = node.ask(claim(Role.ENFORCED, Node.batches(5), Outage.DENY, "a", ten, 1));
+    advance(2);
+    Reply second = node.ask(claim(Role.ENFORCED, Node.batches(5), Outage.DENY, "b", ten, 1));
+    store.answerOne();
+    advance(Node.PATIENCE_MILLIS - 2);
+    node.timer.run();
+    assertThat(first.admitted()).isTrue();
+    assertThat(second.isThere()).isFalse();
+    advance(2);
+    node.timer.run();
+    assertThat(second.admitted()).isFalse();
+    assertThat(node.tiers.patience.size()).isZero();
+  }
+
   private static TieredClaim strict(String user, RateAlgorithm<?> algorithm) {
     return claim(Role.ENFORCED, STRICT, user, algorithm, 1);
   }

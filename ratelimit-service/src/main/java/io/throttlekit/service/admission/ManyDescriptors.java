@@ -11,6 +11,7 @@ import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.tier.DecidedBy;
+import io.throttlekit.tier.TieredOutcome;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -42,31 +43,27 @@ final class ManyDescriptors {
     this.metrics = metrics;
     this.rules = new @Nullable Rule[request.descriptors().size()];
     for (int i = 0; i < rules.length; i++) {
-      rules[i] = MemoryAdmission.ruleFor(domain, request.descriptors().get(i));
+      rules[i] = PolicyAdmission.ruleFor(domain, request.descriptors().get(i));
     }
     dropReplaced();
     findPassingQuota();
   }
 
-  /**
-   * The answer, and what the metrics count of it.
-   *
-   * @param admitted whether the claims let the request pass
-   * @param decisions one per charge of {@link #claims}, in order
-   * @param decidedBy who made each of them
-   */
-  Answer answer(boolean admitted, List<Decision> decisions, List<DecidedBy> decidedBy) {
-    List<Verdict> verdicts = verdicts(decisions, decidedBy);
-    if (decisions.isEmpty()) {
-      return new Answer(true, verdicts);
-    }
+  /** The answer, and what the metrics count of it, to decisions on {@link #claims}. */
+  Answer answer(TieredOutcome outcome) {
+    List<Verdict> verdicts = verdicts(outcome.decisions(), outcome.decidedBy());
     if (!compatibility.shadowMode()) {
-      return new Answer(admitted, verdicts, quotaPasses);
+      return new Answer(outcome.admitted(), verdicts, quotaPasses);
     }
     if (wouldRefuse(verdicts)) {
       metrics.globalShadow();
     }
     return new Answer(true, verdicts);
+  }
+
+  /** The answer when there are no {@link #claims}. */
+  Answer nothingCharged() {
+    return new Answer(true, verdicts(List.of(), List.of()));
   }
 
   /** Names count from every rule that matched, also from one that is itself replaced. */
@@ -106,7 +103,9 @@ final class ManyDescriptors {
     for (int i = 0; i < rules.length; i++) {
       Rule rule = rules[i];
       if (rule != null && !rule.unlimited()) {
-        claims.add(new RuleClaim(rule, new Claim(chargingRole(rule, i), charges(rule, i))));
+        claims.add(
+            new RuleClaim(
+                rule, new Claim(chargingRole(rule, i), charges(rule, i), rule.onDataLoss())));
       }
     }
     return claims;
@@ -120,7 +119,7 @@ final class ManyDescriptors {
 
   private Role role(Rule rule, int index) {
     Descriptor descriptor = request.descriptors().get(index);
-    return MemoryAdmission.roleOf(
+    return PolicyAdmission.roleOf(
         rule, descriptor, request.costOf(descriptor), compatibility.quotaMode());
   }
 
@@ -130,7 +129,7 @@ final class ManyDescriptors {
     List<Charge> charges = new ArrayList<>(rule.limits().size());
     for (Limit limit : rule.limits()) {
       charges.add(
-          MemoryAdmission.chargeOf(
+          PolicyAdmission.chargeOf(
               rule, limit, descriptor.entries(), cost, compatibility.chargeRejected()));
     }
     return charges;

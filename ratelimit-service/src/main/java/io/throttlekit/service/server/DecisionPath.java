@@ -2,9 +2,11 @@ package io.throttlekit.service.server;
 
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
-import io.throttlekit.service.admission.Admission;
-import io.throttlekit.service.admission.MemoryAdmission;
-import io.throttlekit.service.admission.StoreAdmission;
+import io.throttlekit.service.admission.Counters;
+import io.throttlekit.service.admission.MemoryCounters;
+import io.throttlekit.service.admission.PolicyAdmission;
+import io.throttlekit.service.admission.TieredCounters;
+import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;
@@ -12,7 +14,6 @@ import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.service.telemetry.Telemetry;
-import io.throttlekit.service.telemetry.TierMetrics;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.tier.Tiers;
 import java.util.function.LongSupplier;
@@ -44,9 +45,7 @@ public record DecisionPath(
       TimeSource time) {
     RateLimitMetrics metrics =
         metrics(config, policies, telemetry, counters::size, counters::forgotten);
-    Admission admission =
-        new MemoryAdmission(policies::book, counters, config.compatibility(), metrics);
-    return new DecisionPath(config, frontEnd(config, admission), metrics, time, null);
+    return through(new MemoryCounters(counters), config, policies, metrics, time, null);
   }
 
   /** Decides by {@code policies} on counters that others share, on the threads that serve. */
@@ -54,20 +53,29 @@ public record DecisionPath(
       ServiceConfig config,
       PolicyStore policies,
       Tiers tiers,
-      TierMetrics tierMetrics,
       Telemetry telemetry,
       TimeSource time,
       @Nullable EventLoopGroup loops) {
     RateLimitMetrics metrics = metrics(config, policies, telemetry, tiers::cells, () -> 0);
-    Admission admission =
-        new StoreAdmission(
-            policies::book,
-            tiers,
-            config.compatibility(),
-            config.store().cachedDenyDefault(),
-            metrics,
-            tierMetrics);
-    return new DecisionPath(config, frontEnd(config, admission), metrics, time, loops);
+    TieredCounters counters = new TieredCounters(tiers, config.store().cachedDenyDefault());
+    return through(counters, config, policies, metrics, time, loops);
+  }
+
+  private static DecisionPath through(
+      Counters counters,
+      ServiceConfig config,
+      PolicyStore policies,
+      RateLimitMetrics metrics,
+      TimeSource time,
+      @Nullable EventLoopGroup loops) {
+    CompatibilityConfig compatibility = config.compatibility();
+    RateLimitFrontEnd frontEnd =
+        new RateLimitFrontEnd(
+            new PolicyAdmission(policies::book, counters, compatibility, metrics),
+            config.response(),
+            compatibility,
+            config.grpc().limits().descriptors());
+    return new DecisionPath(config, frontEnd, metrics, time, loops);
   }
 
   /**
@@ -93,10 +101,5 @@ public record DecisionPath(
         forgotten,
         config.telemetry().nearLimitRatio(),
         config.telemetry().maxSeries());
-  }
-
-  private static RateLimitFrontEnd frontEnd(ServiceConfig config, Admission admission) {
-    return new RateLimitFrontEnd(
-        admission, config.response(), config.compatibility(), config.grpc().limits().descriptors());
   }
 }

@@ -41,7 +41,6 @@ public final class SharedStore implements AutoCloseable {
   private final long deadlineNanos;
   private final RedisCounterStore redis;
   private final StoreState state;
-  private final TierMetrics metrics;
   private final Tiers tiers;
 
   /**
@@ -60,7 +59,6 @@ public final class SharedStore implements AutoCloseable {
     this.time = time;
     this.deadlineNanos = config.deadlines().call().toNanos();
     this.state = new StoreState(config.address().toString(), new StoreMetrics(meter), reachable);
-    this.metrics = new TierMetrics(meter);
     this.redis = RedisCounterStore.connect(settings(config), time, state, loops);
     TierSettings tierSettings =
         new TierSettings(
@@ -73,7 +71,7 @@ public final class SharedStore implements AutoCloseable {
               var _ = loops.schedule(task, nanos, TimeUnit.NANOSECONDS);
             },
             tierSettings,
-            metrics);
+            new TierMetrics(meter));
   }
 
   /**
@@ -112,11 +110,6 @@ public final class SharedStore implements AutoCloseable {
   /** What requests are decided by. */
   public Tiers tiers() {
     return tiers;
-  }
-
-  /** Counts what the tiers do. */
-  public TierMetrics metrics() {
-    return metrics;
   }
 
   /** One line for people: where it is and whether it answers; no passwords. */

@@ -121,6 +121,7 @@ public final class TierMetrics implements TierListener {
   }
 
   /** Counts a charge by who decided it. */
+  @Override
   public void decided(DecidedBy by) {
     charges.increment(by);
   }

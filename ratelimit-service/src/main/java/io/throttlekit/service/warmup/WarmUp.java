@@ -15,7 +15,6 @@ import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
 import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.Telemetry;
-import io.throttlekit.service.telemetry.TierMetrics;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
@@ -141,14 +140,7 @@ public final class WarmUp {
       DecisionPath path =
           tiers == null
               ? DecisionPath.inMemory(config, policies, counters, telemetry, time)
-              : DecisionPath.shared(
-                  config,
-                  policies,
-                  tiers,
-                  new TierMetrics(telemetry.meter()),
-                  telemetry,
-                  time,
-                  null);
+              : DecisionPath.shared(config, policies, tiers, telemetry, time, null);
       GrpcServer server = path.server(config.grpc(), new Health(), tracing());
       server.start();
       try {

@@ -1,13 +1,18 @@
 package io.throttlekit.service.admission;
 
 import io.throttlekit.ManualTime;
+import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.Descriptor;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.Setup;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
+import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.tier.TierListener;
+import io.throttlekit.tier.TierSettings;
+import io.throttlekit.tier.Tiers;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
@@ -18,20 +23,25 @@ final class Deciding {
   final ManualTime time = new ManualTime(0);
   final RateLimitMetrics metrics;
   private final AtomicReference<@Nullable PolicyBook> book = new AtomicReference<>();
-  private final MemoryAdmission admission;
+  private final PolicyAdmission admission;
 
   /** Null for no policies yet. */
-  Deciding(@Nullable String descriptors, CompatibilityConfig compatibility) {
+  Deciding(Counted counted, @Nullable String descriptors, CompatibilityConfig compatibility) {
     if (descriptors != null) {
       load(descriptors);
     }
     InMemoryStore store = new InMemoryStore(time, 1_000);
     metrics = Setup.metrics(book::get, store);
-    admission = new MemoryAdmission(book::get, store, compatibility, metrics);
+    Counters counters =
+        switch (counted) {
+          case IN_MEMORY -> new MemoryCounters(store);
+          case IN_A_STORE -> new TieredCounters(tiers(store, time), false);
+        };
+    admission = new PolicyAdmission(book::get, counters, compatibility, metrics);
   }
 
   static Deciding by(String descriptors) {
-    return new Deciding(descriptors, Setup.NATIVE);
+    return new Deciding(Counted.IN_MEMORY, descriptors, Setup.NATIVE);
   }
 
   void load(String descriptors) {
@@ -48,7 +58,30 @@ final class Deciding {
 
   Answer ask(String domain, long hits, Descriptor... descriptors) {
     RateLimitRequest request = new RateLimitRequest(domain, List.of(descriptors), hits);
-    return Objects.requireNonNull(admission.decide(request, new NeverLater()));
+    Heard later = new Heard();
+    Answer atOnce = admission.decide(request, later);
+    return Objects.requireNonNull(atOnce == null ? later.answer : atOnce);
+  }
+
+  /** Tiers in front of {@code store} whose timer never runs. */
+  static Tiers tiers(CounterStore store, TimeSource time) {
+    TierSettings settings = new TierSettings(1_000, 1_000_000, 1);
+    return new Tiers(store, time, (_, _) -> {}, settings, TierListener.NONE);
+  }
+
+  /** An answer that came later, before the test went on. */
+  private static final class Heard implements Admission.Later {
+    @Nullable Answer answer;
+
+    @Override
+    public void answered(Answer late) {
+      answer = late;
+    }
+
+    @Override
+    public void failed(Throwable cause) {
+      throw new AssertionError(cause);
+    }
   }
 
   static Descriptor charge(String key) {

@@ -7,10 +7,15 @@ import static io.throttlekit.service.admission.Deciding.refund;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.config.CompatibilityConfig;
+import io.throttlekit.service.server.Setup;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Several descriptors of one request, and several limits of one descriptor. */
+@ParameterizedClass
+@EnumSource
 class ManyDescriptorsTest {
   private static final String POLICIES =
       """
@@ -31,7 +36,13 @@ class ManyDescriptorsTest {
           - {every: 30s, requests_per_unit: 4}
       """;
 
-  private final Deciding service = Deciding.by(POLICIES);
+  private final Counted counted;
+  private final Deciding service;
+
+  ManyDescriptorsTest(Counted counted) {
+    this.counted = counted;
+    this.service = new Deciding(counted, POLICIES, Setup.NATIVE);
+  }
 
   @Test
   void allAreChargedWhenAllAdmitAndNoneWhenOneRefuses() {
@@ -91,7 +102,7 @@ class ManyDescriptorsTest {
 
   @Test
   void underQuotaModeWhatNothingLimitsPassesForAllOfThem() {
-    Deciding quota = new Deciding(POLICIES, new CompatibilityConfig(false, false, true));
+    Deciding quota = new Deciding(counted, POLICIES, new CompatibilityConfig(false, false, true));
     assertThat(quota.ask(hits(5, "one"), hits(50, "nine")).admitted()).isFalse();
     assertThat(quota.ask(hits(5, "one"), charge("nine")).admitted()).isTrue();
     assertThat(quota.ask(hits(5, "one"), charge("unknown")).admitted()).isTrue();
@@ -103,6 +114,7 @@ class ManyDescriptorsTest {
   void aRefundOfNothingPassesAsAnyRefundDoesAndAnUnlimitedRuleIsNoQuota() {
     Deciding quota =
         new Deciding(
+            counted,
             POLICIES + "- {key: so, shadow_mode: true, rate_limit: {unlimited: true}}",
             new CompatibilityConfig(false, false, true));
     assertThat(quota.ask(hits(5, "q1"), refund(1, "q2")).admitted()).isTrue();
@@ -112,7 +124,7 @@ class ManyDescriptorsTest {
 
   @Test
   void underShadowModeEachIsChargedForItself() {
-    Deciding shadow = new Deciding(POLICIES, new CompatibilityConfig(false, true, false));
+    Deciding shadow = new Deciding(counted, POLICIES, new CompatibilityConfig(false, true, false));
     Answer answer = shadow.ask(hits(5, "one"), charge("nine"));
     assertThat(answer.admitted()).isTrue();
     assertThat(answer.verdicts()).extracting(Verdict::refused).containsExactly(true, false);

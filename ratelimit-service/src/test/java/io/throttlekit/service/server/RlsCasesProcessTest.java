@@ -54,10 +54,21 @@ class RlsCasesProcessTest {
 
   @Test
   void withThatProgramsEnvironmentAloneEveryCaseIsAnsweredAsItDoes() throws IOException {
+    checkAll(folder, List.of(), () -> {});
+  }
+
+  /**
+   * Asks processes every case.
+   *
+   * @param environment more of it, as {@code NAME=value}
+   * @param before runs before each process
+   */
+  static void checkAll(Path folder, List<String> environment, Runnable before) throws IOException {
     int number = 0;
     int checked = 0;
     for (Run run : runs()) {
-      checked += check(run, Files.createDirectory(folder.resolve("run" + ++number)));
+      before.run();
+      checked += check(run, environment, Files.createDirectory(folder.resolve("run" + ++number)));
     }
     assertThat(checked).isEqualTo(35);
   }
@@ -81,12 +92,13 @@ class RlsCasesProcessTest {
     return runs;
   }
 
-  private static int check(Run run, Path root) throws IOException {
+  private static int check(Run run, List<String> environment, Path root) throws IOException {
     Path config = Files.createDirectories(root.resolve("ratelimit/config"));
     Files.writeString(config.resolve("policies.yaml"), run.policies());
     ManagedChannel channel = null;
     try (ChildProcess process =
-        ChildProcess.start(command(root, run.stops()), Map.of(), root.resolve("log"))) {
+        ChildProcess.start(
+            command(root, run.stops(), environment), Map.of(), root.resolve("log"))) {
       String port = process.awaitLog(READY, Duration.ofSeconds(60)).group(1);
       channel =
           NettyChannelBuilder.forAddress("127.0.0.1", Integer.parseInt(port))
@@ -119,7 +131,7 @@ class RlsCasesProcessTest {
         .until(() -> CLOCK.wallMillis() % 1_000 < 1_000 - MARGIN_MILLIS);
   }
 
-  private static List<String> command(Path root, boolean stops) {
+  private static List<String> command(Path root, boolean stops, List<String> environment) {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -133,6 +145,7 @@ class RlsCasesProcessTest {
                 "PORT=0",
                 "DEBUG_PORT=0",
                 "THROTTLEKIT_WARM_UP_REQUESTS=0")); // saves time, decides nothing
+    command.addAll(environment);
     if (stops) {
       command.add("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT=true");
     }

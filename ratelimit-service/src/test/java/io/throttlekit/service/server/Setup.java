@@ -3,7 +3,8 @@ package io.throttlekit.service.server;
 import io.opentelemetry.api.OpenTelemetry;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.service.admission.MemoryAdmission;
+import io.throttlekit.service.admission.MemoryCounters;
+import io.throttlekit.service.admission.PolicyAdmission;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.DeniedBody;
 import io.throttlekit.service.config.GrpcConfig;
@@ -57,7 +58,7 @@ public final class Setup {
     metrics = metrics(book::get, store);
     frontEnd =
         new RateLimitFrontEnd(
-            new MemoryAdmission(book::get, store, compatibility, metrics),
+            new PolicyAdmission(book::get, new MemoryCounters(store), compatibility, metrics),
             response,
             compatibility,
             200);

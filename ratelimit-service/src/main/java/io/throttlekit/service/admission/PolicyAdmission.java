@@ -1,7 +1,6 @@
 package io.throttlekit.service.admission;
 
 import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.Claim.Role;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
@@ -14,24 +13,24 @@ import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
-import io.throttlekit.store.InMemoryStore;
-import io.throttlekit.store.Outcome;
-import io.throttlekit.tier.DecidedBy;
+import io.throttlekit.store.StoreException;
+import io.throttlekit.tier.TieredOutcome;
+import io.throttlekit.tier.Tiers;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides requests on counters in this process's memory, always at once.
+ * Decides requests by the rules of the policies and what their counters say.
  *
  * <p>Thread-safe. A request is decided by one policy book, however often that is exchanged.
  */
-public final class MemoryAdmission implements Admission {
+public final class PolicyAdmission implements Admission {
   private static final Answer UNTOUCHED = new Answer(true, List.of(Verdict.UNTOUCHED));
 
   private final Supplier<@Nullable PolicyBook> policies;
-  private final InMemoryStore store;
+  private final Counters counters;
   private final CompatibilityConfig compatibility;
   private final RateLimitMetrics metrics;
 
@@ -40,52 +39,34 @@ public final class MemoryAdmission implements Admission {
    *
    * @param policies gives null while none was ever loaded
    */
-  public MemoryAdmission(
+  public PolicyAdmission(
       Supplier<@Nullable PolicyBook> policies,
-      InMemoryStore store,
+      Counters counters,
       CompatibilityConfig compatibility,
       RateLimitMetrics metrics) {
     this.policies = policies;
-    this.store = store;
+    this.counters = counters;
     this.compatibility = compatibility;
     this.metrics = metrics;
   }
 
   @Override
-  public Answer decide(RateLimitRequest request, Later later) {
-    Answer answer = decide(request);
-    if (DecisionLog.on()) {
-      DecisionLog.tell(request, answer);
-    }
-    return answer;
-  }
-
-  private Answer decide(RateLimitRequest request) {
+  public @Nullable Answer decide(RateLimitRequest request, Later later) {
     PolicyBook book = policies.get();
     if (book == null) {
       throw new NoPoliciesException();
     }
-    List<Descriptor> descriptors = request.descriptors();
     DomainPolicies domain = book.domain(request.domain());
     if (domain == null) {
       metrics.domainNotFound(request.domain());
-      return new Answer(true, Collections.nCopies(descriptors.size(), Verdict.UNTOUCHED));
+      int count = request.descriptors().size();
+      return told(request, new Answer(true, Collections.nCopies(count, Verdict.UNTOUCHED)));
     }
-    if (descriptors.size() > 1) {
-      return decideMany(request, domain);
+    Answer answer = request.descriptors().size() == 1 ? decideOne(request, domain) : null;
+    if (answer == null) {
+      answer = decideMany(request, domain, later);
     }
-    Descriptor descriptor = descriptors.getFirst();
-    Rule rule = ruleFor(domain, descriptor);
-    if (rule == null) {
-      return UNTOUCHED;
-    }
-    if (rule.unlimited()) {
-      return new Answer(true, List.of(Verdict.unlimited(rule)));
-    }
-    if (rule.limits().size() > 1) {
-      return decideMany(request, domain);
-    }
-    return decideOne(request, descriptor, rule, rule.limits().getFirst());
+    return answer == null ? null : told(request, answer);
   }
 
   /** The rule of a descriptor by itself: its own limit, else what the policies say. */
@@ -110,33 +91,71 @@ public final class MemoryAdmission implements Admission {
     return new Charge(key, limit.algorithm(), cost, overrun);
   }
 
-  private Answer decideMany(RateLimitRequest request, DomainPolicies domain) {
-    ManyDescriptors many = new ManyDescriptors(request, domain, compatibility, metrics);
-    List<Claim> claims = many.claims().stream().map(RuleClaim::claim).toList();
-    if (claims.isEmpty()) {
-      return many.answer(true, List.of(), List.of());
+  /** The way of nearly every request: one charge, no lists of claims; null when that is not all. */
+  private @Nullable Answer decideOne(RateLimitRequest request, DomainPolicies domain) {
+    Descriptor descriptor = request.descriptors().getFirst();
+    Rule rule = ruleFor(domain, descriptor);
+    if (rule == null) {
+      return UNTOUCHED;
     }
-    Outcome outcome = store.decide(claims);
-    List<Decision> decisions = outcome.decisions();
-    return many.answer(
-        outcome.admitted(), decisions, Collections.nCopies(decisions.size(), DecidedBy.MEMORY));
+    if (rule.unlimited()) {
+      return new Answer(true, List.of(Verdict.unlimited(rule)));
+    }
+    return rule.limits().size() > 1
+        ? null
+        : decideOne(request, descriptor, rule, rule.limits().getFirst());
   }
 
-  /** The way of nearly every request: one charge, no lists of claims. */
-  private Answer decideOne(
+  private @Nullable Answer decideOne(
       RateLimitRequest request, Descriptor descriptor, Rule rule, Limit limit) {
     String[] entries = descriptor.entries();
     long cost = request.costOf(descriptor);
-    Decision decision =
-        store.decide(chargeOf(rule, limit, entries, cost, compatibility.chargeRejected()));
+    Charge charge = chargeOf(rule, limit, entries, cost, compatibility.chargeRejected());
+    Decision decision = counters.decide(rule, charge);
+    if (decision == null) {
+      return null;
+    }
     metrics.decided(rule, entries, cost, decision, rule.shadow());
     Role role = roleOf(rule, descriptor, cost, compatibility.quotaMode());
-    Verdict verdict = Verdict.of(role, rule, limit, decision, DecidedBy.MEMORY);
+    Verdict verdict = Verdict.of(role, rule, limit, decision, counters.decidedBy());
     boolean admitted = !verdict.refused();
     if (!admitted && compatibility.shadowMode()) {
       metrics.globalShadow();
       admitted = true;
     }
     return new Answer(admitted, List.of(verdict));
+  }
+
+  private @Nullable Answer decideMany(
+      RateLimitRequest request, DomainPolicies domain, Later later) {
+    ManyDescriptors many = new ManyDescriptors(request, domain, compatibility, metrics);
+    List<RuleClaim> claims = many.claims();
+    if (claims.isEmpty()) {
+      return many.nothingCharged();
+    }
+    TieredOutcome outcome = counters.decide(claims, new Answering(request, many, later));
+    return outcome == null ? null : many.answer(outcome);
+  }
+
+  private static Answer told(RateLimitRequest request, Answer answer) {
+    if (DecisionLog.on()) {
+      DecisionLog.tell(request, answer);
+    }
+    return answer;
+  }
+
+  /** Turns what the counters say later into an answer. */
+  private record Answering(RateLimitRequest request, ManyDescriptors many, Later later)
+      implements Tiers.Later {
+
+    @Override
+    public void decided(TieredOutcome outcome) {
+      later.answered(told(request, many.answer(outcome)));
+    }
+
+    @Override
+    public void failed(StoreException cause) {
+      later.failed(cause);
+    }
   }
 }

@@ -15,9 +15,13 @@ import io.throttlekit.descriptors.LimitUnit;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.server.Setup;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** One descriptor. */
-class MemoryAdmissionTest {
+@ParameterizedClass
+@EnumSource
+class PolicyAdmissionTest {
   private static final String TWO =
       """
       - {key: two, rate_limit: {unit: minute, requests_per_unit: 2}}
@@ -28,11 +32,17 @@ class MemoryAdmissionTest {
       - {key: parent, descriptors: [{key: child, rate_limit: {unit: minute, requests_per_unit: 2}}]}
       """;
 
-  private final Deciding service = Deciding.by(TWO);
+  private final Counted counted;
+  private final Deciding service;
+
+  PolicyAdmissionTest(Counted counted) {
+    this.counted = counted;
+    this.service = new Deciding(counted, TWO, Setup.NATIVE);
+  }
 
   @Test
   void nothingIsDecidedBeforePoliciesAreLoaded() {
-    Deciding empty = new Deciding(null, Setup.NATIVE);
+    Deciding empty = new Deciding(counted, null, Setup.NATIVE);
     assertThatExceptionOfType(NoPoliciesException.class)
         .isThrownBy(() -> empty.ask(charge("two")))
         .withMessage("no rate limit configuration loaded");
@@ -99,7 +109,7 @@ class MemoryAdmissionTest {
 
   @Test
   void underShadowModeTheRequestPassesAndTheStatusTells() {
-    Deciding shadow = new Deciding(TWO, new CompatibilityConfig(false, true, false));
+    Deciding shadow = new Deciding(counted, TWO, new CompatibilityConfig(false, true, false));
     shadow.ask(2, charge("two"));
     Answer beyond = shadow.ask(charge("two"));
     assertThat(beyond.admitted()).isTrue();
@@ -125,7 +135,7 @@ class MemoryAdmissionTest {
 
   @Test
   void refusedCostsAreChargedOnlyWhereThePolicyOrTheCompatibilitySaysSo() {
-    Deciding counting = new Deciding(TWO, new CompatibilityConfig(true, false, false));
+    Deciding counting = new Deciding(counted, TWO, new CompatibilityConfig(true, false, false));
     for (Answer refused :
         new Answer[] {
           service.ask(3, charge("two")),

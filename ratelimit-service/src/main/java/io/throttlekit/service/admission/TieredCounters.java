@@ -1,0 +1,60 @@
+package io.throttlekit.service.admission;
+
+import io.throttlekit.Charge;
+import io.throttlekit.Decision;
+import io.throttlekit.descriptors.OnOutage;
+import io.throttlekit.descriptors.Rule;
+import io.throttlekit.tier.DecidedBy;
+import io.throttlekit.tier.Outage;
+import io.throttlekit.tier.Tier;
+import io.throttlekit.tier.TieredClaim;
+import io.throttlekit.tier.TieredOutcome;
+import io.throttlekit.tier.Tiers;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counters that many processes share, through the tiers of their rules.
+ *
+ * @param cachedDenyDefault whether strict rules remember refusals all the same
+ */
+public record TieredCounters(Tiers tiers, boolean cachedDenyDefault) implements Counters {
+  private static final Tier CACHED_DENY = new Tier.CachedDeny();
+
+  @Override
+  public @Nullable Decision decide(Rule rule, Charge charge) {
+    return rule.tier() instanceof Tier.Leased leased
+        ? tiers.spend(charge, leased, rule.onDataLoss())
+        : null;
+  }
+
+  @Override
+  public DecidedBy decidedBy() {
+    return DecidedBy.LEASE;
+  }
+
+  @Override
+  public @Nullable TieredOutcome decide(List<RuleClaim> claims, Tiers.Later later) {
+    List<TieredClaim> tiered = new ArrayList<>(claims.size());
+    for (RuleClaim claim : claims) {
+      Rule rule = claim.rule();
+      tiered.add(new TieredClaim(claim.claim(), tierOf(rule), outageOf(rule.onOutage())));
+    }
+    return tiers.acquire(tiered, later);
+  }
+
+  private Tier tierOf(Rule rule) {
+    boolean remembers = cachedDenyDefault && rule.tier() instanceof Tier.Strict;
+    return remembers && !rule.overdraft() ? CACHED_DENY : rule.tier();
+  }
+
+  private static Outage outageOf(OnOutage onOutage) {
+    return switch (onOutage) {
+      case ERROR, REGIONAL_ONLY -> Outage.ERROR;
+      case DENY -> Outage.DENY;
+      case ALLOW -> Outage.ALLOW;
+      case LOCAL -> Outage.LOCAL;
+    };
+  }
+}

@@ -1,0 +1,187 @@
+package io.throttlekit.service.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.Claim;
+import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
+import io.throttlekit.ManualTime;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.service.server.Book;
+import io.throttlekit.service.server.Setup;
+import io.throttlekit.store.CounterStore;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.store.LeaseRequest;
+import io.throttlekit.store.Outcome;
+import io.throttlekit.store.StoreException;
+import io.throttlekit.tier.DecidedBy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** What the tiers are told of a rule. */
+class TieredCountersTest {
+  private static final PolicyBook BOOK =
+      Book.of(
+          """
+          domain: d
+          descriptors:
+            - {key: strict, rate_limit: {unit: minute, requests_per_unit: 2, on_data_loss: deny}}
+            - key: leased
+              rate_limit:
+                unit: minute
+                requests_per_unit: 2
+                on_data_loss: deny
+                tier: leased
+                lease: {size: 2}
+            - {key: cached, rate_limit: {unit: minute, requests_per_unit: 2, tier: cached_deny}}
+            - {key: plain, rate_limit: {unit: minute, requests_per_unit: 2}}
+            - {key: over, rate_limit: {unit: minute, requests_per_unit: 2, overdraft: true}}
+            - {key: error, rate_limit: {unit: minute, requests_per_unit: 2, on_outage: error}}
+            - {key: deny, rate_limit: {unit: minute, requests_per_unit: 2, on_outage: deny}}
+            - {key: allow, rate_limit: {unit: minute, requests_per_unit: 2, on_outage: allow}}
+            - {key: local, rate_limit: {unit: minute, requests_per_unit: 2, on_outage: local}}
+          """);
+
+  private final ManualTime time = new ManualTime(0);
+  private final AskedStore store = new AskedStore(new InMemoryStore(time, 1_000));
+
+  private final Counters kept = new TieredCounters(Deciding.tiers(store, time), false);
+
+  /** Remembers what it is asked. */
+  private static final class AskedStore implements CounterStore {
+    final List<Claim> claims = new ArrayList<>();
+    final List<LeaseRequest> leases = new ArrayList<>();
+    private final InMemoryStore store;
+    boolean failing;
+
+    AskedStore(InMemoryStore store) {
+      this.store = store;
+    }
+
+    @Override
+    public CompletionStage<Outcome> acquire(List<Claim> asked) {
+      claims.addAll(asked);
+      return failing
+          ? CompletableFuture.failedFuture(new StoreException("gone", null))
+          : store.acquire(asked);
+    }
+
+    @Override
+    public CompletionStage<Grant> lease(LeaseRequest request) {
+      leases.add(request);
+      return store.lease(request);
+    }
+
+    @Override
+    public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
+      return store.giveBack(lease, windowEndMillis, units);
+    }
+
+    @Override
+    public CompletionStage<Void> reset(CounterKey key, RateAlgorithm<?> algorithm) {
+      return store.reset(key, algorithm);
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  /** What came of a request in the end. */
+  private static final class Heard implements Admission.Later {
+    @Nullable Answer answer;
+    @Nullable Throwable failure;
+
+    @Override
+    public void answered(Answer late) {
+      answer = late;
+    }
+
+    @Override
+    public void failed(Throwable cause) {
+      failure = cause;
+    }
+
+    Verdict verdict() {
+      if (answer == null) {
+        throw new IllegalStateException("no answer", failure);
+      }
+      return answer.verdicts().getFirst();
+    }
+  }
+
+  @Test
+  void aLossOfDataMeansWhatTheRuleSays() {
+    ask("strict");
+    ask("plain");
+    ask("leased");
+    assertThat(store.claims)
+        .extracting(Claim::onDataLoss)
+        .containsExactly(DataLoss.DENY, DataLoss.REFILL);
+    assertThat(store.leases).extracting(LeaseRequest::onDataLoss).containsExactly(DataLoss.DENY);
+  }
+
+  @Test
+  void aLeasedRuleIsDecidedByItsLeaseAndBothWaysSayTheSame() {
+    for (long remaining : new long[] {1, 0, 0}) {
+      Verdict verdict = ask("leased").verdict();
+      assertThat(verdict.decidedBy()).isEqualTo(DecidedBy.LEASE);
+      assertThat(verdict.remaining()).isEqualTo(remaining);
+    }
+    assertThat(store.claims).isEmpty();
+    assertThat(store.leases).hasSize(1);
+  }
+
+  @Test
+  void aRefusalIsRememberedWhereTheRuleOrTheServiceSaysSo() {
+    assertThat(askedThreeTimes("cached", false)).isEqualTo(DecidedBy.CACHED_DENIAL);
+    assertThat(askedThreeTimes("plain", false)).isEqualTo(DecidedBy.STORE);
+    time.advance(60_000);
+    assertThat(askedThreeTimes("plain", true)).isEqualTo(DecidedBy.CACHED_DENIAL);
+    assertThat(askedThreeTimes("over", true)).isEqualTo(DecidedBy.STORE);
+  }
+
+  @Test
+  void anOutageIsAnsweredAsTheRuleSays() {
+    store.failing = true;
+    assertThat(ask("error").failure).hasMessage("gone");
+    assertThat(ask("deny").verdict().refused()).isTrue();
+    assertThat(ask("allow").verdict().decidedBy()).isEqualTo(DecidedBy.OUTAGE);
+    assertThat(List.of(ask("local"), ask("local"), ask("local")))
+        .extracting(heard -> heard.verdict().refused())
+        .containsExactly(false, false, true);
+  }
+
+  private DecidedBy askedThreeTimes(String key, boolean cachedDenyDefault) {
+    Counters counters = new TieredCounters(Deciding.tiers(store, time), cachedDenyDefault);
+    ask(counters, key);
+    ask(counters, key);
+    ask(counters, key);
+    return ask(counters, key).verdict().decidedBy();
+  }
+
+  private Heard ask(String key) {
+    return ask(kept, key);
+  }
+
+  private Heard ask(Counters counters, String key) {
+    PolicyAdmission admission =
+        new PolicyAdmission(
+            () -> BOOK,
+            counters,
+            Setup.NATIVE,
+            Setup.metrics(() -> BOOK, new InMemoryStore(time, 1_000)));
+    Heard heard = new Heard();
+    Answer atOnce =
+        admission.decide(new RateLimitRequest("d", List.of(Deciding.charge(key)), 1), heard);
+    if (atOnce != null) {
+      heard.answer = atOnce;
+    }
+    return heard;
+  }
+}
