@@ -8,6 +8,7 @@ import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.StaticCredentialsProvider;
+import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 final class Clients {
   private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(500);
   private static final Duration TOPOLOGY_REFRESH = Duration.ofSeconds(30);
+  private static final Duration SOONEST_REFRESH = Duration.ofSeconds(1);
 
   private final RedisSettings settings;
   private final List<RedisURI> uris = new ArrayList<>();
@@ -119,11 +121,15 @@ final class Clients {
     RedisClusterClient client = RedisClusterClient.create(onLoop, uris);
     ClusterClientOptions.Builder options = ClusterClientOptions.builder();
     options(options);
+    Duration patience = Duration.ofMillis(settings.leaseDeadlineMillis());
     client.setOptions(
         options
+            .timeoutOptions(TimeoutOptions.enabled(patience)) // there a link cuts no connections
             .topologyRefreshOptions(
                 ClusterTopologyRefreshOptions.builder()
                     .enablePeriodicRefresh(TOPOLOGY_REFRESH)
+                    .adaptiveRefreshTriggersTimeout(SOONEST_REFRESH)
+                    .refreshTriggersReconnectAttempts(1)
                     .build())
             .build());
     clients.add(client);
@@ -136,8 +142,9 @@ final class Clients {
     }
     return options
         .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+        .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build()) // lanes do that
         .replayFilter(_ -> true) // nothing is sent twice: it would be counted twice
-        .requestQueueSize(10_000)
+        .requestQueueSize(1_000)
         .socketOptions(
             SocketOptions.builder()
                 .connectTimeout(Duration.ofMillis(settings.connectTimeoutMillis()))

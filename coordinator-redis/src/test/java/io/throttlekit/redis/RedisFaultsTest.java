@@ -129,6 +129,13 @@ class RedisFaultsTest {
   }
 
   @Test
+  void aGrantMayTakeLongerThanMakingAConnection() {
+    RedisCounterStore store = patient();
+    proxy.delayReplies(Wanted.CONNECT_TIMEOUT_MILLIS + 300);
+    assertThat(grant(store, "l", 3).units()).isEqualTo(3);
+  }
+
+  @Test
   void makesAConnectionAnewThatAnswersNothingForLong() {
     RedisCounterStore store = open(Stores.patient(proxied()).deadlines(50, 300).breaker(3, 20));
     await("warm", () -> answers(store));

@@ -4,6 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /** What a test wants of a store; as in production where it says nothing. Not thread-safe. */
 final class Wanted {
+  static final long CONNECT_TIMEOUT_MILLIS = 1_000;
+
   private final String url;
   private final boolean cluster;
   private RedisAccess access = new RedisAccess("", null, "", "");
@@ -67,6 +69,6 @@ final class Wanted {
         maxInFlight,
         failuresToOpen,
         probeEveryMillis,
-        1_000);
+        CONNECT_TIMEOUT_MILLIS);
   }
 }
