@@ -97,7 +97,7 @@ public final class SharedStore implements AutoCloseable {
             .toCompletableFuture()
             .get(left, TimeUnit.NANOSECONDS);
         boolean inTime = time.monotonicNanos() - asked < deadlineNanos / 2;
-        fast = inTime ? fast + 1 : 0;
+        fast += inTime ? 1 : 0;
       } catch (TimeoutException e) {
         return false;
       } catch (ExecutionException e) {

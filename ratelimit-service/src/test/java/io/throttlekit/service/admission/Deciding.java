@@ -14,7 +14,6 @@ import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.Tiers;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -58,30 +57,13 @@ final class Deciding {
 
   Answer ask(String domain, long hits, Descriptor... descriptors) {
     RateLimitRequest request = new RateLimitRequest(domain, List.of(descriptors), hits);
-    Heard later = new Heard();
-    Answer atOnce = admission.decide(request, later);
-    return Objects.requireNonNull(atOnce == null ? later.answer : atOnce);
+    return Heard.of(admission, request).answer();
   }
 
   /** Tiers in front of {@code store} whose timer never runs. */
   static Tiers tiers(CounterStore store, TimeSource time) {
     TierSettings settings = new TierSettings(1_000, 1_000_000, 1);
     return new Tiers(store, time, (_, _) -> {}, settings, TierListener.NONE);
-  }
-
-  /** An answer that came later, before the test went on. */
-  private static final class Heard implements Admission.Later {
-    @Nullable Answer answer;
-
-    @Override
-    public void answered(Answer late) {
-      answer = late;
-    }
-
-    @Override
-    public void failed(Throwable cause) {
-      throw new AssertionError(cause);
-    }
   }
 
   static Descriptor charge(String key) {

@@ -21,7 +21,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What the tiers are told of a rule. */
@@ -92,29 +91,6 @@ class TieredCountersTest {
     public void close() {}
   }
 
-  /** What came of a request in the end. */
-  private static final class Heard implements Admission.Later {
-    @Nullable Answer answer;
-    @Nullable Throwable failure;
-
-    @Override
-    public void answered(Answer late) {
-      answer = late;
-    }
-
-    @Override
-    public void failed(Throwable cause) {
-      failure = cause;
-    }
-
-    Verdict verdict() {
-      if (answer == null) {
-        throw new IllegalStateException("no answer", failure);
-      }
-      return answer.verdicts().getFirst();
-    }
-  }
-
   @Test
   void aLossOfDataMeansWhatTheRuleSays() {
     ask("strict");
@@ -176,12 +152,6 @@ class TieredCountersTest {
             counters,
             Setup.NATIVE,
             Setup.metrics(() -> BOOK, new InMemoryStore(time, 1_000)));
-    Heard heard = new Heard();
-    Answer atOnce =
-        admission.decide(new RateLimitRequest("d", List.of(Deciding.charge(key)), 1), heard);
-    if (atOnce != null) {
-      heard.answer = atOnce;
-    }
-    return heard;
+    return Heard.of(admission, new RateLimitRequest("d", List.of(Deciding.charge(key)), 1));
   }
 }

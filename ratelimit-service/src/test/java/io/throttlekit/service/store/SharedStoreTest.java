@@ -1,0 +1,87 @@
+package io.throttlekit.service.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.nio.NioIoHandler;
+import io.opentelemetry.api.OpenTelemetry;
+import io.throttlekit.TimeSource;
+import io.throttlekit.redis.RealRedis;
+import io.throttlekit.redis.RedisProcess;
+import io.throttlekit.service.config.StoreAddress;
+import io.throttlekit.service.config.StoreConfig;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@RealRedis
+@Timeout(60)
+class SharedStoreTest {
+  private static final Duration PATIENT = Duration.ofSeconds(1); // longer than a busy machine takes
+
+  private final EventLoopGroup loops =
+      new MultiThreadIoEventLoopGroup(
+          1, Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory());
+  private final RedisProcess redis = RedisProcess.start();
+  private final List<Boolean> reachable = new CopyOnWriteArrayList<>();
+
+  @AfterEach
+  void stop() {
+    redis.close();
+    var _ = loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void waitsUntilTheStoreAnswersAndLeavesNothingThere() throws Exception {
+    try (SharedStore store = store()) {
+      assertThat(store.awaitAnswers()).isTrue();
+      assertThat(store.inWords()).contains("answers");
+      assertThat(reachable).isNotEmpty().endsWith(true);
+    }
+    assertThat(redis.command("DBSIZE")).as("the epoch").isEqualTo("1");
+  }
+
+  @Test
+  void waitsNoLongerThanPeopleForAStoreThatHangsAndGoesOnWithoutIt() throws Exception {
+    redis.hang();
+    try (SharedStore store = store()) {
+      assertThat(store.awaitAnswers()).isFalse();
+      redis.goOn();
+      assertThat(store.awaitAnswers()).as("it may at any time later").isTrue();
+    }
+  }
+
+  @Test
+  void aStoreThatIsNotThereIsNoReasonNotToStart() throws Exception {
+    redis.kill();
+    try (SharedStore store = store()) {
+      assertThat(store.awaitAnswers()).isFalse();
+      assertThat(store.inWords()).doesNotContain("answers");
+    }
+  }
+
+  private SharedStore store() {
+    StoreConfig base = StoreConfig.defaults();
+    StoreAddress.Node node = new StoreAddress.Node("127.0.0.1", redis.port());
+    StoreConfig config =
+        new StoreConfig(
+            new StoreAddress.Standalone(false, node, 0),
+            base.access(),
+            base.keyPrefix(),
+            base.maxCounters(),
+            new StoreConfig.Deadlines(PATIENT, PATIENT, PATIENT, PATIENT),
+            base.breaker(),
+            base.maxLeaseCells(),
+            base.localShare(),
+            base.cachedDenyDefault());
+    return new SharedStore(
+        config, loops, OpenTelemetry.noop().getMeter("test"), TimeSource.system(), reachable::add);
+  }
+}
