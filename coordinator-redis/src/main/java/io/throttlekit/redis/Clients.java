@@ -8,6 +8,7 @@ import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.StaticCredentialsProvider;
+import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -19,30 +20,34 @@ import io.netty.channel.EventLoop;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timer;
 import io.netty.util.concurrent.DefaultThreadFactory;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Lettuce's clients, one for each event loop, and what they share. */
 final class Clients {
   private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(500);
   private static final Duration TOPOLOGY_REFRESH = Duration.ofSeconds(30);
+  private static final Duration SOONEST_REFRESH = Duration.ofSeconds(1);
 
   private final RedisSettings settings;
   private final List<RedisURI> uris = new ArrayList<>();
   private final List<AbstractRedisClient> clients = new ArrayList<>();
   private final List<ClientResources> resources = new ArrayList<>();
+  private final @Nullable SslOptions ssl;
   private final Timer timer;
 
   /**
    * Clients for what the settings name.
    *
-   * @throws IllegalArgumentException when the URL is none of Redis
+   * @throws IllegalArgumentException when the URL is none of Redis, or a file of TLS is not good
    */
   Clients(RedisSettings settings) {
     this.settings = settings;
+    RedisAccess.Tls tls = settings.access().tls();
+    this.ssl = tls == null ? null : TlsFiles.options(tls);
     String[] urls = settings.cluster() ? settings.url().split(",") : new String[] {settings.url()};
     for (String url : urls) {
       RedisURI uri = RedisURI.create(url.strip());
@@ -116,11 +121,15 @@ final class Clients {
     RedisClusterClient client = RedisClusterClient.create(onLoop, uris);
     ClusterClientOptions.Builder options = ClusterClientOptions.builder();
     options(options);
+    Duration patience = Duration.ofMillis(settings.leaseDeadlineMillis());
     client.setOptions(
         options
+            .timeoutOptions(TimeoutOptions.enabled(patience)) // there a link cuts no connections
             .topologyRefreshOptions(
                 ClusterTopologyRefreshOptions.builder()
                     .enablePeriodicRefresh(TOPOLOGY_REFRESH)
+                    .adaptiveRefreshTriggersTimeout(SOONEST_REFRESH)
+                    .refreshTriggersReconnectAttempts(1)
                     .build())
             .build());
     clients.add(client);
@@ -128,33 +137,19 @@ final class Clients {
   }
 
   private ClientOptions.Builder options(ClientOptions.Builder options) {
-    RedisAccess.Tls tls = settings.access().tls();
-    if (tls != null) {
-      options.sslOptions(sslOptions(tls));
+    if (ssl != null) {
+      options.sslOptions(ssl);
     }
     return options
         .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+        .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build()) // lanes do that
         .replayFilter(_ -> true) // nothing is sent twice: it would be counted twice
-        .requestQueueSize(10_000)
+        .requestQueueSize(1_000)
         .socketOptions(
             SocketOptions.builder()
                 .connectTimeout(Duration.ofMillis(settings.connectTimeoutMillis()))
                 .tcpNoDelay(!useUnixSocket())
                 .keepAlive(!useUnixSocket())
                 .build());
-  }
-
-  private static SslOptions sslOptions(RedisAccess.Tls tls) {
-    SslOptions.Builder options = SslOptions.builder().jdkSslProvider();
-    Path ca = tls.ca();
-    if (ca != null) {
-      options.trustManager(ca.toFile());
-    }
-    Path certificate = tls.certificate();
-    Path key = tls.key();
-    if (certificate != null && key != null) {
-      options.keyManager(certificate.toFile(), key.toFile(), new char[0]);
-    }
-    return options.build();
   }
 }

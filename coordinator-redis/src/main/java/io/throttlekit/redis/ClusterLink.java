@@ -3,6 +3,7 @@ package io.throttlekit.redis;
 import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.netty.channel.EventLoop;
 import java.util.concurrent.CompletableFuture;
@@ -16,12 +17,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClusterLink implements Link {
   private static final long RETRY_MILLIS = 200;
+  private static final long RENEW_MILLIS = 1_000;
 
   private final RedisClusterClient client;
   private final EventLoop loop;
   private final Runnable connected;
-  private @Nullable StatefulRedisClusterConnection<byte[], byte[]> connection;
+  private volatile @Nullable StatefulRedisClusterConnection<byte[], byte[]> connection;
   private boolean closed;
+  private boolean asking;
   private String whyNot = "not yet";
 
   ClusterLink(RedisClusterClient client, EventLoop loop, Runnable connected) {
@@ -38,13 +41,25 @@ final class ClusterLink implements Link {
   }
 
   @Override
+  public String node(int slot) {
+    StatefulRedisClusterConnection<byte[], byte[]> now = connection;
+    RedisClusterNode node = now == null ? null : now.getPartitions().getMasterBySlot(slot);
+    return node == null ? "" : node.getNodeId();
+  }
+
+  @Override
   public String whyNot() {
     return whyNot;
   }
 
+  /** Asks again who has which slot, but not all the time: that costs every node something. */
   @Override
   public void renew() {
-    var _ = client.refreshPartitionsAsync();
+    if (!asking) {
+      asking = true;
+      var _ = client.refreshPartitionsAsync();
+      var _ = loop.schedule(() -> asking = false, RENEW_MILLIS, TimeUnit.MILLISECONDS);
+    }
   }
 
   @Override

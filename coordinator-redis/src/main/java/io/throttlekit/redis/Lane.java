@@ -12,11 +12,9 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.redis.RedisListener.Failure;
 import io.throttlekit.store.StoreException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
-import java.util.Iterator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -34,11 +32,6 @@ import org.jspecify.annotations.Nullable;
  * loop. Nothing is sent twice unless Redis said that it did not run it.
  */
 final class Lane {
-  private static final int LOOK_AHEAD = 256;
-
-  /** What a round trip decides takes the time of everybody's requests to that Redis. */
-  private static final int MAX_CHARGES = 4096;
-
   private static final int IN_FLIGHT_FACTOR_OF_CLUSTER = 16;
 
   final EventLoop loop;
@@ -54,8 +47,9 @@ final class Lane {
 
   private final Queue<Call<?>> arrived = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean gathering = new AtomicBoolean();
-  private final Deque<Call<?>> waiting = new ArrayDeque<>();
-  private final Queue<Flight> flights = new ArrayDeque<>();
+
+  /** By the Redis that it is to, as the link names it. */
+  private final Map<String, Traffic> traffic = new HashMap<>();
 
   /** What all lanes of a store have in common. */
   record Shared(
@@ -84,8 +78,15 @@ final class Lane {
     Link make(EventLoop loop, Runnable connected);
   }
 
-  /** Sends a call, and fails it when its time is up; from any thread. */
+  /**
+   * Sends a call, and fails it when its time is up, or at once while Redis does not answer; from
+   * any thread.
+   */
   void submit(Call<?> call) {
+    if (!shared.health.allows(link.node(call.slot))) {
+      call.answer.completeExceptionally(new StoreException(Health.NOT_ASKED, null));
+      return;
+    }
     arrived.add(call);
     if (gathering.compareAndSet(false, true)) {
       try {
@@ -111,61 +112,37 @@ final class Lane {
   private void gather() {
     gathering.set(false);
     for (Call<?> call = arrived.poll(); call != null; call = arrived.poll()) {
-      waiting.add(call);
+      traffic.computeIfAbsent(link.node(call.slot), Traffic::new).add(call);
       (call.patient ? later : soon).add(call);
     }
-    pump();
+    traffic.values().forEach(this::pump);
   }
 
-  private void pump() {
-    while (flights.size() < maxInFlight && !waiting.isEmpty()) {
-      List<Call<?>> together = next();
+  private void pump(Traffic toOne) {
+    while (toOne.flights.size() < maxInFlight && toOne.hasWaiting()) {
+      List<Call<?>> together = toOne.next(shared.settings.maxBatch());
       if (!together.isEmpty()) {
-        send(together);
+        send(together, toOne);
       }
     }
   }
 
-  /** The call that waited longest, and others of its slot, but those that nobody waits for. */
-  private List<Call<?>> next() {
-    List<Call<?>> together = new ArrayList<>();
-    int slot = waiting.getFirst().slot;
-    int looked = 0;
-    int charges = 0;
-    for (Iterator<Call<?>> each = waiting.iterator();
-        each.hasNext()
-            && together.size() < shared.settings.maxBatch()
-            && charges < MAX_CHARGES
-            && looked < LOOK_AHEAD; ) {
-      Call<?> call = each.next();
-      looked++;
-      charges += call.weight();
-      if (call.slot == slot) {
-        each.remove();
-        if (!call.answer.isDone()) {
-          together.add(call);
-        }
-      }
-    }
-    return together;
-  }
-
-  private void send(List<Call<?>> together) {
+  private void send(List<Call<?>> together, Traffic toOne) {
     Flight flight = new Flight(together, shared.slots, shared.epochs, shared.time.monotonicNanos());
     BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
     if (commands == null) {
-      fail(
-          flight,
-          Failure.CONNECTION,
-          new StoreException("no connection to Redis: " + link.whyNot(), null));
+      fail(flight, toOne, Failure.CONNECTION, "no connection to Redis: " + link.whyNot(), null);
       return;
     }
-    flights.add(flight);
-    send(flight, commands, false);
+    toOne.flights.add(flight);
+    send(flight, toOne, commands, false);
   }
 
   private void send(
-      Flight flight, BaseRedisAsyncCommands<byte[], byte[]> commands, boolean withText) {
+      Flight flight,
+      Traffic toOne,
+      BaseRedisAsyncCommands<byte[], byte[]> commands,
+      boolean withText) {
     Script script = shared.script;
     CommandArgs<byte[], byte[]> arguments =
         new CommandArgs<>(ByteArrayCodec.INSTANCE)
@@ -185,48 +162,59 @@ final class Lane {
             arguments);
     reply.whenComplete((bytes, failure) -> {
       if (loop.inEventLoop()) {
-        landed(flight, bytes, failure, withText);
+        landed(flight, toOne, bytes, failure, withText);
       } else {
-        loop.execute(() -> landed(flight, bytes, failure, withText));
+        loop.execute(() -> landed(flight, toOne, bytes, failure, withText));
       }
     });
   }
 
   private void landed(
-      Flight flight, byte @Nullable [] reply, @Nullable Throwable failure, boolean withText) {
+      Flight flight,
+      Traffic toOne,
+      byte @Nullable [] reply,
+      @Nullable Throwable failure,
+      boolean withText) {
     String error = failure == null ? "" : String.valueOf(failure.getMessage());
     BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
     if (error.startsWith("NOSCRIPT") && !withText && commands != null) {
-      send(flight, commands, true); // it did not run
+      send(flight, toOne, commands, true); // it did not run
       return;
     }
-    flights.remove(flight);
+    toOne.flights.remove(flight);
     if (reply != null) {
       long nanos = shared.time.monotonicNanos() - flight.sentNanos;
-      shared.health.answered(flight.size(), nanos, flight.inTime());
+      shared.health.answered(toOne.node, flight.size(), nanos, flight.inTime());
       flight.land(reply, shared.epochs);
     } else {
       boolean told = failure instanceof RedisCommandExecutionException;
-      if (error.startsWith("READONLY")) {
-        link.renew(); // it is no longer the master
+      if (error.startsWith("READONLY") || (shared.slots.isCluster() && !told)) {
+        link.renew(); // it is no longer the master, or others have its slots now
       }
-      fail(
-          flight,
-          told ? Failure.ERROR : Failure.CONNECTION,
-          new StoreException("Redis: " + error, failure));
+      fail(flight, toOne, told ? Failure.ERROR : Failure.CONNECTION, "Redis: " + error, failure);
     }
-    pump();
+    pump(toOne);
   }
 
-  private void fail(Flight flight, Failure why, StoreException failure) {
-    shared.health.failed(flight.fail(failure), why);
+  private void fail(
+      Flight flight, Traffic toOne, Failure why, String inWords, @Nullable Throwable cause) {
+    shared.health.failed(flight.fail(new StoreException(inWords, cause)), why, inWords);
+    shared.health.noAnswer(toOne.node);
   }
 
   private void expired(int calls) {
-    shared.health.failed(calls, Failure.DEADLINE);
-    Flight oldest = flights.peek();
+    shared.health.failed(calls, Failure.DEADLINE, "no answer in time");
     long patience = TimeUnit.MILLISECONDS.toNanos(shared.settings.leaseDeadlineMillis());
-    if (oldest != null && shared.time.monotonicNanos() - oldest.sentNanos > patience) {
+    long now = shared.time.monotonicNanos();
+    boolean stuck = false;
+    for (Traffic each : traffic.values()) {
+      Flight oldest = each.flights.peek();
+      stuck |= oldest != null && now - oldest.sentNanos > patience;
+      if (each.isLate()) {
+        shared.health.noAnswer(each.node);
+      }
+    }
+    if (stuck) {
       link.renew();
     }
   }

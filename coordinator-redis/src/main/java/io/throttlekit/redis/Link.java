@@ -4,11 +4,16 @@ import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** A connection that is made again when it breaks. Used on one event loop only. */
+/**
+ * A connection that is made again when it breaks. Used on one event loop, unless said otherwise.
+ */
 interface Link {
 
   /** What to send commands with; null while there is no connection. */
   @Nullable BaseRedisAsyncCommands<byte[], byte[]> commands();
+
+  /** Names the Redis that has a hash slot, as far as that is known; from any thread. */
+  String node(int slot);
 
   /** Why there is no connection, for an operator. */
   String whyNot();

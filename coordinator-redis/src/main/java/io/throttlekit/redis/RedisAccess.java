@@ -25,11 +25,6 @@ public record RedisAccess(
   public record Tls(
       @Nullable Path ca, @Nullable Path certificate, @Nullable Path key, boolean verifyHost) {}
 
-  /** No prefix, and nothing but what the URL says. */
-  public static RedisAccess plain() {
-    return new RedisAccess("", null, "", "");
-  }
-
   @Override
   public String toString() {
     return "RedisAccess[keyPrefix=" + keyPrefix + ", tls=" + tls + "]";

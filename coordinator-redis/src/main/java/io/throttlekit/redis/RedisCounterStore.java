@@ -6,7 +6,6 @@ import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.RateAlgorithm;
-import io.throttlekit.store.CircuitBreaker;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
@@ -60,10 +59,7 @@ public final class RedisCounterStore implements CounterStore {
     this.slots = settings.cluster() ? Slots.ofCluster(keys) : Slots.none(keys);
     this.deadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.deadlineMillis());
     this.leaseDeadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.leaseDeadlineMillis());
-    this.health =
-        new Health(
-            new CircuitBreaker(time, settings.failuresToOpen(), settings.probeEveryMillis()),
-            listener);
+    this.health = new Health(settings, time, listener);
     this.clients = new Clients(settings);
     this.loops = group == null ? Loops.own(clients.useUnixSocket()) : Loops.of(group);
     Lane.Shared shared =
@@ -78,7 +74,7 @@ public final class RedisCounterStore implements CounterStore {
   /**
    * A store on a thread of its own.
    *
-   * @throws IllegalArgumentException when the URL is none of Redis
+   * @throws IllegalArgumentException when the URL is none of Redis, or a file of TLS is not good
    */
   public static RedisCounterStore connect(RedisSettings settings, TimeSource time) {
     return connect(settings, time, RedisListener.NONE);
@@ -204,9 +200,6 @@ public final class RedisCounterStore implements CounterStore {
   private <T> CompletionStage<T> submit(Call<T> call) {
     if (closed.get()) {
       call.answer.completeExceptionally(new StoreException("the store is closed", null));
-    } else if (!health.allows()) {
-      call.answer.completeExceptionally(
-          new StoreException("Redis does not answer, so it is not asked", null));
     } else {
       lane().submit(call);
     }

@@ -19,8 +19,12 @@ public interface RedisListener {
    */
   default void roundTrip(int requests, long nanos) {}
 
-  /** So many requests did not get an answer, or not in time. */
-  default void failed(int requests, Failure why) {}
+  /**
+   * So many requests did not get an answer, or not in time.
+   *
+   * @param inWords what happened, for an operator
+   */
+  default void failed(int requests, Failure why, String inWords) {}
 
   /** Redis answers again, after {@link #down()}. */
   default void up() {}

@@ -45,61 +45,6 @@ public record RedisSettings(
     }
   }
 
-  /** One Redis, or one behind Sentinels, with the usual deadlines: 5 ms, and 2 s for leases. */
-  public static RedisSettings of(String url) {
-    return new RedisSettings(url, false, RedisAccess.plain(), 5, 2_000, 64, 2, 5, 100, 1_000);
-  }
-
-  /** A Redis Cluster, with the usual deadlines. */
-  public static RedisSettings ofCluster(String urls) {
-    return new RedisSettings(urls, true, RedisAccess.plain(), 5, 2_000, 64, 2, 5, 100, 1_000);
-  }
-
-  /** The same with other deadlines. */
-  public RedisSettings withDeadlines(long acquireMillis, long leaseMillis) {
-    return new RedisSettings(
-        url,
-        cluster,
-        access,
-        acquireMillis,
-        leaseMillis,
-        maxBatch,
-        maxInFlight,
-        failuresToOpen,
-        probeEveryMillis,
-        connectTimeoutMillis);
-  }
-
-  /** The same with another bound of what shares a round trip, and of round trips under way. */
-  public RedisSettings withBatches(int batch, int inFlight) {
-    return new RedisSettings(
-        url,
-        cluster,
-        access,
-        deadlineMillis,
-        leaseDeadlineMillis,
-        batch,
-        inFlight,
-        failuresToOpen,
-        probeEveryMillis,
-        connectTimeoutMillis);
-  }
-
-  /** The same with another circuit breaker. */
-  public RedisSettings withBreaker(int failures, long probeMillis) {
-    return new RedisSettings(
-        url,
-        cluster,
-        access,
-        deadlineMillis,
-        leaseDeadlineMillis,
-        maxBatch,
-        maxInFlight,
-        failures,
-        probeMillis,
-        connectTimeoutMillis);
-  }
-
   private static void check(String what, long value) {
     if (value < 1) {
       throw new IllegalArgumentException(what + " must be at least 1, was " + value);

@@ -51,6 +51,11 @@ final class SingleLink implements Link {
   }
 
   @Override
+  public String node(int slot) {
+    return "";
+  }
+
+  @Override
   public String whyNot() {
     return whyNot;
   }

@@ -10,6 +10,7 @@ final class Heard implements RedisListener {
   final AtomicInteger requests = new AtomicInteger();
   final List<Failure> failures = new CopyOnWriteArrayList<>();
   final List<String> states = new CopyOnWriteArrayList<>();
+  final List<String> reasons = new CopyOnWriteArrayList<>();
   final List<Long> losses = new CopyOnWriteArrayList<>();
 
   @Override
@@ -19,8 +20,9 @@ final class Heard implements RedisListener {
   }
 
   @Override
-  public void failed(int requests, Failure why) {
+  public void failed(int requests, Failure why, String inWords) {
     failures.add(why);
+    reasons.add(inWords);
   }
 
   @Override

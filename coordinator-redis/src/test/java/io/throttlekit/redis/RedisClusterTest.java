@@ -3,7 +3,6 @@ package io.throttlekit.redis;
 import static io.throttlekit.redis.Asked.FIVE;
 import static io.throttlekit.redis.Asked.acquire;
 import static io.throttlekit.redis.Asked.answer;
-import static io.throttlekit.redis.Asked.await;
 import static io.throttlekit.redis.Asked.claim;
 import static io.throttlekit.redis.Asked.grant;
 import static io.throttlekit.redis.Asked.key;
@@ -29,43 +28,20 @@ import org.junit.jupiter.api.Timeout;
 @RealRedis
 @Timeout(120)
 class RedisClusterTest {
-  private static final int SLOTS = 16_384;
-  private static final int MASTERS = 3;
-  private static final List<RedisProcess> nodes = new ArrayList<>();
+  private static RedisNodes nodes;
   private static RedisCounterStore store;
 
   @BeforeAll
   static void start() {
-    for (int i = 0; i < MASTERS; i++) {
-      RedisProcess node = RedisProcess.start("--cluster-enabled", "yes");
-      nodes.add(node);
-      List<String> addSlots = new ArrayList<>(List.of("CLUSTER", "ADDSLOTS"));
-      for (int slot = i * SLOTS / MASTERS; slot < (i + 1) * SLOTS / MASTERS; slot++) {
-        addSlots.add(String.valueOf(slot));
-      }
-      node.command(addSlots.toArray(String[]::new));
-      node.command("CLUSTER", "SET-CONFIG-EPOCH", String.valueOf(i + 1));
-      node.command("CLUSTER", "MEET", "127.0.0.1", String.valueOf(nodes.getFirst().port()));
-    }
-    for (RedisProcess node : nodes) {
-      await(
-          "a cluster",
-          () -> {
-            String info = node.command("CLUSTER", "INFO");
-            return info.contains("cluster_state:ok") && info.contains("cluster_size:" + MASTERS);
-          });
-    }
-    RedisSettings settings =
-        RedisSettings.ofCluster(nodes.getFirst().url() + "," + nodes.getLast().url())
-            .withDeadlines(10_000, 10_000)
-            .withBreaker(1000, 10);
-    store = Stores.connected(RedisCounterStore.connect(settings, TimeSource.system()));
+    nodes = RedisNodes.start();
+    Wanted wanted = Wanted.cluster(nodes.urls()).deadlines(10_000, 10_000).breaker(1000, 10);
+    store = Stores.connected(RedisCounterStore.connect(wanted.settings(), TimeSource.system()));
   }
 
   @AfterAll
   static void stop() {
     store.close();
-    nodes.forEach(RedisProcess::close);
+    nodes.close();
   }
 
   @Test
@@ -75,7 +51,7 @@ class RedisClusterTest {
       asked.add(Asked.ask(store, "spread" + i, 1).toCompletableFuture());
     }
     asked.forEach(each -> assertThat(answer(each).admitted()).isTrue());
-    for (RedisProcess node : nodes) {
+    for (RedisProcess node : nodes.masters()) {
       assertThat(Integer.parseInt(node.command("DBSIZE"))).isGreaterThan(100);
     }
     assertThat(grant(store, "spread7", 9).units()).isEqualTo(4);

@@ -179,7 +179,7 @@ class RedisEpochTest {
   }
 
   private static RedisSettings settings() {
-    return Stores.patient(redis.url());
+    return Stores.patient(redis.url()).settings();
   }
 
   private RedisCounterStore store() {

@@ -117,7 +117,7 @@ class RedisFaultsTest {
   @Test
   void aLateAnswerIsAFailureThatIsCountedButALateGrantIsDelivered() {
     RedisCounterStore store =
-        open(Stores.patient(proxied()).withDeadlines(20, 20_000).withBreaker(1000, 10));
+        open(Stores.patient(proxied()).deadlines(20, 20_000).breaker(1000, 10));
     await("warm", () -> answers(store));
     RedisCounterStore direct = open(Stores.patient(redis.url()));
     proxy.delayReplies(200);
@@ -129,9 +129,15 @@ class RedisFaultsTest {
   }
 
   @Test
+  void aGrantMayTakeLongerThanMakingAConnection() {
+    RedisCounterStore store = patient();
+    proxy.delayReplies(Wanted.CONNECT_TIMEOUT_MILLIS + 300);
+    assertThat(grant(store, "l", 3).units()).isEqualTo(3);
+  }
+
+  @Test
   void makesAConnectionAnewThatAnswersNothingForLong() {
-    RedisCounterStore store =
-        open(Stores.patient(proxied()).withDeadlines(50, 300).withBreaker(3, 20));
+    RedisCounterStore store = open(Stores.patient(proxied()).deadlines(50, 300).breaker(3, 20));
     await("warm", () -> answers(store));
     proxy.hangReplies(); // of this connection for good
     int before = proxy.accepted();
@@ -142,7 +148,7 @@ class RedisFaultsTest {
 
   @Test
   void whatArrivesWhileACallIsUnderWaySharesTheNext() {
-    RedisCounterStore store = open(Stores.patient(proxied()).withBatches(32, 1));
+    RedisCounterStore store = open(Stores.patient(proxied()).batches(32, 1));
     acquire(store, "warm", 1);
     int before = heard.roundTrips.get();
     proxy.hang();
@@ -203,15 +209,16 @@ class RedisFaultsTest {
 
   /** As in production, apart from a deadline for busy machines. */
   private RedisCounterStore impatient() {
-    return open(RedisSettings.of(redis.url()).withDeadlines(100, 2_000));
+    return open(Wanted.redis(redis.url()).deadlines(100, 2_000));
   }
 
   private RedisCounterStore patient() {
     return open(Stores.patient(proxied()));
   }
 
-  private RedisCounterStore open(RedisSettings settings) {
-    RedisCounterStore store = RedisCounterStore.connect(settings, TimeSource.system(), heard);
+  private RedisCounterStore open(Wanted wanted) {
+    RedisCounterStore store =
+        RedisCounterStore.connect(wanted.settings(), TimeSource.system(), heard);
     opened.add(store);
     return redisIsThere() ? Stores.connected(store) : store;
   }

@@ -2,7 +2,9 @@ package io.throttlekit.redis;
 
 import static io.throttlekit.redis.Asked.acquire;
 import static io.throttlekit.redis.Asked.answers;
+import static io.throttlekit.redis.Asked.ask;
 import static io.throttlekit.redis.Asked.await;
+import static io.throttlekit.redis.Asked.failure;
 import static io.throttlekit.redis.Asked.left;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -30,14 +32,9 @@ class RedisSentinelTest {
 
   @Test
   void goesOnWithTheNewMasterAndItsCounts() {
-    sentinel.command("SENTINEL", "MONITOR", "main", "127.0.0.1", "" + master.port(), "1");
-    sentinel.command("SENTINEL", "SET", "main", "down-after-milliseconds", "500");
-    sentinel.command("SENTINEL", "SET", "main", "failover-timeout", "5000");
-    RedisSettings settings =
-        RedisSettings.of("redis-sentinel://127.0.0.1:" + sentinel.port() + "#main")
-            .withDeadlines(500, 2_000);
-    try (RedisCounterStore store =
-        RedisCounterStore.connect(settings, TimeSource.system(), heard)) {
+    monitor();
+    Wanted wanted = Wanted.redis(url("")).deadlines(500, 2_000);
+    try (RedisCounterStore store = open(wanted)) {
       await("connected", () -> answers(store));
       acquire(store, "a", 3);
       await("known", () -> sentinel.command("SENTINEL", "REPLICAS", "main").contains("slave"));
@@ -48,5 +45,58 @@ class RedisSentinelTest {
       assertThat(left(store, "a")).isEqualTo(2);
       assertThat(heard.losses).isEmpty();
     }
+  }
+
+  @Test
+  void logsInToSentinelsWithAPasswordOfTheirOwn() {
+    monitor();
+    sentinel.command("ACL", "SETUSER", "default", "resetpass", ">watch");
+    master.command("ACL", "SETUSER", "default", "resetpass", ">count");
+    charges(patient("count@").sentinelLogin("", "watch"));
+    refuses(patient("count@").sentinelLogin("", "count"), "WRONGPASS");
+    refuses(patient("count@"), "NOAUTH");
+    refuses(patient("watch@").sentinelLogin("", "watch"), "WRONGPASS");
+  }
+
+  @Test
+  void logsInToSentinelsAsAUserWithOnlyTheRightsThatItNeeds() {
+    monitor();
+    sentinel.command("ACL", "SETUSER", "limits", "on", ">watch", "+@connection", "+sentinel");
+    sentinel.command("ACL", "SETUSER", "default", "off");
+    charges(patient("").sentinelLogin("limits", "watch"));
+    refuses(patient("").sentinelLogin("nobody", "watch"), "WRONGPASS");
+    refuses(patient("").sentinelLogin("", "watch"), "WRONGPASS");
+  }
+
+  private void monitor() {
+    sentinel.command("SENTINEL", "MONITOR", "main", "127.0.0.1", "" + master.port(), "1");
+    sentinel.command("SENTINEL", "SET", "main", "down-after-milliseconds", "500");
+    sentinel.command("SENTINEL", "SET", "main", "failover-timeout", "5000");
+  }
+
+  private void charges(Wanted wanted) {
+    try (RedisCounterStore store = open(wanted)) {
+      await("connected", () -> answers(store));
+      acquire(store, "a", 3);
+      assertThat(left(store, "a")).isEqualTo(2);
+    }
+  }
+
+  private void refuses(Wanted wanted, String why) {
+    try (RedisCounterStore store = open(wanted)) {
+      await("told why", () -> failure(ask(store, "a", 1)).toString().contains(why));
+    }
+  }
+
+  private RedisCounterStore open(Wanted wanted) {
+    return RedisCounterStore.connect(wanted.settings(), TimeSource.system(), heard);
+  }
+
+  private Wanted patient(String login) {
+    return Stores.patient(url(login));
+  }
+
+  private String url(String login) {
+    return "redis-sentinel://" + login + "127.0.0.1:" + sentinel.port() + "#main";
   }
 }

@@ -87,7 +87,10 @@ class RedisUrlsTest {
     try (RedisCounterStore store =
         Stores.connected(
             RedisCounterStore.connect(
-                Stores.patient(redis.url()), TimeSource.system(), RedisListener.NONE, loops))) {
+                Stores.patient(redis.url()).settings(),
+                TimeSource.system(),
+                RedisListener.NONE,
+                loops))) {
       List<CompletableFuture<Boolean>> sameThread = new ArrayList<>();
       loops.forEach(loop -> {
         CompletableFuture<Boolean> same = new CompletableFuture<>();
@@ -118,6 +121,6 @@ class RedisUrlsTest {
   }
 
   private static RedisCounterStore open(String url) {
-    return RedisCounterStore.connect(Stores.patient(url), TimeSource.system());
+    return RedisCounterStore.connect(Stores.patient(url).settings(), TimeSource.system());
   }
 }

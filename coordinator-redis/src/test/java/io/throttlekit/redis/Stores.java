@@ -10,15 +10,13 @@ final class Stores {
   private Stores() {}
 
   /** Settings for tests that do not look at deadlines, on a machine that may be busy. */
-  static RedisSettings patient(String url) {
-    return RedisSettings.of(url)
-        .withDeadlines(PATIENT_MILLIS, PATIENT_MILLIS)
-        .withBreaker(1000, 10);
+  static Wanted patient(String url) {
+    return Wanted.redis(url).deadlines(PATIENT_MILLIS, PATIENT_MILLIS).breaker(1000, 10);
   }
 
   /** A connected store whose windows follow {@code clock}. */
   static RedisCounterStore open(String url, TimeSource clock) {
-    return connected(RedisCounterStore.connectWithClock(patient(url), clock));
+    return connected(RedisCounterStore.connectWithClock(patient(url).settings(), clock));
   }
 
   /** The store, once it has a connection. */

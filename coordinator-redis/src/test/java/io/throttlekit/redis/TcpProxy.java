@@ -43,13 +43,17 @@ public final class TcpProxy implements AutoCloseable {
   /** A proxy for the server at {@code port}, on a port of its own. */
   public static TcpProxy to(int port) {
     try {
-      TcpProxy proxy =
-          new TcpProxy(port, new ServerSocket(0, 50, InetAddress.getLoopbackAddress()));
-      Thread.ofVirtual().start(proxy::accept);
-      return proxy;
+      return to(port, new ServerSocket(0, 50, InetAddress.getLoopbackAddress()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** A proxy for the server at {@code port}, where {@code listening} does; it closes that. */
+  public static TcpProxy to(int port, ServerSocket listening) {
+    TcpProxy proxy = new TcpProxy(port, listening);
+    Thread.ofVirtual().start(proxy::accept);
+    return proxy;
   }
 
   /** Where it listens, on 127.0.0.1. */
@@ -192,8 +196,8 @@ public final class TcpProxy implements AutoCloseable {
   private static void close(Socket socket) {
     try {
       socket.close();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+    } catch (IOException _) {
+      // TLS says goodbye first, and the other side may be gone
     }
   }
 }

@@ -4,6 +4,8 @@ import io.throttlekit.redis.RedisListener;
 import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.StoreMetrics.NoAnswer;
 import java.time.Instant;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -12,13 +14,19 @@ import org.slf4j.LoggerFactory;
 /** Turns what Redis does into metrics, log lines and one line of state. Thread-safe. */
 final class StoreState implements RedisListener {
   private static final Logger LOG = LoggerFactory.getLogger(StoreState.class);
+  private static final int MOST_REASONS = 10;
 
   private final String address;
   private final StoreMetrics metrics;
   private final Consumer<Boolean> reachable;
   private final AtomicLong losses = new AtomicLong();
+
+  /** Reasons of this outage that the log has. */
+  private final Set<String> logged = ConcurrentHashMap.newKeySet();
+
   private volatile boolean answers;
   private volatile boolean leftAlone;
+  private volatile String lastFailure = "";
   private volatile long lastLossMillis;
 
   /**
@@ -36,7 +44,10 @@ final class StoreState implements RedisListener {
 
   /** One line for people. */
   String inWords() {
-    String state = leftAlone ? "does not answer" : answers ? "answers" : "has not answered yet";
+    String state =
+        leftAlone
+            ? "does not answer: " + lastFailure
+            : answers ? "answers" : "has not answered yet";
     String lost =
         losses.get() == 0
             ? ""
@@ -60,7 +71,7 @@ final class StoreState implements RedisListener {
   }
 
   @Override
-  public void failed(int requests, Failure why) {
+  public void failed(int requests, Failure why, String inWords) {
     NoAnswer reason =
         switch (why) {
           case DEADLINE -> NoAnswer.TIMEOUT;
@@ -69,6 +80,12 @@ final class StoreState implements RedisListener {
         };
     for (int i = 0; i < requests; i++) {
       metrics.failed(reason);
+    }
+    if (why != Failure.OPEN) {
+      lastFailure = inWords;
+      if (leftAlone && logged.size() < MOST_REASONS && logged.add(inWords)) {
+        LOG.warn("the store {} does not answer: {}", address, inWords);
+      }
     }
   }
 
@@ -86,7 +103,10 @@ final class StoreState implements RedisListener {
     metrics.breakerOpen(true);
     metrics.up(false);
     reachable.accept(false);
-    LOG.warn("the store {} does not answer; on_outage of each rule decides", address);
+    logged.clear();
+    logged.add(lastFailure);
+    LOG.warn(
+        "the store {} does not answer; on_outage of each rule decides: {}", address, lastFailure);
   }
 
   @Override

@@ -3,22 +3,12 @@ package io.throttlekit.service.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc.RateLimitServiceBlockingStub;
-import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.grpc.netty.NettyChannelBuilder;
 import io.throttlekit.redis.RealRedis;
 import io.throttlekit.redis.RedisProcess;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -49,7 +39,7 @@ class StoreOutageTest {
 
   private RedisProcess redis;
   private ServiceProcess service;
-  private ManagedChannel channel;
+  private Caller caller;
 
   @BeforeEach
   void start() throws IOException {
@@ -68,71 +58,50 @@ class StoreOutageTest {
                 "0.5"),
             0,
             folder.resolve("log"));
-    channel = NettyChannelBuilder.forAddress("127.0.0.1", service.port()).usePlaintext().build();
+    caller = new Caller(service);
   }
 
   @AfterEach
   void stop() {
-    channel.shutdownNow();
+    caller.close();
     service.close();
     redis.close();
   }
 
   @Test
   void everyRuleAnswersAnOutageAsItSaysAndCountsAgainAfterIt() throws Exception {
-    assertThat(ask("leased")).isEqualTo(Code.OK);
-    assertThat(page("/rlconfig")).contains("# store: redis://").contains(" answers\n");
+    assertThat(caller.ask("leased")).isEqualTo(Code.OK);
+    assertThat(caller.page("/rlconfig")).contains("# store: redis://").contains(" answers\n");
     redis.stop();
-    assertThat(ask("deny")).isEqualTo(Code.OVER_LIMIT);
-    assertThat(ask("allow")).isEqualTo(Code.OK);
-    assertThat(ask("allow")).isEqualTo(Code.OK);
+    assertThat(caller.ask("deny")).isEqualTo(Code.OVER_LIMIT);
+    assertThat(caller.ask("allow")).isEqualTo(Code.OK);
+    assertThat(caller.ask("allow")).isEqualTo(Code.OK);
     int admitted = 0;
     for (int i = 0; i < 10; i++) {
-      admitted += ask("local") == Code.OK ? 1 : 0;
+      admitted += caller.ask("local") == Code.OK ? 1 : 0;
     }
     assertThat(admitted).as("half of ten").isEqualTo(5);
-    assertThat(ask("leased")).as("what is leased is spent").isEqualTo(Code.OK);
+    assertThat(caller.ask("leased")).as("what is leased is spent").isEqualTo(Code.OK);
     assertThat(failure("error")).isEqualTo(Status.Code.UNAVAILABLE);
-    await().untilAsserted(() -> assertThat(page("/rlconfig")).contains("does not answer"));
-    assertThat(page("/metrics"))
+    await().untilAsserted(() -> assertThat(caller.page("/rlconfig")).contains("does not answer: "));
+    assertThat(caller.page("/metrics"))
         .contains("throttlekit_store_up 0.0")
         .contains("throttlekit_outage_decisions_total{on_outage=\"local\"} 10.0");
-    assertThat(page("/stats")).contains("redis_error");
+    assertThat(caller.page("/stats")).contains("redis_error");
     redis.restart();
     await()
         .atMost(Duration.ofSeconds(20))
-        .untilAsserted(() -> assertThat(ask("deny")).isEqualTo(Code.OK));
-    assertThat(page("/rlconfig")).contains(" answers");
-    assertThat(page("/metrics")).contains("throttlekit_store_up 1.0");
+        .untilAsserted(() -> assertThat(caller.ask("deny")).isEqualTo(Code.OK));
+    assertThat(caller.page("/rlconfig")).contains(" answers");
+    assertThat(caller.page("/metrics")).contains("throttlekit_store_up 1.0");
     assertThat(service.log()).contains("does not answer; on_outage").doesNotContain("\tat ");
-  }
-
-  private Code ask(String key) {
-    RateLimitServiceBlockingStub stub =
-        RateLimitServiceGrpc.newBlockingStub(channel).withDeadlineAfter(Duration.ofSeconds(10));
-    return stub.shouldRateLimit(
-            RateLimitRequest.newBuilder()
-                .setDomain("shop")
-                .addDescriptors(
-                    RateLimitDescriptor.newBuilder()
-                        .addEntries(
-                            RateLimitDescriptor.Entry.newBuilder().setKey(key).setValue("v")))
-                .build())
-        .getOverallCode();
   }
 
   private Status.Code failure(String key) {
     try {
-      return Status.fromCodeValue(ask(key).getNumber()).getCode();
+      return Status.fromCodeValue(caller.ask(key).getNumber()).getCode();
     } catch (StatusRuntimeException failed) {
       return failed.getStatus().getCode();
-    }
-  }
-
-  private String page(String path) throws IOException, InterruptedException {
-    try (HttpClient client = HttpClient.newHttpClient()) {
-      URI uri = URI.create("http://127.0.0.1:" + service.debugPort() + path);
-      return client.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()).body();
     }
   }
 }

@@ -1,0 +1,77 @@
+package io.throttlekit.redis;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Queue;
+
+/**
+ * What one lane has to do with one Redis: calls that wait, and round trips under way. Those of a
+ * Cluster have one each, so that who waits for one that hangs keeps nobody from the others. Used on
+ * one event loop only.
+ */
+final class Traffic {
+  private static final int LOOK_AHEAD = 256;
+
+  /** What a round trip decides takes the time of everybody's requests to that Redis. */
+  private static final int MAX_CHARGES = 4096;
+
+  /** The name of that Redis. */
+  final String node;
+
+  /** In the order in which they were sent. */
+  final Queue<Flight> flights = new ArrayDeque<>();
+
+  private final Deque<Call<?>> waiting = new ArrayDeque<>();
+
+  Traffic(String node) {
+    this.node = node;
+  }
+
+  void add(Call<?> call) {
+    waiting.add(call);
+  }
+
+  boolean hasWaiting() {
+    return !waiting.isEmpty();
+  }
+
+  /** Whether somebody has given up waiting for it; forgets calls that nobody waits for. */
+  boolean isLate() {
+    boolean late = waiting.removeIf(call -> call.answer.isDone());
+    for (Flight flight : flights) {
+      late |= !flight.inTime();
+    }
+    return late;
+  }
+
+  /**
+   * Takes the call that waited longest, and others of its slot, but those that nobody waits for.
+   *
+   * @param most how many at most
+   */
+  List<Call<?>> next(int most) {
+    List<Call<?>> together = new ArrayList<>();
+    int slot = waiting.getFirst().slot;
+    int looked = 0;
+    int charges = 0;
+    for (Iterator<Call<?>> each = waiting.iterator();
+        each.hasNext()
+            && together.size() < most
+            && charges < MAX_CHARGES
+            && looked < LOOK_AHEAD; ) {
+      Call<?> call = each.next();
+      looked++;
+      charges += call.weight();
+      if (call.slot == slot) {
+        each.remove();
+        if (!call.answer.isDone()) {
+          together.add(call);
+        }
+      }
+    }
+    return together;
+  }
+}

@@ -1,0 +1,173 @@
+package io.throttlekit.redis;
+
+import static io.throttlekit.redis.Asked.FIVE;
+import static io.throttlekit.redis.Asked.acquire;
+import static io.throttlekit.redis.Asked.answer;
+import static io.throttlekit.redis.Asked.answers;
+import static io.throttlekit.redis.Asked.ask;
+import static io.throttlekit.redis.Asked.await;
+import static io.throttlekit.redis.Asked.failure;
+import static io.throttlekit.redis.Asked.key;
+import static io.throttlekit.redis.Asked.left;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.store.Outcome;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A Cluster whose slots move, and whose masters die or hang, under load. */
+@RealRedis
+@Timeout(120)
+class RedisClusterFaultsTest {
+  private static final int USERS = 60;
+  private static final Slots SLOTS = Slots.ofCluster(new KeyText(""));
+
+  private final Heard heard = new Heard();
+  private final Map<String, Integer> admitted = new HashMap<>();
+  private final Map<String, Integer> failed = new HashMap<>();
+  private RedisNodes nodes;
+  private RedisCounterStore store;
+
+  @BeforeEach
+  void start() {
+    nodes = RedisNodes.startWithReplicas();
+    Wanted wanted = Wanted.cluster(nodes.urls()).deadlines(2_000, 4_000);
+    store =
+        Stores.connected(RedisCounterStore.connect(wanted.settings(), TimeSource.system(), heard));
+    await("connected", () -> answers(store));
+  }
+
+  @AfterEach
+  void stop() {
+    store.close();
+    nodes.close();
+  }
+
+  @Test
+  void aSlotThatMovesTakesItsCountsAlong() {
+    List<String> users = usersOf(0);
+    assertThat(users).hasSizeGreaterThan(5);
+    RedisProcess from = nodes.masters().getFirst();
+    RedisProcess to = nodes.masters().getLast();
+    for (String user : users) {
+      String slot = String.valueOf(slot(user));
+      assertThat(acquire(store, user, 1).admitted()).isTrue();
+      to.command("CLUSTER", "SETSLOT", slot, "IMPORTING", RedisNodes.id(from));
+      from.command("CLUSTER", "SETSLOT", slot, "MIGRATING", RedisNodes.id(to));
+      assertThat(acquire(store, user, 1).admitted()).as("before it moves").isTrue();
+      for (String key : from.command("CLUSTER", "GETKEYSINSLOT", slot, "100").lines().toList()) {
+        from.command("MIGRATE", "127.0.0.1", String.valueOf(to.port()), key, "0", "5000");
+      }
+      assertThat(acquire(store, user, 1).admitted()).as("asked for elsewhere").isTrue();
+      to.command("CLUSTER", "SETSLOT", slot, "NODE", RedisNodes.id(to));
+      from.command("CLUSTER", "SETSLOT", slot, "NODE", RedisNodes.id(to));
+      assertThat(acquire(store, user, 2).admitted()).as("moved").isTrue();
+      assertThat(acquire(store, user, 1).admitted()).as("beyond the limit").isFalse();
+    }
+    assertThat(heard.failures).isEmpty();
+    assertThat(heard.losses).isEmpty();
+  }
+
+  @Test
+  void aCounterThatIsNewInAMovingSlotWaitsForIt() {
+    String user = usersOf(0).getFirst();
+    String slot = String.valueOf(slot(user));
+    RedisProcess from = nodes.masters().getFirst();
+    RedisProcess to = nodes.masters().getLast();
+    acquire(store, user, 5);
+    answer(store.reset(key(FIVE, user), FIVE)); // leaves the epoch of the slot
+    to.command("CLUSTER", "SETSLOT", slot, "IMPORTING", RedisNodes.id(from));
+    from.command("CLUSTER", "SETSLOT", slot, "MIGRATING", RedisNodes.id(to));
+    assertThat(failure(ask(store, user, 1))).hasMessageContaining("TRYAGAIN");
+    from.command("CLUSTER", "SETSLOT", slot, "STABLE");
+    assertThat(acquire(store, user, 5).admitted()).isTrue();
+  }
+
+  @Test
+  void whenAMasterIsKilledOnlyItsCountersFailUntilItsReplicaHasThem() {
+    onlyCountersOfTheFirstMasterFail(RedisProcess::kill);
+  }
+
+  @Test
+  void whenAMasterHangsOnlyItsCountersFailUntilItsReplicaHasThem() {
+    onlyCountersOfTheFirstMasterFail(RedisProcess::hang);
+  }
+
+  private void onlyCountersOfTheFirstMasterFail(Consumer<RedisProcess> fault) {
+    for (int i = 0; i < 3; i++) {
+      round();
+    }
+    assertThat(failed).isEmpty();
+    RedisProcess master = nodes.masters().getFirst();
+    await(
+        "replicated",
+        () ->
+            master.command("DBSIZE").equals(nodes.replica(0).command("DBSIZE"))
+                && master.command("WAIT", "1", "5000").equals("1"));
+    fault.accept(master);
+    List<String> orphans = usersOf(0);
+    await(
+        "noticed",
+        () -> {
+          round();
+          return failed.keySet().containsAll(orphans);
+        });
+    await(
+        "failed over",
+        () -> {
+          int before = failed.values().stream().mapToInt(Integer::intValue).sum();
+          round();
+          return before == failed.values().stream().mapToInt(Integer::intValue).sum();
+        });
+    assertThat(failed.keySet()).containsExactlyInAnyOrderElementsOf(orphans);
+    assertThat(heard.states).isEmpty();
+    for (int i = 0; i < 6; i++) {
+      round();
+    }
+    assertThat(admitted.values()).hasSize(USERS).allMatch(units -> units <= 5);
+    assertThat(admitted)
+        .allSatisfy((user, units) -> {
+          assertThat(left(store, user)).isZero();
+          assertThat(units).isBetween(failed.containsKey(user) ? 3 : 5, 5);
+        });
+  }
+
+  /** Each user asks for one. */
+  private void round() {
+    Map<String, CompletableFuture<Outcome>> asked = new HashMap<>();
+    for (int i = 0; i < USERS; i++) {
+      asked.put("u" + i, ask(store, "u" + i, 1).toCompletableFuture());
+    }
+    asked.forEach((user, answer) -> {
+      try {
+        admitted.merge(user, answer.join().admitted() ? 1 : 0, Integer::sum);
+      } catch (CompletionException e) {
+        failed.merge(user, 1, Integer::sum);
+      }
+    });
+  }
+
+  private List<String> usersOf(int master) {
+    Predicate<String> there = user -> nodes.masterOf(slot(user)) == master;
+    List<String> all = new ArrayList<>();
+    for (int i = 0; i < USERS; i++) {
+      all.add("u" + i);
+    }
+    return all.stream().filter(there).toList();
+  }
+
+  private static int slot(String user) {
+    return SLOTS.of(key(FIVE, user));
+  }
+}

@@ -1,0 +1,186 @@
+package io.throttlekit.redis;
+
+import static io.throttlekit.redis.Asked.acquire;
+import static io.throttlekit.redis.Asked.ask;
+import static io.throttlekit.redis.Asked.await;
+import static io.throttlekit.redis.Asked.failure;
+import static io.throttlekit.redis.Asked.left;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
+
+import io.netty.pkitesting.X509Bundle;
+import io.throttlekit.TimeSource;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A Redis behind TLS, which a proxy speaks for it: not every Redis is built with it. */
+@RealRedis
+@Timeout(60)
+class RedisTlsTest {
+  private static final Authority OURS = Authority.named("ours");
+  private static final Authority OTHER = Authority.named("other");
+  private static RedisProcess redis;
+
+  private final Heard heard = new Heard();
+  private final List<AutoCloseable> opened = new ArrayList<>();
+
+  @TempDir Path folder;
+  private Path ca;
+
+  @BeforeAll
+  static void start() {
+    redis = RedisProcess.start();
+  }
+
+  @AfterAll
+  static void stop() {
+    redis.close();
+  }
+
+  @BeforeEach
+  void empty() {
+    redis.command("FLUSHALL");
+    ca = OURS.writeTo(folder.resolve("ca.pem"));
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    for (AutoCloseable each : opened) {
+      each.close();
+    }
+  }
+
+  @Test
+  void decidesWhereTheAuthorityIsTrusted() {
+    charges(open(proxy(OURS.issue("localhost"), null), trusting(ca, true)));
+  }
+
+  @Test
+  void decidesOnSeveralConnectionsThroughARedisThatHidesItsPlainPort() {
+    TcpProxy proxy = proxy(OURS.issue("localhost"), null);
+    charges(open(proxy, trusting(ca, true)));
+    RedisCounterStore second = Stores.connected(open(proxy, trusting(ca, true)));
+    assertThat(left(second, "a")).isEqualTo(3);
+    assertThat(proxy.accepted()).isEqualTo(2);
+  }
+
+  @Test
+  void refusesACertificateOfAnotherAuthorityAndSaysSo() {
+    TcpProxy impostor = proxy(OTHER.issue("localhost"), null);
+    assertRefused(open(impostor, trusting(ca, true)), "unable to find valid certification path");
+    assertRefused(open(impostor, trusting(ca, false)), "unable to find valid certification path");
+  }
+
+  @Test
+  void refusesACertificateThatJavaDoesNotTrustWhenNoAuthorityIsNamed() {
+    TcpProxy proxy = proxy(OURS.issue("localhost"), null);
+    assertRefused(open(proxy, trusting(null, true)), "unable to find valid certification path");
+    assertRefused(open(proxy, null), "unable to find valid certification path");
+  }
+
+  @Test
+  void refusesACertificateOfAnotherHostUnlessHostsAreNotVerified() {
+    TcpProxy elsewhere = proxy(OURS.issue("redis.test"), null);
+    assertRefused(open(elsewhere, trusting(ca, true)), "No subject alternative DNS name matching");
+    charges(open(elsewhere, trusting(ca, false)));
+  }
+
+  @Test
+  void showsItsOwnCertificateWhereOneIsAskedFor() {
+    TcpProxy strict = proxy(OURS.issue("localhost"), OURS);
+    charges(open(strict, showing(OURS.issue("client"))));
+    assertRefused(open(strict, showing(OTHER.issue("client"))), "certificate_required");
+    assertRefused(open(strict, trusting(ca, true)), "certificate_required");
+  }
+
+  @Test
+  void readsItsFilesAgainForEachConnection() {
+    TcpProxy proxy = proxy(OURS.issue("localhost"), null);
+    RedisCounterStore store = open(proxy, trusting(OTHER.writeTo(ca), true));
+    assertRefused(store, "unable to find valid certification path");
+    OURS.writeTo(ca);
+    charges(store);
+  }
+
+  @Test
+  void theListenerIsToldWhy() {
+    RedisCounterStore store = open(proxy(OTHER.issue("localhost"), null), trusting(ca, true));
+    assertRefused(store, "certification path");
+    assertThat(heard.reasons).last(STRING).contains("certification path");
+  }
+
+  @Test
+  void aFileThatIsNotThereIsSaidAtOnce() {
+    TcpProxy proxy = proxy(OURS.issue("localhost"), null);
+    Path absent = folder.resolve("absent.pem");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> open(proxy, trusting(absent, true)))
+        .withMessageContaining(absent.toString())
+        .withMessageContaining("does not exist");
+  }
+
+  @Test
+  void aFileThatIsNoCertificateIsSaidAtOnce() throws IOException {
+    Files.writeString(ca, "no certificate");
+    TcpProxy proxy = proxy(OURS.issue("localhost"), null);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> open(proxy, trusting(ca, true)))
+        .withMessageContaining(ca.toString())
+        .withMessageContaining("found no certificates");
+  }
+
+  private void charges(RedisCounterStore store) {
+    redis.command("FLUSHALL");
+    Stores.connected(store);
+    await("answered", () -> Asked.answers(store));
+    acquire(store, "a", 2);
+    assertThat(left(store, "a")).isEqualTo(3);
+  }
+
+  private void assertRefused(RedisCounterStore store, String why) {
+    redis.command("FLUSHALL");
+    await("told why", () -> failure(ask(store, "a", 1)).toString().contains(why));
+    assertThat(redis.command("DBSIZE")).isEqualTo("0");
+  }
+
+  private RedisAccess.Tls trusting(@Nullable Path authority, boolean verifyHost) {
+    return new RedisAccess.Tls(authority, null, null, verifyHost);
+  }
+
+  private RedisAccess.Tls showing(X509Bundle client) {
+    String serial = client.getCertificate().getSerialNumber().toString();
+    return new RedisAccess.Tls(
+        ca,
+        Authority.certificate(folder.resolve(serial + "cert.pem"), client),
+        Authority.key(folder.resolve(serial + "key.pem"), client),
+        true);
+  }
+
+  private TcpProxy proxy(X509Bundle certificate, @Nullable Authority clients) {
+    TcpProxy proxy = TcpProxy.to(redis.port(), Authority.listen(certificate, clients));
+    opened.add(proxy);
+    return proxy;
+  }
+
+  private RedisCounterStore open(TcpProxy proxy, RedisAccess.@Nullable Tls tls) {
+    RedisCounterStore store =
+        RedisCounterStore.connect(
+            Stores.patient("rediss://localhost:" + proxy.port()).tls(tls).settings(),
+            TimeSource.system(),
+            heard);
+    opened.add(store);
+    return store;
+  }
+}

@@ -1,0 +1,74 @@
+package io.throttlekit.redis;
+
+import org.jspecify.annotations.Nullable;
+
+/** What a test wants of a store; as in production where it says nothing. Not thread-safe. */
+final class Wanted {
+  static final long CONNECT_TIMEOUT_MILLIS = 1_000;
+
+  private final String url;
+  private final boolean cluster;
+  private RedisAccess access = new RedisAccess("", null, "", "");
+  private long deadlineMillis = 5;
+  private long leaseDeadlineMillis = 2_000;
+  private int maxBatch = 64;
+  private int maxInFlight = 2;
+  private int failuresToOpen = 5;
+  private long probeEveryMillis = 100;
+
+  private Wanted(String url, boolean cluster) {
+    this.url = url;
+    this.cluster = cluster;
+  }
+
+  /** One Redis, or one behind Sentinels. */
+  static Wanted redis(String url) {
+    return new Wanted(url, false);
+  }
+
+  static Wanted cluster(String urls) {
+    return new Wanted(urls, true);
+  }
+
+  Wanted deadlines(long acquireMillis, long leaseMillis) {
+    deadlineMillis = acquireMillis;
+    leaseDeadlineMillis = leaseMillis;
+    return this;
+  }
+
+  Wanted batches(int batch, int inFlight) {
+    maxBatch = batch;
+    maxInFlight = inFlight;
+    return this;
+  }
+
+  Wanted breaker(int failures, long probeMillis) {
+    failuresToOpen = failures;
+    probeEveryMillis = probeMillis;
+    return this;
+  }
+
+  Wanted tls(RedisAccess.@Nullable Tls tls) {
+    access = new RedisAccess("", tls, access.sentinelUser(), access.sentinelPassword());
+    return this;
+  }
+
+  Wanted sentinelLogin(String user, String password) {
+    access = new RedisAccess("", access.tls(), user, password);
+    return this;
+  }
+
+  RedisSettings settings() {
+    return new RedisSettings(
+        url,
+        cluster,
+        access,
+        deadlineMillis,
+        leaseDeadlineMillis,
+        maxBatch,
+        maxInFlight,
+        failuresToOpen,
+        probeEveryMillis,
+        CONNECT_TIMEOUT_MILLIS);
+  }
+}

@@ -1,0 +1,55 @@
+package io.throttlekit.service.fleet;
+
+import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc.RateLimitServiceBlockingStub;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.NettyChannelBuilder;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+
+/** Asks one process of the service, as Envoy and as an operator. */
+final class Caller implements AutoCloseable {
+  private final ManagedChannel channel;
+  private final int debugPort;
+
+  Caller(ServiceProcess service) {
+    this.channel =
+        NettyChannelBuilder.forAddress("127.0.0.1", service.port()).usePlaintext().build();
+    this.debugPort = service.debugPort();
+  }
+
+  /** The answer to one request of the domain shop with one entry. */
+  Code ask(String key) {
+    RateLimitServiceBlockingStub stub =
+        RateLimitServiceGrpc.newBlockingStub(channel).withDeadlineAfter(Duration.ofSeconds(10));
+    return stub.shouldRateLimit(
+            RateLimitRequest.newBuilder()
+                .setDomain("shop")
+                .addDescriptors(
+                    RateLimitDescriptor.newBuilder()
+                        .addEntries(
+                            RateLimitDescriptor.Entry.newBuilder().setKey(key).setValue("v")))
+                .build())
+        .getOverallCode();
+  }
+
+  /** A page of the debug port. */
+  String page(String path) throws IOException, InterruptedException {
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      URI uri = URI.create("http://127.0.0.1:" + debugPort + path);
+      return client.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()).body();
+    }
+  }
+
+  @Override
+  public void close() {
+    channel.shutdownNow();
+  }
+}
