@@ -187,17 +187,13 @@ final class LeaseCell extends Keyed {
   synchronized Completed complete(long wanted, Grant grant, long askedNanos, long answeredNanos) {
     batch = Math.min(wanted, sizer.size(0, Math.max(1, window.limit())));
     roll(answeredNanos);
-    boolean coupled = options.windowCoupled();
     learnWindow(grant, askedNanos, answeredNanos);
     leftAtStore = grant.left();
     exhausted = grant.left() == 0 || grant.units() < wanted;
-    if (retired || (coupled && answeredNanos - creditsEndNanos >= 0)) {
+    if (retired || answeredNanos - creditsEndNanos >= 0) { // carried over is what was there in time
       return completed(retired ? End.CREDITED : End.LATE, grant.units());
     }
     credits += grant.units();
-    if (answeredNanos - creditsEndNanos >= 0) { // carried over, all of it
-      forfeitBeyond(carried());
-    }
     return completed(End.CREDITED, 0);
   }
 

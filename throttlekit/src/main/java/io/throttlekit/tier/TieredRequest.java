@@ -40,6 +40,10 @@ final class TieredRequest implements LeaseWaiter {
   private boolean first = true;
 
   private boolean waited;
+
+  /** Whether it has waited as long as it may. */
+  private boolean timeIsUp;
+
   private volatile boolean mayWait = true;
 
   /** A lease came too late, so that what lacks units is for the store to decide. */
@@ -95,8 +99,9 @@ final class TieredRequest implements LeaseWaiter {
   /** Ends its waiting, if it waits. */
   void outOfPatience() {
     synchronized (this) {
+      timeIsUp = true;
       if (awaited == 0) {
-        return;
+        return; // somebody works on it, and will see
       }
       awaited = 0;
       leasesFail = true;
@@ -110,8 +115,7 @@ final class TieredRequest implements LeaseWaiter {
       outcome = begin();
     } catch (RuntimeException unexpected) {
       mayWait = false;
-      putBack(0, standing.size());
-      later.failed(exception(unexpected));
+      fail(unexpected);
       return;
     }
     if (outcome != null) {
@@ -119,10 +123,25 @@ final class TieredRequest implements LeaseWaiter {
     }
   }
 
+  private void fail(Throwable cause) {
+    putBack(0, standing.size());
+    later.failed(
+        cause instanceof StoreException known
+            ? known
+            : new StoreException("the store failed", cause));
+  }
+
   private void await(List<LeaseWish> lacking) {
     putBack(0, standing.size());
+    boolean tooLate;
     synchronized (this) {
-      awaited = lacking.size();
+      tooLate = timeIsUp;
+      leasesFail |= tooLate;
+      awaited = tooLate ? 0 : lacking.size();
+    }
+    if (tooLate) {
+      goOn();
+      return;
     }
     if (!waited) {
       waited = true;
@@ -186,23 +205,35 @@ final class TieredRequest implements LeaseWaiter {
   }
 
   private void ask(Question question) {
+    long asked = tiers.time.monotonicNanos();
     if (leasesFail) {
-      outage(new StoreException("the store did not grant a lease in time", null));
+      told(question, null, new StoreException("the store did not grant a lease in time", null), 0);
       return;
     }
-    long asked = tiers.time.monotonicNanos();
     tiers
         .store
         .acquire(question.claims())
-        .whenComplete((outcome, failure) -> {
-          if (failure != null) {
-            outage(failure);
-          } else {
-            learn(question, outcome, asked);
-            fill(question, outcome, DecidedBy.STORE);
-            later.decided(settled());
-          }
-        });
+        .whenComplete((outcome, failure) -> told(question, outcome, failure, asked));
+  }
+
+  /** Answers the request with what the store said, or with what is answered for it. */
+  private void told(
+      Question question, @Nullable Outcome outcome, @Nullable Throwable failure, long askedNanos) {
+    TieredOutcome settled;
+    try {
+      if (outcome != null) {
+        learn(question, outcome, askedNanos);
+        fill(question, outcome, DecidedBy.STORE);
+      } else if (!decideForStore()) {
+        fail(failure == null ? new IllegalStateException("no outcome") : failure);
+        return;
+      }
+      settled = settled();
+    } catch (RuntimeException unexpected) { // or nobody would ever answer
+      fail(unexpected);
+      return;
+    }
+    later.decided(settled);
   }
 
   private void learn(Question question, Outcome outcome, long askedNanos) {
@@ -234,8 +265,8 @@ final class TieredRequest implements LeaseWaiter {
     }
   }
 
-  /** Decides what the store did not, as each claim wants it. */
-  private void outage(Throwable cause) {
+  /** Decides what the store did not, as each claim wants it; false when one wants an error. */
+  private boolean decideForStore() {
     for (int c = 0; c < standing.claims(); c++) {
       if (isDecided(c)) {
         continue;
@@ -244,9 +275,7 @@ final class TieredRequest implements LeaseWaiter {
       tiers.listener.outage(kind);
       switch (kind) {
         case ERROR -> {
-          putBack(0, standing.size());
-          later.failed(exception(cause));
-          return;
+          return false;
         }
         case DENY -> decideAll(c, false);
         case ALLOW -> decideAll(c, true);
@@ -254,7 +283,7 @@ final class TieredRequest implements LeaseWaiter {
       }
     }
     decideLocally();
-    later.decided(settled());
+    return true;
   }
 
   private void decideAll(int claim, boolean admitted) {
@@ -286,12 +315,6 @@ final class TieredRequest implements LeaseWaiter {
       }
     }
     return true;
-  }
-
-  private static StoreException exception(Throwable cause) {
-    return cause instanceof StoreException known
-        ? known
-        : new StoreException("the store failed", cause);
   }
 
   /** The outcome, once what was taken for nothing is back. */

@@ -27,6 +27,7 @@ final class HeldStore implements CounterStore {
   private final Deque<Runnable> replies = new ArrayDeque<>();
   private boolean holding;
   private boolean failing;
+  private boolean nonsense;
 
   HeldStore(InMemoryStore store) {
     this.store = store;
@@ -59,9 +60,17 @@ final class HeldStore implements CounterStore {
     failing = fails;
   }
 
+  /** Answers requests with fewer decisions than they have charges. */
+  void answerNonsense() {
+    nonsense = true;
+  }
+
   @Override
   public CompletionStage<Outcome> acquire(List<Claim> claims) {
     acquired.add(claims);
+    if (nonsense) {
+      return reply(new Outcome(true, List.of()));
+    }
     return failing ? failed() : reply(store.decide(claims));
   }
 

@@ -138,12 +138,14 @@ class LeaseCellTest {
   }
 
   @Test
-  void aGrantThatComesAfterItsWindowIsCarriedOverWithWhatThereWas() {
+  void aGrantThatComesAfterItsWindowIsWorthNothingAlsoWhereLeasesAreCarriedOver() {
     LeaseCell carrying = cell(false, new FixedSizer(10));
     lease(carrying, new Grant(5, END, 0, 90), 0, 0);
-    lease(carrying, new Grant(10, END, 9_000, 80), ms(9_000), ms(11_000));
-    assertThat(carrying.takeForfeited()).isEqualTo(6);
-    assertThat(carrying.retire(ms(11_000)).units()).isEqualTo(9);
+    assertThat(take(carrying, 5, ms(END)).kind()).as("carried over").isEqualTo(Kind.TAKEN);
+    Completed late = lease(carrying, new Grant(10, END, 9_000, 80), ms(9_000), ms(END) + ms(1_000));
+    assertThat(late.end()).isEqualTo(LeaseWaiter.End.LATE);
+    assertThat(late.unspendable()).isEqualTo(10);
+    assertThat(carrying.retire(ms(11_000)).units()).isZero();
   }
 
   @Test

@@ -317,6 +317,27 @@ class TiersTest {
     assertThat(node.tiers.patience.size()).isZero();
   }
 
+  @Test
+  void aRequestWhosePatienceEndsWhileItIsWorkedOnDoesNotWaitAgain() {
+    Reply reply = new Reply();
+    TieredClaim claim = claim(Role.ENFORCED, Node.batches(5), Outage.DENY, "a", ten, 1);
+    TieredRequest request = new TieredRequest(node.tiers, List.of(claim), reply);
+    request.outOfPatience();
+    assertThat(request.begin()).isNull();
+    assertThat(reply.admitted()).isFalse();
+    assertThat(reply.decidedBy()).isEqualTo(DecidedBy.OUTAGE);
+    assertThat(store.leases).isEmpty();
+  }
+
+  @Test
+  void aStoreThatAnswersNonsenseIsAFailureAndLeavesNobodyWaiting() {
+    store.answerNonsense();
+    Reply reply = node.ask(leased(ten, 5, 1), strict("b", ten));
+    assertThat(reply.failure).hasMessage("the store failed");
+    assertThat(node.admitted(5, leased(ten, 5, 1))).as("put back").isEqualTo(5);
+    assertThat(store.leases).hasSize(1);
+  }
+
   private static TieredClaim strict(String user, RateAlgorithm<?> algorithm) {
     return claim(Role.ENFORCED, STRICT, user, algorithm, 1);
   }

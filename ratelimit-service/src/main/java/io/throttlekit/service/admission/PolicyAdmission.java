@@ -150,7 +150,14 @@ public final class PolicyAdmission implements Admission {
 
     @Override
     public void decided(TieredOutcome outcome) {
-      later.answered(told(request, many.answer(outcome)));
+      Answer answer;
+      try {
+        answer = told(request, many.answer(outcome));
+      } catch (RuntimeException unexpected) { // or nobody would ever answer
+        later.failed(unexpected);
+        return;
+      }
+      later.answered(answer);
     }
 
     @Override
