@@ -74,7 +74,7 @@ public final class Rule {
             false,
             false,
             false,
-            STRICT,
+            null,
             OnOutage.ERROR,
             DataLoss.REFILL,
             null);
@@ -136,7 +136,13 @@ public final class Rule {
    * leased; strict if there is an {@link #overdraft()}, and if {@link #unlimited()}.
    */
   public Tier tier() {
-    return spec.tier();
+    Tier named = spec.tier();
+    return named == null ? STRICT : named;
+  }
+
+  /** Whether the policies name its {@link #tier}, and do not leave it to the service. */
+  public boolean namesTier() {
+    return spec.tier() != null;
   }
 
   /** What it answers when its counters cannot be reached. */

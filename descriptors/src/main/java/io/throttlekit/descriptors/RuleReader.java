@@ -73,7 +73,7 @@ final class RuleReader {
     LimitSpec limit = limitReader.read(fields);
     boolean overdraft = values.flag(fields.get("overdraft"));
     List<LimitSpec> limits = limit == null ? List.of() : List.of(limit);
-    Tier tier = tierReader.read(fields, List.of(fields), limits);
+    @Nullable Tier tier = tierReader.read(fields, List.of(fields), limits);
     return rule(descriptor, single, fields, limits, overdraft, tier, metadata);
   }
 
@@ -98,7 +98,7 @@ final class RuleReader {
       own.add(fields);
     }
     boolean overdraft = overdraft(descriptor, own);
-    Tier tier = tierReader.read(descriptor, own, limits);
+    @Nullable Tier tier = tierReader.read(descriptor, own, limits);
     return rule(descriptor, several, descriptor, limits, overdraft, tier, metadata);
   }
 
@@ -137,7 +137,7 @@ final class RuleReader {
       Fields own,
       List<LimitSpec> limits,
       boolean overdraft,
-      Tier tier,
+      @Nullable Tier tier,
       @Nullable Map<String, Object> metadata) {
     String name = values.text(own.get("name"));
     List<RuleSpec.Replacement> replaces = replaces(own, name);

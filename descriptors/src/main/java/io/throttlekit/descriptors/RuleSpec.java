@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param limits empty iff unlimited; fixed windows only if leased
  * @param overdraft only if strict
+ * @param tier absent where none is named
  * @param metadata as {@link MetadataReader} gives it, which nobody can modify
  */
 record RuleSpec(
@@ -23,7 +24,7 @@ record RuleSpec(
     boolean shadow,
     boolean quota,
     boolean overdraft,
-    Tier tier,
+    @Nullable Tier tier,
     OnOutage onOutage,
     DataLoss onDataLoss,
     @Nullable Map<String, Object> metadata) {
@@ -38,7 +39,7 @@ record RuleSpec(
       throw new IllegalArgumentException(
           location + ": a rule is either unlimited or has at least one limit");
     }
-    if (overdraft && !(tier instanceof Tier.Strict)) {
+    if (overdraft && tier != null && !(tier instanceof Tier.Strict)) {
       throw new IllegalArgumentException(location + ": only a strict rule can be overdrawn");
     }
     if (tier instanceof Tier.Leased

@@ -27,13 +27,13 @@ final class TierReader {
   }
 
   /**
-   * The tier of a rule; strict where it says none, and after reporting an error.
+   * The tier of a rule; null where it names none, and strict after reporting an error.
    *
    * @param own what holds for all limits: {@code rate_limit}, or the descriptor of {@code limits}
    * @param written the mapping of each limit, which is {@code own} for {@code rate_limit}
    * @param limits those of them that could be read
    */
-  Tier read(Fields own, List<Fields> written, List<LimitSpec> limits) {
+  @Nullable Tier read(Fields own, List<Fields> written, List<LimitSpec> limits) {
     String tier = name(own, written);
     Field lease = own.get("lease");
     Tier.Leased leased = leaseReader.read(lease, LEASED.equals(tier) ? limits : List.of());
@@ -46,7 +46,10 @@ final class TierReader {
           "`lease` has no meaning with tier " + tier,
           "write tier: leased, or remove it");
     }
-    if (tier.equals(STRICT) || anyOverdraft(tier, own, written)) {
+    if (tier.equals(STRICT)) {
+      return isNamed(own, written) ? EXACT : null;
+    }
+    if (anyOverdraft(tier, own, written)) {
       return EXACT;
     }
     if (tier.equals(LEASED)) {
@@ -74,6 +77,10 @@ final class TierReader {
       first = i == 0 ? tier : first;
     }
     return differ ? null : first;
+  }
+
+  private static boolean isNamed(Fields own, List<Fields> written) {
+    return own.get("tier") != null || written.stream().anyMatch(limit -> limit.get("tier") != null);
   }
 
   private @Nullable String name(Fields fields, @Nullable String otherwise) {

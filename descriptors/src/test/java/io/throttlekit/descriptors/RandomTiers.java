@@ -6,6 +6,7 @@ import io.throttlekit.tier.LeaseSize;
 import io.throttlekit.tier.Tier;
 import java.util.List;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /** How the rules of {@link RandomPolicies} are shared by a fleet, and what they do without. */
 record RandomTiers(RandomGenerator random) {
@@ -13,10 +14,10 @@ record RandomTiers(RandomGenerator random) {
       List.of(OnOutage.ERROR, OnOutage.DENY, OnOutage.ALLOW, OnOutage.LOCAL);
 
   /** Any tier that rules with these limits can have. */
-  Tier tier(List<LimitSpec> limits, boolean overdraft) {
-    boolean strict = limits.isEmpty() || overdraft;
+  @Nullable Tier tier(List<LimitSpec> limits, boolean overdraft) {
     boolean fixed = limits.stream().allMatch(l -> l.algorithm() instanceof FixedWindow);
-    return switch (strict ? 0 : random.nextInt(fixed ? 5 : 3)) {
+    return switch (random.nextInt(limits.isEmpty() ? 1 : overdraft ? 2 : fixed ? 5 : 3)) {
+      case 0 -> null;
       case 2 -> new Tier.CachedDeny();
       case 3, 4 -> leased();
       default -> new Tier.Strict();

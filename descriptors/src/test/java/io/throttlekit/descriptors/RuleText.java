@@ -6,6 +6,7 @@ import io.throttlekit.tier.Tier;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** A generated rule as a user would write it in YAML. */
 final class RuleText {
@@ -61,9 +62,10 @@ final class RuleText {
     yaml.append(indent).append(name).append(": ").append(word).append('\n');
   }
 
-  private void tier(Tier tier, String indent) {
+  private void tier(@Nullable Tier tier, String indent) {
     switch (tier) {
-      case Tier.Strict _ -> {}
+      case null -> {}
+      case Tier.Strict _ -> yaml.append(indent).append("tier: strict\n");
       case Tier.CachedDeny _ -> yaml.append(indent).append("tier: cached_deny\n");
       case Tier.Leased leased -> {
         yaml.append(indent).append("tier: leased\n");

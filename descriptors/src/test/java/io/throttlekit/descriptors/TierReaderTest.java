@@ -23,6 +23,7 @@ class TierReaderTest {
   void isStrictAndRefillsUnlessThePolicySaysOtherwise() {
     Rule rule = rule("");
     assertThat(rule.tier()).isEqualTo(STRICT);
+    assertThat(rule.namesTier()).isFalse();
     assertThat(rule.onOutage()).isEqualTo(OnOutage.ERROR);
     assertThat(rule.onDataLoss()).isEqualTo(DataLoss.REFILL);
     assertThat(rule("tier: , lease: ~, on_outage: , on_data_loss: ").tier()).isEqualTo(STRICT);
@@ -31,6 +32,7 @@ class TierReaderTest {
   @Test
   void readsEachTierInAnyCase() {
     assertThat(rule("tier: strict").tier()).isEqualTo(STRICT);
+    assertThat(rule("tier: strict").namesTier()).isTrue();
     assertThat(rule("tier: Cached_Deny").tier()).isEqualTo(CACHED_DENY);
     assertThat(rule("tier: LEASED").tier()).isEqualTo(LEASED);
   }

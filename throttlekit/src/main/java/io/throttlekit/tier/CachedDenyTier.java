@@ -19,7 +19,7 @@ final class CachedDenyTier {
   /**
    * One refusal.
    *
-   * @param cost what was refused
+   * @param cost what was refused, from 1: peeks and refunds are less, and always asked
    * @param untilNanos monotonic
    * @param resetNanos monotonic
    */
@@ -36,7 +36,6 @@ final class CachedDenyTier {
     Denial denial = denials.getIfPresent(charge.key());
     if (denial == null
         || charge.cost() < denial.cost
-        || charge.cost() <= 0
         || charge.algorithm().limit() != denial.limit
         || nowNanos - denial.untilNanos >= 0) {
       return null;

@@ -8,7 +8,5 @@ import java.util.List;
  * @param waiting who waited for it, the first one first
  * @param end what to tell them
  * @param unspendable units that could not be credited
- * @param forfeited units of windows that have ended, since the last lease
  */
-record Completed(
-    List<LeaseWaiter> waiting, LeaseWaiter.End end, long unspendable, long forfeited) {}
+record Completed(List<LeaseWaiter> waiting, LeaseWaiter.End end, long unspendable) {}

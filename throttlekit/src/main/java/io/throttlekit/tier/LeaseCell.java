@@ -60,7 +60,10 @@ final class LeaseCell extends Keyed {
   /** What the store had left when it was asked last. */
   private long leftAtStore;
 
-  /** By the store's clock; the newest window that a grant was for. */
+  /**
+   * By the store's clock; the window that the last grant was for. It may be an older one than
+   * before, when another store with a slower clock has taken over.
+   */
   private long windowEndMillis = Long.MIN_VALUE;
 
   private long windowEndNanos;
@@ -73,7 +76,7 @@ final class LeaseCell extends Keyed {
 
   private long askAgainNanos;
 
-  /** What was asked for last. */
+  /** What was asked for last, without what only a larger cost wanted. */
   private long batch;
 
   private boolean leasing;
@@ -182,12 +185,9 @@ final class LeaseCell extends Keyed {
 
   /** Ends a lease and credits what it granted: here, once, and nowhere else. */
   synchronized Completed complete(long wanted, Grant grant, long askedNanos, long answeredNanos) {
-    batch = wanted;
+    batch = Math.min(wanted, sizer.size(0, Math.max(1, window.limit())));
     roll(answeredNanos);
     boolean coupled = options.windowCoupled();
-    if (grant.windowEndMillis() < windowEndMillis) {
-      return completed(End.LATE, grant.units());
-    }
     learnWindow(grant, askedNanos, answeredNanos);
     leftAtStore = grant.left();
     exhausted = grant.left() == 0 || grant.units() < wanted;
@@ -225,14 +225,19 @@ final class LeaseCell extends Keyed {
     leasing = false;
     List<LeaseWaiter> waiting = waiters;
     waiters = List.of();
+    return new Completed(waiting, end, unspendable);
+  }
+
+  /** Units of windows that have ended, since this was asked last. */
+  synchronized long takeForfeited() {
     long lost = forfeited;
     forfeited = 0;
-    return new Completed(waiting, end, unspendable, lost);
+    return lost;
   }
 
   /** Returns units that were taken in a window and not spent; false when they are worth nothing. */
   synchronized boolean putBack(long units, long takenWindowEndMillis) {
-    if (retired || (options.windowCoupled() && windowEndMillis != takenWindowEndMillis)) {
+    if (retired || windowEndMillis != takenWindowEndMillis) {
       return false;
     }
     credits += units;

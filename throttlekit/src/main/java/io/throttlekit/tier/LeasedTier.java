@@ -46,8 +46,14 @@ final class LeasedTier implements AutoCloseable {
     sweepLater(timer);
   }
 
-  /** The cell of a charge, whose limit is a fixed window. */
-  LeaseCell cell(Charge charge, Tier.Leased options) {
+  /**
+   * The cell of a charge, whose limit is a fixed window.
+   *
+   * @param first whether the request asks for the first time, so that its options are the newest:
+   *     one that has waited through a reload takes the cell that there is, for those with the new
+   *     options and those with the old ones would retire each other's cells and be granted nothing
+   */
+  LeaseCell cell(Charge charge, Tier.Leased options, boolean first) {
     LeaseCell known = recent.find(charge.key());
     if (known == null || known.isRetired()) {
       known = cells.getIfPresent(charge.key());
@@ -55,7 +61,7 @@ final class LeasedTier implements AutoCloseable {
         recent.put(known);
       }
     }
-    if (known != null && !known.hasOptions(options)) { // a reload changed the policy
+    if (first && known != null && !known.hasOptions(options)) { // a reload changed the policy
       cells.asMap().remove(charge.key(), known);
       known = null;
     }
@@ -125,6 +131,7 @@ final class LeasedTier implements AutoCloseable {
     long now = now();
     for (LeaseCell cell : cells.asMap().values()) {
       giveBack(cell, cell.takeIdle(now));
+      tellForfeits(cell);
     }
   }
 
@@ -157,9 +164,7 @@ final class LeasedTier implements AutoCloseable {
         giveBack(cell, new Leftover(completed.unspendable(), grant.windowEndMillis()));
       }
     }
-    if (completed.forfeited() > 0) {
-      listener.forfeited(completed.forfeited());
-    }
+    tellForfeits(cell);
     for (LeaseWaiter waiter : completed.waiting()) {
       waiter.leaseEnded(completed.end());
     }
@@ -184,6 +189,14 @@ final class LeasedTier implements AutoCloseable {
     Leftover left = cell.retire(now());
     recent.drop(cell.key());
     giveBack(cell, left);
+    tellForfeits(cell);
+  }
+
+  private void tellForfeits(LeaseCell cell) {
+    long forfeited = cell.takeForfeited();
+    if (forfeited > 0) {
+      listener.forfeited(forfeited);
+    }
   }
 
   private void sweepLater(Timer timer) {

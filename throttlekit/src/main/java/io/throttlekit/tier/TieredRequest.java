@@ -165,10 +165,10 @@ final class TieredRequest implements LeaseWaiter {
         continue; // a refund or a peek: the store knows
       }
       FixedWindow window = (FixedWindow) charge.algorithm();
-      LeaseCell cell = tiers.leases.cell(charge, leased);
+      LeaseCell cell = tiers.leases.cell(charge, leased, first);
       Take take = cell.take(window, charge.cost(), first, now);
       while (take.kind() == Take.Kind.RETIRED) {
-        cell = tiers.leases.cell(charge, leased);
+        cell = tiers.leases.cell(charge, leased, first);
         take = cell.take(window, charge.cost(), first, now);
       }
       Decision decision = take.decision();

@@ -81,7 +81,7 @@ public final class Tiers implements AutoCloseable {
     if (charge.cost() <= 0) {
       return null;
     }
-    LeaseCell cell = leases.cell(charge, leased);
+    LeaseCell cell = leases.cell(charge, leased, true);
     long now = time.monotonicNanos();
     Take take = cell.takeAtOnce((FixedWindow) charge.algorithm(), charge.cost(), now);
     Decision decision = take.decision();

@@ -5,7 +5,6 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.Grant;
-import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.StoreException;
@@ -20,7 +19,9 @@ import org.jspecify.annotations.Nullable;
  * One node's way to a store: each call travels there, and its answer back, when the test says so.
  */
 final class SlowStore implements CounterStore {
-  private final InMemoryStore store;
+  private static final String ACQUIRE = "acquire";
+
+  private final CounterStore store;
   private final List<Travelling<?>> calls = new ArrayList<>();
 
   /** Requests that the store itself has admitted since this was asked last. */
@@ -36,6 +37,11 @@ final class SlowStore implements CounterStore {
     private Travelling(String what, Supplier<T> decide) {
       this.what = what;
       this.decide = decide;
+    }
+
+    /** Whether it asks for a decision, not for a lease. */
+    boolean decides() {
+      return what.equals(ACQUIRE);
     }
 
     boolean hasArrived() {
@@ -60,7 +66,7 @@ final class SlowStore implements CounterStore {
     }
   }
 
-  SlowStore(InMemoryStore store) {
+  SlowStore(CounterStore store) {
     this.store = store;
   }
 
@@ -93,9 +99,9 @@ final class SlowStore implements CounterStore {
   @Override
   public CompletionStage<Outcome> acquire(List<Claim> claims) {
     return travel(
-        "acquire",
+        ACQUIRE,
         () -> {
-          Outcome outcome = store.decide(claims);
+          Outcome outcome = store.acquire(claims).toCompletableFuture().join();
           admittedThere += outcome.admitted() ? 1 : 0;
           return outcome;
         });
@@ -104,14 +110,15 @@ final class SlowStore implements CounterStore {
   @Override
   public CompletionStage<Grant> lease(LeaseRequest request) {
     return travel(
-        "lease " + request.units(), () -> store.lease(request).toCompletableFuture().join());
+        "lease " + request.units() + " of " + request.key(),
+        () -> store.lease(request).toCompletableFuture().join());
   }
 
   @Override
   public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
     var _ =
         travel(
-            "give back " + units + " of " + windowEndMillis,
+            "give back " + units + " of " + lease.key() + " until " + windowEndMillis,
             () -> {
               store.giveBack(lease, windowEndMillis, units);
               return true;

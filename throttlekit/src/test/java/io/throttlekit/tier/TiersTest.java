@@ -79,8 +79,19 @@ class TiersTest {
 
   @Test
   void aRefusalThatOnlyASiblingCausedIsNotRemembered() {
-    assertThat(node.ask(cached("a", ten, 6), cached("a", ten, 6)).admitted()).isFalse();
-    assertThat(node.ask(cached("a", ten, 10)).admitted()).isTrue();
+    assertThat(node.ask(cached("a", ten, 3)).admitted()).isTrue();
+    assertThat(node.ask(cached("a", ten, 4), cached("a", ten, 4)).admitted()).isFalse();
+    assertThat(node.ask(cached("a", ten, 4)).admitted()).isTrue();
+  }
+
+  @Test
+  void aRefusalOfMoreThatComesLaterDoesNotHideOneOfLess() {
+    assertThat(node.ask(cached("a", ten, 8)).admitted()).isTrue();
+    store.hold();
+    node.ask(cached("a", ten, 3));
+    node.ask(cached("a", ten, 9));
+    store.answerAll();
+    assertThat(node.ask(cached("a", ten, 3)).decidedBy()).isEqualTo(DecidedBy.CACHED_DENIAL);
   }
 
   @Test
@@ -117,6 +128,42 @@ class TiersTest {
     assertThat(slow.admitted()).isFalse();
     assertThat(next.admitted()).isTrue();
     assertThat(node.admitted(50, leased(ten, 5, 1))).isEqualTo(9);
+  }
+
+  @Test
+  void aReloadGivesWhatWasLeasedBackAndLeasesAsTheNewPolicySays() {
+    assertThat(node.ask(leased(ten, 10, 1)).admitted()).isTrue();
+    assertThat(node.ask(leased(ten, 4, 1)).admitted()).isTrue();
+    assertThat(store.givenBack).containsExactly(9L);
+    assertThat(store.leases.getLast().units()).isEqualTo(4);
+  }
+
+  @Test
+  void whoHasWaitedThroughAReloadSharesTheLeaseOfWhoCameAfterIt() {
+    FixedWindow roomy = new FixedWindow(100, WINDOW);
+    store.hold();
+    Reply before = node.ask(leased(roomy, 10, 1));
+    Reply after = node.ask(leased(roomy, 4, 1));
+    store.answerOne(); // goes back: its cell is gone
+    store.answerOne();
+    assertThat(before.admitted()).isTrue();
+    assertThat(after.admitted()).isTrue();
+    assertThat(store.unanswered()).isZero();
+    assertThat(store.givenBack).containsExactly(10L);
+  }
+
+  @Test
+  void whatWaitsForALeaseIsCountedAsDemandOnce() {
+    FixedWindow thousand = new FixedWindow(1_000, WINDOW);
+    Tier adaptive = new Tier.Leased(new LeaseSize.Adaptive(), true, 0, 0);
+    LeaseSizer expected = LeaseSizer.of(new LeaseSize.Adaptive(), 1_000);
+    for (int i = 0; i < 3; i++) {
+      assertThat(node.ask(claim(Role.ENFORCED, adaptive, "a", thousand, 300)).admitted()).isTrue();
+    }
+    advance(WINDOW);
+    assertThat(node.ask(claim(Role.ENFORCED, adaptive, "a", thousand, 1)).admitted()).isTrue();
+    expected.observe(900, 1_000);
+    assertThat(store.leases.getLast().units()).isEqualTo(expected.size(0, 1_000));
   }
 
   @Test

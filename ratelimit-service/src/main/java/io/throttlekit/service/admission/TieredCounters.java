@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Counters that many processes share, through the tiers of their rules.
  *
- * @param cachedDenyDefault whether strict rules remember refusals all the same
+ * @param cachedDenyDefault whether rules that name no tier remember refusals
  */
 public record TieredCounters(Tiers tiers, boolean cachedDenyDefault) implements Counters {
   private static final Tier CACHED_DENY = new Tier.CachedDeny();
@@ -45,8 +45,8 @@ public record TieredCounters(Tiers tiers, boolean cachedDenyDefault) implements 
   }
 
   private Tier tierOf(Rule rule) {
-    boolean remembers = cachedDenyDefault && rule.tier() instanceof Tier.Strict;
-    return remembers && !rule.overdraft() ? CACHED_DENY : rule.tier();
+    boolean remembers = cachedDenyDefault && !rule.namesTier() && !rule.overdraft();
+    return remembers ? CACHED_DENY : rule.tier();
   }
 
   private static Outage outageOf(OnOutage onOutage) {

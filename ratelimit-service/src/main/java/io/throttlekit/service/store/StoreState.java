@@ -58,12 +58,16 @@ final class StoreState implements RedisListener {
   @Override
   public void roundTrip(int requests, long nanos) {
     metrics.roundTrip(requests, nanos);
-    if (!answers) {
-      answers = true;
-      metrics.up(true);
-      reachable.accept(true);
-      LOG.info("the store {} answers", address);
+    if (!answers && !leftAlone) { // an answer that came too late ends nothing
+      answers();
     }
+  }
+
+  private void answers() {
+    answers = true;
+    metrics.up(true);
+    reachable.accept(true);
+    LOG.info("the store {} answers", address);
   }
 
   @Override
@@ -89,6 +93,7 @@ final class StoreState implements RedisListener {
   public void up() {
     leftAlone = false;
     metrics.breakerOpen(false);
+    answers();
   }
 
   @Override

@@ -39,6 +39,7 @@ class TieredCountersTest {
                 tier: leased
                 lease: {size: 2}
             - {key: cached, rate_limit: {unit: minute, requests_per_unit: 2, tier: cached_deny}}
+            - {key: exact, rate_limit: {unit: minute, requests_per_unit: 2, tier: strict}}
             - {key: plain, rate_limit: {unit: minute, requests_per_unit: 2}}
             - {key: over, rate_limit: {unit: minute, requests_per_unit: 2, overdraft: true}}
             - {key: error, rate_limit: {unit: minute, requests_per_unit: 2, on_outage: error}}
@@ -119,6 +120,7 @@ class TieredCountersTest {
     assertThat(askedThreeTimes("plain", false)).isEqualTo(DecidedBy.STORE);
     time.advance(60_000);
     assertThat(askedThreeTimes("plain", true)).isEqualTo(DecidedBy.CACHED_DENIAL);
+    assertThat(askedThreeTimes("exact", true)).isEqualTo(DecidedBy.STORE);
     assertThat(askedThreeTimes("over", true)).isEqualTo(DecidedBy.STORE);
   }
 

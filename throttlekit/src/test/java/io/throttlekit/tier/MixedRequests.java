@@ -1,0 +1,103 @@
+package io.throttlekit.tier;
+
+import io.throttlekit.Charge;
+import io.throttlekit.Claim;
+import io.throttlekit.Claim.Role;
+import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
+import io.throttlekit.Overrun;
+import io.throttlekit.rate.FixedWindow;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/**
+ * Seeded requests of one to four descriptors with tiers of every kind, on few counters, so that
+ * they meet. A counter that a request refunds is not charged by it as well.
+ */
+final class MixedRequests {
+  static final long LONGEST_BATCH = 7;
+  static final long WINDOW = 40;
+  private static final List<Role> ROLES =
+      List.of(Role.ENFORCED, Role.ENFORCED, Role.QUOTA, Role.SHADOW);
+  private static final List<Outage> OUTAGES = List.of(Outage.ERROR, Outage.DENY, Outage.ALLOW);
+  private static final List<Long> LIMITS = List.of(20L, 9L, 14L);
+  private static final Tier STRICT = new Tier.Strict();
+  private static final Tier CACHED = new Tier.CachedDeny();
+
+  private final SplittableRandom random;
+  private final boolean coupled;
+  private long batch = LONGEST_BATCH;
+  private long lowWater;
+
+  MixedRequests(SplittableRandom random, boolean coupled) {
+    this.random = random;
+    this.coupled = coupled;
+  }
+
+  /** The limit of a counter that the requests are about. */
+  static long limit(CounterKey key) {
+    for (long limit : LIMITS) {
+      for (Class<?> tier : Tier.class.getPermittedSubclasses()) {
+        if (key.equals(Node.key(tier.getSimpleName() + limit))) {
+          return limit;
+        }
+      }
+    }
+    throw new IllegalArgumentException("no counter of these requests: " + key);
+  }
+
+  /** Has leases of another size from now on, as a reload of the policy does. */
+  void reload() {
+    batch = 1 + random.nextLong(LONGEST_BATCH);
+    lowWater = random.nextLong(3);
+  }
+
+  List<TieredClaim> next() {
+    Map<String, Boolean> refunds = new HashMap<>();
+    List<TieredClaim> claims = new ArrayList<>();
+    int size = 1 + random.nextInt(4);
+    while (claims.size() < size) {
+      Tier tier =
+          switch (random.nextInt(4)) {
+            case 0 -> STRICT;
+            case 1 -> CACHED;
+            default -> new Tier.Leased(new LeaseSize.Fixed(batch), coupled, lowWater, 0);
+          };
+      List<Charge> charges = new ArrayList<>();
+      for (int i = random.nextInt(3) > 0 ? 1 : 2; i > 0; i--) {
+        charges.add(charge(tier, refunds));
+      }
+      Claim claim = new Claim(pick(ROLES), charges, DataLoss.REFILL);
+      claims.add(new TieredClaim(claim, tier, pick(OUTAGES)));
+    }
+    return claims;
+  }
+
+  private Charge charge(Tier tier, Map<String, Boolean> refunds) {
+    FixedWindow window = new FixedWindow(pick(LIMITS), WINDOW);
+    String user = tier.getClass().getSimpleName() + window.limit();
+    long cost = cost(window.limit());
+    Boolean refunding = refunds.putIfAbsent(user, cost < 0);
+    if (refunding != null && refunding != cost < 0) {
+      cost = -cost;
+    }
+    return new Charge(Node.key(user), window, cost, Overrun.REFUSE);
+  }
+
+  private long cost(long limit) {
+    return switch (random.nextInt(20)) {
+      case 0 -> limit + 1;
+      case 1 -> 0;
+      case 2 -> -1 - random.nextLong(4);
+      case 3, 4 -> 1 + random.nextLong(limit);
+      default -> 1 + random.nextLong(3);
+    };
+  }
+
+  private <T> T pick(List<T> of) {
+    return of.get(random.nextInt(of.size()));
+  }
+}

@@ -1,0 +1,82 @@
+package io.throttlekit.tier;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.tier.CountingStore.Slot;
+import io.throttlekit.tier.MixedFleet.Reached;
+import java.util.EnumMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Requests with several descriptors, each of a tier of its own, over a slow store. */
+class MixedTiersTest {
+  private static final int SEEDS = 60;
+  private static final int EVENTS = 3_000;
+
+  @ParameterizedTest(name = "coupled {0}, with losses {1}")
+  @CsvSource({"true, false", "true, true", "false, false", "false, true"})
+  void noWindowOfACounterAdmitsMoreThanPromised(boolean coupled, boolean losses) {
+    long carried = coupled ? 0 : MixedFleet.NODES * (MixedRequests.LONGEST_BATCH - 1);
+    for (long seed = 1; seed <= SEEDS; seed++) {
+      MixedFleet fleet = run(seed, coupled, losses);
+      for (Map.Entry<Slot, Long> spent : fleet.spent().entrySet()) {
+        long refunded = fleet.store().refunded().getOrDefault(spent.getKey(), 0L);
+        assertThat(spent.getValue() - refunded)
+            .as("seed %d: admitted in %s", seed, spent.getKey())
+            .isLessThanOrEqualTo(MixedRequests.limit(spent.getKey().key()) + carried);
+      }
+    }
+  }
+
+  @ParameterizedTest(name = "coupled {0}")
+  @CsvSource({"true", "false"})
+  void theStoreHoldsCountedWhatAdmittedRequestsSpentAndWhatWasLeftOver(boolean coupled) {
+    for (long seed = 1; seed <= SEEDS; seed++) {
+      MixedFleet fleet = run(seed, coupled, false);
+      long spent = fleet.spent().values().stream().mapToLong(units -> units).sum();
+      long refunded = fleet.store().refunded().values().stream().mapToLong(units -> units).sum();
+      assertThat(fleet.store().counted())
+          .as("seed %d", seed)
+          .isEqualTo(spent - refunded + fleet.forfeited() + fleet.store().worthless());
+    }
+  }
+
+  @ParameterizedTest(name = "with losses {0}")
+  @CsvSource({"true", "false"})
+  void everyRequestIsAnsweredOnce(boolean losses) {
+    for (long seed = 1; seed <= SEEDS; seed++) {
+      assertThat(run(seed, true, losses).notAnsweredOnce()).as("seed %d", seed).isZero();
+    }
+  }
+
+  @Test
+  void theRunsReachWhatTheyAreFor() {
+    Map<Reached, Integer> reached = new EnumMap<>(Reached.class);
+    long late = 0;
+    long worthless = 0;
+    long forfeited = 0;
+    long refunded = 0;
+    for (long seed = 1; seed <= SEEDS; seed++) {
+      MixedFleet fleet = run(seed, true, false);
+      fleet.reached().forEach((what, times) -> reached.merge(what, times, Integer::sum));
+      late += fleet.late();
+      worthless += fleet.store().worthless();
+      forfeited += fleet.forfeited();
+      refunded += fleet.store().refunded().size();
+    }
+    assertThat(reached).containsOnlyKeys(Reached.values());
+    assertThat(reached.values()).as("%s", reached).allMatch(times -> times >= SEEDS);
+    assertThat(late).isPositive();
+    assertThat(worthless).isPositive();
+    assertThat(forfeited).isPositive();
+    assertThat(refunded).isPositive();
+  }
+
+  private static MixedFleet run(long seed, boolean coupled, boolean losses) {
+    MixedFleet fleet = new MixedFleet(seed, coupled, losses);
+    fleet.run(EVENTS);
+    return fleet;
+  }
+}
