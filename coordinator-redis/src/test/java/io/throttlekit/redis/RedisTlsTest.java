@@ -8,10 +8,12 @@ import static io.throttlekit.redis.Asked.left;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
+import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.netty.pkitesting.X509Bundle;
 import io.throttlekit.TimeSource;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -25,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A Redis behind TLS, which a proxy speaks for it: not every Redis is built with it. */
+/** A Redis behind TLS, which mostly a proxy speaks for it: not every Redis is built with it. */
 @RealRedis
 @Timeout(60)
 class RedisTlsTest {
@@ -65,6 +67,22 @@ class RedisTlsTest {
   @Test
   void decidesWhereTheAuthorityIsTrusted() {
     charges(open(proxy(OURS.issue("localhost"), null), trusting(ca, true)));
+  }
+
+  @Test
+  void decidesInARedisThatSpeaksTlsItself() {
+    int port = RedisProcess.freePort();
+    RedisProcess itself = withTls(port, OURS.issue("localhost"));
+    opened.add(itself);
+    RedisCounterStore store = open(port, showing(OURS.issue("client")));
+    Stores.connected(store);
+    acquire(store, "a", 2);
+    assertThat(left(store, "a")).isEqualTo(3);
+    assertThat(itself.command("DBSIZE")).isEqualTo("2");
+    RedisCounterStore unknown = open(port, trusting(ca, true));
+    await(
+        "told why",
+        () -> failure(ask(unknown, "a", 1)).toString().contains("certificate_required"));
   }
 
   @Test
@@ -174,10 +192,30 @@ class RedisTlsTest {
     return proxy;
   }
 
+  private RedisProcess withTls(int port, X509Bundle certificate) {
+    try {
+      return RedisProcess.start(
+          "--tls-port",
+          String.valueOf(port),
+          "--tls-cert-file",
+          Authority.certificate(folder.resolve("server.pem"), certificate).toString(),
+          "--tls-key-file",
+          Authority.key(folder.resolve("server-key.pem"), certificate).toString(),
+          "--tls-ca-cert-file",
+          ca.toString());
+    } catch (UncheckedIOException e) {
+      return abort("this Redis is built without TLS: " + e.getMessage());
+    }
+  }
+
   private RedisCounterStore open(TcpProxy proxy, RedisAccess.@Nullable Tls tls) {
+    return open(proxy.port(), tls);
+  }
+
+  private RedisCounterStore open(int port, RedisAccess.@Nullable Tls tls) {
     RedisCounterStore store =
         RedisCounterStore.connect(
-            Stores.patient("rediss://localhost:" + proxy.port()).tls(tls).settings(),
+            Stores.patient("rediss://localhost:" + port).tls(tls).settings(),
             TimeSource.system(),
             heard);
     opened.add(store);
