@@ -64,17 +64,30 @@ abstract sealed class Call<T> {
   static final class Acquire extends Call<Outcome> {
     private final List<Claim> claims;
     private final boolean refused;
+    private final boolean part;
     private final int weight;
+
+    /** The store's clock when it decided; known of a part only, once that is answered. */
+    private long storeNowMillis;
 
     /**
      * A call for {@code claims}.
      *
      * @param refused whether the request they belong to is refused already
+     * @param part whether they are not all of that request
+     * @param patient whether it may take as long as a lease
      */
-    Acquire(int slot, long deadlineNanos, List<Claim> claims, boolean refused) {
-      super(slot, deadlineNanos, false);
+    Acquire(
+        int slot,
+        long deadlineNanos,
+        List<Claim> claims,
+        boolean refused,
+        boolean part,
+        boolean patient) {
+      super(slot, deadlineNanos, patient);
       this.claims = claims;
       this.refused = refused;
+      this.part = part;
       this.weight = claims.stream().mapToInt(claim -> claim.charges().size()).sum();
     }
 
@@ -108,13 +121,18 @@ abstract sealed class Call<T> {
           decisions.add(decision(reply, charge.algorithm().limit()));
         }
       }
+      storeNowMillis = (long) reply.getDouble();
       return new Outcome(admitted, decisions);
+    }
+
+    long storeNowMillis() {
+      return storeNowMillis;
     }
 
     /** The claim, if it is the only one and has one charge. */
     private @Nullable Claim only() {
       Claim first = claims.getFirst();
-      return !refused && claims.size() == 1 && first.charges().size() == 1 ? first : null;
+      return !part && claims.size() == 1 && first.charges().size() == 1 ? first : null;
     }
   }
 

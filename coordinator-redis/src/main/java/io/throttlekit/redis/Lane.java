@@ -47,6 +47,9 @@ final class Lane {
 
   private final Queue<Call<?>> arrived = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean gathering = new AtomicBoolean();
+  private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
+  private boolean closing;
+  private boolean closed;
 
   /** By the Redis that it is to, as the link names it. */
   private final Map<String, Traffic> traffic = new HashMap<>();
@@ -97,10 +100,33 @@ final class Lane {
     }
   }
 
-  /** Closes the connection; what is under way fails. */
+  /**
+   * Sends what is waiting, and closes the connection when all of it is answered, or has taken as
+   * long as a lease may: what comes back at the end is worth something to others.
+   */
   CompletionStage<?> close() {
+    gather();
+    var _ = loop.schedule(this::end, shared.settings.leaseDeadlineMillis(), TimeUnit.MILLISECONDS);
+    closing = true;
+    endWhenIdle();
+    return ended;
+  }
+
+  private void endWhenIdle() {
+    if (closing && traffic.values().stream().allMatch(Traffic::isIdle)) {
+      end();
+    }
+  }
+
+  private void end() {
+    if (closed) {
+      return;
+    }
+    closed = true;
     failArrived();
-    return link.close();
+    StoreException over = new StoreException("the store is closed", null);
+    traffic.values().forEach(each -> each.failWaiting(over));
+    var _ = link.close().whenComplete((_, _) -> ended.complete(null));
   }
 
   private void failArrived() {
@@ -194,6 +220,7 @@ final class Lane {
       fail(flight, toOne, told ? Failure.ERROR : Failure.CONNECTION, "Redis: " + error, failure);
     }
     pump(toOne);
+    endWhenIdle();
   }
 
   private void fail(

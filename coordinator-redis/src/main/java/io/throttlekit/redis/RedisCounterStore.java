@@ -47,6 +47,7 @@ public final class RedisCounterStore implements CounterStore {
   private final Loops loops;
   private final Lane[] lanes;
   private final AtomicBoolean closed = new AtomicBoolean();
+  private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
 
   private RedisCounterStore(
       RedisSettings settings,
@@ -137,21 +138,27 @@ public final class RedisCounterStore implements CounterStore {
     }
     long deadline = time.monotonicNanos() + deadlineNanos;
     if (!oneSlot) {
-      return new SlotBySlot(claims, slots, this).acquire(deadline);
+      return new SlotBySlot(claims, slots, this, time).acquire(deadline);
     }
-    return submit(new Call.Acquire(slot, deadline, claims, false));
+    return submit(new Call.Acquire(slot, deadline, claims, false, false, false));
   }
 
+  /**
+   * What was decided of a part of a request.
+   *
+   * @param storeNowMillis the store's clock then
+   */
+  record Told(Outcome outcome, long storeNowMillis) {}
+
   /** Decides the part of a request that concerns one slot. */
-  CompletionStage<Outcome> acquirePart(
-      int slot, long deadline, List<Claim> claims, boolean refused) {
-    return submit(new Call.Acquire(slot, deadline, claims, refused));
+  CompletionStage<Told> acquirePart(int slot, long deadline, List<Claim> claims, boolean refused) {
+    Call.Acquire call = new Call.Acquire(slot, deadline, claims, refused, true, false);
+    return submit(call).thenApply(outcome -> new Told(outcome, call.storeNowMillis()));
   }
 
   /** Gives back what a request has charged in one slot and does not need after all. */
   CompletionStage<Outcome> refundPart(int slot, List<Claim> refunds) {
-    return submit(
-        new Call.Acquire(slot, time.monotonicNanos() + leaseDeadlineNanos, refunds, false));
+    return submit(new Call.Acquire(slot, leaseDeadline(), refunds, false, true, true));
   }
 
   @Override
@@ -186,9 +193,18 @@ public final class RedisCounterStore implements CounterStore {
     var _ =
         CompletableFuture.allOf(closing.toArray(CompletableFuture[]::new))
             .thenRun(() -> {
+              ended.complete(null);
               clients.close();
               loops.close();
             });
+  }
+
+  /**
+   * Completes after {@link #close} when what was asked before it has been answered, or has taken as
+   * long as a lease may. The threads of a server have to run until then.
+   */
+  public CompletionStage<?> ended() {
+    return ended;
   }
 
   private static void done() {}

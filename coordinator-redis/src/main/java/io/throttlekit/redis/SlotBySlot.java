@@ -2,8 +2,12 @@ package io.throttlekit.redis;
 
 import io.throttlekit.Charge;
 import io.throttlekit.Claim;
+import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
+import io.throttlekit.TimeSource;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +15,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 
 /**
  * One request of a Cluster whose counters are in several hash slots.
@@ -26,16 +31,22 @@ final class SlotBySlot {
 
   private final List<Claim> claims;
   private final RedisCounterStore store;
+  private final TimeSource time;
   private final List<Integer> order;
   private final Map<Integer, List<Place>> bySlot = new TreeMap<>();
   private final Decision[] decisions;
   private final boolean[] counted;
+
+  /** Of the windows that were charged, by the store's clock. */
+  private final long[] windowEnds;
+
   private final boolean[] refused;
   private boolean admitted = true;
 
-  SlotBySlot(List<Claim> claims, Slots slots, RedisCounterStore store) {
+  SlotBySlot(List<Claim> claims, Slots slots, RedisCounterStore store, TimeSource time) {
     this.claims = claims;
     this.store = store;
+    this.time = time;
     this.refused = new boolean[claims.size()];
     int index = 0;
     for (int c = 0; c < claims.size(); c++) {
@@ -48,6 +59,7 @@ final class SlotBySlot {
     this.order = List.copyOf(bySlot.keySet());
     this.decisions = new Decision[index];
     this.counted = new boolean[index];
+    this.windowEnds = new long[index];
   }
 
   CompletionStage<Outcome> acquire(long deadline) {
@@ -56,14 +68,14 @@ final class SlotBySlot {
       done = done.thenCompose(_ -> acquire(slot, deadline));
     }
     return done.handle((_, failure) -> failure)
-        .thenCompose(failure -> failure == null ? settle() : giveBackAndFail(failure));
+        .thenCompose(failure -> failure == null ? settle(deadline) : giveBackAndFail(failure));
   }
 
   private CompletionStage<?> acquire(int slot, long deadline) {
     List<Place> places = places(slot);
     return store
         .acquirePart(slot, deadline, parts(places), !admitted)
-        .thenAccept(outcome -> take(places, outcome));
+        .thenAccept(told -> take(places, told));
   }
 
   /** The claims' parts in one slot. A quota or shadow refuses nobody before all parts are known. */
@@ -83,11 +95,14 @@ final class SlotBySlot {
     return parts;
   }
 
-  private void take(List<Place> places, Outcome outcome) {
+  private void take(List<Place> places, RedisCounterStore.Told told) {
+    Outcome outcome = told.outcome();
     boolean[] partRefused = new boolean[claims.size()];
     for (int i = 0; i < places.size(); i++) {
       Place place = places.get(i);
-      decisions[place.index()] = outcome.decisions().get(i);
+      Decision decision = outcome.decisions().get(i);
+      decisions[place.index()] = decision;
+      windowEnds[place.index()] = told.storeNowMillis() + decision.resetAfterMillis();
       partRefused[place.claim()] |= !outcome.decisions().get(i).admitted();
     }
     boolean counts = admitted && outcome.admitted();
@@ -100,7 +115,8 @@ final class SlotBySlot {
     }
   }
 
-  private CompletionStage<Outcome> settle() {
+  /** The outcome, by the deadline: it is known, whatever becomes of what is given back. */
+  private CompletionStage<Outcome> settle(long deadline) {
     int quotas = 0;
     int refusedQuotas = 0;
     for (int c = 0; c < claims.size(); c++) {
@@ -110,33 +126,55 @@ final class SlotBySlot {
       }
     }
     admitted &= quotas == 0 || refusedQuotas < quotas;
-    return giveBack(false).thenApply(_ -> new Outcome(admitted, List.of(decisions)));
+    return giveBack(false)
+        .completeOnTimeout(false, deadline - time.monotonicNanos(), TimeUnit.NANOSECONDS)
+        .thenApply(_ -> new Outcome(admitted, List.of(decisions)));
   }
 
   private CompletionStage<Outcome> giveBackAndFail(Throwable failure) {
-    giveBack(true);
+    var _ = giveBack(true);
     Throwable cause = failure.getCause();
     return CompletableFuture.failedFuture(cause == null ? failure : cause);
   }
 
-  /** Refunds what is counted and should not be, and answers with what is left then. */
-  private CompletionStage<?> giveBack(boolean everything) {
-    CompletionStage<?> all = CompletableFuture.completedFuture(null);
+  /** Gives back what is counted and should not be; whether all of it is back. */
+  private CompletableFuture<Boolean> giveBack(boolean everything) {
+    List<CompletionStage<?>> all = new ArrayList<>();
     for (int slot : order) {
-      List<Place> places =
-          places(slot).stream()
-              .filter(place -> counted[place.index()])
-              .filter(place -> everything || !admitted || refused[place.claim()])
-              .toList();
-      if (!places.isEmpty()) {
-        CompletionStage<?> refunded =
+      List<Place> rolling = new ArrayList<>();
+      for (Place place : places(slot)) {
+        if (!counted[place.index()] || !(everything || !admitted || refused[place.claim()])) {
+          continue;
+        }
+        if (place.charge().algorithm() instanceof FixedWindow window) {
+          all.add(giveBack(place, window));
+        } else {
+          rolling.add(place);
+        }
+      }
+      if (!rolling.isEmpty()) {
+        all.add(
             store
-                .refundPart(slot, places.stream().map(SlotBySlot::refund).toList())
-                .thenAccept(outcome -> replace(places, outcome));
-        all = all.thenCombine(refunded, (_, _) -> true);
+                .refundPart(slot, rolling.stream().map(SlotBySlot::refund).toList())
+                .thenAccept(outcome -> replace(rolling, outcome)));
       }
     }
-    return all;
+    return CompletableFuture.allOf(
+            all.stream()
+                .map(CompletionStage::toCompletableFuture)
+                .toArray(CompletableFuture[]::new))
+        .handle((_, failure) -> failure == null);
+  }
+
+  /** To the window that was charged only: in the next one it would make room that nobody left. */
+  private CompletionStage<Void> giveBack(Place place, FixedWindow window) {
+    Charge charge = place.charge();
+    Decision taken = decisions[place.index()];
+    long left = Math.min(taken.limit(), taken.remaining() + charge.cost());
+    long reset = left == taken.limit() ? 0 : taken.resetAfterMillis();
+    decisions[place.index()] = Decision.admit(taken.limit(), left, reset);
+    LeaseRequest asLease = new LeaseRequest(charge.key(), window, charge.cost(), DataLoss.REFILL);
+    return store.giveBack(asLease, windowEnds[place.index()], charge.cost());
   }
 
   private void replace(List<Place> places, Outcome refunds) {

@@ -1,5 +1,6 @@
 package io.throttlekit.redis;
 
+import io.throttlekit.store.StoreException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -32,6 +33,16 @@ final class Traffic {
 
   void add(Call<?> call) {
     waiting.add(call);
+  }
+
+  /** Whether there is nothing to do. */
+  boolean isIdle() {
+    return waiting.isEmpty() && flights.isEmpty();
+  }
+
+  void failWaiting(StoreException failure) {
+    waiting.forEach(call -> call.answer.completeExceptionally(failure));
+    waiting.clear();
   }
 
   boolean hasWaiting() {

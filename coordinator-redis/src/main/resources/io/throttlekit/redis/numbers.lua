@@ -19,7 +19,7 @@
 --   2  give back: a charge with the end of the grant's window as its last number -> nothing
 --   3  reset: H counter                   -> nothing
 --   4  B whether the request was refused elsewhere already, H claims, each B role, H charges, and
---      its charges                          -> B admitted, the decisions
+--      its charges                          -> B admitted, the decisions, d now
 -- A charge is B flags, H counter, d cost, d limit, d window, d of the algorithm. Its flags are the
 -- algorithm (times 16), deny after a loss of data (8), the overrun (0, 1, 2).
 -- A decision is B admitted, d remaining, d ms to the reset, d ms to the next try.

@@ -5,7 +5,7 @@ while position <= #requests do
   if kind == 4 then
     local refused, claims
     refused, claims, position = unpack('<BH', requests, position + 1)
-    answer = settle(claims, refused == 1)
+    answer = settle(claims, refused == 1) .. pack('<d', now)
   elseif kind == 3 then
     local counter
     counter, position = unpack('<H', requests, position + 1)

@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.Claim;
 import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
+import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.Outcome;
 import java.util.ArrayList;
@@ -19,6 +20,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -34,8 +38,11 @@ class RedisClusterTest {
   @BeforeAll
   static void start() {
     nodes = RedisNodes.start();
-    Wanted wanted = Wanted.cluster(nodes.urls()).deadlines(10_000, 10_000).breaker(1000, 10);
-    store = Stores.connected(RedisCounterStore.connect(wanted.settings(), TimeSource.system()));
+    store = Stores.connected(RedisCounterStore.connect(settings(), TimeSource.system()));
+  }
+
+  private static RedisSettings settings() {
+    return Wanted.cluster(nodes.urls()).deadlines(10_000, 10_000).breaker(1000, 10).settings();
   }
 
   @AfterAll
@@ -75,6 +82,58 @@ class RedisClusterTest {
     assertThat(refused.decisions()).extracting("admitted").containsExactly(true, true, true, false);
     assertThat(refused.decisions()).extracting("remaining").containsExactly(5L, 5L, 5L, 0L);
     assertThat(users.subList(0, 3)).allSatisfy(user -> assertThat(left(store, user)).isEqualTo(5));
+  }
+
+  @Test
+  void whatWasChargedInOneWindowIsNotGivenBackToTheNext() {
+    FixedWindow minute = new FixedWindow(5, 60_000);
+    Slots slots = Slots.ofCluster(new KeyText(""));
+    List<String> users =
+        Stream.of("w1", "w2")
+            .sorted(Comparator.comparingInt(user -> slots.of(key(minute, user))))
+            .toList();
+    String first = users.getFirst();
+    long end = 1_700_000_040_000L;
+    AtomicInteger asked = new AtomicInteger();
+    try (RedisCounterStore others =
+            Stores.connected(RedisCounterStore.connectWithClock(settings(), at(() -> end)));
+        RedisCounterStore own =
+            Stores.connected(
+                RedisCounterStore.connectWithClock(
+                    settings(),
+                    at(() -> {
+                      if (asked.incrementAndGet() <= 3) {
+                        return end - 1;
+                      }
+                      assertThat(charged(others, minute, first, 3)).isEqualTo(2);
+                      return end; // what is given back arrives in the next window
+                    })))) {
+      assertThat(charged(own, minute, users.getLast(), 5)).isZero();
+      List<Claim> both =
+          users.stream().map(user -> claim(minute, user, 2, DataLoss.REFILL)).toList();
+      assertThat(answer(own.acquire(both)).admitted()).isFalse();
+      assertThat(asked).as("the refund").hasValue(4);
+      assertThat(charged(others, minute, first, 0)).isEqualTo(2);
+    }
+  }
+
+  private static long charged(RedisCounterStore by, FixedWindow window, String user, long cost) {
+    Outcome outcome = answer(by.acquire(List.of(claim(window, user, cost, DataLoss.REFILL))));
+    return outcome.decisions().getFirst().remaining();
+  }
+
+  private static TimeSource at(LongSupplier millis) {
+    return new TimeSource() {
+      @Override
+      public long wallMillis() {
+        return millis.getAsLong();
+      }
+
+      @Override
+      public long monotonicNanos() {
+        return 0;
+      }
+    };
   }
 
   @Test

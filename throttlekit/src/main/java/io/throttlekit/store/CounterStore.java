@@ -45,7 +45,7 @@ public interface CounterStore extends AutoCloseable {
     return acquire(List.of(new Claim(Claim.Role.SHADOW, List.of(look))));
   }
 
-  /** Lets go of connections; calls in progress fail. */
+  /** Takes no more calls, and lets go of connections; calls in progress may fail. */
   @Override
   void close();
 }

@@ -5,6 +5,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.throttlekit.Charge;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
+import io.throttlekit.rate.RateAlgorithm;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,10 +21,17 @@ final class CachedDenyTier {
    * One refusal.
    *
    * @param cost what was refused, from 1: peeks and refunds are less, and always asked
+   * @param algorithm that refused; a reload may bring another
    * @param untilNanos monotonic
    * @param resetNanos monotonic
    */
-  private record Denial(long cost, long limit, long remaining, long untilNanos, long resetNanos) {}
+  private record Denial(
+      long cost,
+      RateAlgorithm<?> algorithm,
+      long limit,
+      long remaining,
+      long untilNanos,
+      long resetNanos) {}
 
   private final Cache<CounterKey, Denial> denials;
 
@@ -36,7 +44,7 @@ final class CachedDenyTier {
     Denial denial = denials.getIfPresent(charge.key());
     if (denial == null
         || charge.cost() < denial.cost
-        || charge.algorithm().limit() != denial.limit
+        || !charge.algorithm().equals(denial.algorithm)
         || nowNanos - denial.untilNanos >= 0) {
       return null;
     }
@@ -63,6 +71,7 @@ final class CachedDenyTier {
     Denial next =
         new Denial(
             charge.cost(),
+            charge.algorithm(),
             decision.limit(),
             Math.max(0, decision.remaining()),
             sentNanos + nanos(decision.retryAfterMillis()),
@@ -71,7 +80,7 @@ final class CachedDenyTier {
   }
 
   private static Denial stronger(Denial old, Denial next, long nowNanos) {
-    boolean oldStands = old.limit == next.limit && nowNanos - old.untilNanos < 0;
+    boolean oldStands = old.algorithm.equals(next.algorithm) && nowNanos - old.untilNanos < 0;
     return oldStands && old.cost < next.cost ? old : next;
   }
 

@@ -105,6 +105,19 @@ class TiersTest {
   }
 
   @Test
+  void aRefusalDoesNotOutliveTheRateThatRefused() {
+    Gcra daily = new Gcra(1, 86_400_000, 1);
+    Gcra often = new Gcra(1_000, 86_400_000, 1);
+    assertThat(node.ask(claim(Role.ENFORCED, CACHED, "a", daily, 1)).admitted()).isTrue();
+    assertThat(node.ask(claim(Role.ENFORCED, CACHED, "a", daily, 1)).admitted()).isFalse();
+    int asked = store.acquired.size();
+    assertThat(node.ask(claim(Role.ENFORCED, CACHED, "a", daily, 1)).admitted()).isFalse();
+    assertThat(store.acquired).hasSize(asked);
+    node.ask(claim(Role.ENFORCED, CACHED, "a", often, 1));
+    assertThat(store.acquired).as("asked again").hasSize(asked + 1);
+  }
+
+  @Test
   void whatIsTakenFromALeaseGoesBackWhenAnotherDescriptorRefuses() {
     TieredClaim lease = leased(ten, 10, 3);
     assertThat(node.ask(lease, strict("b", two)).admitted()).isTrue();

@@ -22,6 +22,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The Redis that this process shares with others, and the tiers in front of it.
@@ -29,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * <p>It may be made before there is a Redis. Thread-safe.
  */
 public final class SharedStore implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(SharedStore.class);
   private static final int MAX_BATCH = 64;
   private static final int ROUND_TRIPS_IN_FLIGHT = 2;
 
@@ -39,6 +42,7 @@ public final class SharedStore implements AutoCloseable {
 
   private final TimeSource time;
   private final long deadlineNanos;
+  private final long leaseDeadlineNanos;
   private final RedisCounterStore redis;
   private final StoreState state;
   private final Tiers tiers;
@@ -58,6 +62,7 @@ public final class SharedStore implements AutoCloseable {
       Consumer<Boolean> reachable) {
     this.time = time;
     this.deadlineNanos = config.deadlines().call().toNanos();
+    this.leaseDeadlineNanos = config.deadlines().lease().toNanos();
     this.state = new StoreState(config.address().toString(), new StoreMetrics(meter), reachable);
     this.redis = RedisCounterStore.connect(settings(config), time, state, loops);
     TierSettings tierSettings =
@@ -117,11 +122,19 @@ public final class SharedStore implements AutoCloseable {
     return state.inWords();
   }
 
-  /** Gives back what is leased, and disconnects. */
+  /** Gives back what is leased, waits until that is done or a lease's deadline, and disconnects. */
   @Override
   public void close() {
     tiers.close();
     redis.close();
+    try {
+      redis.ended().toCompletableFuture().get(leaseDeadlineNanos * 2, TimeUnit.NANOSECONDS);
+    } catch (TimeoutException | ExecutionException e) {
+      LOG.warn(
+          "what was leased may not all be given back to {}: {}", state.inWords(), e.toString());
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private static RedisSettings settings(StoreConfig config) {
