@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 @RealRedis
 class EnvoysFleetTest {
   private static final int LIMIT = 50;
+  private static final int BATCH = 4;
 
   @TempDir Path folder;
 
@@ -33,7 +34,10 @@ class EnvoysFleetTest {
         ExecutorService clients = Executors.newFixedThreadPool(2)) {
       Future<Integer> most = clients.submit(asking(busy, 120));
       Future<Integer> some = clients.submit(asking(quiet, 30));
-      assertThat(most.get() + some.get()).isEqualTo(LIMIT);
+      int admitted = most.get() + some.get();
+      // who asked less may have ended with some of a batch left, which nobody else can have
+      int rest = asking(quiet, BATCH).call() + asking(busy, BATCH).call();
+      assertThat(admitted + rest).isEqualTo(LIMIT);
       assertThat(some.get()).as("admitted by the node that was asked less").isPositive();
       assertThat(busy.upstream().requests() + quiet.upstream().requests()).isEqualTo(LIMIT);
     }
@@ -51,7 +55,8 @@ class EnvoysFleetTest {
             "THROTTLEKIT_STORE_DECISION_DEADLINE", "2s");
     Changes leased =
         Changes.policy(policy ->
-            policy.replace(Mesh.ENDLESS, Mesh.ENDLESS + ", tier: leased, lease: {size: 4}"));
+            policy.replace(
+                Mesh.ENDLESS, Mesh.ENDLESS + ", tier: leased, lease: {size: " + BATCH + "}"));
     return Mesh.start(
         Files.createDirectories(folder.resolve(name)),
         EnvoyExample.REQUEST_HEADERS,

@@ -3,6 +3,7 @@ package io.throttlekit.service.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.opentelemetry.api.OpenTelemetry;
+import io.throttlekit.redis.RedisListener.Failure;
 import io.throttlekit.service.telemetry.StoreMetrics;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,9 +28,10 @@ class StoreStateTest {
   @Test
   void anAnswerThatCameTooLateIsNoSignThatTheStoreCanBeUsed() {
     state.roundTrip(1, 1_000);
+    state.failed(1, Failure.DEADLINE, "no answer in time");
     state.down();
     state.roundTrip(1, 1_000_000_000);
-    assertThat(state.inWords()).isEqualTo("redis://a does not answer");
+    assertThat(state.inWords()).isEqualTo("redis://a does not answer: no answer in time");
     state.up();
     assertThat(state.inWords()).isEqualTo("redis://a answers");
     assertThat(reachable).containsExactly(false, true, false, true);
