@@ -20,10 +20,17 @@ record ComparisonPlan(
   static final Set<String> OPTIONS =
       Set.of("warm-up", "rounds", "seconds", "connections", "in-flight", "keys");
 
+  private static final int WARM_UP_SECONDS = 25;
+
   /** The plan behind the figures in the documentation, unless options say otherwise. */
   static ComparisonPlan from(Arguments arguments) {
+    return from(arguments, WARM_UP_SECONDS);
+  }
+
+  /** The same, but with a warm-up of {@code warmUpSeconds} unless an option says otherwise. */
+  static ComparisonPlan from(Arguments arguments, int warmUpSeconds) {
     return new ComparisonPlan(
-        arguments.seconds("warm-up", 1, 25),
+        arguments.seconds("warm-up", 1, warmUpSeconds),
         arguments.integer("rounds", 1, 10),
         arguments.seconds("seconds", 1, 3),
         arguments.integer("connections", 1, 4),

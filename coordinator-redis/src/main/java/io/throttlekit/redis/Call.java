@@ -88,7 +88,15 @@ abstract sealed class Call<T> {
       this.claims = claims;
       this.refused = refused;
       this.part = part;
-      this.weight = claims.stream().mapToInt(claim -> claim.charges().size()).sum();
+      this.weight = charges(claims);
+    }
+
+    private static int charges(List<Claim> claims) {
+      int charges = 0;
+      for (int c = 0; c < claims.size(); c++) {
+        charges += claims.get(c).charges().size();
+      }
+      return charges;
     }
 
     @Override

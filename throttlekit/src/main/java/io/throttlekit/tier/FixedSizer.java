@@ -16,4 +16,9 @@ record FixedSizer(long units) implements LeaseSizer {
   public void observe(long demand, long limit) {
     // nothing to learn
   }
+
+  @Override
+  public boolean learns() {
+    return false;
+  }
 }

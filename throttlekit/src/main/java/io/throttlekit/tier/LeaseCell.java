@@ -48,6 +48,7 @@ final class LeaseCell extends Keyed {
 
   private final Tier.Leased options;
   private final LeaseSizer sizer;
+  private final boolean learns;
   private final DemandWindow demand;
 
   /** Wanted before the store's clock was known. */
@@ -90,6 +91,7 @@ final class LeaseCell extends Keyed {
     this.window = window;
     this.options = options;
     this.sizer = sizer;
+    this.learns = sizer.learns();
     this.demand = new DemandWindow(sizer, window.windowMillis());
     this.creditsEndNanos = now;
     this.lastUsedNanos = now;
@@ -271,6 +273,9 @@ final class LeaseCell extends Keyed {
   }
 
   private void offer(long units, long now) {
+    if (!learns) {
+      return;
+    }
     earlyDemand = Math.min(Cost.MAX, earlyDemand + units);
     if (knowsStoreClock()) {
       demand.offer(earlyDemand, Math.max(1, window.limit()), storeMillis(now));

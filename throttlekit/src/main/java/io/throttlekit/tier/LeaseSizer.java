@@ -30,6 +30,11 @@ public interface LeaseSizer {
    */
   void observe(long demand, long limit);
 
+  /** Whether demand makes a difference to it at all. */
+  default boolean learns() {
+    return true;
+  }
+
   /**
    * The sizer of a rule for a counter that this node has not seen before.
    *

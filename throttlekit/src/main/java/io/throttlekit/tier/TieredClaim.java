@@ -1,7 +1,9 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.Charge;
 import io.throttlekit.Claim;
 import io.throttlekit.rate.FixedWindow;
+import java.util.List;
 
 /**
  * A claim, and how it is shared.
@@ -13,9 +15,13 @@ public record TieredClaim(Claim claim, Tier tier, Outage outage) {
 
   /** Checks that what is leased is fixed windows. */
   public TieredClaim {
-    if (tier instanceof Tier.Leased
-        && !claim.charges().stream().allMatch(c -> c.algorithm() instanceof FixedWindow)) {
-      throw new IllegalArgumentException("only fixed windows can be leased");
+    if (tier instanceof Tier.Leased) {
+      List<Charge> charges = claim.charges();
+      for (int i = 0; i < charges.size(); i++) {
+        if (!(charges.get(i).algorithm() instanceof FixedWindow)) {
+          throw new IllegalArgumentException("only fixed windows can be leased");
+        }
+      }
     }
   }
 }

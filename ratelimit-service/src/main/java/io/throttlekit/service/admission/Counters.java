@@ -12,10 +12,14 @@ import org.jspecify.annotations.Nullable;
 /** Where the charges of rules are counted. Implementations are thread-safe and never block. */
 public sealed interface Counters permits MemoryCounters, TieredCounters {
 
+  /** Whether {@link #decide(Rule, Charge)} may have an answer for a charge of {@code rule}. */
+  boolean mayKnow(Rule rule);
+
   /**
    * Decides and counts a request of one charge where memory knows the answer: the way of nearly
    * every request.
    *
+   * @param rule one that memory {@link #mayKnow may know}
    * @return null when memory does not know; nothing is counted then, and the request is for {@link
    *     #decide(List, Tiers.Later)}
    */

@@ -5,7 +5,6 @@ import io.throttlekit.Claim;
 import io.throttlekit.Claim.Role;
 import io.throttlekit.Decision;
 import io.throttlekit.descriptors.Descriptor;
-import io.throttlekit.descriptors.DomainPolicies;
 import io.throttlekit.descriptors.Limit;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.config.CompatibilityConfig;
@@ -33,18 +32,20 @@ final class ManyDescriptors {
   /** Whether some descriptor in quota mode is sure to pass, so that the others cannot refuse. */
   private boolean quotaPasses;
 
+  /**
+   * Takes what matched.
+   *
+   * @param rules of each descriptor the rule that matched it, or null; this changes them
+   */
   ManyDescriptors(
       RateLimitRequest request,
-      DomainPolicies domain,
+      @Nullable Rule[] rules,
       CompatibilityConfig compatibility,
       RateLimitMetrics metrics) {
     this.request = request;
     this.compatibility = compatibility;
     this.metrics = metrics;
-    this.rules = new @Nullable Rule[request.descriptors().size()];
-    for (int i = 0; i < rules.length; i++) {
-      rules[i] = PolicyAdmission.ruleFor(domain, request.descriptors().get(i));
-    }
+    this.rules = rules;
     dropReplaced();
     findPassingQuota();
   }

@@ -1,6 +1,7 @@
 package io.throttlekit.service.admission;
 
 import io.throttlekit.Charge;
+import io.throttlekit.Claim;
 import io.throttlekit.Decision;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.store.InMemoryStore;
@@ -8,6 +9,7 @@ import io.throttlekit.store.Outcome;
 import io.throttlekit.tier.DecidedBy;
 import io.throttlekit.tier.TieredOutcome;
 import io.throttlekit.tier.Tiers;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
@@ -17,6 +19,11 @@ import java.util.List;
  * @param store holds them
  */
 public record MemoryCounters(InMemoryStore store) implements Counters {
+
+  @Override
+  public boolean mayKnow(Rule rule) {
+    return true;
+  }
 
   @Override
   public Decision decide(Rule rule, Charge charge) {
@@ -30,7 +37,11 @@ public record MemoryCounters(InMemoryStore store) implements Counters {
 
   @Override
   public TieredOutcome decide(List<RuleClaim> claims, Tiers.Later later) {
-    Outcome outcome = store.decide(claims.stream().map(RuleClaim::claim).toList());
+    List<Claim> all = new ArrayList<>(claims.size());
+    for (int c = 0; c < claims.size(); c++) {
+      all.add(claims.get(c).claim());
+    }
+    Outcome outcome = store.decide(all);
     List<Decision> decisions = outcome.decisions();
     List<DecidedBy> decidedBy = Collections.nCopies(decisions.size(), DecidedBy.MEMORY);
     return new TieredOutcome(outcome.admitted(), decisions, decidedBy);

@@ -62,15 +62,24 @@ public final class PolicyAdmission implements Admission {
       int count = request.descriptors().size();
       return told(request, new Answer(true, Collections.nCopies(count, Verdict.UNTOUCHED)));
     }
-    Answer answer = request.descriptors().size() == 1 ? decideOne(request, domain) : null;
+    @Nullable Rule[] rules = rulesOf(request, domain);
+    Answer answer = rules.length == 1 ? decideOne(request, rules[0]) : null;
     if (answer == null) {
-      answer = decideMany(request, domain, later);
+      answer = decideMany(request, rules, later);
     }
     return answer == null ? null : told(request, answer);
   }
 
+  private static @Nullable Rule[] rulesOf(RateLimitRequest request, DomainPolicies domain) {
+    @Nullable Rule[] rules = new @Nullable Rule[request.descriptors().size()];
+    for (int i = 0; i < rules.length; i++) {
+      rules[i] = ruleFor(domain, request.descriptors().get(i));
+    }
+    return rules;
+  }
+
   /** The rule of a descriptor by itself: its own limit, else what the policies say. */
-  static @Nullable Rule ruleFor(DomainPolicies domain, Descriptor descriptor) {
+  private static @Nullable Rule ruleFor(DomainPolicies domain, Descriptor descriptor) {
     LimitOverride override = descriptor.override();
     return override == null
         ? domain.match(descriptor.entries())
@@ -92,22 +101,20 @@ public final class PolicyAdmission implements Admission {
   }
 
   /** The way of nearly every request: one charge, no lists of claims; null when that is not all. */
-  private @Nullable Answer decideOne(RateLimitRequest request, DomainPolicies domain) {
-    Descriptor descriptor = request.descriptors().getFirst();
-    Rule rule = ruleFor(domain, descriptor);
+  private @Nullable Answer decideOne(RateLimitRequest request, @Nullable Rule rule) {
     if (rule == null) {
       return UNTOUCHED;
     }
     if (rule.unlimited()) {
       return new Answer(true, List.of(Verdict.unlimited(rule)));
     }
-    return rule.limits().size() > 1
-        ? null
-        : decideOne(request, descriptor, rule, rule.limits().getFirst());
+    return rule.limits().size() == 1 && counters.mayKnow(rule)
+        ? decideOne(request, rule, rule.limits().getFirst())
+        : null;
   }
 
-  private @Nullable Answer decideOne(
-      RateLimitRequest request, Descriptor descriptor, Rule rule, Limit limit) {
+  private @Nullable Answer decideOne(RateLimitRequest request, Rule rule, Limit limit) {
+    Descriptor descriptor = request.descriptors().getFirst();
     String[] entries = descriptor.entries();
     long cost = request.costOf(descriptor);
     Charge charge = chargeOf(rule, limit, entries, cost, compatibility.chargeRejected());
@@ -127,8 +134,8 @@ public final class PolicyAdmission implements Admission {
   }
 
   private @Nullable Answer decideMany(
-      RateLimitRequest request, DomainPolicies domain, Later later) {
-    ManyDescriptors many = new ManyDescriptors(request, domain, compatibility, metrics);
+      RateLimitRequest request, @Nullable Rule[] rules, Later later) {
+    ManyDescriptors many = new ManyDescriptors(request, rules, compatibility, metrics);
     List<RuleClaim> claims = many.claims();
     if (claims.isEmpty()) {
       return many.nothingCharged();

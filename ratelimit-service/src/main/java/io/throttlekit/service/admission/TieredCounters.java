@@ -23,6 +23,11 @@ public record TieredCounters(Tiers tiers, boolean cachedDenyDefault) implements 
   private static final Tier CACHED_DENY = new Tier.CachedDeny();
 
   @Override
+  public boolean mayKnow(Rule rule) {
+    return rule.tier() instanceof Tier.Leased;
+  }
+
+  @Override
   public @Nullable Decision decide(Rule rule, Charge charge) {
     return rule.tier() instanceof Tier.Leased leased
         ? tiers.spend(charge, leased, rule.onDataLoss())
