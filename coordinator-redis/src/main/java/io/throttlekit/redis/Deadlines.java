@@ -14,7 +14,7 @@ import java.util.function.IntConsumer;
  */
 final class Deadlines {
   private static final String LATE =
-      "Redis did not answer in time (store.deadline); what was asked may be counted";
+      "Redis did not answer in time (see store.deadline); what was asked may be counted";
   private static final long FINEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private final EventLoop loop;

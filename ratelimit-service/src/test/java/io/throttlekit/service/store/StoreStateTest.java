@@ -26,6 +26,13 @@ class StoreStateTest {
   }
 
   @Test
+  void onlyAnAnswerThatIsLateIsSaidToBeAMatterOfPatience() {
+    state.failed(1, Failure.CONNECTION, "connection refused");
+    state.down();
+    assertThat(state.inWords()).isEqualTo("redis://a does not answer: connection refused");
+  }
+
+  @Test
   void anAnswerThatCameTooLateIsNoSignThatTheStoreCanBeUsed() {
     state.roundTrip(1, 1_000);
     state.failed(1, Failure.DEADLINE, "no answer in time");
@@ -38,12 +45,5 @@ class StoreStateTest {
     state.up();
     assertThat(state.inWords()).isEqualTo("redis://a answers");
     assertThat(reachable).containsExactly(false, true, false, true);
-  }
-
-  @Test
-  void onlyAnAnswerThatIsLateIsSaidToBeAMatterOfPatience() {
-    state.failed(1, Failure.CONNECTION, "connection refused");
-    state.down();
-    assertThat(state.inWords()).isEqualTo("redis://a does not answer: connection refused");
   }
 }
