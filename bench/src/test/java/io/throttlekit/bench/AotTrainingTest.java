@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -104,17 +105,32 @@ class AotTrainingTest {
     assertThat(caches()).isEmpty();
   }
 
+  @Test
+  void theServiceItselfSaysForWhichCountersToPrepare() throws Exception {
+    program.java(training("200000"), "echo shared");
+    ProgramHome.Ended ended = program.run("serve");
+    assertThat(ended.errors()).isEqualTo(PREPARING);
+    assertThat(ended.out()).contains("-XX:AOTCache=" + program.home() + "/.aot/shared-");
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"--config with-redis.yaml", "--config=with-redis.yaml"})
-  void theServiceItselfSaysForWhichCountersToPrepare(String config) throws Exception {
-    program.java(
-        training("200000"), "case $* in *with-redis*) echo shared ;; *) echo memory ;; esac");
+  @ValueSource(strings = {"--config FILE", "--config=FILE"})
+  void aConfigurationWithARedisHasACacheOfItsOwnAndIsAskedOnce(String config) throws Exception {
+    Path file = program.home().resolve("with-redis.yaml");
+    Files.writeString(file, "# no memory\nstore: {uri: redis://127.0.0.1}\n");
+    program.java(training("200000"));
     program.run("serve");
+    program.java(training("200000"), "echo x >>HOME/asked; echo shared".replace("HOME", quoted()));
     for (int start = 0; start < 2; start++) {
-      ProgramHome.Ended ended = program.run(("serve " + config).split(" "));
+      ProgramHome.Ended ended =
+          program.run(
+              Arrays.stream(("serve " + config).split(" "))
+                  .map(word -> word.replace("FILE", file.toString()))
+                  .toArray(String[]::new));
       assertThat(ended.errors()).isEqualTo(start == 0 ? PREPARING : "");
       assertThat(ended.out()).contains("-XX:AOTCache=" + program.home() + "/.aot/shared-");
     }
+    assertThat(program.home().resolve("asked")).hasContent("x");
     assertThat(caches()).hasSize(2);
   }
 
@@ -122,7 +138,7 @@ class AotTrainingTest {
   void whereACacheIsThatSeemsToFitNobodyIsAsked() throws Exception {
     program.java(training("200000"));
     program.run("serve");
-    program.java("exit 1", "echo asked >HOME/asked".replace("HOME", "'" + program.home() + "'"));
+    program.java("exit 1", "echo asked >HOME/asked".replace("HOME", quoted()));
     assertThat(program.run("serve").out()).contains("-XX:AOTCache=");
     assertThat(program.home().resolve("asked")).doesNotExist();
   }
@@ -175,5 +191,9 @@ class AotTrainingTest {
     } catch (IOException gone) {
       return true;
     }
+  }
+
+  private String quoted() {
+    return "'" + program.home() + "'";
   }
 }
