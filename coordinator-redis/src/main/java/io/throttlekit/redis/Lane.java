@@ -95,6 +95,7 @@ final class Lane {
       try {
         loop.execute(this::gather);
       } catch (RejectedExecutionException _) {
+        gathering.set(false);
         failArrived();
       }
     }
