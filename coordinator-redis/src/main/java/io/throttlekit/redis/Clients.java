@@ -82,8 +82,8 @@ final class Clients {
     return uris.getFirst().getSocket() != null;
   }
 
-  /** Begins to connect on {@code loop}. */
-  Link connect(EventLoop loop, Runnable connected) {
+  /** A link on {@code loop} that is not open; tells {@code connected} there of each connection. */
+  Link link(EventLoop loop, Runnable connected) {
     ClientResources onLoop =
         DefaultClientResources.builder()
             .eventLoopGroupProvider(Loops.only(loop))

@@ -70,8 +70,11 @@ public final class RedisCounterStore implements CounterStore {
             settings, time, Script.load(), slots, new Epochs(listener), health, storeClock);
     this.lanes =
         loops.all().stream()
-            .map(loop -> new Lane(loop, shared, clients::connect))
+            .map(loop -> new Lane(loop, shared, clients::link))
             .toArray(Lane[]::new);
+    for (Lane lane : lanes) {
+      lane.open();
+    }
   }
 
   /**

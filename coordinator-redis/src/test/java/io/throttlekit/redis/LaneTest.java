@@ -6,6 +6,8 @@ import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
 import io.throttlekit.TimeSource;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -18,7 +20,7 @@ class LaneTest {
 
   @Test
   void everyCallFailsAtOnceWhenItsLoopHasEnded() throws Exception {
-    Lane lane = new Lane(loop, shared(), (_, _) -> new NoLink());
+    Lane lane = new Lane(loop, shared(), FakeLink::new);
     loop.shutdownGracefully(0, 0, TimeUnit.SECONDS).get();
     for (int i = 0; i < 3; i++) {
       Call<Boolean> call =
@@ -26,6 +28,22 @@ class LaneTest {
       lane.submit(call);
       assertThat(call.answer).as("call %d", i).isCompletedExceptionally();
     }
+  }
+
+  @Test
+  void aConnectionThatIsThereAtOnceIsUsed() {
+    List<FakeLink> links = new ArrayList<>();
+    Lane lane =
+        new Lane(
+            loop,
+            shared(),
+            (onLoop, connected) -> {
+              FakeLink link = new FakeLink(onLoop, connected);
+              links.add(link);
+              return link;
+            });
+    lane.open();
+    assertThat(links.getFirst().used).as("to load the script").isTrue();
   }
 
   private Lane.Shared shared() {
@@ -40,10 +58,23 @@ class LaneTest {
         null);
   }
 
-  /** Never connected. */
-  private static final class NoLink implements Link {
+  /** Tells of a connection when it is opened. */
+  private static final class FakeLink implements Link {
+    private final Runnable connected;
+    private boolean used;
+
+    FakeLink(EventLoop loop, Runnable connected) {
+      this.connected = connected;
+    }
+
+    @Override
+    public void open() {
+      connected.run();
+    }
+
     @Override
     public @Nullable BaseRedisAsyncCommands<byte[], byte[]> commands() {
+      used = true;
       return null;
     }
 
