@@ -78,9 +78,7 @@ final class StoreState implements RedisListener {
           case CONNECTION, ERROR -> NoAnswer.ERROR;
           case OPEN -> NoAnswer.BREAKER_OPEN;
         };
-    for (int i = 0; i < requests; i++) {
-      metrics.failed(reason);
-    }
+    metrics.failed(reason, requests);
     if (why != Failure.OPEN) {
       lastFailure = inWords;
       if (leftAlone && logged.size() < MOST_REASONS && logged.add(inWords)) {
