@@ -21,11 +21,10 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
 import java.util.SplittableRandom;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -35,25 +34,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 class RedisGiveBackTest {
   private static final long START = 1_700_000_000_000L;
   private static final long MINUTE = 60_000;
-  private static RedisProcess redis;
+  @RegisterExtension private static final OneRedis redis = new OneRedis();
 
   private final ManualTime clock = new ManualTime(START);
   private RedisCounterStore store;
   private long undoneLate;
 
-  @BeforeAll
-  static void start() {
-    redis = RedisProcess.start();
-  }
-
-  @AfterAll
-  static void stop() {
-    redis.close();
-  }
-
   @BeforeEach
   void open() {
-    redis.command("FLUSHALL");
     store = Stores.open(redis.url(), clock);
   }
 
@@ -144,7 +132,7 @@ class RedisGiveBackTest {
   void whoeverIsAdmittedWouldBeWithoutWhatWasUndone(RateAlgorithm<?> algorithm) {
     int most = algorithm instanceof Gcra || algorithm instanceof TokenBucket ? 1 : 3;
     for (long seed = 0; seed < 25; seed++) {
-      redis.command("FLUSHALL");
+      redis.flush();
       history(algorithm, seed, most);
     }
     assertThat(undoneLate).as("undone when no longer counted").isGreaterThan(25);
