@@ -1,5 +1,6 @@
 package io.throttlekit.store;
 
+import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /** A store did not answer, or not in time. What it was asked may have been counted. */
@@ -9,5 +10,13 @@ public final class StoreException extends RuntimeException {
   /** An outage, in words for an operator. */
   public StoreException(String message, @Nullable Throwable cause) {
     super(message, cause, false, false); // the stack is the event loop's and tells nothing
+  }
+
+  /** What went wrong, as a failure of the store: itself, or what it was caused by, if it is one. */
+  public static StoreException of(Throwable failure) {
+    Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+    return cause instanceof StoreException known
+        ? known
+        : new StoreException("the store failed", failure);
   }
 }

@@ -1,5 +1,8 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.store.StoreException;
+import org.jspecify.annotations.Nullable;
+
 /** Waits for a lease. Is told once, on the thread that brought the answer. */
 interface LeaseWaiter {
 
@@ -13,5 +16,10 @@ interface LeaseWaiter {
     FAILED
   }
 
-  void leaseEnded(End end);
+  /**
+   * Is told.
+   *
+   * @param failure why a lease was not answered, where the store said so
+   */
+  void leaseEnded(End end, @Nullable StoreException failure);
 }

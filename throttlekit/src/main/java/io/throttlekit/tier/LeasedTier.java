@@ -12,6 +12,9 @@ import io.throttlekit.recent.RecentlyAsked;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
+import io.throttlekit.store.StoreException;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -23,13 +26,23 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Nothing here blocks, and a cell is never held while the store is called.
  */
 final class LeasedTier implements AutoCloseable {
+  /** How long it takes to look at every cell once, while that is no more than a moment's work. */
   private static final long SWEEP_NANOS = 1_000_000_000;
+
+  /** Cells that are looked at in one go: more would hold up the requests of this thread. */
+  private static final int SWEEP_CELLS = 5_000;
+
+  private static final int MOST_SWEEPS = 20;
 
   private final CounterStore store;
   private final TimeSource time;
   private final TierListener listener;
   private final Cache<CounterKey, LeaseCell> cells;
   private final RecentlyAsked<LeaseCell> recent = new RecentlyAsked<>();
+
+  /** Used by one sweep after the other. */
+  private Iterator<LeaseCell> unswept = Collections.emptyIterator();
+
   private final AtomicBoolean closed = new AtomicBoolean();
 
   LeasedTier(
@@ -83,7 +96,7 @@ final class LeasedTier implements AutoCloseable {
       listener.rider();
     }
     if (!cell.await(waiter)) {
-      waiter.leaseEnded(LeaseWaiter.End.CREDITED); // it has ended meanwhile: look again
+      waiter.leaseEnded(LeaseWaiter.End.CREDITED, null); // it has ended meanwhile: look again
     }
     if (wanted > 0) {
       ask(cell, wanted, asked, onDataLoss);
@@ -126,10 +139,14 @@ final class LeasedTier implements AutoCloseable {
     return cells.asMap().values().toString();
   }
 
-  /** Gives back what nobody has asked for lately. */
+  /** Gives back what nobody has asked for lately; of many cells, of the next in turn. */
   void sweep() {
     long now = now();
-    for (LeaseCell cell : cells.asMap().values()) {
+    if (!unswept.hasNext()) {
+      unswept = cells.asMap().values().iterator();
+    }
+    for (int i = 0; i < SWEEP_CELLS && unswept.hasNext(); i++) {
+      LeaseCell cell = unswept.next();
       giveBack(cell, cell.takeIdle(now));
       tellForfeits(cell);
     }
@@ -146,12 +163,15 @@ final class LeasedTier implements AutoCloseable {
     LeaseRequest request = new LeaseRequest(cell.key(), cell.window(), wanted, onDataLoss);
     store
         .lease(request)
-        .whenComplete((grant, failure) ->
-            answered(cell, request, failure == null ? grant : null, askedNanos));
+        .whenComplete((grant, failure) -> answered(cell, request, grant, failure, askedNanos));
   }
 
   private void answered(
-      LeaseCell cell, LeaseRequest request, @Nullable Grant grant, long askedNanos) {
+      LeaseCell cell,
+      LeaseRequest request,
+      @Nullable Grant grant,
+      @Nullable Throwable failure,
+      long askedNanos) {
     Completed completed;
     if (grant == null) {
       listener.leaseFailed();
@@ -166,7 +186,7 @@ final class LeasedTier implements AutoCloseable {
     }
     tellForfeits(cell);
     for (LeaseWaiter waiter : completed.waiting()) {
-      waiter.leaseEnded(completed.end());
+      waiter.leaseEnded(completed.end(), failure == null ? null : StoreException.of(failure));
     }
   }
 
@@ -200,8 +220,9 @@ final class LeasedTier implements AutoCloseable {
   }
 
   private void sweepLater(Timer timer) {
+    long sweeps = Math.clamp(Math.ceilDiv(cells.estimatedSize(), SWEEP_CELLS), 1, MOST_SWEEPS);
     timer.runAfter(
-        SWEEP_NANOS,
+        SWEEP_NANOS / sweeps,
         () -> {
           if (!closed.get()) {
             sweep();

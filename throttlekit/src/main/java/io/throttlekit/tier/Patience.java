@@ -1,16 +1,16 @@
 package io.throttlekit.tier;
 
 import io.throttlekit.TimeSource;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.PriorityQueue;
 import java.util.Queue;
 
 /**
  * Ends the waiting of requests that have waited for leases long enough.
  *
- * <p>All may wait as long, so they are kept in the order in which they came, and one timer serves
- * them all: a timer for each would wake a thread for each. Thread-safe.
+ * <p>One timer serves all that may wait equally long: a timer for each would wake a thread for
+ * each. Thread-safe.
  */
 final class Patience {
   private static final long FINEST_NANOS = 1_000_000;
@@ -18,10 +18,19 @@ final class Patience {
   private final TimeSource time;
   private final Timer timer;
   private final long patienceNanos;
-  private final Queue<Waiting> waiting = new ArrayDeque<>();
+  private final Queue<Waiting> waiting = new PriorityQueue<>();
+
+  /** Whether a timer runs, and when the one that ends first does. */
   private boolean timed;
 
-  private record Waiting(TieredRequest request, long endNanos) {}
+  private long timedNanos;
+
+  private record Waiting(TieredRequest request, long endNanos) implements Comparable<Waiting> {
+    @Override
+    public int compareTo(Waiting other) {
+      return Long.signum(endNanos - other.endNanos);
+    }
+  }
 
   Patience(TimeSource time, Timer timer, long patienceNanos) {
     this.time = time;
@@ -29,17 +38,18 @@ final class Patience {
     this.patienceNanos = patienceNanos;
   }
 
-  /** Has {@code request} told when its time is up, unless it waits no more by then. */
-  void add(TieredRequest request) {
+  /**
+   * Has {@code request} told when its time is up, unless it waits no more by then.
+   *
+   * @param atMostNanos how long it may wait, where that is less than others may
+   */
+  void add(TieredRequest request, long atMostNanos) {
+    long now = time.monotonicNanos();
     synchronized (this) {
       dropDone();
-      waiting.add(new Waiting(request, time.monotonicNanos() + patienceNanos));
-      if (timed) {
-        return;
-      }
-      timed = true;
+      waiting.add(new Waiting(request, now + Math.clamp(atMostNanos, 0, patienceNanos)));
     }
-    timer.runAfter(patienceNanos, this::sweep);
+    scheduleNext(now);
   }
 
   /** How many requests are kept here. */
@@ -47,11 +57,28 @@ final class Patience {
     return waiting.size();
   }
 
-  private void sweep() {
-    List<TieredRequest> late = new ArrayList<>(0);
-    long left;
+  private void scheduleNext(long now) {
+    long due;
     synchronized (this) {
-      long now = time.monotonicNanos();
+      Waiting next = waiting.peek();
+      if (next == null) {
+        return;
+      }
+      due = now + Math.max(FINEST_NANOS, next.endNanos - now);
+      if (timed && timedNanos - due <= 0) {
+        return;
+      }
+      timed = true;
+      timedNanos = due;
+    }
+    timer.runAfter(due - now, () -> sweep(due));
+  }
+
+  private void sweep(long dueNanos) {
+    List<TieredRequest> late = new ArrayList<>(0);
+    long now = time.monotonicNanos();
+    synchronized (this) {
+      timed &= dueNanos != timedNanos;
       dropDone();
       for (Waiting next = waiting.peek();
           next != null && next.endNanos - now <= 0;
@@ -59,13 +86,8 @@ final class Patience {
         late.add(waiting.remove().request);
         dropDone();
       }
-      Waiting next = waiting.peek();
-      timed = next != null;
-      left = next == null ? 0 : next.endNanos - now;
     }
-    if (left > 0) {
-      timer.runAfter(Math.max(FINEST_NANOS, left), this::sweep);
-    }
+    scheduleNext(now);
     late.forEach(TieredRequest::outOfPatience);
   }
 

@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * the waiting.
  */
 final class TieredRequest implements LeaseWaiter {
+  private static final String NO_LEASE = "the store did not grant a lease in time";
+
   /** What a caller is told to wait that is refused for an outage. */
   private static final long RETRY_MILLIS = 1_000;
 
@@ -52,6 +54,9 @@ final class TieredRequest implements LeaseWaiter {
   /** A lease did not come, so that what lacks units is decided by its {@link Outage}. */
   private boolean leasesFail;
 
+  /** Why it did not come, when the store said so. */
+  private @Nullable StoreException leaseFailure;
+
   TieredRequest(Tiers tiers, List<TieredClaim> claims, Tiers.Later later) {
     this.tiers = tiers;
     this.later = later;
@@ -61,7 +66,17 @@ final class TieredRequest implements LeaseWaiter {
   }
 
   /** The outcome when memory knows it; else null, and {@code later} will be told. */
-  @Nullable TieredOutcome begin() {
+  @Nullable TieredOutcome start() {
+    try {
+      return begin();
+    } catch (RuntimeException refused) { // by the store: more charges than it takes
+      mayWait = false;
+      putBack(0, standing.size());
+      throw refused;
+    }
+  }
+
+  private @Nullable TieredOutcome begin() {
     List<LeaseWish> lacking = decideInMemory();
     if (lacking.isEmpty() || standing.refused()) {
       mayWait = false;
@@ -77,8 +92,9 @@ final class TieredRequest implements LeaseWaiter {
   }
 
   @Override
-  public void leaseEnded(End end) {
+  public void leaseEnded(End end, @Nullable StoreException failure) {
     synchronized (this) {
+      leaseFailure = failure != null ? failure : leaseFailure;
       if (awaited == 0) {
         return; // the timer was faster
       }
@@ -125,10 +141,7 @@ final class TieredRequest implements LeaseWaiter {
 
   private void fail(Throwable cause) {
     putBack(0, standing.size());
-    later.failed(
-        cause instanceof StoreException known
-            ? known
-            : new StoreException("the store failed", cause));
+    later.failed(StoreException.of(cause));
   }
 
   private void await(List<LeaseWish> lacking) {
@@ -145,7 +158,7 @@ final class TieredRequest implements LeaseWaiter {
     }
     if (!waited) {
       waited = true;
-      tiers.patience.add(this);
+      tiers.patience.add(this, later.patienceNanos());
     }
     for (LeaseWish wish : lacking) {
       tiers.leases.lease(wish.cell(), wish.cost(), wish.onDataLoss(), this);
@@ -207,7 +220,8 @@ final class TieredRequest implements LeaseWaiter {
   private void ask(Question question) {
     long asked = tiers.time.monotonicNanos();
     if (leasesFail) {
-      told(question, null, new StoreException("the store did not grant a lease in time", null), 0);
+      StoreException why = leaseFailure;
+      told(question, null, why != null ? why : new StoreException(NO_LEASE, null), 0);
       return;
     }
     tiers

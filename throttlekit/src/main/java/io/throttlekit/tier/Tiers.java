@@ -57,6 +57,14 @@ public final class Tiers implements AutoCloseable {
 
     /** The store did not answer, and a claim says {@link Outage#ERROR}. As {@link #decided}. */
     void failed(StoreException cause);
+
+    /**
+     * How long the request may wait for a lease, in ns from now, where that is less than {@link
+     * TierSettings#patienceNanos}.
+     */
+    default long patienceNanos() {
+      return Long.MAX_VALUE;
+    }
   }
 
   /**
@@ -66,7 +74,7 @@ public final class Tiers implements AutoCloseable {
    * @return null when {@code later} will be told, or was told already
    */
   public @Nullable TieredOutcome acquire(List<TieredClaim> claims, Later later) {
-    return new TieredRequest(this, claims, later).begin();
+    return new TieredRequest(this, claims, later).start();
   }
 
   /**

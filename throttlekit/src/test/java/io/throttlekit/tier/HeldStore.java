@@ -20,6 +20,8 @@ import java.util.concurrent.CompletionStage;
  * A store that counts what it is asked at once, and answers when the test says so. For one thread.
  */
 final class HeldStore implements CounterStore {
+  static final String NO_ANSWER = "the test's store is down";
+
   final List<LeaseRequest> leases = new ArrayList<>();
   final List<List<Claim>> acquired = new ArrayList<>();
   final List<Long> givenBack = new ArrayList<>();
@@ -28,6 +30,7 @@ final class HeldStore implements CounterStore {
   private boolean holding;
   private boolean failing;
   private boolean nonsense;
+  private boolean takesNothing;
 
   HeldStore(InMemoryStore store) {
     this.store = store;
@@ -65,8 +68,16 @@ final class HeldStore implements CounterStore {
     nonsense = true;
   }
 
+  /** Throws at requests, as at those with more charges than it takes. */
+  void refuseToTake() {
+    takesNothing = true;
+  }
+
   @Override
   public CompletionStage<Outcome> acquire(List<Claim> claims) {
+    if (takesNothing) {
+      throw new IllegalArgumentException("too many");
+    }
     acquired.add(claims);
     if (nonsense) {
       return reply(new Outcome(true, List.of()));
@@ -106,7 +117,7 @@ final class HeldStore implements CounterStore {
 
   private <T> CompletionStage<T> failed() {
     CompletableFuture<T> stage = new CompletableFuture<>();
-    StoreException outage = new StoreException("the test's store is down", null);
+    StoreException outage = new StoreException(NO_ANSWER, null);
     if (holding) {
       replies.add(() -> stage.completeExceptionally(outage));
     } else {

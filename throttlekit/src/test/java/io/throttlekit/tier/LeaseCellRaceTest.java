@@ -2,6 +2,7 @@ package io.throttlekit.tier;
 
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Grant;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.junit.jupiter.api.Test;
@@ -13,8 +14,11 @@ import org.junit.jupiter.api.Test;
 public class LeaseCellRaceTest {
   private static final long WINDOW_END = 60_000;
 
+  /** Long enough for units to be idle. */
+  private static final long LATER = 2_000_000;
+
   private final FixedWindow window = new FixedWindow(7, 60_000);
-  private final Tier.Leased options = new Tier.Leased(new LeaseSize.Fixed(2), true, 1, 0);
+  private final Tier.Leased options = new Tier.Leased(new LeaseSize.Fixed(2), true, 1, 1);
   private final LeaseCell cell =
       new LeaseCell(Node.key("user"), window, options, new FixedSizer(2), 0);
 
@@ -37,7 +41,7 @@ public class LeaseCellRaceTest {
 
   @Operation
   public boolean awaitLease() {
-    return cell.await(end -> {});
+    return cell.await((_, _) -> {});
   }
 
   @Operation
@@ -47,12 +51,12 @@ public class LeaseCellRaceTest {
 
   @Operation
   public long takeIdle() {
-    return cell.takeIdle(3).units();
+    return cell.takeIdle(LATER).units();
   }
 
   @Operation
   public long retire() {
-    return cell.retire(3).units();
+    return cell.retire(LATER).units();
   }
 
   @Test
@@ -64,6 +68,18 @@ public class LeaseCellRaceTest {
         .actorsPerThread(4)
         .actorsBefore(2)
         .actorsAfter(2)
+        .check(LeaseCellRaceTest.class);
+  }
+
+  @Test
+  void soItIsInEveryInterleavingThatAModelCheckerFinds() {
+    new ModelCheckingOptions()
+        .iterations(8)
+        .invocationsPerIteration(100)
+        .threads(2)
+        .actorsPerThread(3)
+        .actorsBefore(2)
+        .actorsAfter(1)
         .check(LeaseCellRaceTest.class);
   }
 }

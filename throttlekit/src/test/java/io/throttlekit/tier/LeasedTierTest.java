@@ -1,5 +1,6 @@
 package io.throttlekit.tier;
 
+import static io.throttlekit.tier.Node.claim;
 import static io.throttlekit.tier.Node.leased;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -27,6 +28,37 @@ class LeasedTierTest {
     assertThat(store.leases).hasSize(1);
     assertThat(node.ask(leased(hundred, 10, 1)).decidedBy()).isEqualTo(DecidedBy.LEASE);
     assertThat(store.leases).hasSize(2);
+  }
+
+  @Test
+  void ofManyCellsASweepLooksAtSomeAndTheNextOneAtTheOthers() {
+    Node large = new Node(store, new ManualTime(0), 100_000);
+    Tier.Leased idle = new Tier.Leased(new LeaseSize.Fixed(2), true, 0, 2_000);
+    for (int i = 0; i < 12_000; i++) {
+      assertThat(large.ask(claim(Role.ENFORCED, idle, "user " + i, hundred, 1)).admitted())
+          .isTrue();
+    }
+    large.time.advance(2_000);
+    large.tiers.leases.sweep();
+    assertThat(large.counted.gaveBack).isEqualTo(5_000);
+    large.tiers.leases.sweep();
+    large.tiers.leases.sweep();
+    assertThat(large.counted.gaveBack).isEqualTo(12_000);
+  }
+
+  @Test
+  void allCellsAreSweptWithinASecondOrSo() {
+    Node large = new Node(store, new ManualTime(0), 100_000);
+    Tier.Leased idle = new Tier.Leased(new LeaseSize.Fixed(2), true, 0, 2_000);
+    for (int i = 0; i < 12_000; i++) {
+      assertThat(large.ask(claim(Role.ENFORCED, idle, "user " + i, hundred, 1)).admitted())
+          .isTrue();
+    }
+    for (int tenths = 0; tenths < 35; tenths++) {
+      large.time.advance(100);
+      large.timer.run();
+    }
+    assertThat(large.counted.gaveBack).isEqualTo(12_000);
   }
 
   @Test

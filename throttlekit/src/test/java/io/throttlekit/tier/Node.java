@@ -46,6 +46,20 @@ final class Node {
   static final class Reply implements Tiers.Later {
     @Nullable TieredOutcome outcome;
     @Nullable StoreException failure;
+    private final long patienceNanos;
+
+    Reply() {
+      this(Long.MAX_VALUE);
+    }
+
+    Reply(long patienceNanos) {
+      this.patienceNanos = patienceNanos;
+    }
+
+    @Override
+    public long patienceNanos() {
+      return patienceNanos;
+    }
 
     @Override
     public void decided(TieredOutcome decided) {
@@ -136,7 +150,10 @@ final class Node {
   }
 
   Reply ask(TieredClaim... claims) {
-    Reply reply = new Reply();
+    return ask(new Reply(), claims);
+  }
+
+  Reply ask(Reply reply, TieredClaim... claims) {
     TieredOutcome now = tiers.acquire(List.of(claims), reply);
     if (now != null) {
       reply.decided(now);

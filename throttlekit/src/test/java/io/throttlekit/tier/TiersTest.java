@@ -3,6 +3,7 @@ package io.throttlekit.tier;
 import static io.throttlekit.tier.Node.claim;
 import static io.throttlekit.tier.Node.leased;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.throttlekit.Charge;
 import io.throttlekit.Claim;
@@ -285,61 +286,19 @@ class TiersTest {
   }
 
   @Test
-  void nobodyWaitsForALeaseLongerThanThePatienceButALateOneIsCredited() {
-    store.hold();
-    Reply reply = node.ask(claim(Role.ENFORCED, Node.batches(5), Outage.DENY, "a", ten, 1));
-    advance(Node.PATIENCE_MILLIS - 1);
-    node.timer.run();
-    assertThat(reply.isThere()).isFalse();
-    advance(1);
-    node.timer.run();
-    assertThat(reply.admitted()).isFalse();
-    store.answerOne();
-    assertThat(node.counted.leased).isEqualTo(5);
-    assertThat(node.admitted(5, claim(Role.ENFORCED, Node.batches(5), "a", ten, 1))).isEqualTo(5);
+  void aRequestThatTheStoreDoesNotTakeLeavesWhatWasLeased() {
+    assertThat(node.ask(leased(ten, 5, 1)).admitted()).isTrue();
+    store.refuseToTake();
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> node.ask(leased(ten, 5, 4), strict("b", ten)));
+    assertThat(node.admitted(4, leased(ten, 5, 1))).as("put back").isEqualTo(4);
     assertThat(store.leases).hasSize(1);
   }
 
   @Test
-  void whoIsAnsweredIsNotKeptUntilThePatienceEndsAndOneTimerServesAll() {
-    for (int i = 0; i < 100; i++) {
-      store.hold();
-      Reply reply = node.ask(leased(new FixedWindow(1_000, WINDOW), 1, 1));
-      assertThat(reply.isThere()).isFalse();
-      store.answerAll();
-      assertThat(reply.admitted()).isTrue();
-    }
-    assertThat(node.tiers.patience.size()).isEqualTo(1);
-    assertThat(node.timer.size()).as("the sweep of the cells, and one more").isEqualTo(2);
-  }
-
-  @Test
-  void everyoneWhoWaitsTooLongIsToldAlsoAfterOthersWereAnswered() {
-    store.hold();
-    Reply first = node.ask(claim(Role.ENFORCED, Node.batches(5), Outage.DENY, "a", ten, 1));
-    advance(2);
-    Reply second = node.ask(claim(Role.ENFORCED, Node.batches(5), Outage.DENY, "b", ten, 1));
-    store.answerOne();
-    advance(Node.PATIENCE_MILLIS - 2);
-    node.timer.run();
-    assertThat(first.admitted()).isTrue();
-    assertThat(second.isThere()).isFalse();
-    advance(2);
-    node.timer.run();
-    assertThat(second.admitted()).isFalse();
-    assertThat(node.tiers.patience.size()).isZero();
-  }
-
-  @Test
-  void aRequestWhosePatienceEndsWhileItIsWorkedOnDoesNotWaitAgain() {
-    Reply reply = new Reply();
-    TieredClaim claim = claim(Role.ENFORCED, Node.batches(5), Outage.DENY, "a", ten, 1);
-    TieredRequest request = new TieredRequest(node.tiers, List.of(claim), reply);
-    request.outOfPatience();
-    assertThat(request.begin()).isNull();
-    assertThat(reply.admitted()).isFalse();
-    assertThat(reply.decidedBy()).isEqualTo(DecidedBy.OUTAGE);
-    assertThat(store.leases).isEmpty();
+  void whoWantsAnErrorIsToldWhyALeaseFailed() {
+    store.fail(true);
+    assertThat(node.ask(leased(ten, 5, 1)).failure).hasMessage(HeldStore.NO_ANSWER);
   }
 
   @Test

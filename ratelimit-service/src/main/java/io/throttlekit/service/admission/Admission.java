@@ -22,5 +22,10 @@ public interface Admission {
 
     /** The request could not be decided. */
     void failed(Throwable cause);
+
+    /** How long it waits at most, in ns from now; nobody knows how long where it did not say. */
+    default long patienceNanos() {
+      return Long.MAX_VALUE;
+    }
   }
 }

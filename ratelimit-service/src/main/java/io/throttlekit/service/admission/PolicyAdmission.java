@@ -171,5 +171,10 @@ public final class PolicyAdmission implements Admission {
     public void failed(StoreException cause) {
       later.failed(cause);
     }
+
+    @Override
+    public long patienceNanos() {
+      return later.patienceNanos();
+    }
   }
 }

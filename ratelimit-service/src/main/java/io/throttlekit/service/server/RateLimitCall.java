@@ -34,6 +34,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   private final ShouldRateLimit service;
   private final ServerCall<InputStream, byte[]> call;
+  private final Metadata headers;
   private final @Nullable DecisionSpan span;
 
   // Written on the event loop before the request is decided: admission hands them on with it.
@@ -46,9 +47,13 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   private volatile int ended;
 
   RateLimitCall(
-      ShouldRateLimit service, ServerCall<InputStream, byte[]> call, @Nullable DecisionSpan span) {
+      ShouldRateLimit service,
+      ServerCall<InputStream, byte[]> call,
+      Metadata headers,
+      @Nullable DecisionSpan span) {
     this.service = service;
     this.call = call;
+    this.headers = headers;
     this.span = span;
   }
 
@@ -108,6 +113,11 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
         fail(Status.INTERNAL.withDescription("internal error"));
       }
     }
+  }
+
+  @Override
+  public long patienceNanos() {
+    return ExpectedTimeout.patienceNanos(headers);
   }
 
   private void decide(byte[] complete) {

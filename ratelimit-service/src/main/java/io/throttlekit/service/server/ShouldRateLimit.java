@@ -55,6 +55,6 @@ final class ShouldRateLimit implements ServerCallHandler<InputStream, byte[]> {
       ServerCall<InputStream, byte[]> call, Metadata headers) {
     call.request(
         2); // one message, and one more so that grpc-java notices a second and cancels the call
-    return new RateLimitCall(this, call, tracing.start(headers));
+    return new RateLimitCall(this, call, headers, tracing.start(headers));
   }
 }

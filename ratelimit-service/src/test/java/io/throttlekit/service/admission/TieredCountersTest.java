@@ -17,6 +17,9 @@ import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.tier.DecidedBy;
+import io.throttlekit.tier.TierListener;
+import io.throttlekit.tier.TierSettings;
+import io.throttlekit.tier.Tiers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -59,6 +62,7 @@ class TieredCountersTest {
     final List<LeaseRequest> leases = new ArrayList<>();
     private final InMemoryStore store;
     boolean failing;
+    boolean silent;
 
     AskedStore(InMemoryStore store) {
       this.store = store;
@@ -75,7 +79,7 @@ class TieredCountersTest {
     @Override
     public CompletionStage<Grant> lease(LeaseRequest request) {
       leases.add(request);
-      return store.lease(request);
+      return silent ? new CompletableFuture<>() : store.lease(request);
     }
 
     @Override
@@ -135,6 +139,42 @@ class TieredCountersTest {
         .containsExactly(false, false, true);
   }
 
+  @Test
+  void aLeaseIsWaitedForNoLongerThanTheCallerSays() {
+    List<Long> timers = new ArrayList<>();
+    Tiers tiers =
+        new Tiers(
+            store,
+            time,
+            (nanos, _) -> timers.add(nanos),
+            new TierSettings(1_000, 10_000_000, 1),
+            TierListener.NONE);
+    store.silent = true;
+    timers.clear();
+    PolicyAdmission admission = admission(new TieredCounters(tiers, false));
+    RateLimitRequest request = new RateLimitRequest("d", List.of(Deciding.charge("leased")), 1);
+    assertThat(admission.decide(request, new NeverLater())).isNull();
+    assertThat(admission.decide(request, new Hasty())).isNull();
+    assertThat(timers).containsExactly(10_000_000L, 2_000_000L);
+  }
+
+  private record Hasty() implements Admission.Later {
+    @Override
+    public void answered(Answer answer) {
+      throw new AssertionError("answered");
+    }
+
+    @Override
+    public void failed(Throwable cause) {
+      throw new AssertionError(cause);
+    }
+
+    @Override
+    public long patienceNanos() {
+      return 2_000_000;
+    }
+  }
+
   private DecidedBy askedThreeTimes(String key, boolean cachedDenyDefault) {
     Counters counters = new TieredCounters(Deciding.tiers(store, time), cachedDenyDefault);
     ask(counters, key);
@@ -148,12 +188,15 @@ class TieredCountersTest {
   }
 
   private Heard ask(Counters counters, String key) {
-    PolicyAdmission admission =
-        new PolicyAdmission(
-            () -> BOOK,
-            counters,
-            Setup.NATIVE,
-            Setup.metrics(() -> BOOK, new InMemoryStore(time, 1_000)));
-    return Heard.of(admission, new RateLimitRequest("d", List.of(Deciding.charge(key)), 1));
+    RateLimitRequest request = new RateLimitRequest("d", List.of(Deciding.charge(key)), 1);
+    return Heard.of(admission(counters), request);
+  }
+
+  private PolicyAdmission admission(Counters counters) {
+    return new PolicyAdmission(
+        () -> BOOK,
+        counters,
+        Setup.NATIVE,
+        Setup.metrics(() -> BOOK, new InMemoryStore(time, 1_000)));
   }
 }

@@ -103,6 +103,15 @@ class RateLimitCallTest {
     assertThat(ended()).isEqualTo(1);
   }
 
+  @Test
+  void aDecisionWaitsNoLongerThanEnvoySaysItDoes() {
+    Metadata headers = new Metadata();
+    headers.put(
+        Metadata.Key.of("x-envoy-expected-rq-timeout-ms", Metadata.ASCII_STRING_MARSHALLER), "20");
+    assertThat(begun(new Call(), headers).patienceNanos()).isEqualTo(15_000_000);
+    assertThat(begun(new Call()).patienceNanos()).isEqualTo(Long.MAX_VALUE);
+  }
+
   /**
    * Two threads that meet without sleeping, one of them later by a growing number of steps, so that
    * each is first many times and sometimes both are at the same place.
@@ -147,7 +156,11 @@ class RateLimitCallTest {
   }
 
   private RateLimitCall begun(Call call) {
-    RateLimitCall begun = new RateLimitCall(service, call, null);
+    return begun(call, new Metadata());
+  }
+
+  private RateLimitCall begun(Call call, Metadata headers) {
+    RateLimitCall begun = new RateLimitCall(service, call, headers, null);
     begun.onMessage(new ByteArrayInputStream(x(entries("one", "a")).toByteArray()));
     begun.onHalfClose();
     return begun;

@@ -1,0 +1,44 @@
+package io.throttlekit.service.server;
+
+import io.grpc.Metadata;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** How long Envoy waits for an answer, as it says with each call. */
+final class ExpectedTimeout {
+  private static final Metadata.Key<String> HEADER =
+      Metadata.Key.of("x-envoy-expected-rq-timeout-ms", Metadata.ASCII_STRING_MARSHALLER);
+
+  /** A day; more digits are nobody's timeout. */
+  private static final long LONGEST_MILLIS = 86_400_000;
+
+  private static final int MOST_DIGITS = 8;
+
+  private ExpectedTimeout() {}
+
+  /**
+   * The ns that a decision may wait for something: three quarters of the timeout, because the
+   * question has taken some of it already and the answer has to get back; {@link Long#MAX_VALUE}
+   * where no timeout is said.
+   */
+  static long patienceNanos(Metadata headers) {
+    long millis = millis(headers.get(HEADER));
+    return millis == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(millis) / 4 * 3;
+  }
+
+  /** 0 for what is no timeout. */
+  private static long millis(@Nullable String text) {
+    if (text == null || text.isEmpty() || text.length() > MOST_DIGITS) {
+      return 0;
+    }
+    long millis = 0;
+    for (int i = 0; i < text.length(); i++) {
+      int digit = text.charAt(i) - '0';
+      if (digit < 0 || digit > 9) {
+        return 0;
+      }
+      millis = millis * 10 + digit;
+    }
+    return Math.min(millis, LONGEST_MILLIS);
+  }
+}

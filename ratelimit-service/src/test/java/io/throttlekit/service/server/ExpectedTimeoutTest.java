@@ -1,0 +1,37 @@
+package io.throttlekit.service.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.Metadata;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ExpectedTimeoutTest {
+  private static final String HEADER = "x-envoy-expected-rq-timeout-ms";
+
+  @ParameterizedTest
+  @CsvSource({"20, 15000", "1, 750", "99999999, 64800000000"})
+  void threeQuartersOfWhatEnvoyWaitsAreLeftForWaiting(String millis, long micros) {
+    assertThat(patience(millis)).isEqualTo(TimeUnit.MICROSECONDS.toNanos(micros));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "0", "-5", "2.5", "20ms", "٢٠", "999999999", "18446744073709551617"})
+  void whatIsNoTimeoutLimitsNothing(String text) {
+    assertThat(patience(text)).isEqualTo(Long.MAX_VALUE);
+  }
+
+  @Test
+  void whereNoTimeoutIsSaidNothingIsLimited() {
+    assertThat(ExpectedTimeout.patienceNanos(new Metadata())).isEqualTo(Long.MAX_VALUE);
+  }
+
+  private static long patience(String text) {
+    Metadata headers = new Metadata();
+    headers.put(Metadata.Key.of(HEADER, Metadata.ASCII_STRING_MARSHALLER), text);
+    return ExpectedTimeout.patienceNanos(headers);
+  }
+}
