@@ -95,6 +95,48 @@ class AotTrainingTest {
     }
   }
 
+  @Test
+  void aServiceThatWouldNotStartIsNotPreparedForAndSaysWhyOnce() throws Exception {
+    program.java(training("200000"), "echo 'no such store' >&2; exit 2");
+    ProgramHome.Ended ended = program.run("serve", "--store", "http://x");
+    assertThat(ended.errors()).isEmpty();
+    assertThat(ended.out()).startsWith("run ").endsWith(" serve --store http://x\n");
+    assertThat(caches()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--config with-redis.yaml", "--config=with-redis.yaml"})
+  void theServiceItselfSaysForWhichCountersToPrepare(String config) throws Exception {
+    program.java(
+        training("200000"), "case $* in *with-redis*) echo shared ;; *) echo memory ;; esac");
+    program.run("serve");
+    for (int start = 0; start < 2; start++) {
+      ProgramHome.Ended ended = program.run(("serve " + config).split(" "));
+      assertThat(ended.errors()).isEqualTo(start == 0 ? PREPARING : "");
+      assertThat(ended.out()).contains("-XX:AOTCache=" + program.home() + "/.aot/shared-");
+    }
+    assertThat(caches()).hasSize(2);
+  }
+
+  @Test
+  void whereACacheIsThatSeemsToFitNobodyIsAsked() throws Exception {
+    program.java(training("200000"));
+    program.run("serve");
+    program.java("exit 1", "echo asked >HOME/asked".replace("HOME", "'" + program.home() + "'"));
+    assertThat(program.run("serve").out()).contains("-XX:AOTCache=");
+    assertThat(program.home().resolve("asked")).doesNotExist();
+  }
+
+  @Test
+  void cachesOfEarlierVersionsOfTheProgramGoWhenThereIsANewOne() throws Exception {
+    Path caches = Files.createDirectories(program.home().resolve(".aot"));
+    Files.createFile(caches.resolve("293754501210924.aot"));
+    Files.createFile(caches.resolve("293754501210924.failed"));
+    program.java(training("200000"));
+    program.run("serve");
+    assertThat(caches()).singleElement().asString().contains("/memory-");
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"serve --print-config", "serve --help", "serve -h", "check policies"})
   void whatDoesNotServeNeedsNoTraining(String arguments) throws Exception {

@@ -49,20 +49,31 @@ record ProgramHome(Path folder) {
 
   /**
    * A java that trains as it is told, with {@code HOME} for the home, and else shows its options.
+   * The service that it is would have counters in memory.
    */
   void java(String training) throws IOException {
+    java(training, "echo memory");
+  }
+
+  /** The same, where the service tries to start as it is told. */
+  void java(String training, String dryRun) throws IOException {
     Path bin = Files.createDirectories(folder.resolve("jdk/bin"));
     Files.writeString(folder.resolve("jdk/release"), "JAVA_VERSION=\"25\"\n");
     script(bin.resolve("javac"), "");
     script(
         bin.resolve("java"),
         """
-        cache=
-        for option in "$@"; do
-          case $option in -XX:AOTCacheOutput=*) cache=${option#*=} ;; esac
-        done
-        if [ -z "$cache" ]; then echo "run $*"; exit 0; fi
+        case $* in *--dry-run*)
         """
+            + dryRun
+            + """
+             ; exit ;; esac
+            cache=
+            for option in "$@"; do
+              case $option in -XX:AOTCacheOutput=*) cache=${option#*=} ;; esac
+            done
+            if [ -z "$cache" ]; then echo "run $*"; exit 0; fi
+            """
             + training.replace("HOME", "'" + home() + "'"));
   }
 

@@ -13,7 +13,8 @@ import java.util.function.IntConsumer;
  * came, and one timer serves them all. Used on one event loop only.
  */
 final class Deadlines {
-  private static final String LATE = "Redis did not answer in time; what was asked may be counted";
+  private static final String LATE =
+      "Redis did not answer in time (see store.deadline); what was asked may be counted";
   private static final long FINEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private final EventLoop loop;

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
 import io.throttlekit.ManualTime;
+import io.throttlekit.store.StoreException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -44,8 +46,23 @@ class DeadlinesTest {
     assertThat(expired).isEmpty();
   }
 
+  @Test
+  void aCallThatIsLateFailsAndNamesTheSetting() throws Exception {
+    Call<Boolean> late = call(0);
+    loop.submit(() -> deadlines.add(late)).get();
+    assertThat(late.answer)
+        .failsWithin(Duration.ofSeconds(10))
+        .withThrowableThat()
+        .havingCause()
+        .isInstanceOf(StoreException.class)
+        .withMessageContaining("store.deadline");
+  }
+
   private Call<Boolean> call() {
-    return new Call.Reset(
-        Slots.NONE, time.monotonicNanos() + LONG_NANOS, Asked.key(Asked.FIVE, "a"));
+    return call(LONG_NANOS);
+  }
+
+  private Call<Boolean> call(long nanos) {
+    return new Call.Reset(Slots.NONE, time.monotonicNanos() + nanos, Asked.key(Asked.FIVE, "a"));
   }
 }

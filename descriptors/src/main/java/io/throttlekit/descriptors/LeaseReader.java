@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class LeaseReader {
   private static final List<String> LEARNED = List.of("adaptive", "predictive");
   private static final List<String> SIZES = List.of("adaptive", "predictive", "a whole number");
+  private static final String ANY_SIZE = "write a whole number from 1, adaptive or predictive";
   private static final LeaseSize ADAPTIVE = new LeaseSize.Adaptive();
 
   /** What is left of a lease goes back after so long, unless the policy says otherwise. */
@@ -66,7 +67,7 @@ final class LeaseReader {
   }
 
   private LeaseSize fixed(Field field, List<LimitSpec> limits) {
-    long units = values.number(field, 1, Cost.MAX);
+    long units = values.number(field, 1, Cost.MAX, ANY_SIZE);
     if (units < 0) {
       return ADAPTIVE;
     }

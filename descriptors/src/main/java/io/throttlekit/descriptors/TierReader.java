@@ -41,10 +41,11 @@ final class TierReader {
       return EXACT;
     }
     if (lease != null && !tier.equals(LEASED)) {
+      boolean named = isNamed(own, written);
       problems.error(
           lease.at(),
-          "`lease` has no meaning with tier " + tier,
-          "write tier: leased, or remove it");
+          "`lease` has no meaning with tier " + tier + (named ? "" : ", the default"),
+          (named ? "write" : "add") + " tier: leased, or remove it");
     }
     if (tier.equals(STRICT)) {
       return isNamed(own, written) ? EXACT : null;

@@ -54,6 +54,11 @@ final class Values {
 
   /** A whole number from {@code min}, at least 0, to {@code max}; -1 after reporting. */
   long number(Field field, long min, long max) {
+    return number(field, min, max, "");
+  }
+
+  /** The same, where {@code hint} says what may stand in place of a number out of range. */
+  long number(Field field, long min, long max, String hint) {
     String wanted = "a whole number from " + min + " to " + max;
     if (!(field.value() instanceof YamlNode.Scalar scalar)) {
       wrongType(field, wanted, "");
@@ -81,7 +86,7 @@ final class Values {
               + min
               + " to "
               + max,
-          "");
+          hint);
       return -1;
     }
     return number.longValue();
@@ -116,7 +121,7 @@ final class Values {
       }
     }
     if (field.value() instanceof YamlNode.Scalar scalar && scalar.kind() != ScalarKind.FLOAT) {
-      String near = Wording.nearest(text, offered);
+      String near = Wording.meant(text, offered);
       String list = "allowed: " + String.join(", ", offered);
       problems.error(
           scalar.location(),

@@ -1,6 +1,7 @@
 package io.throttlekit.descriptors;
 
 import java.util.Collection;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +50,29 @@ final class Wording {
       }
     }
     return nearest;
+  }
+
+  /**
+   * The nearest word, or else the only one that begins as {@code written} does: the longer part of
+   * one of them, and at least three letters. {@code null} when there is none.
+   */
+  static @Nullable String meant(String written, Collection<String> words) {
+    String nearest = nearest(written, words);
+    if (nearest != null) {
+      return nearest;
+    }
+    String plain = plain(written);
+    List<String> alike = words.stream().filter(word -> beginAlike(plain, plain(word))).toList();
+    return alike.size() == 1 ? alike.getFirst() : null;
+  }
+
+  private static boolean beginAlike(String a, String b) {
+    int shorter = Math.min(a.length(), b.length());
+    int same = 0;
+    while (same < shorter && a.charAt(same) == b.charAt(same)) {
+      same++;
+    }
+    return same >= 3 && 2 * same > shorter;
   }
 
   private static String plain(String word) {

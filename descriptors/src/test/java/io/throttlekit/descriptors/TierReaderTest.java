@@ -164,6 +164,43 @@ class TierReaderTest {
         .contains("gone");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "tier: strcit, strict",
+    "tier: cached, cached_deny",
+    "tier: cache-deny, cached_deny",
+    "tier: leasing, leased",
+    "on_outage: allways, allow",
+    "on_outage: denied, deny",
+    "on_outage: locally, local",
+    "on_data_loss: refil, refill",
+    "on_data_loss: denny, deny",
+    "'tier: leased, lease: {size: predict}', predictive",
+    "'tier: leased, lease: {size: adaptiv}', adaptive"
+  })
+  void aWordThatIsNearlyOneSuggestsIt(String fields, String meant) {
+    assertThat(problems(policy(fields)))
+        .singleElement()
+        .asString()
+        .contains("(did you mean " + meant + "? allowed: ");
+  }
+
+  @Test
+  void aWordThatOnlyBeginsLikeOneOfOtherMeaningSuggestsNothing() {
+    assertThat(problems(policy("on_data_loss: refuse")))
+        .singleElement()
+        .asString()
+        .contains("is not a value of `on_data_loss` (allowed: refill, deny)");
+  }
+
+  @Test
+  void aLeaseOfANamedStrictTierIsNotSaidToBeThatOfTheDefault() {
+    assertThat(problems(policy("tier: strict, lease: {size: 2}")))
+        .singleElement()
+        .asString()
+        .contains("no meaning with tier strict (write tier: leased, or remove it)");
+  }
+
   @Test
   void warnsOfNoLeaseThatIsAnError() {
     String lease = "lease: {size: 500, low_water: 200, return_idle_after: 2d}";

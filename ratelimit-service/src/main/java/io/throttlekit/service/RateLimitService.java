@@ -89,8 +89,7 @@ public final class RateLimitService {
       requirePolicies();
       listen();
       reloader.start();
-      int requests = new WarmUp(config, time, stopping).run();
-      LOG.info("warmed up with {} requests", requests);
+      warmUp();
       greetStore();
       started = true;
     } catch (ListenException e) {
@@ -165,6 +164,15 @@ public final class RateLimitService {
         new SharedStore(config.store(), loops, telemetry.meter(), time, this::storeReachable);
     store = shared;
     return DecisionPath.shared(config, policies, shared.tiers(), telemetry, time, loops);
+  }
+
+  private void warmUp() {
+    int most = config.warmUp().requests();
+    if (most > 0) { // it is silent for seconds
+      LOG.info("warming up before it is ready, with at most {} requests", most);
+    }
+    int requests = new WarmUp(config, time, stopping).run();
+    LOG.info("warmed up with {} requests", requests);
   }
 
   private void greetStore() {

@@ -37,12 +37,15 @@ class ReadinessTest {
     int http = freePort();
     HeldWarmUp time = new HeldWarmUp();
     RateLimitService service = service(grpc, http, time);
-    FutureTask<Boolean> start = new FutureTask<>(service::start);
-    Thread.ofPlatform().name(HeldWarmUp.STARTING).start(start);
     ManagedChannel channel =
         NettyChannelBuilder.forAddress("127.0.0.1", grpc).usePlaintext().build();
-    try (HttpClient client = HttpClient.newHttpClient()) {
+    try (HttpClient client = HttpClient.newHttpClient();
+        Logged log = Logged.by(RateLimitService.class)) {
+      FutureTask<Boolean> start = new FutureTask<>(service::start);
+      Thread.ofPlatform().name(HeldWarmUp.STARTING).start(start);
       time.begun.await();
+      assertThat(log.lines())
+          .containsExactly("INFO warming up before it is ready, with at most 100 requests");
       assertThat(service.healthy()).isFalse();
       assertThat(health(channel)).isEqualTo(ServingStatus.NOT_SERVING);
       assertThat(healthCheck(client, http)).isEqualTo(500);

@@ -7,6 +7,8 @@ import io.throttlekit.service.config.ConfigLoader;
 import io.throttlekit.service.config.LoadedConfig;
 import io.throttlekit.service.config.ServeFlags;
 import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.policies.PolicyReloader;
+import io.throttlekit.service.policies.PolicyStore;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,6 +82,13 @@ final class ServeCommand implements Callable<Integer> {
   @Option(names = "--print-config", description = "Show what is in force and why, and exit.")
   private boolean printConfig;
 
+  /** For bin/throttlekit, which prepares nothing for a service that would not start. */
+  @Option(
+      names = "--dry-run",
+      hidden = true,
+      description = "Say whether counters would be in memory or shared, and start nothing.")
+  private boolean dryRun;
+
   ServeCommand(Map<String, String> environment) {
     this.environment = environment;
   }
@@ -103,9 +112,27 @@ final class ServeCommand implements Callable<Integer> {
       return CommandLineTool.OK;
     }
     LogOutput.configure(inForce.telemetry().logLevel(), inForce.telemetry().logFormat());
+    if (dryRun) {
+      return tryPolicies(inForce);
+    }
     LoggerFactory.getLogger(RateLimitService.LIFECYCLE).info("{}", loaded.defaults());
     loaded.warnings().forEach(LoggerFactory.getLogger(ServeCommand.class)::warn);
     return serve(inForce, err);
+  }
+
+  /** Fails as the service would for want of policies; what is wrong with them is in the log. */
+  private int tryPolicies(ServiceConfig inForce) {
+    PolicyStore tried = new PolicyStore();
+    try (PolicyReloader reloader =
+        new PolicyReloader(inForce.policies(), tried, TimeSource.system(), _ -> {})) {
+      reloader.poll();
+    }
+    if (tried.book() == null && inForce.policies().requireAtStart()) {
+      return CommandLineTool.FAILED;
+    }
+    boolean memory = inForce.store().address().inMemory();
+    spec.commandLine().getOut().println(memory ? "memory" : "shared");
+    return CommandLineTool.OK;
   }
 
   private int serve(ServiceConfig inForce, PrintWriter err) throws InterruptedException {

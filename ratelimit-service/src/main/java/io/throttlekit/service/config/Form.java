@@ -27,7 +27,7 @@ record Form<T>(
    * What is said of a text that is no value.
    *
    * @param shown the text without what nobody may see
-   * @param reason why it is none, to stand after what is expected; empty when that says it all
+   * @param reason why it is none, and what would be; empty when what is expected says it all
    */
   record Complaint(UnaryOperator<String> shown, UnaryOperator<String> reason) {
     static final Complaint PLAIN = new Complaint(Secrets::mask, text -> "");

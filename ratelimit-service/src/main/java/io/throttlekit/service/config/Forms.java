@@ -126,7 +126,7 @@ final class Forms {
                 text -> Secrets.HIDDEN,
                 text ->
                     text.equals(Secrets.HIDDEN)
-                        ? ": *** stands where a secret was not printed"
+                        ? "*** stands where a secret was not printed"
                         : ""));
   }
 

@@ -11,9 +11,14 @@ final class Secrets {
   private static final Pattern USER_INFO = Pattern.compile("(?<=://)[^/?#\\s]*@");
   private static final Pattern UP_TO_LAST_AT = Pattern.compile("(?s)^([A-Za-z+.-]*://)?.*@");
 
-  /** From a colon that neither belongs to a scheme or an IPv6 address nor stands before a port. */
+  /**
+   * From a colon that neither belongs to a scheme or an IPv6 address nor stands before a port.
+   * After a scheme one slash is enough: no name of a user is like one, and what follows is a path.
+   */
   private static final Pattern NO_PORT =
-      Pattern.compile("(?s)((?<=//):|:(?!//|[0-9]{1,5}(?:[,/#?]|$)|[0-9A-Fa-f:.]*\\])).*");
+      Pattern.compile(
+          "(?s)((?<=//):|:(?!//|(?<=^(?i:rediss?(?:-[a-z]{1,20})?|unix|file):)/"
+              + "|[0-9]{1,5}(?:[,/#?]|$)|[0-9A-Fa-f:.]*\\])).*");
 
   private static final Pattern PARAMETER =
       Pattern.compile("(?i)((?:password|secret|token|key)=)[^&\\s]*");

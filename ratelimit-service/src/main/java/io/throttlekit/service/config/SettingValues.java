@@ -83,10 +83,9 @@ final class SettingValues {
     Form.Complaint complaint = setting.form().complaint();
     String value = complaint.shown().apply(text);
     String shown = value.length() > 120 ? value.substring(0, 120) + "…" : value;
+    String reason = complaint.reason().apply(text);
     return Forms.alwaysQuoted(shown)
-        + " is not "
-        + setting.form().expected()
-        + complaint.reason().apply(text)
+        + (reason.isEmpty() ? " is not " + setting.form().expected() : ": " + reason)
         + Spelling.hint(value, setting.form().words())
         + (origin instanceof Origin.Variable && value.startsWith("tcp://") ? SERVICE_LINK : "");
   }

@@ -15,10 +15,25 @@ import org.jspecify.annotations.Nullable;
  */
 record StoreUri(StoreAddress address, Login login) {
 
+  private static final String ONE = "redis://HOST:PORT";
+  private static final String GUARDED = "redis-sentinel://HOST:PORT,HOST:PORT#MASTER";
+  private static final String CLUSTER = "redis-cluster://HOST:PORT,HOST:PORT";
+  private static final String SOCKET = "redis-socket:///PATH";
+
   static final String EXPECTED =
-      "memory, redis://HOST:PORT, redis-sentinel://HOST:PORT,HOST:PORT#MASTER,"
-          + " redis-cluster://HOST:PORT,HOST:PORT (each with rediss for TLS) or"
-          + " redis-socket:///PATH";
+      "memory, %s, %s, %s (each with rediss for TLS) or %s"
+          .formatted(ONE, GUARDED, CLUSTER, SOCKET);
+
+  /** All schemes that are read, and so may have been meant. */
+  private static final List<String> SCHEMES =
+      List.of(
+          "redis",
+          "rediss",
+          "redis-sentinel",
+          "rediss-sentinel",
+          "redis-cluster",
+          "rediss-cluster",
+          "redis-socket");
 
   private static final int REDIS_PORT = 6379;
   private static final int SENTINEL_PORT = 26_379;
@@ -32,14 +47,20 @@ record StoreUri(StoreAddress address, Login login) {
   private static final Pattern NODE =
       Pattern.compile(
           "(?<host>[0-9A-Za-z_.-]{1,255}|\\[[0-9A-Fa-f:.]{2,45}])(:(?<port>[0-9]{1,5}))?");
+  private static final Pattern HOST_AND_PORT = Pattern.compile("[^,]{1,300}:[0-9]{1,5}");
+  private static final Pattern NO_SLASHES = Pattern.compile("(?i)rediss?(-[a-z]{1,20})?:(?!//).*");
   private static final Pattern DATABASE = Pattern.compile("[0-9]{1,5}");
 
-  /** What a text is not a URI for; its message shows nothing of the text. */
+  /** What a text is not a URI for; its message shows nothing of the text that may be a secret. */
   private static final class Mistake extends Exception {
     private static final long serialVersionUID = 1L;
 
     Mistake(String message) {
       super(message);
+    }
+
+    Mistake(String message, String right) {
+      super(message + "; write " + right);
     }
   }
 
@@ -57,13 +78,16 @@ record StoreUri(StoreAddress address, Login login) {
     }
   }
 
-  /** What is wrong with a text that is no URI of a store; shows nothing of it. */
+  /**
+   * What is wrong with a text that is no URI of a store, and then what would be right; shows
+   * nothing of it but a host and its port.
+   */
   static String wrongWith(String text) {
     try {
       read(text);
       return "";
     } catch (Mistake e) {
-      return ": " + e.getMessage();
+      return String.valueOf(e.getMessage());
     }
   }
 
@@ -79,7 +103,7 @@ record StoreUri(StoreAddress address, Login login) {
     }
     Matcher uri = URI.matcher(text);
     if (text.length() > LONGEST || !uri.matches()) {
-      throw new Mistake("it is neither the word memory nor SCHEME://…");
+      throw unreadable(text);
     }
     String scheme = part(uri, "scheme").toLowerCase(Locale.ROOT);
     boolean tls = scheme.startsWith("rediss");
@@ -90,10 +114,30 @@ record StoreUri(StoreAddress address, Login login) {
           case "redis-cluster", "rediss-cluster" -> cluster(tls, uri);
           case "redis-socket" -> socket(uri);
           case "postgresql", "postgres" ->
-              throw new Mistake("PostgreSQL is not available as a store in this version");
-          default -> throw new Mistake("there is no store of that scheme");
+              throw new Mistake("PostgreSQL is not available as a store in this version", EXPECTED);
+          default ->
+              throw new Mistake(
+                  "there is no store of that scheme" + Spelling.hint(scheme, SCHEMES), EXPECTED);
         };
     return new StoreUri(address, login(part(uri, "login")));
+  }
+
+  /** What is wrong with a text that has not even the form of a URI. */
+  private static Mistake unreadable(String text) {
+    if (text.length() > LONGEST) {
+      return new Mistake("it is longer than " + LONGEST + " characters");
+    }
+    if (HOST_AND_PORT.matcher(text).matches() && NODE.matcher(text).matches()) {
+      return new Mistake("it has no scheme", "redis://" + text);
+    }
+    if (NO_SLASHES.matcher(text).matches()) {
+      return new Mistake("two slashes have to follow the scheme", EXPECTED);
+    }
+    if (!text.contains("://")) {
+      String hint = Spelling.hint(text, List.of("memory"));
+      return new Mistake("it has no scheme" + hint, EXPECTED);
+    }
+    return new Mistake("what follows the scheme cannot be read", EXPECTED);
   }
 
   private static StoreAddress standalone(boolean tls, Matcher uri) throws Mistake {
@@ -108,7 +152,7 @@ record StoreUri(StoreAddress address, Login login) {
   private static StoreAddress sentinel(boolean tls, Matcher uri) throws Mistake {
     String master = UriText.decode(part(uri, "master"));
     if (master == null || master.isEmpty() || !printable(master)) {
-      throw new Mistake("after # the name of the master has to follow");
+      throw new Mistake("after # the name of the master has to follow", GUARDED);
     }
     return new StoreAddress.Sentinel(
         tls, nodes(uri, SENTINEL_PORT), master, database(uri, part(uri, "path")));
@@ -125,7 +169,7 @@ record StoreUri(StoreAddress address, Login login) {
   private static StoreAddress socket(Matcher uri) throws Mistake {
     String path = UriText.decode(part(uri, "path"));
     if (path == null || path.length() < 2 || !part(uri, "hosts").isEmpty() || !printable(path)) {
-      throw new Mistake("the path of the socket has to begin with a slash");
+      throw new Mistake("the path of the socket has to begin with a slash", SOCKET);
     }
     noMaster(uri);
     return new StoreAddress.Socket(path, database(uri, ""));

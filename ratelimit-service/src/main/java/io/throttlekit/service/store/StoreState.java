@@ -16,6 +16,10 @@ final class StoreState implements RedisListener {
   private static final Logger LOG = LoggerFactory.getLogger(StoreState.class);
   private static final int MOST_REASONS = 10;
 
+  /** To those who know the delays of their network, and not the name of the setting. */
+  private static final String PATIENCE =
+      "; if it is only slow, raise store.deadline (THROTTLEKIT_STORE_DEADLINE)";
+
   private final String address;
   private final StoreMetrics metrics;
   private final Consumer<Boolean> reachable;
@@ -80,9 +84,10 @@ final class StoreState implements RedisListener {
         };
     metrics.failed(reason, requests);
     if (why != Failure.OPEN) {
-      lastFailure = inWords;
-      if (leftAlone && logged.size() < MOST_REASONS && logged.add(inWords)) {
-        LOG.warn("the store {} does not answer: {}", address, inWords);
+      String cause = why == Failure.DEADLINE ? inWords + PATIENCE : inWords;
+      lastFailure = cause;
+      if (leftAlone && logged.size() < MOST_REASONS && logged.add(cause)) {
+        LOG.warn("the store {} does not answer: {}", address, cause);
       }
     }
   }

@@ -2,8 +2,10 @@ package io.throttlekit.service.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.service.Logged;
 import io.throttlekit.service.RateLimitService;
 import io.throttlekit.service.config.ServeFlags;
+import io.throttlekit.service.policies.PolicyReloader;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -308,13 +310,38 @@ class CommandLineToolTest {
   }
 
   @Test
+  void aDryRunSaysWhereCountersWouldBeAndFailsAsTheServiceWould() throws IOException {
+    String good = Files.writeString(folder.resolve("good.yaml"), "domain: a\n").toString();
+    String bad = Files.writeString(folder.resolve("bad.yaml"), "domain: [\n").toString();
+    String config =
+        Files.writeString(folder.resolve("c.yaml"), "store: {uri: 'redis://r:1'}\n").toString();
+    assertThat(run("serve", "--dry-run", "--policies", good).out).isEqualTo("memory\n");
+    assertThat(run("serve", "--dry-run", "--policies", good, "--store", "redis://r").out)
+        .isEqualTo("shared\n");
+    assertThat(run("serve", "--dry-run", "--policies", good, "--config", config).out)
+        .isEqualTo("shared\n");
+    try (Logged _ = Logged.by(PolicyReloader.class)) {
+      for (Ran refused :
+          List.of(
+              run("serve", "--dry-run", "--policies", bad),
+              run("serve", "--dry-run", "--policies", good, "--store", "http://x"),
+              run("serve", "--dry-run", "--policies", good, "--sotre", "memory"),
+              run("serve", "--dry-run"))) {
+        assertThat(refused.code).isPositive();
+        assertThat(refused.out).isEmpty();
+      }
+    }
+  }
+
+  @Test
   void aStoreThatIsNotThereYetIsRefusedWithoutItsPassword() {
     Ran ran =
         run("serve", "--policies", "/nowhere", "--store", "postgresql://me:hunter2@db:5432/limits");
     assertThat(ran.code).isEqualTo(2);
     assertThat(ran.err)
-        .startsWith("error: --store: \"postgresql://***@db:5432/limits\" is not memory, redis://")
-        .endsWith(": PostgreSQL is not available as a store in this version\n");
+        .startsWith(
+            "error: --store: \"postgresql://***@db:5432/limits\": PostgreSQL is not available as a"
+                + " store in this version; write memory, redis://HOST:PORT, ");
   }
 
   @Test

@@ -177,10 +177,10 @@ class PeerStoreTest {
       delimiter = '|',
       value = {
         "main|SENTINEL|tcp|env REDIS_URL: \"main\" is not MASTER,HOST:PORT",
-        "a:1,b:2|SINGLE|tcp|env REDIS_URL: \"redis://a:1,b:2\" is not memory",
+        "a:1,b:2|SINGLE|tcp|env REDIS_URL: \"redis://a:1,b:2\": several hosts need",
         "a:1|SENTINAL|tcp|env REDIS_TYPE: \"SENTINAL\" is not one of single, sentinel, cluster",
         "a:1|SINGLE|tpc|env REDIS_SOCKET_TYPE: \"tpc\" is not one of unix, tcp, tls",
-        "r.sock||unix|env REDIS_URL: \"redis-socket://r.sock\" is not memory"
+        "r.sock||unix|env REDIS_URL: \"redis-socket://r.sock\": the path of the socket"
       })
   void aMistakeNamesTheVariable(String url, String type, String socketType, String expected) {
     assertThat(load(environment(url, type, socketType)).errors())

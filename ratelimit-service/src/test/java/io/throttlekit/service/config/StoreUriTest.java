@@ -76,10 +76,19 @@ class StoreUriTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "r:6379|it is neither the word memory",
-        "''|it is neither the word memory",
-        "http://r|there is no store of that scheme",
-        "postgresql://db/x|PostgreSQL is not available as a store in this version",
+        "r:6379|it has no scheme; write redis://r:6379",
+        "127.0.0.1:6379|it has no scheme; write redis://127.0.0.1:6379",
+        "[::1]:6379|it has no scheme; write redis://[::1]:6379",
+        "redis:6379|it has no scheme; write redis://redis:6379",
+        "''|it has no scheme; write memory, redis://HOST:PORT",
+        "memroy|it has no scheme (did you mean memory?); write memory, redis://HOST:PORT",
+        "redis:/x|two slashes have to follow the scheme; write memory, redis://HOST:PORT",
+        "redis:localhost|two slashes have to follow the scheme",
+        "redis://a b|each host is a name",
+        "redis://me:a b@r|what follows the scheme",
+        "http://r|there is no store of that scheme; write memory, redis://HOST:PORT",
+        "reddis://r|there is no store of that scheme (did you mean redis?); write memory",
+        "postgresql://db/x|PostgreSQL is not available as a store in this version; write memory",
         "redis://|each host is a name",
         "redis://a:1,b:2|several hosts need redis-cluster:// or redis-sentinel://",
         "redis://r:0|a port is a number from 1 to 65535",
@@ -97,12 +106,33 @@ class StoreUriTest {
       })
   void aMistakeIsToldInWords(String text, String expected) {
     assertThat(StoreUri.parse(text)).isNull();
-    assertThat(StoreUri.wrongWith(text)).startsWith(": " + expected);
+    assertThat(StoreUri.wrongWith(text)).startsWith(expected);
   }
 
   @ParameterizedTest
   @ValueSource(
       strings = {
+        "redis:/x",
+        "redis:/x:6379",
+        "rediss-cluster:/x",
+        "unix:/run/r.sock",
+        "http://x",
+        "redis-socket:/run/r.sock"
+      })
+  void aTextInWhichNoPasswordCanBeIsShownWhole(String text) {
+    assertThat(load(text).errors())
+        .singleElement()
+        .asString()
+        .startsWith("env THROTTLEKIT_STORE_URI: \"" + text + "\": ");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redis:/:s3cr3t",
+        "redis:/me:s3cr3t@r",
+        "me:/s3cr3t",
+        "redis://me:/s3cr3t",
         "redis//:s3cr3t@r:6379",
         ":s3cr3t@r",
         "redis://s3cr3t@r:x",

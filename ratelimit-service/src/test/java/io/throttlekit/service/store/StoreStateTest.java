@@ -35,12 +35,22 @@ class StoreStateTest {
   }
 
   @Test
+  void onlyAnAnswerThatIsLateIsSaidToBeAMatterOfPatience() {
+    state.failed(1, Failure.CONNECTION, "connection refused");
+    state.down();
+    assertThat(state.inWords()).isEqualTo("redis://a does not answer: connection refused");
+  }
+
+  @Test
   void anAnswerThatCameTooLateIsNoSignThatTheStoreCanBeUsed() {
     state.roundTrip(1, 1_000);
     state.failed(1, Failure.DEADLINE, "no answer in time");
     state.down();
     state.roundTrip(1, 1_000_000_000);
-    assertThat(state.inWords()).isEqualTo("redis://a does not answer: no answer in time");
+    assertThat(state.inWords())
+        .isEqualTo(
+            "redis://a does not answer: no answer in time; if it is only slow, raise store.deadline"
+                + " (THROTTLEKIT_STORE_DEADLINE)");
     state.up();
     assertThat(state.inWords()).isEqualTo("redis://a answers");
     assertThat(reachable).containsExactly(false, true, false, true);
