@@ -83,7 +83,7 @@ local function unpaid(units, rate, at, counts_to)
   if not counts_to then
     return units
   end
-  local left = capped((counts_to - at - 1) * rate) + 1 -- how much of the last ms is not known
+  local left = capped((counts_to - at - 1) * rate) + 1 -- so less than what a ms pays may stay
   left = left > 0 and left or 0
   return left < units and left or units
 end

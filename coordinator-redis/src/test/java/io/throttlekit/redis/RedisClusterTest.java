@@ -132,7 +132,8 @@ class RedisClusterTest {
     }
     assertThat(answer(store.acquire(all)).admitted()).isFalse();
     for (int i = 0; i < 4; i++) {
-      assertThat(charged(store, perMinute, "every" + i, 0)).isEqualTo(5);
+      String user = "every" + i; // a rest that a ms pays may be left
+      Asked.await("given back", () -> charged(store, perMinute, user, 0) == 5);
     }
   }
 
