@@ -11,7 +11,6 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One request to Redis and its answer to come.
@@ -60,43 +59,34 @@ abstract sealed class Call<T> {
     return new Decision(admitted, limit, remaining, resetAfter, retryAfter);
   }
 
+  private static int charges(List<Claim> claims) {
+    int charges = 0;
+    for (int c = 0; c < claims.size(); c++) {
+      charges += claims.get(c).charges().size();
+    }
+    return charges;
+  }
+
+  private static Outcome outcome(ByteBuffer reply, List<Claim> claims) {
+    boolean admitted = reply.get() != 0;
+    List<Decision> decisions = new ArrayList<>();
+    for (Claim claim : claims) {
+      for (Charge charge : claim.charges()) {
+        decisions.add(decision(reply, charge.algorithm().limit()));
+      }
+    }
+    return new Outcome(admitted, decisions);
+  }
+
   /** Claims decided as one. */
   static final class Acquire extends Call<Outcome> {
     private final List<Claim> claims;
-    private final boolean refused;
-    private final boolean part;
     private final int weight;
 
-    /** The store's clock when it decided; known of a part only, once that is answered. */
-    private long storeNowMillis;
-
-    /**
-     * A call for {@code claims}.
-     *
-     * @param refused whether the request they belong to is refused already
-     * @param part whether they are not all of that request
-     * @param patient whether it may take as long as a lease
-     */
-    Acquire(
-        int slot,
-        long deadlineNanos,
-        List<Claim> claims,
-        boolean refused,
-        boolean part,
-        boolean patient) {
-      super(slot, deadlineNanos, patient);
+    Acquire(int slot, long deadlineNanos, List<Claim> claims) {
+      super(slot, deadlineNanos, false);
       this.claims = claims;
-      this.refused = refused;
-      this.part = part;
       this.weight = charges(claims);
-    }
-
-    private static int charges(List<Claim> claims) {
-      int charges = 0;
-      for (int c = 0; c < claims.size(); c++) {
-        charges += claims.get(c).charges().size();
-      }
-      return charges;
     }
 
     @Override
@@ -106,41 +96,64 @@ abstract sealed class Call<T> {
 
     @Override
     void write(Requests requests) {
-      Claim only = only();
-      if (only != null) {
-        requests.charge(only.charges().getFirst(), only.onDataLoss());
+      Claim first = claims.getFirst();
+      if (weight == 1 && claims.size() == 1) {
+        requests.charge(first.charges().getFirst(), first.onDataLoss());
       } else {
-        requests.claims(claims, refused);
+        requests.claims(claims, false);
       }
     }
 
     @Override
     Outcome read(ByteBuffer reply) {
-      Claim only = only();
-      if (only != null) {
-        Decision decision = decision(reply, only.charges().getFirst().algorithm().limit());
-        boolean admitted = decision.admitted() || only.role() == Claim.Role.SHADOW;
+      Claim first = claims.getFirst();
+      if (weight == 1 && claims.size() == 1) {
+        Decision decision = decision(reply, first.charges().getFirst().algorithm().limit());
+        boolean admitted = decision.admitted() || first.role() == Claim.Role.SHADOW;
         return new Outcome(admitted, List.of(decision));
       }
-      boolean admitted = reply.get() != 0;
-      List<Decision> decisions = new ArrayList<>();
-      for (Claim claim : claims) {
-        for (Charge charge : claim.charges()) {
-          decisions.add(decision(reply, charge.algorithm().limit()));
-        }
-      }
-      storeNowMillis = (long) reply.getDouble();
-      return new Outcome(admitted, decisions);
+      Outcome outcome = outcome(reply, claims);
+      reply.getDouble(); // the store's clock
+      return outcome;
+    }
+  }
+
+  /** What of a request's claims concerns one slot. */
+  static final class Part extends Call<Part.Told> {
+    private final List<Claim> claims;
+    private final boolean refused;
+
+    /**
+     * What was decided of it.
+     *
+     * @param storeNowMillis the store's clock then
+     */
+    record Told(Outcome outcome, long storeNowMillis) {}
+
+    /**
+     * A call for {@code claims}.
+     *
+     * @param refused whether the request is refused already
+     */
+    Part(int slot, long deadlineNanos, List<Claim> claims, boolean refused) {
+      super(slot, deadlineNanos, false);
+      this.claims = claims;
+      this.refused = refused;
     }
 
-    long storeNowMillis() {
-      return storeNowMillis;
+    @Override
+    int weight() {
+      return charges(claims);
     }
 
-    /** The claim, if it is the only one and has one charge. */
-    private @Nullable Claim only() {
-      Claim first = claims.getFirst();
-      return !part && claims.size() == 1 && first.charges().size() == 1 ? first : null;
+    @Override
+    void write(Requests requests) {
+      requests.claims(claims, refused);
+    }
+
+    @Override
+    Told read(ByteBuffer reply) {
+      return new Told(outcome(reply, claims), (long) reply.getDouble());
     }
   }
 
@@ -167,27 +180,31 @@ abstract sealed class Call<T> {
     }
   }
 
-  /** Units of a lease that come back. */
-  static final class GiveBack extends Call<Boolean> {
-    private final LeaseRequest lease;
-    private final long windowEndMillis;
-    private final long units;
+  /** A charge, or what is left of a lease, that comes back; answered with what the counter has. */
+  static final class GiveBack extends Call<Decision> {
+    private final Charge charge;
+    private final long countsToMillis;
 
-    GiveBack(int slot, long deadlineNanos, LeaseRequest lease, long windowEndMillis, long units) {
+    /**
+     * A call that undoes {@code charge}, as far as it still counts.
+     *
+     * @param countsToMillis the reset after it, by the store's clock, which tells when it was
+     *     charged
+     */
+    GiveBack(int slot, long deadlineNanos, Charge charge, long countsToMillis) {
       super(slot, deadlineNanos, true);
-      this.lease = lease;
-      this.windowEndMillis = windowEndMillis;
-      this.units = units;
+      this.charge = charge;
+      this.countsToMillis = countsToMillis;
     }
 
     @Override
     void write(Requests requests) {
-      requests.giveBack(lease, windowEndMillis, units);
+      requests.giveBack(charge, countsToMillis);
     }
 
     @Override
-    Boolean read(ByteBuffer reply) {
-      return true;
+    Decision read(ByteBuffer reply) {
+      return decision(reply, charge.algorithm().limit());
     }
   }
 

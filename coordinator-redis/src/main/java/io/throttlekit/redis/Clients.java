@@ -52,7 +52,7 @@ final class Clients {
     for (String url : urls) {
       RedisURI uri = RedisURI.create(url.strip());
       uri.setTimeout(Duration.ofMillis(settings.connectTimeoutMillis()));
-      holdToTls(uri);
+      holdToTls(uri); // and its Sentinels
       uri.getSentinels().forEach(this::enterSentinel);
       uris.add(uri);
     }
@@ -68,7 +68,6 @@ final class Clients {
               access.sentinelUser().isEmpty() ? null : access.sentinelUser(),
               access.sentinelPassword().toCharArray()));
     }
-    holdToTls(sentinel);
   }
 
   private void holdToTls(RedisURI uri) {
@@ -82,8 +81,8 @@ final class Clients {
     return uris.getFirst().getSocket() != null;
   }
 
-  /** Begins to connect on {@code loop}. */
-  Link connect(EventLoop loop, Runnable connected) {
+  /** A link on {@code loop} that is not open; tells {@code connected} there of each connection. */
+  Link link(EventLoop loop, Runnable connected) {
     ClientResources onLoop =
         DefaultClientResources.builder()
             .eventLoopGroupProvider(Loops.only(loop))

@@ -31,6 +31,10 @@ final class ClusterLink implements Link {
     this.client = client;
     this.loop = loop;
     this.connected = connected;
+  }
+
+  @Override
+  public void open() {
     loop.execute(this::connect);
   }
 

@@ -74,10 +74,15 @@ final class Lane {
     this.link = links.make(loop, this::connected);
   }
 
+  /** Begins to connect. Not before the lane is whole: a connection may be there at once. */
+  void open() {
+    link.open();
+  }
+
   /** Makes the connection of a lane. */
   @FunctionalInterface
   interface LinkMaker {
-    /** Begins to connect; tells {@code connected} on the loop of each connection. */
+    /** Makes one that is not open; it tells {@code connected} on the loop of each connection. */
     Link make(EventLoop loop, Runnable connected);
   }
 
@@ -95,6 +100,7 @@ final class Lane {
       try {
         loop.execute(this::gather);
       } catch (RejectedExecutionException _) {
+        gathering.set(false);
         failArrived();
       }
     }

@@ -9,6 +9,9 @@ import org.jspecify.annotations.Nullable;
  */
 interface Link {
 
+  /** Begins to connect; from any thread, once. */
+  void open();
+
   /** What to send commands with; null while there is no connection. */
   @Nullable BaseRedisAsyncCommands<byte[], byte[]> commands();
 

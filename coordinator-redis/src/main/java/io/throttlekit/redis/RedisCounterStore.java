@@ -4,6 +4,8 @@ import io.netty.channel.EventLoopGroup;
 import io.throttlekit.Charge;
 import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
+import io.throttlekit.Decision;
+import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.CounterStore;
@@ -68,8 +70,11 @@ public final class RedisCounterStore implements CounterStore {
             settings, time, Script.load(), slots, new Epochs(listener), health, storeClock);
     this.lanes =
         loops.all().stream()
-            .map(loop -> new Lane(loop, shared, clients::connect))
+            .map(loop -> new Lane(loop, shared, clients::link))
             .toArray(Lane[]::new);
+    for (Lane lane : lanes) {
+      lane.open();
+    }
   }
 
   /**
@@ -140,25 +145,28 @@ public final class RedisCounterStore implements CounterStore {
     if (!oneSlot) {
       return new SlotBySlot(claims, slots, this, time).acquire(deadline);
     }
-    return submit(new Call.Acquire(slot, deadline, claims, false, false, false));
+    return submit(new Call.Acquire(slot, deadline, claims));
   }
 
   /**
-   * What was decided of a part of a request.
+   * Decides the part of a request that concerns one slot.
    *
-   * @param storeNowMillis the store's clock then
+   * @param refused whether the request is refused already
    */
-  record Told(Outcome outcome, long storeNowMillis) {}
-
-  /** Decides the part of a request that concerns one slot. */
-  CompletionStage<Told> acquirePart(int slot, long deadline, List<Claim> claims, boolean refused) {
-    Call.Acquire call = new Call.Acquire(slot, deadline, claims, refused, true, false);
-    return submit(call).thenApply(outcome -> new Told(outcome, call.storeNowMillis()));
+  CompletionStage<Call.Part.Told> acquirePart(
+      int slot, long deadline, List<Claim> claims, boolean refused) {
+    return submit(new Call.Part(slot, deadline, claims, refused));
   }
 
-  /** Gives back what a request has charged in one slot and does not need after all. */
-  CompletionStage<Outcome> refundPart(int slot, List<Claim> refunds) {
-    return submit(new Call.Acquire(slot, leaseDeadline(), refunds, false, true, true));
+  /**
+   * Undoes a charge as far as it still counts, so that nobody else's is given back with it.
+   *
+   * @param countsToMillis the reset after the charge, by the store's clock
+   * @return what the counter has then
+   */
+  CompletionStage<Decision> giveBack(Charge charge, long countsToMillis) {
+    int slot = slots.of(charge.key());
+    return submit(new Call.GiveBack(slot, leaseDeadline(), charge, countsToMillis));
   }
 
   @Override
@@ -168,9 +176,8 @@ public final class RedisCounterStore implements CounterStore {
 
   @Override
   public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
-    int slot = slots.of(lease.key());
-    return submit(new Call.GiveBack(slot, leaseDeadline(), lease, windowEndMillis, units))
-        .thenRun(RedisCounterStore::done);
+    Charge taken = new Charge(lease.key(), lease.window(), units, Overrun.REFUSE);
+    return giveBack(taken, windowEndMillis).thenRun(RedisCounterStore::done);
   }
 
   @Override

@@ -82,10 +82,11 @@ final class Requests {
     put(lease.key(), window, Overrun.REFUSE, lease.onDataLoss(), lease.units(), 0);
   }
 
-  void giveBack(LeaseRequest lease, long windowEndMillis, long units) {
+  /** Undoes a charge as far as it still counts. */
+  void giveBack(Charge charge, long countsToMillis) {
     room().put(GIVE_BACK);
-    FixedWindow window = lease.window();
-    put(lease.key(), window, Overrun.REFUSE, DataLoss.REFILL, units, windowEndMillis);
+    put(charge, DataLoss.REFILL);
+    room().putDouble((double) countsToMillis);
   }
 
   void reset(CounterKey key) {

@@ -32,7 +32,7 @@ final class SingleLink implements Link {
   private String whyNot = "not yet";
 
   /**
-   * Begins to connect.
+   * A link that is not open.
    *
    * @param connected told on the event loop of each connection
    */
@@ -41,6 +41,10 @@ final class SingleLink implements Link {
     this.uri = uri;
     this.loop = loop;
     this.connected = connected;
+  }
+
+  @Override
+  public void open() {
     loop.execute(this::connect);
   }
 

@@ -2,12 +2,9 @@ package io.throttlekit.redis;
 
 import io.throttlekit.Charge;
 import io.throttlekit.Claim;
-import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
-import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +20,9 @@ import java.util.concurrent.TimeUnit;
  * <p>Its charges are counted slot by slot, in the order of their numbers; so of requests that
  * compete for the same slots, one gets all. After an enforced refusal nothing more is counted, and
  * what was is given back. A request that fails on its way gives back what it knows to be counted.
+ *
+ * <p>However late that arrives, it comes off what was counted at the time of the charge, as far as
+ * that still counts, and frees nothing that others were charged.
  */
 final class SlotBySlot {
 
@@ -37,8 +37,8 @@ final class SlotBySlot {
   private final Decision[] decisions;
   private final boolean[] counted;
 
-  /** Of the windows that were charged, by the store's clock. */
-  private final long[] windowEnds;
+  /** The reset after each charge, by the store's clock. */
+  private final long[] countsTo;
 
   private final boolean[] refused;
   private boolean admitted = true;
@@ -59,7 +59,7 @@ final class SlotBySlot {
     this.order = List.copyOf(bySlot.keySet());
     this.decisions = new Decision[index];
     this.counted = new boolean[index];
-    this.windowEnds = new long[index];
+    this.countsTo = new long[index];
   }
 
   CompletionStage<Outcome> acquire(long deadline) {
@@ -95,14 +95,14 @@ final class SlotBySlot {
     return parts;
   }
 
-  private void take(List<Place> places, RedisCounterStore.Told told) {
+  private void take(List<Place> places, Call.Part.Told told) {
     Outcome outcome = told.outcome();
     boolean[] partRefused = new boolean[claims.size()];
     for (int i = 0; i < places.size(); i++) {
       Place place = places.get(i);
       Decision decision = outcome.decisions().get(i);
       decisions[place.index()] = decision;
-      windowEnds[place.index()] = told.storeNowMillis() + decision.resetAfterMillis();
+      countsTo[place.index()] = told.storeNowMillis() + decision.resetAfterMillis();
       partRefused[place.claim()] |= !outcome.decisions().get(i).admitted();
     }
     boolean counts = admitted && outcome.admitted();
@@ -139,48 +139,24 @@ final class SlotBySlot {
 
   /** Gives back what is counted and should not be; whether all of it is back. */
   private CompletableFuture<Boolean> giveBack(boolean everything) {
-    List<CompletionStage<?>> all = new ArrayList<>();
+    List<CompletableFuture<?>> all = new ArrayList<>();
     for (int slot : order) {
-      List<Place> rolling = new ArrayList<>();
       for (Place place : places(slot)) {
-        if (!counted[place.index()] || !(everything || !admitted || refused[place.claim()])) {
-          continue;
+        if (counted[place.index()] && (everything || !admitted || refused[place.claim()])) {
+          all.add(giveBack(place));
         }
-        if (place.charge().algorithm() instanceof FixedWindow window) {
-          all.add(giveBack(place, window));
-        } else {
-          rolling.add(place);
-        }
-      }
-      if (!rolling.isEmpty()) {
-        all.add(
-            store
-                .refundPart(slot, rolling.stream().map(SlotBySlot::refund).toList())
-                .thenAccept(outcome -> replace(rolling, outcome)));
       }
     }
-    return CompletableFuture.allOf(
-            all.stream()
-                .map(CompletionStage::toCompletableFuture)
-                .toArray(CompletableFuture[]::new))
+    return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
         .handle((_, failure) -> failure == null);
   }
 
-  /** To the window that was charged only: in the next one it would make room that nobody left. */
-  private CompletionStage<Void> giveBack(Place place, FixedWindow window) {
-    Charge charge = place.charge();
-    Decision taken = decisions[place.index()];
-    long left = Math.min(taken.limit(), taken.remaining() + charge.cost());
-    long reset = left == taken.limit() ? 0 : taken.resetAfterMillis();
-    decisions[place.index()] = Decision.admit(taken.limit(), left, reset);
-    LeaseRequest asLease = new LeaseRequest(charge.key(), window, charge.cost(), DataLoss.REFILL);
-    return store.giveBack(asLease, windowEnds[place.index()], charge.cost());
-  }
-
-  private void replace(List<Place> places, Outcome refunds) {
-    for (int i = 0; i < places.size(); i++) {
-      decisions[places.get(i).index()] = refunds.decisions().get(i);
-    }
+  private CompletableFuture<?> giveBack(Place place) {
+    int index = place.index();
+    return store
+        .giveBack(place.charge(), countsTo[index])
+        .thenAccept(left -> decisions[index] = left)
+        .toCompletableFuture();
   }
 
   private List<Place> places(int slot) {
@@ -189,11 +165,5 @@ final class SlotBySlot {
 
   private Claim.Role role(Place place) {
     return claims.get(place.claim()).role();
-  }
-
-  private static Claim refund(Place place) {
-    Charge charge = place.charge();
-    Charge back = new Charge(charge.key(), charge.algorithm(), -charge.cost(), Overrun.REFUSE);
-    return new Claim(Claim.Role.SHADOW, List.of(back));
   }
 }

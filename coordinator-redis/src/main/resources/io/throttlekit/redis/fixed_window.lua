@@ -1,5 +1,5 @@
 -- State: start of the window, units used in it
-local function fixed_window(state, cost, overrun, limit, window)
+local function fixed_window(state, cost, overrun, limit, window, _, counts_to)
   local start, used
   if state then
     start, used = unpack('<dd', state)
@@ -9,7 +9,8 @@ local function fixed_window(state, cost, overrun, limit, window)
   end
   local until_end = window - (now - start)
   if cost < 0 then
-    local kept = used + cost
+    local gone = counts_to and counts_to ~= now + until_end
+    local kept = gone and used or used + cost
     kept = kept < 0 and 0 or kept
     local left = limit - kept
     return kept ~= used and pack('<dd', start, kept) or state, true, left < 0 and 0 or left,

@@ -25,10 +25,9 @@ while position <= #requests do
       end
       answer = pack('<dddd', granted, now + reset, now, admitted and left or 0)
     else
-      local _, _, reset = charge(flags, counter, 0, limit, window, 0)
-      if now + reset == extra then
-        charge(flags, counter, -cost, limit, window, 0)
-      end
+      local counts_to
+      counts_to, position = unpack('<d', requests, position)
+      answer = packed(charge(flags, counter, -cost, limit, window, extra, counts_to))
     end
   end
   if answer then

@@ -40,11 +40,11 @@ local function denied_for(algorithm, window)
 end
 
 -- Applies a charge to its counter's draft.
-local function charge(flags, counter, cost, limit, window, extra)
+local function charge(flags, counter, cost, limit, window, extra, counts_to)
   local algorithm, overrun = floor(flags / 16), flags % 4
   local state = state_of(counter)
   local next_state, admitted, remaining, reset, retry =
-    algorithms[algorithm](state, cost, overrun, limit, window, extra)
+    algorithms[algorithm](state, cost, overrun, limit, window, extra, counts_to)
   local wait = flags % 16 >= 8 and cost >= 0 and denied_for(algorithm, window) or 0
   if wait > 0 then
     if overrun == REFUSE then
@@ -134,12 +134,12 @@ local function settle(claims, refused_before)
       draft[counter] = state
     end
     if distinct < size then -- of charges on one counter, a refused one waits for all before it
-      for i = 2, size do
+      local sums = {}
+      for i = 1, size do
         local together = costs[i]
-        for j = 1, i - 1 do
-          if not admits[i] and together > 0 and counters[j] == counters[i] and costs[j] > 0 then
-            together = capped(together + costs[j])
-          end
+        if together > 0 then
+          together = capped((sums[counters[i]] or 0) + together)
+          sums[counters[i]] = together
         end
         if not admits[i] and together > costs[i] then
           local _, _, _, wait = apply(i, together, REFUSE)

@@ -1,5 +1,5 @@
 -- State: units before the first record, then for each charge its time and the units up to it
-local function sliding_log(state, cost, overrun, limit, window)
+local function sliding_log(state, cost, overrun, limit, window, _, counts_to)
   local log, size, base = state, 0, 0
   local newest, total = now, 0
   local function load(next_log)
@@ -112,12 +112,34 @@ local function sliding_log(state, cost, overrun, limit, window)
     return pack('<d', before(from)) .. records(from, last - 1)
       .. pack('<dddd', millis, units, newest, units)
   end
+  local function without(units, i) -- the log less units of the record i
+    local millis, up_to = record(i)
+    local own = up_to - before(i)
+    units = own < units and own or units
+    local next_log = {pack('<d', base), records(1, i - 1)}
+    if own > units or i == size then -- the newest time stays, if without a unit
+      next_log[3] = pack('<dd', millis, up_to - units)
+    end
+    for j = i + 1, size do
+      local later, units_up_to = record(j)
+      next_log[#next_log + 1] = pack('<dd', later, units_up_to - units)
+    end
+    return table.concat(next_log)
+  end
+  local function undo(moment, units)
+    local i = first_live(moment + window - 1) -- the first from that moment on
+    if record(i) == moment then
+      load(without(units, i))
+    end
+  end
 
   if cost < 0 then
     local counted = log and live_before() or 0
     local kept = total + cost
     kept = kept > counted and kept or counted
-    if log and kept ~= total then
+    if log and counts_to then
+      undo(counts_to - window, -cost)
+    elseif log and kept ~= total then
       load(cut_to(kept))
     end
     local left = limit - used()

@@ -1,5 +1,5 @@
 -- State: start and units of each slice, the newest first
-local function sliding_window(state, cost, overrun, limit, window, buckets)
+local function sliding_window(state, cost, overrun, limit, window, buckets, counts_to)
   local bucket = window / buckets
   local slices, size = {}, 0 -- size: of two numbers each
   if state then
@@ -84,8 +84,23 @@ local function sliding_window(state, cost, overrun, limit, window, buckets)
     return packed()
   end
 
+  local function take_from(start, units)
+    for i = 1, size, 2 do
+      if slices[i] == start then
+        slices[i + 1] = slices[i + 1] > units and slices[i + 1] - units or 0
+        return packed()
+      end
+    end
+    return state
+  end
+
   if cost < 0 then
-    local kept = take(-cost)
+    local kept
+    if counts_to then
+      kept = take_from(counts_to - window - bucket, -cost)
+    else
+      kept = take(-cost)
+    end
     return kept, true, remaining(), reset(), 0
   end
   local needed = needed_of(cost, overrun)

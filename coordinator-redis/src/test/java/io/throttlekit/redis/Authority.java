@@ -2,6 +2,7 @@ package io.throttlekit.redis;
 
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
+import io.netty.util.NetUtil;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -35,13 +36,12 @@ public final class Authority {
     }
   }
 
-  /** A certificate for a host, and its key. */
+  /** A certificate for a host, by name or IPv4 address, and its key. */
   public X509Bundle issue(String host) {
     try {
-      return new CertificateBuilder()
-          .subject("CN=" + host)
-          .addSanDnsName(host)
-          .ecp256()
+      CertificateBuilder certificate = new CertificateBuilder().subject("CN=" + host).ecp256();
+      boolean isAddress = NetUtil.isValidIpV4Address(host);
+      return (isAddress ? certificate.addSanIpAddress(host) : certificate.addSanDnsName(host))
           .buildIssuedBy(self);
     } catch (Exception e) {
       throw new AssertionError(e);

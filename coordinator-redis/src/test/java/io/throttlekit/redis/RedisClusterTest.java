@@ -12,7 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.Claim;
 import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
-import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.Outcome;
 import java.util.ArrayList;
@@ -27,6 +27,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Counters in a Cluster of three masters. */
 @RealRedis
@@ -84,13 +86,17 @@ class RedisClusterTest {
     assertThat(users.subList(0, 3)).allSatisfy(user -> assertThat(left(store, user)).isEqualTo(5));
   }
 
-  @Test
-  void whatWasChargedInOneWindowIsNotGivenBackToTheNext() {
-    FixedWindow minute = new FixedWindow(5, 60_000);
+  static List<RateAlgorithm<?>> algorithms() {
+    return RedisGiveBackTest.algorithms();
+  }
+
+  @ParameterizedTest
+  @MethodSource("algorithms")
+  void whatWasChargedInOneWindowIsNotGivenBackToAnother(RateAlgorithm<?> perMinute) {
     Slots slots = Slots.ofCluster(new KeyText(""));
     List<String> users =
         Stream.of("w1", "w2")
-            .sorted(Comparator.comparingInt(user -> slots.of(key(minute, user))))
+            .sorted(Comparator.comparingInt(user -> slots.of(key(perMinute, user))))
             .toList();
     String first = users.getFirst();
     long end = 1_700_000_040_000L;
@@ -103,22 +109,37 @@ class RedisClusterTest {
                     settings(),
                     at(() -> {
                       if (asked.incrementAndGet() <= 3) {
-                        return end - 1;
+                        return end - 60_001;
                       }
-                      assertThat(charged(others, minute, first, 3)).isEqualTo(2);
-                      return end; // what is given back arrives in the next window
+                      assertThat(charged(others, perMinute, first, 3)).isEqualTo(2);
+                      return end; // what is given back arrives when all is paid
                     })))) {
-      assertThat(charged(own, minute, users.getLast(), 5)).isZero();
+      assertThat(charged(own, perMinute, users.getLast(), 5)).isZero();
       List<Claim> both =
-          users.stream().map(user -> claim(minute, user, 2, DataLoss.REFILL)).toList();
+          users.stream().map(user -> claim(perMinute, user, 2, DataLoss.REFILL)).toList();
       assertThat(answer(own.acquire(both)).admitted()).isFalse();
       assertThat(asked).as("the refund").hasValue(4);
-      assertThat(charged(others, minute, first, 0)).isEqualTo(2);
+      assertThat(charged(others, perMinute, first, 0)).isEqualTo(2);
     }
   }
 
-  private static long charged(RedisCounterStore by, FixedWindow window, String user, long cost) {
-    Outcome outcome = answer(by.acquire(List.of(claim(window, user, cost, DataLoss.REFILL))));
+  @ParameterizedTest
+  @MethodSource("algorithms")
+  void givesBackByEveryAlgorithm(RateAlgorithm<?> perMinute) {
+    List<Claim> all = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      all.add(claim(perMinute, "every" + i, i == 3 ? 6 : 2, DataLoss.REFILL));
+    }
+    assertThat(answer(store.acquire(all)).admitted()).isFalse();
+    for (int i = 0; i < 4; i++) {
+      String user = "every" + i; // a rest that a ms pays may be left
+      Asked.await("given back", () -> charged(store, perMinute, user, 0) == 5);
+    }
+  }
+
+  private static long charged(
+      RedisCounterStore by, RateAlgorithm<?> algorithm, String user, long cost) {
+    Outcome outcome = answer(by.acquire(List.of(claim(algorithm, user, cost, DataLoss.REFILL))));
     return outcome.decisions().getFirst().remaining();
   }
 

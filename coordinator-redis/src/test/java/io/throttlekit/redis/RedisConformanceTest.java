@@ -3,26 +3,15 @@ package io.throttlekit.redis;
 import io.throttlekit.ManualTime;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.CounterStoreConformance;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 @RealRedis
 class RedisConformanceTest extends CounterStoreConformance {
-  private static RedisProcess redis;
-
-  @BeforeAll
-  static void start() {
-    redis = RedisProcess.start();
-  }
-
-  @AfterAll
-  static void stop() {
-    redis.close();
-  }
+  @RegisterExtension private static final OneRedis redis = new OneRedis();
 
   @Override
   protected CounterStore open(ManualTime clock) {
-    redis.command("FLUSHALL");
+    redis.flush();
     return Stores.open(redis.url(), clock);
   }
 }

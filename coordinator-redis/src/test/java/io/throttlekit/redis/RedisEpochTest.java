@@ -18,12 +18,10 @@ import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A Redis that has lost its counters, and the keys that it keeps. */
 @RealRedis
@@ -32,28 +30,13 @@ class RedisEpochTest {
   private static final long START = 1_700_000_000_000L;
   private static final long MINUTE = 60_000;
   private static final long WINDOW_END = START - START % MINUTE + MINUTE;
-  private static RedisProcess redis;
+  @RegisterExtension private static final OneRedis redis = new OneRedis();
 
   private final ManualTime clock = new ManualTime(START);
   private final FixedWindow window = new FixedWindow(5, MINUTE);
   private final Gcra gcra = new Gcra(5, MINUTE);
   private final Heard heard = new Heard();
   private final List<RedisCounterStore> opened = new ArrayList<>();
-
-  @BeforeAll
-  static void start() {
-    redis = RedisProcess.start();
-  }
-
-  @AfterAll
-  static void stop() {
-    redis.close();
-  }
-
-  @BeforeEach
-  void flush() {
-    redis.command("FLUSHALL");
-  }
 
   @AfterEach
   void close() {
@@ -71,7 +54,7 @@ class RedisEpochTest {
   void refusesAfterALossUntilTheWindowEndsWhereARuleSaysSo() {
     RedisCounterStore store = store();
     charge(store, window, DataLoss.DENY);
-    redis.command("FLUSHALL");
+    redis.flush();
     assertThat(charge(store, window, DataLoss.DENY))
         .isEqualTo(Decision.refuse(5, 0, WINDOW_END - START, WINDOW_END - START));
     assertThat(charge(store, window, DataLoss.REFILL).admitted()).isTrue();
@@ -86,7 +69,7 @@ class RedisEpochTest {
   void refusesOtherAlgorithmsForOneWindow() {
     RedisCounterStore store = store();
     charge(store, gcra, DataLoss.DENY);
-    redis.command("FLUSHALL");
+    redis.flush();
     assertThat(charge(store, gcra, DataLoss.DENY).retryAfterMillis()).isEqualTo(MINUTE);
     clock.setWall(START + MINUTE);
     assertThat(charge(store, gcra, DataLoss.DENY).admitted()).isTrue();
@@ -96,7 +79,7 @@ class RedisEpochTest {
   void refusesAWholeRequestOfWhichOneClaimIsDenied() {
     RedisCounterStore store = store();
     charge(store, window, DataLoss.DENY);
-    redis.command("FLUSHALL");
+    redis.flush();
     Outcome outcome =
         answer(
             store.acquire(
@@ -111,7 +94,7 @@ class RedisEpochTest {
   void grantsNothingOfADeniedLease() {
     RedisCounterStore store = store();
     charge(store, window, DataLoss.DENY);
-    redis.command("FLUSHALL");
+    redis.flush();
     LeaseRequest denied = new LeaseRequest(key(window, "a"), window, 3, DataLoss.DENY);
     assertThat(answer(store.lease(denied)).units()).isZero();
     assertThat(answer(store.lease(denied)).windowEndMillis()).isEqualTo(WINDOW_END);
@@ -123,7 +106,7 @@ class RedisEpochTest {
   void isALossEvenWhenSomeoneNewWasFirstToComeAfterIt() {
     RedisCounterStore old = store();
     charge(old, window, DataLoss.DENY);
-    redis.command("FLUSHALL");
+    redis.flush();
     RedisCounterStore fresh = RedisCounterStore.connect(settings(), TimeSource.system(), heard);
     opened.add(Stores.connected(fresh));
     acquire(fresh, "x", 1);

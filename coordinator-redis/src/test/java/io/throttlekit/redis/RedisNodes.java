@@ -4,6 +4,7 @@ import static io.throttlekit.redis.Asked.await;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntUnaryOperator;
 
 /** A Redis Cluster of processes on this machine, whose masters share the slots evenly. */
 final class RedisNodes implements AutoCloseable {
@@ -12,25 +13,39 @@ final class RedisNodes implements AutoCloseable {
   private final List<RedisProcess> masters = new ArrayList<>();
   private final List<RedisProcess> replicas = new ArrayList<>();
 
-  private RedisNodes() {}
+  /** The port that a node names to others, by its own. */
+  private final IntUnaryOperator announced;
+
+  private RedisNodes(IntUnaryOperator announced) {
+    this.announced = announced;
+  }
 
   /** Three masters. */
   static RedisNodes start() {
-    return start(0);
+    return startBehind(port -> port);
+  }
+
+  /**
+   * Three masters that name other ports than their own.
+   *
+   * @param announced gives the one for each of their own
+   */
+  static RedisNodes startBehind(IntUnaryOperator announced) {
+    return start(0, announced);
   }
 
   /** Three masters, each with a replica. */
   static RedisNodes startWithReplicas() {
-    return start(1);
+    return start(1, port -> port);
   }
 
-  private static RedisNodes start(int replicasEach) {
-    RedisNodes nodes = new RedisNodes();
+  private static RedisNodes start(int replicasEach, IntUnaryOperator announced) {
+    RedisNodes nodes = new RedisNodes(announced);
     for (int i = 0; i < 3; i++) {
       nodes.startMaster(i);
     }
     for (int i = 0; i < 3 * replicasEach; i++) {
-      nodes.replicas.add(nodes.join(launch()));
+      nodes.replicas.add(nodes.join(nodes.launch()));
     }
     nodes.all().forEach(node -> await("a cluster", () -> knowsAll(node, nodes.all().size())));
     for (int i = 0; i < nodes.replicas.size(); i++) {
@@ -97,8 +112,12 @@ final class RedisNodes implements AutoCloseable {
     return node;
   }
 
-  private static RedisProcess launch() {
+  private RedisProcess launch() {
+    int port = RedisProcess.freePort();
     return RedisProcess.start(
+        port,
+        "--cluster-announce-port",
+        String.valueOf(announced.applyAsInt(port)),
         "--cluster-enabled",
         "yes",
         "--cluster-node-timeout",

@@ -19,12 +19,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A Redis behind TLS, which mostly a proxy speaks for it: not every Redis is built with it. */
@@ -33,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 class RedisTlsTest {
   private static final Authority OURS = Authority.named("ours");
   private static final Authority OTHER = Authority.named("other");
-  private static RedisProcess redis;
+  @RegisterExtension private static final OneRedis redis = new OneRedis();
 
   private final Heard heard = new Heard();
   private final List<AutoCloseable> opened = new ArrayList<>();
@@ -41,19 +40,8 @@ class RedisTlsTest {
   @TempDir Path folder;
   private Path ca;
 
-  @BeforeAll
-  static void start() {
-    redis = RedisProcess.start();
-  }
-
-  @AfterAll
-  static void stop() {
-    redis.close();
-  }
-
   @BeforeEach
-  void empty() {
-    redis.command("FLUSHALL");
+  void trustOurs() {
     ca = OURS.writeTo(folder.resolve("ca.pem"));
   }
 
@@ -160,7 +148,7 @@ class RedisTlsTest {
   }
 
   private void charges(RedisCounterStore store) {
-    redis.command("FLUSHALL");
+    redis.flush();
     Stores.connected(store);
     await("answered", () -> Asked.answers(store));
     acquire(store, "a", 2);
@@ -168,7 +156,7 @@ class RedisTlsTest {
   }
 
   private void assertRefused(RedisCounterStore store, String why) {
-    redis.command("FLUSHALL");
+    redis.flush();
     await("told why", () -> failure(ask(store, "a", 1)).toString().contains(why));
     assertThat(redis.command("DBSIZE")).isEqualTo("0");
   }

@@ -82,9 +82,7 @@ final class StoreState implements RedisListener {
           case CONNECTION, ERROR -> NoAnswer.ERROR;
           case OPEN -> NoAnswer.BREAKER_OPEN;
         };
-    for (int i = 0; i < requests; i++) {
-      metrics.failed(reason);
-    }
+    metrics.failed(reason, requests);
     if (why != Failure.OPEN) {
       String cause = why == Failure.DEADLINE ? inWords + PATIENCE : inWords;
       lastFailure = cause;

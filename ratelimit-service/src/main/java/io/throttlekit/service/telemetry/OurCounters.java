@@ -56,7 +56,11 @@ final class OurCounters {
     }
 
     void increment(E word) {
-      of(word).increment();
+      add(word, 1);
+    }
+
+    void add(E word, long count) {
+      of(word).add(count);
     }
 
     private LongAdder of(E word) {

@@ -71,9 +71,13 @@ public final class StoreMetrics {
     roundTripTime.record(nanos / NANOS_PER_SECOND);
   }
 
-  /** Counts a call that got no answer. */
-  public void failed(NoAnswer reason) {
-    failures.increment(reason);
+  /**
+   * Counts calls that got no answer.
+   *
+   * @param calls how many, from 0
+   */
+  public void failed(NoAnswer reason, int calls) {
+    failures.add(reason, calls);
   }
 
   /** Counts that the store was found without the data that it had. */

@@ -7,14 +7,17 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.nio.NioIoHandler;
-import io.opentelemetry.api.OpenTelemetry;
 import io.throttlekit.TimeSource;
 import io.throttlekit.redis.RealRedis;
 import io.throttlekit.redis.RedisProcess;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreConfig;
+import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.telemetry.Telemetry;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -30,11 +33,13 @@ class SharedStoreTest {
       new MultiThreadIoEventLoopGroup(
           1, Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory());
   private final RedisProcess redis = RedisProcess.start();
+  private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
   private final List<Boolean> reachable = new CopyOnWriteArrayList<>();
 
   @AfterEach
   void stop() {
     redis.close();
+    telemetry.close();
     var _ = loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
   }
 
@@ -67,6 +72,29 @@ class SharedStoreTest {
     }
   }
 
+  @Test
+  void asksAStoreThatRefusesAtOnceOnlyNowAndThen() throws Exception {
+    try (SharedStore store = store()) {
+      while (!store.awaitAnswers()) {
+        // a busy machine takes longer for its first answers
+      }
+      redis.kill();
+      double before = failures();
+      assertThat(store.awaitAnswers()).isFalse();
+      assertThat(failures() - before).isBetween(2.0, 150.0);
+    }
+  }
+
+  private double failures() throws IOException {
+    return Objects.requireNonNull(telemetry.scrape())
+        .page(null)
+        .body()
+        .lines()
+        .filter(line -> line.startsWith("throttlekit_store_failures_total{"))
+        .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+        .sum();
+  }
+
   private SharedStore store() {
     StoreConfig base = StoreConfig.defaults();
     StoreAddress.Node node = new StoreAddress.Node("127.0.0.1", redis.port());
@@ -81,7 +109,6 @@ class SharedStoreTest {
             base.maxLeaseCells(),
             base.localShare(),
             base.cachedDenyDefault());
-    return new SharedStore(
-        config, loops, OpenTelemetry.noop().getMeter("test"), TimeSource.system(), reachable::add);
+    return new SharedStore(config, loops, telemetry.meter(), TimeSource.system(), reachable::add);
   }
 }

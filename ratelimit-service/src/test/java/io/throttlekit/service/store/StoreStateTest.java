@@ -2,18 +2,27 @@ package io.throttlekit.service.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.opentelemetry.api.OpenTelemetry;
 import io.throttlekit.redis.RedisListener.Failure;
+import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.telemetry.StoreMetrics;
+import io.throttlekit.service.telemetry.Telemetry;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class StoreStateTest {
   private final List<Boolean> reachable = new ArrayList<>();
+  private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
   private final StoreState state =
-      new StoreState(
-          "redis://a", new StoreMetrics(OpenTelemetry.noop().getMeter("test")), reachable::add);
+      new StoreState("redis://a", new StoreMetrics(telemetry.meter()), reachable::add);
+
+  @AfterEach
+  void close() {
+    telemetry.close();
+  }
 
   @Test
   void saysWhatTheStoreDoes() {
@@ -45,5 +54,15 @@ class StoreStateTest {
     state.up();
     assertThat(state.inWords()).isEqualTo("redis://a answers");
     assertThat(reachable).containsExactly(false, true, false, true);
+  }
+
+  @Test
+  void countsEveryRequestThatGotNoAnswer() throws IOException {
+    state.failed(3, Failure.DEADLINE, "no answer in time");
+    state.failed(2, Failure.OPEN, "not asked");
+    assertThat(Objects.requireNonNull(telemetry.scrape()).page(null).body().lines())
+        .contains(
+            "throttlekit_store_failures_total{reason=\"timeout\"} 3.0",
+            "throttlekit_store_failures_total{reason=\"breaker_open\"} 2.0");
   }
 }

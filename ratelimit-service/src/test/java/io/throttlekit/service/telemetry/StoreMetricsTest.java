@@ -38,13 +38,13 @@ class StoreMetricsTest {
 
   @Test
   void countsFailuresByReasonAndLossesOfData() throws IOException {
-    metrics.failed(NoAnswer.TIMEOUT);
-    metrics.failed(NoAnswer.TIMEOUT);
-    metrics.failed(NoAnswer.BREAKER_OPEN);
+    metrics.failed(NoAnswer.TIMEOUT, 3);
+    metrics.failed(NoAnswer.TIMEOUT, 1);
+    metrics.failed(NoAnswer.BREAKER_OPEN, 1);
     metrics.lostData();
     assertThat(scraped())
         .contains(
-            "throttlekit_store_failures_total{reason=\"timeout\"} 2.0",
+            "throttlekit_store_failures_total{reason=\"timeout\"} 4.0",
             "throttlekit_store_failures_total{reason=\"error\"} 0.0",
             "throttlekit_store_failures_total{reason=\"breaker_open\"} 1.0",
             "throttlekit_store_data_losses_total 1.0");

@@ -1,0 +1,99 @@
+package io.throttlekit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.api.async.BaseRedisAsyncCommands;
+import io.netty.channel.DefaultEventLoop;
+import io.netty.channel.EventLoop;
+import io.throttlekit.TimeSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class LaneTest {
+  private final EventLoop loop = new DefaultEventLoop();
+  private final TimeSource time = TimeSource.system();
+
+  @Test
+  void everyCallFailsAtOnceWhenItsLoopHasEnded() throws Exception {
+    Lane lane = new Lane(loop, shared(), FakeLink::new);
+    loop.shutdownGracefully(0, 0, TimeUnit.SECONDS).get();
+    for (int i = 0; i < 3; i++) {
+      Call<Boolean> call =
+          new Call.Reset(Slots.NONE, Long.MAX_VALUE, Asked.key(Asked.FIVE, "user" + i));
+      lane.submit(call);
+      assertThat(call.answer).as("call %d", i).isCompletedExceptionally();
+    }
+  }
+
+  @Test
+  void aConnectionThatIsThereAtOnceIsUsed() {
+    List<FakeLink> links = new ArrayList<>();
+    Lane lane =
+        new Lane(
+            loop,
+            shared(),
+            (onLoop, connected) -> {
+              FakeLink link = new FakeLink(onLoop, connected);
+              links.add(link);
+              return link;
+            });
+    lane.open();
+    assertThat(links.getFirst().used).as("to load the script").isTrue();
+  }
+
+  private Lane.Shared shared() {
+    RedisSettings settings = Wanted.redis("redis://127.0.0.1").settings();
+    return new Lane.Shared(
+        settings,
+        time,
+        Script.load(),
+        Slots.none(new KeyText("")),
+        new Epochs(RedisListener.NONE),
+        new Health(settings, time, RedisListener.NONE),
+        null);
+  }
+
+  /** Tells of a connection when it is opened. */
+  private static final class FakeLink implements Link {
+    private final Runnable connected;
+    private boolean used;
+
+    FakeLink(EventLoop loop, Runnable connected) {
+      this.connected = connected;
+    }
+
+    @Override
+    public void open() {
+      connected.run();
+    }
+
+    @Override
+    public @Nullable BaseRedisAsyncCommands<byte[], byte[]> commands() {
+      used = true;
+      return null;
+    }
+
+    @Override
+    public String node(int slot) {
+      return "";
+    }
+
+    @Override
+    public String whyNot() {
+      return "there is none";
+    }
+
+    @Override
+    public void renew() {}
+
+    @Override
+    public CompletionStage<?> close() {
+      return CompletableFuture.completedFuture(null);
+    }
+  }
+}

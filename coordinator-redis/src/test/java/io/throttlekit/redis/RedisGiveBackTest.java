@@ -1,0 +1,195 @@
+package io.throttlekit.redis;
+
+import static io.throttlekit.redis.Asked.answer;
+import static io.throttlekit.redis.Asked.key;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.Charge;
+import io.throttlekit.Claim;
+import io.throttlekit.Decision;
+import io.throttlekit.ManualTime;
+import io.throttlekit.Overrun;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.rate.Gcra;
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.rate.SlidingLog;
+import io.throttlekit.rate.SlidingWindow;
+import io.throttlekit.rate.TokenBucket;
+import io.throttlekit.store.CounterStore;
+import io.throttlekit.store.InMemoryStore;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Charges that are undone, at once or when others have been charged since. */
+@RealRedis
+@Timeout(60)
+class RedisGiveBackTest {
+  private static final long START = 1_700_000_000_000L;
+  private static final long MINUTE = 60_000;
+  @RegisterExtension private static final OneRedis redis = new OneRedis();
+
+  private final ManualTime clock = new ManualTime(START);
+  private RedisCounterStore store;
+  private long undoneLate;
+
+  @BeforeEach
+  void open() {
+    store = Stores.open(redis.url(), clock);
+  }
+
+  @AfterEach
+  void close() {
+    store.close();
+  }
+
+  /** A charge and the reset after it. */
+  private record Charged(Charge charge, boolean admitted, long countsToMillis) {}
+
+  static List<RateAlgorithm<?>> algorithms() {
+    return List.of(
+        new FixedWindow(5, MINUTE),
+        new SlidingWindow(5, MINUTE, 10),
+        new SlidingLog(5, MINUTE),
+        new Gcra(5, MINUTE),
+        new TokenBucket(5, MINUTE));
+  }
+
+  static List<RateAlgorithm<?>> slidingAlgorithms() {
+    return algorithms().subList(1, 3);
+  }
+
+  @ParameterizedTest
+  @MethodSource("algorithms")
+  void allOfAChargeComesBackAtOnce(RateAlgorithm<?> algorithm) {
+    charge(store, algorithm, 2);
+    Charged charged = charge(store, algorithm, 3);
+    assertThat(left(algorithm)).isZero();
+    assertThat(undo(charged)).isEqualTo(3);
+    assertThat(left(algorithm)).isEqualTo(3);
+  }
+
+  @ParameterizedTest
+  @MethodSource("algorithms")
+  void aChargeThatNoLongerCountsFreesNothingOfOthers(RateAlgorithm<?> algorithm) {
+    Charged charged = charge(store, algorithm, 2);
+    clock.setWall(START + 2 * MINUTE);
+    charge(store, algorithm, 3);
+    assertThat(undo(charged)).isEqualTo(2);
+    assertThat(left(algorithm)).isEqualTo(2);
+  }
+
+  @ParameterizedTest
+  @MethodSource("slidingAlgorithms")
+  void aChargeIsTakenFromItsOwnTime(RateAlgorithm<?> algorithm) {
+    Charged charged = charge(store, algorithm, 2);
+    clock.setWall(START + MINUTE / 2);
+    charge(store, algorithm, 3);
+    assertThat(undo(charged)).as("as if it had never been").isEqualTo(2);
+    clock.setWall(START + MINUTE + MINUTE / 4);
+    assertThat(left(algorithm)).as("what others were charged still counts").isEqualTo(2);
+  }
+
+  @ParameterizedTest
+  @MethodSource("slidingAlgorithms")
+  void whatOthersWereChargedBeforeAndAfterStays(RateAlgorithm<?> algorithm) {
+    charge(store, algorithm, 1);
+    clock.setWall(START + MINUTE / 4);
+    charge(store, algorithm, 1);
+    Charged charged = charge(store, algorithm, 1);
+    clock.setWall(START + MINUTE / 2);
+    charge(store, algorithm, 2);
+    undo(charged);
+    assertThat(left(algorithm)).isEqualTo(1);
+    clock.setWall(START + MINUTE + MINUTE / 8);
+    assertThat(left(algorithm)).as("without the oldest").isEqualTo(2);
+    clock.setWall(START + MINUTE + 3 * MINUTE / 8);
+    assertThat(left(algorithm)).as("without those of the same time").isEqualTo(3);
+    clock.setWall(START + 2 * MINUTE);
+    assertThat(left(algorithm)).isEqualTo(5);
+  }
+
+  @ParameterizedTest
+  @MethodSource("slidingAlgorithms")
+  void aChargeThatARefundHasTakenAlreadyFreesNothingOfOthers(RateAlgorithm<?> algorithm) {
+    Charged charged = charge(store, algorithm, 2);
+    charge(store, algorithm, -2);
+    clock.setWall(START + MINUTE / 2);
+    charge(store, algorithm, 3);
+    assertThat(undo(charged)).isEqualTo(2);
+  }
+
+  /** One at a time where time pays: what it says there of several is but nearly so. */
+  @ParameterizedTest
+  @MethodSource("algorithms")
+  void whoeverIsAdmittedWouldBeWithoutWhatWasUndone(RateAlgorithm<?> algorithm) {
+    int most = algorithm instanceof Gcra || algorithm instanceof TokenBucket ? 1 : 3;
+    for (long seed = 0; seed < 25; seed++) {
+      redis.flush();
+      history(algorithm, seed, most);
+    }
+    assertThat(undoneLate).as("undone when no longer counted").isGreaterThan(25);
+  }
+
+  private void history(RateAlgorithm<?> algorithm, long seed, int most) {
+    SplittableRandom random = new SplittableRandom(seed);
+    InMemoryStore without = new InMemoryStore(clock, 1_000);
+    Queue<Charged> toUndo = new ArrayDeque<>();
+    for (int step = 0; step < 60; step++) {
+      clock.setWall(clock.wallMillis() + random.nextLong(MINUTE / (1 + random.nextInt(9))));
+      long cost = 1 + random.nextLong(3);
+      int what = random.nextInt(3);
+      if (what == 0 && toUndo.size() < most) {
+        Charged charged = charge(store, algorithm, cost);
+        if (charged.admitted()) {
+          toUndo.add(charged);
+        }
+      } else if (what == 1 && !toUndo.isEmpty()) {
+        undo(toUndo.remove());
+      } else if (charge(store, algorithm, cost).admitted()) {
+        assertThat(charge(without, algorithm, cost).admitted())
+            .as("%s, seed %d, step %d", algorithm, seed, step)
+            .isTrue();
+      }
+    }
+    toUndo.forEach(this::undo);
+    long left = left(algorithm);
+    long leftWithout =
+        Asked.answer(without.peek(key(algorithm, "a"), algorithm))
+            .decisions()
+            .getFirst()
+            .remaining();
+    if (algorithm instanceof SlidingWindow || algorithm instanceof SlidingLog) {
+      assertThat(left).as("%s, seed %d, in the end", algorithm, seed).isEqualTo(leftWithout);
+    } else {
+      assertThat(left).as("%s, seed %d, in the end", algorithm, seed).isBetween(0L, leftWithout);
+    }
+  }
+
+  private Charged charge(CounterStore by, RateAlgorithm<?> algorithm, long cost) {
+    Charge charge = new Charge(key(algorithm, "a"), algorithm, cost, Overrun.REFUSE);
+    Decision decision =
+        answer(by.acquire(List.of(new Claim(Claim.Role.ENFORCED, List.of(charge)))))
+            .decisions()
+            .getFirst();
+    return new Charged(
+        charge, decision.admitted(), clock.wallMillis() + decision.resetAfterMillis());
+  }
+
+  /** What is left then. */
+  private long undo(Charged charged) {
+    undoneLate += clock.wallMillis() >= charged.countsToMillis() ? 1 : 0;
+    return answer(store.giveBack(charged.charge(), charged.countsToMillis())).remaining();
+  }
+
+  private long left(RateAlgorithm<?> algorithm) {
+    return answer(store.peek(key(algorithm, "a"), algorithm)).decisions().getFirst().remaining();
+  }
+}

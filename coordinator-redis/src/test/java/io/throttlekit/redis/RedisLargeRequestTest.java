@@ -1,0 +1,40 @@
+package io.throttlekit.redis;
+
+import static io.throttlekit.redis.Asked.FIVE;
+import static io.throttlekit.redis.Asked.answer;
+import static io.throttlekit.redis.Asked.claim;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.Claim;
+import io.throttlekit.DataLoss;
+import io.throttlekit.TimeSource;
+import io.throttlekit.store.Outcome;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@RealRedis
+@Timeout(60)
+class RedisLargeRequestTest {
+  private static final int CHARGES = 20_000;
+  private static final long MOST_MICROS = 3_000_000;
+
+  @Test
+  void aRefusedRequestTakesTimeInProportionToItsCharges() {
+    try (RedisProcess redis = RedisProcess.start();
+        RedisCounterStore store = Stores.open(redis.url(), TimeSource.system())) {
+      List<Claim> claims = new ArrayList<>();
+      for (int i = 0; i < CHARGES; i++) {
+        claims.add(claim(FIVE, "user" + i / 2, 3, DataLoss.REFILL));
+      }
+      long before = redis.cpuMicros();
+      Outcome outcome = answer(store.acquire(claims));
+      assertThat(redis.cpuMicros() - before).as("µs of CPU").isLessThan(MOST_MICROS);
+      assertThat(outcome.admitted()).isFalse();
+      assertThat(outcome.decisions().get(1).retryAfterMillis())
+          .as("two of three never fit together")
+          .isEqualTo(Long.MAX_VALUE);
+    }
+  }
+}
