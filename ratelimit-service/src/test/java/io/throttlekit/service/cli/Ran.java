@@ -1,0 +1,21 @@
+package io.throttlekit.service.cli;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.Map;
+
+/** What came of a command line. */
+record Ran(int code, String out, String err) {
+
+  static Ran run(String... arguments) {
+    return run(Map.of(), arguments);
+  }
+
+  static Ran run(Map<String, String> environment, String... arguments) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    int code =
+        CommandLineTool.run(arguments, environment, new PrintWriter(out), new PrintWriter(err));
+    return new Ran(code, out.toString(), err.toString());
+  }
+}

@@ -1,0 +1,92 @@
+package io.throttlekit.service.cli;
+
+import static io.throttlekit.service.cli.Ran.run;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.service.Logged;
+import io.throttlekit.service.policies.PolicyReloader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ServeCommandTest {
+  @TempDir private Path folder;
+
+  @Test
+  void serveWithBadConfigurationTellsEveryMistakeAndExitsWith2() {
+    Ran ran = run(Map.of("PORT", "x"), "serve", "--policies", "p", "--grpc-port", "70000");
+    assertThat(ran.code()).isEqualTo(2);
+    assertThat(ran.err().lines())
+        .containsExactly(
+            "error: env PORT: \"x\" is not a port (a whole number from 0 to 65535, 0 for any free"
+                + " one)",
+            "error: --grpc-port: \"70000\" is not a port (a whole number from 0 to 65535, 0 for any"
+                + " free one)");
+  }
+
+  @Test
+  void malformedPoliciesAreNotAlsoMissing() {
+    assertThat(run("serve", "--policies", "").err())
+        .isEqualTo("error: --policies: \"\" is not a list of paths\n");
+    assertThat(run("serve").err())
+        .startsWith("error: --policies: no policies: give --policies PATH");
+  }
+
+  @Test
+  void printConfigShowsWhatIsInForceAndStartsNothing() {
+    Ran ran =
+        run(
+            Map.of("REDIS_URL", "redis://:pw@r:1"),
+            "serve",
+            "--policies",
+            "/nowhere",
+            "--print-config",
+            "--http-port",
+            "0");
+    assertThat(ran.code()).isZero();
+    assertThat(ran.out())
+        .startsWith("policies:\n  paths: [/nowhere]  # --policies\n")
+        .contains("port: 0  # --http-port")
+        .contains("  uri: \"redis://***@r:1\"  # env REDIS_URL");
+    assertThat(ran.err()).isEmpty();
+  }
+
+  @Test
+  void aDryRunSaysWhereCountersWouldBeAndFailsAsTheServiceWould() throws IOException {
+    String good = Files.writeString(folder.resolve("good.yaml"), "domain: a\n").toString();
+    String bad = Files.writeString(folder.resolve("bad.yaml"), "domain: [\n").toString();
+    String config =
+        Files.writeString(folder.resolve("c.yaml"), "store: {uri: 'redis://r:1'}\n").toString();
+    assertThat(run("serve", "--dry-run", "--policies", good).out()).isEqualTo("memory\n");
+    assertThat(run("serve", "--dry-run", "--policies", good, "--store", "redis://r").out())
+        .isEqualTo("shared\n");
+    assertThat(run("serve", "--dry-run", "--policies", good, "--config", config).out())
+        .isEqualTo("shared\n");
+    try (Logged _ = Logged.by(PolicyReloader.class)) {
+      for (Ran refused :
+          List.of(
+              run("serve", "--dry-run", "--policies", bad),
+              run("serve", "--dry-run", "--policies", good, "--store", "http://x"),
+              run("serve", "--dry-run", "--policies", good, "--sotre", "memory"),
+              run("serve", "--dry-run"))) {
+        assertThat(refused.code()).isPositive();
+        assertThat(refused.out()).isEmpty();
+      }
+    }
+  }
+
+  @Test
+  void aStoreThatIsNotThereYetIsRefusedWithoutItsPassword() {
+    Ran ran =
+        run("serve", "--policies", "/nowhere", "--store", "postgresql://me:hunter2@db:5432/limits");
+    assertThat(ran.code()).isEqualTo(2);
+    assertThat(ran.err())
+        .startsWith(
+            "error: --store: \"postgresql://***@db:5432/limits\": PostgreSQL is not available as a"
+                + " store in this version; write memory, redis://HOST:PORT, ");
+  }
+}
