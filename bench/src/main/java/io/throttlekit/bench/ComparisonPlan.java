@@ -20,19 +20,18 @@ record ComparisonPlan(
   static final Set<String> OPTIONS =
       Set.of("warm-up", "rounds", "seconds", "connections", "in-flight", "keys");
 
-  private static final int WARM_UP_SECONDS = 25;
-
   /** The plan behind the figures in the documentation, unless options say otherwise. */
   static ComparisonPlan from(Arguments arguments) {
-    return from(arguments, WARM_UP_SECONDS);
+    return from(arguments, 25, 10, 3);
   }
 
-  /** The same, but with a warm-up of {@code warmUpSeconds} unless an option says otherwise. */
-  static ComparisonPlan from(Arguments arguments, int warmUpSeconds) {
+  /** The same, for servers that need times of their own. */
+  static ComparisonPlan from(
+      Arguments arguments, int warmUpSeconds, int rounds, int secondsOfARound) {
     return new ComparisonPlan(
         arguments.seconds("warm-up", 1, warmUpSeconds),
-        arguments.integer("rounds", 1, 10),
-        arguments.seconds("seconds", 1, 3),
+        arguments.integer("rounds", 1, rounds),
+        arguments.seconds("seconds", 1, secondsOfARound),
         arguments.integer("connections", 1, 4),
         arguments.integer("in-flight", 1, 16),
         arguments.integer("keys", 1, 10_000));

@@ -19,6 +19,14 @@ final class StoreComparison {
   /** One in a hundred requests asks for a lease, so the compiler takes longer to learn how. */
   private static final int WARM_UP_SECONDS = 60;
 
+  private static final int ROUNDS = 5;
+
+  /**
+   * The load walks over its keys evenly, so the leases of all of them end within a few seconds, and
+   * then nobody asks for some. A round lasts as long as that takes.
+   */
+  private static final int SECONDS_OF_A_ROUND = 9;
+
   private StoreComparison() {}
 
   /** The options of {@link ServiceComparison}; prints Markdown tables, then one line of JSON. */
@@ -28,7 +36,8 @@ final class StoreComparison {
 
   static Program read(Arguments arguments) {
     arguments.noWords();
-    ComparisonPlan plan = ComparisonPlan.from(arguments, WARM_UP_SECONDS);
+    ComparisonPlan plan =
+        ComparisonPlan.from(arguments, WARM_UP_SECONDS, ROUNDS, SECONDS_OF_A_ROUND);
     Servers servers = Servers.from(arguments);
     return () -> compare(plan, servers);
   }
