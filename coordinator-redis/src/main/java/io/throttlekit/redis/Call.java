@@ -183,28 +183,47 @@ abstract sealed class Call<T> {
   /** A charge, or what is left of a lease, that comes back; answered with what the counter has. */
   static final class GiveBack extends Call<Decision> {
     private final Charge charge;
+    private final long chargedMillis;
     private final long countsToMillis;
 
     /**
      * A call that undoes {@code charge}, as far as it still counts.
      *
-     * @param countsToMillis the reset after it, by the store's clock, which tells when it was
-     *     charged
+     * @param chargedMillis when it was charged, by the store's clock
+     * @param countsToMillis the reset after it, by the same clock
      */
-    GiveBack(int slot, long deadlineNanos, Charge charge, long countsToMillis) {
+    GiveBack(int slot, long deadlineNanos, Charge charge, long chargedMillis, long countsToMillis) {
       super(slot, deadlineNanos, true);
       this.charge = charge;
+      this.chargedMillis = chargedMillis;
       this.countsToMillis = countsToMillis;
     }
 
     @Override
     void write(Requests requests) {
-      requests.giveBack(charge, countsToMillis);
+      requests.giveBack(charge, chargedMillis, countsToMillis);
     }
 
     @Override
     Decision read(ByteBuffer reply) {
       return decision(reply, charge.algorithm().limit());
+    }
+  }
+
+  /** Nothing: only the epoch is told, as with every reply. */
+  static final class Look extends Call<Boolean> {
+    Look(long deadlineNanos) {
+      super(Slots.NONE, deadlineNanos, true);
+    }
+
+    @Override
+    void write(Requests requests) {
+      // nothing
+    }
+
+    @Override
+    Boolean read(ByteBuffer reply) {
+      return true;
     }
   }
 

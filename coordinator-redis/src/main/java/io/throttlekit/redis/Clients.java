@@ -81,8 +81,8 @@ final class Clients {
     return uris.getFirst().getSocket() != null;
   }
 
-  /** A link on {@code loop} that is not open; tells {@code connected} there of each connection. */
-  Link link(EventLoop loop, Runnable connected) {
+  /** A link on {@code loop} that is not open; tells {@code listener} there of each connection. */
+  Link link(EventLoop loop, Link.Listener listener) {
     ClientResources onLoop =
         DefaultClientResources.builder()
             .eventLoopGroupProvider(Loops.only(loop))
@@ -95,8 +95,8 @@ final class Clients {
             .build();
     resources.add(onLoop);
     return settings.cluster()
-        ? connectToCluster(onLoop, loop, connected)
-        : connectToOne(onLoop, loop, connected);
+        ? connectToCluster(onLoop, loop, listener)
+        : connectToOne(onLoop, loop, listener);
   }
 
   void close() {
@@ -109,14 +109,14 @@ final class Clients {
     timer.stop();
   }
 
-  private Link connectToOne(ClientResources onLoop, EventLoop loop, Runnable connected) {
+  private Link connectToOne(ClientResources onLoop, EventLoop loop, Link.Listener listener) {
     RedisClient client = RedisClient.create(onLoop);
     client.setOptions(options(ClientOptions.builder().autoReconnect(false)).build());
     clients.add(client);
-    return new SingleLink(client, uris.getFirst(), loop, connected);
+    return new SingleLink(client, uris.getFirst(), loop, listener);
   }
 
-  private Link connectToCluster(ClientResources onLoop, EventLoop loop, Runnable connected) {
+  private Link connectToCluster(ClientResources onLoop, EventLoop loop, Link.Listener listener) {
     RedisClusterClient client = RedisClusterClient.create(onLoop, uris);
     ClusterClientOptions.Builder options = ClusterClientOptions.builder();
     options(options);
@@ -132,7 +132,7 @@ final class Clients {
                     .build())
             .build());
     clients.add(client);
-    return new ClusterLink(client, loop, connected);
+    return new ClusterLink(client, loop, listener);
   }
 
   private ClientOptions.Builder options(ClientOptions.Builder options) {

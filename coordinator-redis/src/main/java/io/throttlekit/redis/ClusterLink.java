@@ -21,16 +21,16 @@ final class ClusterLink implements Link {
 
   private final RedisClusterClient client;
   private final EventLoop loop;
-  private final Runnable connected;
+  private final Listener listener;
   private volatile @Nullable StatefulRedisClusterConnection<byte[], byte[]> connection;
   private boolean closed;
   private boolean asking;
   private String whyNot = "not yet";
 
-  ClusterLink(RedisClusterClient client, EventLoop loop, Runnable connected) {
+  ClusterLink(RedisClusterClient client, EventLoop loop, Listener listener) {
     this.client = client;
     this.loop = loop;
-    this.connected = connected;
+    this.listener = listener;
   }
 
   @Override
@@ -102,12 +102,13 @@ final class ClusterLink implements Link {
       @Nullable StatefulRedisClusterConnection<byte[], byte[]> made, @Nullable Throwable failure) {
     if (made == null) {
       whyNot = Failures.inWords(failure);
+      listener.notConnected(whyNot);
       var _ = loop.schedule(this::connect, RETRY_MILLIS, TimeUnit.MILLISECONDS);
     } else if (closed) {
       var _ = made.closeAsync();
     } else {
       connection = made;
-      connected.run();
+      listener.connected();
     }
   }
 }

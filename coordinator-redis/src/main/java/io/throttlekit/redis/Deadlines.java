@@ -2,31 +2,44 @@ package io.throttlekit.redis;
 
 import io.netty.channel.EventLoop;
 import io.throttlekit.TimeSource;
+import io.throttlekit.redis.RedisListener.Failure;
 import io.throttlekit.store.StoreException;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.IntConsumer;
 
 /**
  * Fails calls whose time is up. All have about as long, so they are kept in the order in which they
  * came, and one timer serves them all. Used on one event loop only.
  */
 final class Deadlines {
-  private static final String LATE =
-      "Redis did not answer in time (see store.deadline); what was asked may be counted";
   private static final long FINEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private final EventLoop loop;
   private final TimeSource time;
-  private final IntConsumer expired;
+  private final long millis;
+  private final Failure kind;
+  private final Expired expired;
   private final Queue<Call<?>> waiting = new ArrayDeque<>();
   private boolean timed;
 
-  /** Tells {@code expired} each time how many calls were failed. */
-  Deadlines(EventLoop loop, TimeSource time, IntConsumer expired) {
+  /** Is told of calls whose time was up. */
+  @FunctionalInterface
+  interface Expired {
+    void failed(int calls, Failure kind, String inWords);
+  }
+
+  /**
+   * Tells {@code expired} of those that are failed.
+   *
+   * @param millis how long all of them have, for people
+   * @param kind of failure that it is
+   */
+  Deadlines(EventLoop loop, TimeSource time, long millis, Failure kind, Expired expired) {
     this.loop = loop;
     this.time = time;
+    this.millis = millis;
+    this.kind = kind;
     this.expired = expired;
   }
 
@@ -60,7 +73,7 @@ final class Deadlines {
         break;
       }
       waiting.remove();
-      failed += call.answer.completeExceptionally(new StoreException(LATE, null)) ? 1 : 0;
+      failed += call.answer.completeExceptionally(late()) ? 1 : 0;
     }
     Call<?> next = waiting.peek();
     timed = next != null;
@@ -68,8 +81,13 @@ final class Deadlines {
       schedule(next);
     }
     if (failed > 0) {
-      expired.accept(failed);
+      expired.failed(failed, kind, "no answer within " + millis + " ms");
     }
+  }
+
+  private StoreException late() {
+    return new StoreException(
+        "Redis did not answer within " + millis + " ms; what was asked may be counted", null);
   }
 
   private void schedule(Call<?> next) {

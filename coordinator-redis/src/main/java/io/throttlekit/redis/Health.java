@@ -44,6 +44,14 @@ final class Health {
     return false;
   }
 
+  void connected() {
+    listener.connected();
+  }
+
+  void notConnected(String whyInWords) {
+    listener.notConnected(whyInWords);
+  }
+
   boolean isUp() {
     return !whole.isOpen();
   }

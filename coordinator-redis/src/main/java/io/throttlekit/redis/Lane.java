@@ -69,9 +69,18 @@ final class Lane {
     this.shared = shared;
     boolean cluster = shared.slots.isCluster();
     this.maxInFlight = shared.settings.maxInFlight() * (cluster ? IN_FLIGHT_FACTOR_OF_CLUSTER : 1);
-    this.soon = new Deadlines(loop, shared.time, this::expired);
-    this.later = new Deadlines(loop, shared.time, this::expired);
-    this.link = links.make(loop, this::connected);
+    RedisSettings settings = shared.settings;
+    this.soon =
+        new Deadlines(
+            loop, shared.time, settings.deadlineMillis(), Failure.DEADLINE, this::expired);
+    this.later =
+        new Deadlines(
+            loop,
+            shared.time,
+            settings.leaseDeadlineMillis(),
+            Failure.LEASE_DEADLINE,
+            this::expired);
+    this.link = links.make(loop, new LinkListener());
   }
 
   /** Begins to connect. Not before the lane is whole: a connection may be there at once. */
@@ -82,8 +91,8 @@ final class Lane {
   /** Makes the connection of a lane. */
   @FunctionalInterface
   interface LinkMaker {
-    /** Makes one that is not open; it tells {@code connected} on the loop of each connection. */
-    Link make(EventLoop loop, Runnable connected);
+    /** Makes one that is not open; it tells {@code listener} on the loop of each connection. */
+    Link make(EventLoop loop, Link.Listener listener);
   }
 
   /**
@@ -235,9 +244,9 @@ final class Lane {
     shared.health.noAnswer(toOne.node);
   }
 
-  private void expired(int calls) {
-    shared.health.failed(calls, Failure.DEADLINE, "no answer in time");
-    long patience = TimeUnit.MILLISECONDS.toNanos(shared.settings.leaseDeadlineMillis());
+  private void expired(int calls, Failure why, String inWords) {
+    shared.health.failed(calls, why, inWords);
+    long patience = leaseNanos();
     long now = shared.time.monotonicNanos();
     boolean stuck = false;
     for (Traffic each : traffic.values()) {
@@ -252,16 +261,34 @@ final class Lane {
     }
   }
 
-  /** Loads the script, before anything else that is sent. */
-  private void connected() {
-    BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
-    if (commands != null) {
+  private final class LinkListener implements Link.Listener {
+
+    /** Loads the script, before anything else that is sent. */
+    @Override
+    public void connected() {
+      BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
+      if (commands == null) {
+        return;
+      }
       commands
           .dispatch(
               CommandType.SCRIPT,
               new ByteArrayOutput<>(ByteArrayCodec.INSTANCE),
               new CommandArgs<>(ByteArrayCodec.INSTANCE).add("LOAD").add(shared.script.text()))
           .whenComplete((_, _) -> connected.complete(null));
+      shared.health.connected();
+      if (shared.epochs.isKnown(Slots.NONE)) { // who comes back may have lost everything
+        submit(new Call.Look(shared.time.monotonicNanos() + leaseNanos()));
+      }
     }
+
+    @Override
+    public void notConnected(String whyInWords) {
+      shared.health.notConnected(whyInWords);
+    }
+  }
+
+  private long leaseNanos() {
+    return TimeUnit.MILLISECONDS.toNanos(shared.settings.leaseDeadlineMillis());
   }
 }

@@ -9,6 +9,15 @@ import org.jspecify.annotations.Nullable;
  */
 interface Link {
 
+  /** Hears of connections, on the event loop. */
+  interface Listener {
+    /** There is one; perhaps a new one. */
+    void connected();
+
+    /** None could be made; it is tried again. */
+    void notConnected(String whyInWords);
+  }
+
   /** Begins to connect; from any thread, once. */
   void open();
 

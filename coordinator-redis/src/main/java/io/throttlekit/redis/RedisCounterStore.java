@@ -161,12 +161,13 @@ public final class RedisCounterStore implements CounterStore {
   /**
    * Undoes a charge as far as it still counts, so that nobody else's is given back with it.
    *
-   * @param countsToMillis the reset after the charge, by the store's clock
+   * @param chargedMillis when it was charged, by the store's clock
+   * @param countsToMillis the reset after the charge, by the same clock
    * @return what the counter has then
    */
-  CompletionStage<Decision> giveBack(Charge charge, long countsToMillis) {
+  CompletionStage<Decision> giveBack(Charge charge, long chargedMillis, long countsToMillis) {
     int slot = slots.of(charge.key());
-    return submit(new Call.GiveBack(slot, leaseDeadline(), charge, countsToMillis));
+    return submit(new Call.GiveBack(slot, leaseDeadline(), charge, chargedMillis, countsToMillis));
   }
 
   @Override
@@ -177,7 +178,8 @@ public final class RedisCounterStore implements CounterStore {
   @Override
   public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
     Charge taken = new Charge(lease.key(), lease.window(), units, Overrun.REFUSE);
-    return giveBack(taken, windowEndMillis).thenRun(RedisCounterStore::done);
+    long begun = windowEndMillis - lease.window().windowMillis();
+    return giveBack(taken, begun, windowEndMillis).thenRun(RedisCounterStore::done);
   }
 
   @Override

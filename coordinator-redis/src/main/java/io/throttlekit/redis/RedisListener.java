@@ -26,6 +26,12 @@ public interface RedisListener {
    */
   default void failed(int requests, Failure why, String inWords) {}
 
+  /** A connection was made, of which there may be several. */
+  default void connected() {}
+
+  /** A connection could not be made; it is tried again. */
+  default void notConnected(String whyInWords) {}
+
   /** Redis answers again, after {@link #down()}. */
   default void up() {}
 
@@ -39,6 +45,8 @@ public interface RedisListener {
   enum Failure {
     /** It took too long; it may still be counted. */
     DEADLINE,
+    /** The same of a lease, or of what may take as long. */
+    LEASE_DEADLINE,
     /** There was no connection, or it broke; it may be counted. */
     CONNECTION,
     /** Redis answered with an error. */

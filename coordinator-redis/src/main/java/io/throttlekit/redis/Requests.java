@@ -24,7 +24,7 @@ import java.util.Map;
 final class Requests {
   private static final int FIRST_COUNTER = 2; // the epoch is key 1
   private static final int MAX_NUMBER = 0xFFFF;
-  private static final int ROOM_FOR_ONE = 48;
+  private static final int ROOM_FOR_ONE = 56;
 
   private static final byte CHARGE = 0;
   private static final byte LEASE = 1;
@@ -83,10 +83,10 @@ final class Requests {
   }
 
   /** Undoes a charge as far as it still counts. */
-  void giveBack(Charge charge, long countsToMillis) {
+  void giveBack(Charge charge, long chargedMillis, long countsToMillis) {
     room().put(GIVE_BACK);
     put(charge, DataLoss.REFILL);
-    room().putDouble((double) countsToMillis);
+    room().putDouble((double) chargedMillis).putDouble((double) countsToMillis);
   }
 
   void reset(CounterKey key) {

@@ -25,7 +25,7 @@ final class SingleLink implements Link {
   private final RedisClient client;
   private final RedisURI uri;
   private final EventLoop loop;
-  private final Runnable connected;
+  private final Listener listener;
   private @Nullable StatefulRedisConnection<byte[], byte[]> connection;
   private long retryMillis = FIRST_RETRY_MILLIS;
   private boolean closed;
@@ -34,13 +34,13 @@ final class SingleLink implements Link {
   /**
    * A link that is not open.
    *
-   * @param connected told on the event loop of each connection
+   * @param listener told on the event loop of each connection
    */
-  SingleLink(RedisClient client, RedisURI uri, EventLoop loop, Runnable connected) {
+  SingleLink(RedisClient client, RedisURI uri, EventLoop loop, Listener listener) {
     this.client = client;
     this.uri = uri;
     this.loop = loop;
-    this.connected = connected;
+    this.listener = listener;
   }
 
   @Override
@@ -93,7 +93,10 @@ final class SingleLink implements Link {
   private void use(
       @Nullable StatefulRedisConnection<byte[], byte[]> made, @Nullable Throwable failure) {
     if (made == null) {
-      whyNot = Failures.inWords(failure);
+      String reason = Failures.inWords(failure);
+      boolean silent = uri.isSsl() && reason.contains("timed out");
+      whyNot = silent ? reason + "; does it speak TLS?" : reason;
+      listener.notConnected(whyNot);
       again();
     } else if (closed) {
       var _ = made.closeAsync();
@@ -104,7 +107,7 @@ final class SingleLink implements Link {
       if (!made.isOpen()) {
         lose(made);
       } else {
-        connected.run();
+        listener.connected();
       }
     }
   }

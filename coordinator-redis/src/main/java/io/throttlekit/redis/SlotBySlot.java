@@ -37,7 +37,10 @@ final class SlotBySlot {
   private final Decision[] decisions;
   private final boolean[] counted;
 
-  /** The reset after each charge, by the store's clock. */
+  /** When each charge was decided, by the store's clock. */
+  private final long[] charged;
+
+  /** The reset after it, by the same clock. */
   private final long[] countsTo;
 
   private final boolean[] refused;
@@ -59,6 +62,7 @@ final class SlotBySlot {
     this.order = List.copyOf(bySlot.keySet());
     this.decisions = new Decision[index];
     this.counted = new boolean[index];
+    this.charged = new long[index];
     this.countsTo = new long[index];
   }
 
@@ -102,6 +106,7 @@ final class SlotBySlot {
       Place place = places.get(i);
       Decision decision = outcome.decisions().get(i);
       decisions[place.index()] = decision;
+      charged[place.index()] = told.storeNowMillis();
       countsTo[place.index()] = told.storeNowMillis() + decision.resetAfterMillis();
       partRefused[place.claim()] |= !outcome.decisions().get(i).admitted();
     }
@@ -154,7 +159,7 @@ final class SlotBySlot {
   private CompletableFuture<?> giveBack(Place place) {
     int index = place.index();
     return store
-        .giveBack(place.charge(), countsTo[index])
+        .giveBack(place.charge(), charged[index], countsTo[index])
         .thenAccept(left -> decisions[index] = left)
         .toCompletableFuture();
   }

@@ -1,5 +1,5 @@
 -- State: units times window owed, at a time
-local function gcra(state, cost, overrun, rate, window, burst, counts_to)
+local function gcra(state, cost, overrun, rate, window, burst, _, charged_at)
   local owed, at = 0, now
   if state then
     local before, since = unpack('<dd', state)
@@ -24,7 +24,7 @@ local function gcra(state, cost, overrun, rate, window, burst, counts_to)
     return rate == 0 and behind or behind + ceil_div(debt - (burst - needed) * window, rate)
   end
   if cost < 0 then
-    local kept = owed - unpaid(capped(-cost * window), rate, at, counts_to)
+    local kept = owed - unpaid(capped(-cost * window), rate, at, charged_at)
     kept = kept < 0 and 0 or kept
     return kept ~= owed and pack('<dd', kept, at) or state, true, remaining(kept), reset(kept), 0
   end

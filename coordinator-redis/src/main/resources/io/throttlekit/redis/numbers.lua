@@ -16,7 +16,8 @@
 --   0  one charge                         -> the decision
 --   1  lease: a charge of a fixed window  -> d units granted, d end of the window, d now,
 --                                            d units still left
---   2  undo: a charge that was counted, d time to which it counts -> the decision of its refund
+--   2  undo: a charge that was counted, d when, d time to which it counts
+--                                         -> the decision of its refund
 --   3  reset: H counter                   -> nothing
 --   4  B whether the request was refused elsewhere already, H claims, each B role, H charges, and
 --      its charges                          -> B admitted, the decisions, d now
@@ -73,24 +74,20 @@ local function needed_of(cost, overrun)
   return cost == 0 and overrun ~= COUNT and 1 or cost
 end
 
--- What there is to give back, at a time, of a charge that would have been paid off at counts_to
--- together with all that was owed before it, where each ms pays rate: no more than is left of that
--- sum. Had there been no charge, time would have paid what was owed before it and then nothing; so
--- what it has paid beyond that it paid of the charge, and to give that back too would take it from
--- what others have been charged since. (Only if what was owed before is itself given back meanwhile
--- does time pay the charge sooner than is known here: by at most what it pays between the two.)
-local function unpaid(units, rate, at, counts_to)
-  if not counts_to then
+-- What there is to give back, at a time, of a charge that was made at charged_at, where each ms pays
+-- rate: no more than time cannot have paid of it. Had there been no charge, time might have paid what
+-- others owed instead, or nothing; so what it has paid since stays, until time has paid that too.
+local function unpaid(units, rate, at, charged_at)
+  if not charged_at then
     return units
   end
-  local left = capped((counts_to - at - 1) * rate) + 1 -- so less than what a ms pays may stay
-  left = left > 0 and left or 0
-  return left < units and left or units
+  local left = units - capped((at - charged_at) * rate)
+  return left > 0 and left or 0
 end
 
 -- Each algorithm takes a state (false when unused), a cost (below 0 to give back), its limits and,
--- to undo a charge, the time to which that counts (the reset after it); and returns the next state,
--- whether it admits, what remains, and ms to the reset and next try.
+-- to undo a charge, the time to which that counts (the reset after it) and when it was made; and
+-- returns the next state, whether it admits, what remains, and ms to the reset and next try.
 --
 -- A refund as such takes from the newest units; to undo a charge takes only from what was counted
 -- at its time, and nothing when that no longer counts: others have been charged for the rest.

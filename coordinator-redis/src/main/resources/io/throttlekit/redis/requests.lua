@@ -25,9 +25,10 @@ while position <= #requests do
       end
       answer = pack('<dddd', granted, now + reset, now, admitted and left or 0)
     else
-      local counts_to
-      counts_to, position = unpack('<d', requests, position)
-      answer = packed(charge(flags, counter, -cost, limit, window, extra, counts_to))
+      local charged_at, counts_to
+      charged_at, counts_to, position = unpack('<dd', requests, position)
+      answer =
+        packed(charge(flags, counter, -cost, limit, window, extra, counts_to, charged_at))
     end
   end
   if answer then

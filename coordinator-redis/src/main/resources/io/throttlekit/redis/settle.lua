@@ -40,11 +40,11 @@ local function denied_for(algorithm, window)
 end
 
 -- Applies a charge to its counter's draft.
-local function charge(flags, counter, cost, limit, window, extra, counts_to)
+local function charge(flags, counter, cost, limit, window, extra, counts_to, charged_at)
   local algorithm, overrun = floor(flags / 16), flags % 4
   local state = state_of(counter)
   local next_state, admitted, remaining, reset, retry =
-    algorithms[algorithm](state, cost, overrun, limit, window, extra, counts_to)
+    algorithms[algorithm](state, cost, overrun, limit, window, extra, counts_to, charged_at)
   local wait = flags % 16 >= 8 and cost >= 0 and denied_for(algorithm, window) or 0
   if wait > 0 then
     if overrun == REFUSE then

@@ -1,5 +1,5 @@
 -- State: tokens times window, at a time
-local function token_bucket(state, cost, overrun, refill, window, capacity, counts_to)
+local function token_bucket(state, cost, overrun, refill, window, capacity, _, charged_at)
   local full = capacity * window
   local level, at = full, now
   if state then
@@ -26,7 +26,7 @@ local function token_bucket(state, cost, overrun, refill, window, capacity, coun
     return needed > capacity and NEVER or behind + ceil_div_gap(needed * window, tokens, refill)
   end
   if cost < 0 then
-    local kept = level + unpaid(capped(-cost * window), refill, at, counts_to)
+    local kept = level + unpaid(capped(-cost * window), refill, at, charged_at)
     kept = kept > full and full or kept
     return kept ~= level and pack('<dd', kept, at) or state, true, remaining(kept), reset(kept), 0
   end

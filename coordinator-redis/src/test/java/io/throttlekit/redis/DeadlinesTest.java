@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
 import io.throttlekit.ManualTime;
+import io.throttlekit.redis.RedisListener.Failure;
 import io.throttlekit.store.StoreException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,7 +20,8 @@ class DeadlinesTest {
   private final EventLoop loop = new DefaultEventLoop();
   private final ManualTime time = new ManualTime(0);
   private final List<Integer> expired = new ArrayList<>();
-  private final Deadlines deadlines = new Deadlines(loop, time, expired::add);
+  private final Deadlines deadlines =
+      new Deadlines(loop, time, 5, Failure.DEADLINE, (calls, _, _) -> expired.add(calls));
 
   @AfterEach
   void stop() {
@@ -47,7 +49,7 @@ class DeadlinesTest {
   }
 
   @Test
-  void aCallThatIsLateFailsAndNamesTheSetting() throws Exception {
+  void aCallThatIsLateFailsAndSaysHowLongItHad() throws Exception {
     Call<Boolean> late = call(0);
     loop.submit(() -> deadlines.add(late)).get();
     assertThat(late.answer)
@@ -55,7 +57,7 @@ class DeadlinesTest {
         .withThrowableThat()
         .havingCause()
         .isInstanceOf(StoreException.class)
-        .withMessageContaining("store.deadline");
+        .withMessageContaining("within 5 ms");
   }
 
   private Call<Boolean> call() {

@@ -37,8 +37,8 @@ class LaneTest {
         new Lane(
             loop,
             shared(),
-            (onLoop, connected) -> {
-              FakeLink link = new FakeLink(onLoop, connected);
+            (onLoop, listener) -> {
+              FakeLink link = new FakeLink(onLoop, listener);
               links.add(link);
               return link;
             });
@@ -60,16 +60,16 @@ class LaneTest {
 
   /** Tells of a connection when it is opened. */
   private static final class FakeLink implements Link {
-    private final Runnable connected;
+    private final Link.Listener listener;
     private boolean used;
 
-    FakeLink(EventLoop loop, Runnable connected) {
-      this.connected = connected;
+    FakeLink(EventLoop loop, Link.Listener listener) {
+      this.listener = listener;
     }
 
     @Override
     public void open() {
-      connected.run();
+      listener.connected();
     }
 
     @Override

@@ -122,7 +122,7 @@ class RedisFaultsTest {
     RedisCounterStore direct = open(Stores.patient(redis.url()));
     proxy.delayReplies(200);
     CompletionStage<Grant> late = store.lease(lease("l", 3));
-    assertThat(failure(ask(store, "a", 2))).hasMessageContaining("in time");
+    assertThat(failure(ask(store, "a", 2))).hasMessageContaining("within 20 ms");
     assertThat(answer(late).units()).isEqualTo(3);
     await("counted", () -> left(direct, "a") == 3);
     assertThat(heard.failures).contains(Failure.DEADLINE);

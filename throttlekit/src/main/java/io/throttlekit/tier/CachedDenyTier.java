@@ -39,6 +39,11 @@ final class CachedDenyTier {
     denials = Caffeine.newBuilder().maximumSize(most).executor(Runnable::run).build();
   }
 
+  /** Forgets every refusal. */
+  void clear() {
+    denials.invalidateAll();
+  }
+
   /** The refusal of {@code charge} that stands; null when the store is to be asked. */
   @Nullable Decision refusal(Charge charge, long nowNanos) {
     Denial denial = denials.getIfPresent(charge.key());

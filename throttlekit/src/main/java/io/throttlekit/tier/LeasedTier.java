@@ -129,6 +129,11 @@ final class LeasedTier implements AutoCloseable {
     }
   }
 
+  /** Forgets that units of any counter are used up. */
+  void reopenAll() {
+    cells.asMap().values().forEach(LeaseCell::reopen);
+  }
+
   /** How many counters have a cell. */
   long size() {
     return cells.estimatedSize();

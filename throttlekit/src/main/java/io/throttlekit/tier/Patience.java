@@ -1,10 +1,12 @@
 package io.throttlekit.tier;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.StoreException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Queue;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Ends the waiting of requests that have waited for leases long enough.
@@ -50,6 +52,12 @@ final class Patience {
       waiting.add(new Waiting(request, now + Math.clamp(atMostNanos, 0, patienceNanos)));
     }
     scheduleNext(now);
+  }
+
+  /** What is said of a request whose lease did not come in time. */
+  StoreException atItsEnd() {
+    long most = TimeUnit.NANOSECONDS.toMillis(patienceNanos);
+    return new StoreException("the store granted no lease within " + most + " ms", null);
   }
 
   /** How many requests are kept here. */

@@ -21,8 +21,6 @@ import org.jspecify.annotations.Nullable;
  * the waiting.
  */
 final class TieredRequest implements LeaseWaiter {
-  private static final String NO_LEASE = "the store did not grant a lease in time";
-
   /** What a caller is told to wait that is refused for an outage. */
   private static final long RETRY_MILLIS = 1_000;
 
@@ -221,7 +219,7 @@ final class TieredRequest implements LeaseWaiter {
     long asked = tiers.time.monotonicNanos();
     if (leasesFail) {
       StoreException why = leaseFailure;
-      told(question, null, why != null ? why : new StoreException(NO_LEASE, null), 0);
+      told(question, null, why != null ? why : tiers.patience.atItsEnd(), 0);
       return;
     }
     tiers

@@ -103,6 +103,15 @@ public final class Tiers implements AutoCloseable {
     return decision;
   }
 
+  /**
+   * Forgets what the store has refused: it has lost its counters, and may decide otherwise now.
+   * What is leased stays, for it was granted.
+   */
+  public void forgetRefusals() {
+    denials.clear();
+    leases.reopenAll();
+  }
+
   /** How many counters have units leased here. */
   public long cells() {
     return leases.size();

@@ -279,6 +279,19 @@ class TiersTest {
   }
 
   @Test
+  void whereTheStoreHasLostItsCountersItIsAskedAgain() {
+    assertThat(node.admitted(3, cached("a", two, 1))).isEqualTo(2);
+    assertThat(node.admitted(20, leased(ten, 10, 1))).isEqualTo(10);
+    counters.reset(Node.key("a"), two);
+    counters.reset(Node.key("user"), ten);
+    assertThat(node.ask(cached("a", two, 1)).decidedBy()).isEqualTo(DecidedBy.CACHED_DENIAL);
+    assertThat(node.ask(leased(ten, 10, 1)).decidedBy()).isEqualTo(DecidedBy.LEASE);
+    node.tiers.forgetRefusals();
+    assertThat(node.admitted(3, cached("a", two, 1))).isEqualTo(2);
+    assertThat(node.admitted(20, leased(ten, 10, 1))).isEqualTo(10);
+  }
+
+  @Test
   void whatIsLeasedIsSpentThroughAnOutage() {
     assertThat(node.ask(leased(ten, 10, 1)).admitted()).isTrue();
     store.fail(true);

@@ -62,11 +62,10 @@ public final class PolicyAdmission implements Admission {
       int count = request.descriptors().size();
       return told(request, new Answer(true, Collections.nCopies(count, Verdict.UNTOUCHED)));
     }
-    @Nullable Rule[] rules = rulesOf(request, domain);
-    Answer answer = rules.length == 1 ? decideOne(request, rules[0]) : null;
-    if (answer == null) {
-      answer = decideMany(request, rules, later);
-    }
+    Answer answer =
+        request.descriptors().size() == 1
+            ? decideOne(request, domain, later)
+            : decideMany(request, rulesOf(request, domain), later);
     return answer == null ? null : told(request, answer);
   }
 
@@ -100,8 +99,14 @@ public final class PolicyAdmission implements Admission {
     return new Charge(key, limit.algorithm(), cost, overrun);
   }
 
+  private @Nullable Answer decideOne(RateLimitRequest request, DomainPolicies domain, Later later) {
+    Rule rule = ruleFor(domain, request.descriptors().getFirst());
+    Answer atOnce = decideAtOnce(request, rule);
+    return atOnce != null ? atOnce : decideMany(request, new @Nullable Rule[] {rule}, later);
+  }
+
   /** The way of nearly every request: one charge, no lists of claims; null when that is not all. */
-  private @Nullable Answer decideOne(RateLimitRequest request, @Nullable Rule rule) {
+  private @Nullable Answer decideAtOnce(RateLimitRequest request, @Nullable Rule rule) {
     if (rule == null) {
       return UNTOUCHED;
     }
@@ -109,11 +114,11 @@ public final class PolicyAdmission implements Admission {
       return new Answer(true, List.of(Verdict.unlimited(rule)));
     }
     return rule.limits().size() == 1 && counters.mayKnow(rule)
-        ? decideOne(request, rule, rule.limits().getFirst())
+        ? decideAtOnce(request, rule, rule.limits().getFirst())
         : null;
   }
 
-  private @Nullable Answer decideOne(RateLimitRequest request, Rule rule, Limit limit) {
+  private @Nullable Answer decideAtOnce(RateLimitRequest request, Rule rule, Limit limit) {
     Descriptor descriptor = request.descriptors().getFirst();
     String[] entries = descriptor.entries();
     long cost = request.costOf(descriptor);

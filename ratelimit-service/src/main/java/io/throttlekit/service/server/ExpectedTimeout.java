@@ -1,10 +1,13 @@
 package io.throttlekit.service.server;
 
+import io.grpc.Deadline;
 import io.grpc.Metadata;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** How long Envoy waits for an answer, as it says with each call. */
+/**
+ * How long a caller waits for an answer, as it says with each call: Envoy in a header of its own.
+ */
 final class ExpectedTimeout {
   private static final Metadata.Key<String> HEADER =
       Metadata.Key.of("x-envoy-expected-rq-timeout-ms", Metadata.ASCII_STRING_MARSHALLER);
@@ -20,10 +23,15 @@ final class ExpectedTimeout {
    * The ns that a decision may wait for something: three quarters of the timeout, because the
    * question has taken some of it already and the answer has to get back; {@link Long#MAX_VALUE}
    * where no timeout is said.
+   *
+   * @param deadline of the call in gRPC's own terms
    */
-  static long patienceNanos(Metadata headers) {
+  static long patienceNanos(Metadata headers, @Nullable Deadline deadline) {
     long millis = millis(headers.get(HEADER));
-    return millis == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(millis) / 4 * 3;
+    long byHeader = millis == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(millis);
+    long byGrpc = deadline == null ? Long.MAX_VALUE : deadline.timeRemaining(TimeUnit.NANOSECONDS);
+    long least = Math.min(byHeader, byGrpc);
+    return least == Long.MAX_VALUE ? least : Math.max(0, least / 4 * 3);
   }
 
   /** 0 for what is no timeout. */

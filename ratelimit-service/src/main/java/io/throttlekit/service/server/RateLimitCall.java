@@ -1,5 +1,6 @@
 package io.throttlekit.service.server;
 
+import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
@@ -117,7 +118,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   @Override
   public long patienceNanos() {
-    return ExpectedTimeout.patienceNanos(headers);
+    return ExpectedTimeout.patienceNanos(headers, Context.current().getDeadline());
   }
 
   private void decide(byte[] complete) {

@@ -42,7 +42,6 @@ public final class SharedStore implements AutoCloseable {
   private static final CounterKey NOBODY = CounterKey.of("start");
 
   private final TimeSource time;
-  private final EventLoopGroup loops;
   private final long deadlineNanos;
   private final long leaseDeadlineNanos;
   private final RedisCounterStore redis;
@@ -63,7 +62,6 @@ public final class SharedStore implements AutoCloseable {
       TimeSource time,
       Consumer<Boolean> reachable) {
     this.time = time;
-    this.loops = loops;
     this.deadlineNanos = config.deadlines().call().toNanos();
     this.leaseDeadlineNanos = config.deadlines().lease().toNanos();
     this.state = new StoreState(config.address().toString(), new StoreMetrics(meter), reachable);
@@ -80,6 +78,7 @@ public final class SharedStore implements AutoCloseable {
             },
             tierSettings,
             new TierMetrics(meter));
+    state.whenDataIsLost(tiers::forgetRefusals);
   }
 
   /**
@@ -110,10 +109,23 @@ public final class SharedStore implements AutoCloseable {
         return false;
       } catch (ExecutionException e) {
         fast = 0; // beyond the deadline, or not there, which is said at once
-        loops.schedule(() -> {}, PAUSE_MILLIS, TimeUnit.MILLISECONDS).await();
+        if (endsWithin(PAUSE_MILLIS)) {
+          return false;
+        }
       }
     }
     return true;
+  }
+
+  private boolean endsWithin(long millis) throws InterruptedException {
+    try {
+      redis.ended().toCompletableFuture().get(millis, TimeUnit.MILLISECONDS);
+      return true;
+    } catch (TimeoutException e) {
+      return false;
+    } catch (ExecutionException impossible) { // it ends in one way only
+      throw new IllegalStateException(impossible);
+    }
   }
 
   /** What requests are decided by. */

@@ -17,8 +17,9 @@ final class StoreState implements RedisListener {
   private static final int MOST_REASONS = 10;
 
   /** To those who know the delays of their network, and not the name of the setting. */
-  private static final String PATIENCE =
-      "; if it is only slow, raise store.deadline (THROTTLEKIT_STORE_DEADLINE)";
+  private static final String PATIENCE = "; if it is only slow, raise store.deadline";
+
+  private static final String LEASE_PATIENCE = "; if it is only slow, raise store.lease_deadline";
 
   private final String address;
   private final StoreMetrics metrics;
@@ -28,10 +29,20 @@ final class StoreState implements RedisListener {
   /** Reasons of this outage that the log has. */
   private final Set<String> logged = ConcurrentHashMap.newKeySet();
 
+  /** Of this time without a connection, in the log. */
+  private final Set<String> reasonsNotToConnect = ConcurrentHashMap.newKeySet();
+
+  /** Why there is no connection; empty where there is one. */
+  private volatile String notConnected = "";
+
+  /** Whether the log has to say that it is good again, or good for the first time. */
+  private volatile boolean complained = true;
+
   private volatile boolean answers;
   private volatile boolean leftAlone;
   private volatile String lastFailure = "";
   private volatile long lastLossMillis;
+  private volatile Runnable whenLost = () -> {};
 
   /**
    * Begins as a store that has not answered yet.
@@ -46,17 +57,26 @@ final class StoreState implements RedisListener {
     reachable.accept(false);
   }
 
+  /** Has {@code forget} run whenever the store has lost its counters. */
+  void whenDataIsLost(Runnable forget) {
+    whenLost = forget;
+  }
+
   /** One line for people. */
   String inWords() {
     String state =
-        leftAlone
-            ? "does not answer: " + lastFailure
-            : answers ? "answers" : "has not answered yet";
+        leftAlone ? "does not answer: " + lastFailure : answers ? "answers" : notAnswering();
     String lost =
         losses.get() == 0
             ? ""
             : ", lost its data " + losses + "×, last at " + Instant.ofEpochMilli(lastLossMillis);
     return address + " " + state + lost;
+  }
+
+  private String notAnswering() {
+    return notConnected.isEmpty()
+        ? "has not answered yet"
+        : "cannot be connected to: " + notConnected;
   }
 
   @Override
@@ -71,20 +91,47 @@ final class StoreState implements RedisListener {
     answers = true;
     metrics.up(true);
     reachable.accept(true);
-    LOG.info("the store {} answers", address);
+    if (complained) {
+      complained = false;
+      LOG.info("the store {} answers", address);
+    }
+  }
+
+  @Override
+  public void connected() {
+    notConnected = "";
+    reasonsNotToConnect.clear();
+  }
+
+  @Override
+  public void notConnected(String whyInWords) {
+    notConnected = whyInWords;
+    answers = false;
+    metrics.up(false);
+    reachable.accept(false);
+    if (reasonsNotToConnect.size() < MOST_REASONS && reasonsNotToConnect.add(whyInWords)) {
+      complained = true;
+      LOG.warn(
+          "no connection to the store {}; on_outage of each rule decides: {}", address, whyInWords);
+    }
   }
 
   @Override
   public void failed(int requests, Failure why, String inWords) {
     NoAnswer reason =
         switch (why) {
-          case DEADLINE -> NoAnswer.TIMEOUT;
+          case DEADLINE, LEASE_DEADLINE -> NoAnswer.TIMEOUT;
           case CONNECTION, ERROR -> NoAnswer.ERROR;
           case OPEN -> NoAnswer.BREAKER_OPEN;
         };
     metrics.failed(reason, requests);
     if (why != Failure.OPEN) {
-      String cause = why == Failure.DEADLINE ? inWords + PATIENCE : inWords;
+      String cause =
+          switch (why) {
+            case DEADLINE -> inWords + PATIENCE;
+            case LEASE_DEADLINE -> inWords + LEASE_PATIENCE;
+            default -> inWords;
+          };
       lastFailure = cause;
       if (leftAlone && logged.size() < MOST_REASONS && logged.add(cause)) {
         LOG.warn("the store {} does not answer: {}", address, cause);
@@ -103,6 +150,7 @@ final class StoreState implements RedisListener {
   public void down() {
     answers = false;
     leftAlone = true;
+    complained = true;
     metrics.breakerOpen(true);
     metrics.up(false);
     reachable.accept(false);
@@ -118,5 +166,6 @@ final class StoreState implements RedisListener {
     losses.incrementAndGet();
     metrics.lostData();
     LOG.warn("the store {} has lost its counters; on_data_loss of each rule decides", address);
+    whenLost.run();
   }
 }

@@ -2,6 +2,7 @@ package io.throttlekit.service.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.grpc.Deadline;
 import io.grpc.Metadata;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -26,12 +27,30 @@ class ExpectedTimeoutTest {
 
   @Test
   void whereNoTimeoutIsSaidNothingIsLimited() {
-    assertThat(ExpectedTimeout.patienceNanos(new Metadata())).isEqualTo(Long.MAX_VALUE);
+    assertThat(ExpectedTimeout.patienceNanos(new Metadata(), null)).isEqualTo(Long.MAX_VALUE);
+  }
+
+  @Test
+  void theDeadlineOfTheCallCountsWhereItIsNearer() {
+    Metadata headers = new Metadata();
+    headers.put(Metadata.Key.of(HEADER, Metadata.ASCII_STRING_MARSHALLER), "20");
+    Deadline.Ticker stopped =
+        new Deadline.Ticker() {
+          @Override
+          public long nanoTime() {
+            return 0;
+          }
+        };
+    Deadline eight = Deadline.after(8, TimeUnit.MILLISECONDS, stopped);
+    Deadline over = Deadline.after(-8, TimeUnit.MILLISECONDS, stopped);
+    assertThat(ExpectedTimeout.patienceNanos(headers, eight)).isEqualTo(6_000_000);
+    assertThat(ExpectedTimeout.patienceNanos(new Metadata(), eight)).isEqualTo(6_000_000);
+    assertThat(ExpectedTimeout.patienceNanos(headers, over)).isZero();
   }
 
   private static long patience(String text) {
     Metadata headers = new Metadata();
     headers.put(Metadata.Key.of(HEADER, Metadata.ASCII_STRING_MARSHALLER), text);
-    return ExpectedTimeout.patienceNanos(headers);
+    return ExpectedTimeout.patienceNanos(headers, null);
   }
 }

@@ -1,23 +1,36 @@
 package io.throttlekit.service.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.nio.NioIoHandler;
+import io.throttlekit.Charge;
+import io.throttlekit.Claim;
+import io.throttlekit.CounterKey;
+import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
+import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.redis.RealRedis;
 import io.throttlekit.redis.RedisProcess;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.telemetry.Telemetry;
+import io.throttlekit.store.StoreException;
+import io.throttlekit.tier.Outage;
+import io.throttlekit.tier.Tier;
+import io.throttlekit.tier.TieredClaim;
+import io.throttlekit.tier.TieredOutcome;
+import io.throttlekit.tier.Tiers;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -27,6 +40,7 @@ import org.junit.jupiter.api.Timeout;
 @RealRedis
 @Timeout(60)
 class SharedStoreTest {
+  private static final long HOUR = 3_600_000;
   private static final Duration PATIENT = Duration.ofSeconds(1); // longer than a busy machine takes
 
   private final EventLoopGroup loops =
@@ -73,6 +87,20 @@ class SharedStoreTest {
   }
 
   @Test
+  void aStoreThatComesBackEmptyIsNoticedBeforeAnybodyAsks() throws Exception {
+    try (SharedStore store = store()) {
+      while (!store.awaitAnswers()) {
+        // a busy machine takes longer for its first answers
+      }
+      assertThat(admitted(store, 3)).as("and then a refusal is remembered").isEqualTo(2);
+      redis.kill();
+      redis.restart();
+      await().until(() -> store.inWords().contains("lost its data 1×"));
+      await().until(() -> admitted(store, 1) == 1);
+    }
+  }
+
+  @Test
   void asksAStoreThatRefusesAtOnceOnlyNowAndThen() throws Exception {
     try (SharedStore store = store()) {
       while (!store.awaitAnswers()) {
@@ -110,5 +138,31 @@ class SharedStoreTest {
             base.localShare(),
             base.cachedDenyDefault());
     return new SharedStore(config, loops, telemetry.meter(), TimeSource.system(), reachable::add);
+  }
+
+  private static int admitted(SharedStore store, int requests) {
+    Charge charge = new Charge(CounterKey.of("a"), new FixedWindow(2, HOUR), 1, Overrun.REFUSE);
+    TieredClaim claim =
+        new TieredClaim(
+            new Claim(Claim.Role.ENFORCED, List.of(charge)), new Tier.CachedDeny(), Outage.DENY);
+    int admitted = 0;
+    for (int i = 0; i < requests; i++) {
+      CompletableFuture<TieredOutcome> later = new CompletableFuture<>();
+      TieredOutcome now = store.tiers().acquire(List.of(claim), new Waiting(later));
+      admitted += (now != null ? now : later.join()).admitted() ? 1 : 0;
+    }
+    return admitted;
+  }
+
+  private record Waiting(CompletableFuture<TieredOutcome> future) implements Tiers.Later {
+    @Override
+    public void decided(TieredOutcome outcome) {
+      future.complete(outcome);
+    }
+
+    @Override
+    public void failed(StoreException cause) {
+      future.completeExceptionally(cause);
+    }
   }
 }

@@ -3,6 +3,7 @@ package io.throttlekit.service.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.redis.RedisListener.Failure;
+import io.throttlekit.service.Logged;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.Telemetry;
@@ -42,6 +43,46 @@ class StoreStateTest {
   }
 
   @Test
+  void aStoreThatCannotBeConnectedToIsDownAndSaysWhy() {
+    state.notConnected("connection refused");
+    assertThat(state.inWords()).isEqualTo("redis://a cannot be connected to: connection refused");
+    state.connected();
+    state.roundTrip(1, 1_000);
+    assertThat(state.inWords()).isEqualTo("redis://a answers");
+    state.notConnected("unknown host");
+    assertThat(state.inWords()).isEqualTo("redis://a cannot be connected to: unknown host");
+    assertThat(reachable).containsExactly(false, false, true, false);
+  }
+
+  @Test
+  void whyThereIsNoConnectionIsLoggedOnceUntilThereIsOne() {
+    try (Logged log = Logged.by(StoreState.class)) {
+      for (int i = 0; i < 3; i++) {
+        state.notConnected("refused");
+      }
+      state.connected();
+      state.roundTrip(1, 1_000);
+      state.roundTrip(1, 1_000);
+      state.notConnected("refused");
+      assertThat(log.lines())
+          .containsExactly(
+              "WARNING no connection to the store redis://a; on_outage of each rule decides:"
+                  + " refused",
+              "INFO the store redis://a answers",
+              "WARNING no connection to the store redis://a; on_outage of each rule decides:"
+                  + " refused");
+    }
+  }
+
+  @Test
+  void whatWasRefusedIsForgottenWithTheCounters() {
+    List<String> forgotten = new ArrayList<>();
+    state.whenDataIsLost(() -> forgotten.add("all"));
+    state.dataLost(0);
+    assertThat(forgotten).containsExactly("all");
+  }
+
+  @Test
   void anAnswerThatCameTooLateIsNoSignThatTheStoreCanBeUsed() {
     state.roundTrip(1, 1_000);
     state.failed(1, Failure.DEADLINE, "no answer in time");
@@ -49,8 +90,8 @@ class StoreStateTest {
     state.roundTrip(1, 1_000_000_000);
     assertThat(state.inWords())
         .isEqualTo(
-            "redis://a does not answer: no answer in time; if it is only slow, raise store.deadline"
-                + " (THROTTLEKIT_STORE_DEADLINE)");
+            "redis://a does not answer: no answer in time; if it is only slow, raise"
+                + " store.deadline");
     state.up();
     assertThat(state.inWords()).isEqualTo("redis://a answers");
     assertThat(reachable).containsExactly(false, true, false, true);
