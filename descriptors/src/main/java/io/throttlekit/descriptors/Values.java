@@ -122,11 +122,11 @@ final class Values {
     }
     if (field.value() instanceof YamlNode.Scalar scalar && scalar.kind() != ScalarKind.FLOAT) {
       String near = Wording.meant(text, offered);
-      String list = "allowed: " + String.join(", ", offered);
+      String list = String.join(", ", offered);
       problems.error(
           scalar.location(),
           Wording.quote(text) + " is not a value of " + Wording.quote(field.name()),
-          near == null ? list : "did you mean " + near + "? " + list);
+          near == null ? "allowed: " + list : "did you mean " + near + "? One of: " + list);
     }
     return null;
   }

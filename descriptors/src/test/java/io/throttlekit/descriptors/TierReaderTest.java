@@ -182,7 +182,7 @@ class TierReaderTest {
     assertThat(problems(policy(fields)))
         .singleElement()
         .asString()
-        .contains("(did you mean " + meant + "? allowed: ");
+        .contains("(did you mean " + meant + "? One of: ");
   }
 
   @Test

@@ -17,6 +17,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Four processes, one Redis, one limit; offered three times the limit, unevenly. */
 @RealRedis
@@ -73,9 +75,10 @@ class FleetTest {
     }
   }
 
-  @Test
-  void aStrictFleetAdmitsExactlyTheLimitToo() throws Exception {
-    startNodes("tier: cached_deny");
+  @ParameterizedTest
+  @ValueSource(strings = {"strict", "cached_deny"})
+  void aFleetThatLeasesNothingAdmitsExactlyTheLimitToo(String tier) throws Exception {
+    startNodes("tier: " + tier);
     try (Offered offered = new Offered(ports(), WINDOW_MILLIS)) {
       offered.run(SKEWED, Duration.ofMillis(4 * WINDOW_MILLIS), () -> {});
       assertThat(offered.failed()).isZero();
