@@ -8,7 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,7 +24,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The training before the first start of {@code bin/throttlekit}, on a java that is a script. */
 @Timeout(60)
 class AotTrainingTest {
-  private static final String PREPARING = "throttlekit: preparing a faster start, once per build\n";
+  private static final String PREPARING =
+      "throttlekit: preparing a faster start, once per build, which takes up to a minute\n";
+
+  /** Neither ends by itself nor for a TERM. */
+  private static final String HANGING =
+      "sleep 300 & echo $! >HOME/child; trap '' TERM; echo $$ >HOME/hangs; wait; wait";
+
+  /** Notes that it was asked, and how the service would have its counters. */
+  private static final String ASKED_FOR_SHARED = "echo x >>HOME/asked; echo shared";
+
+  private static final String ASKED_FOR_MEMORY = "echo x >>HOME/asked; echo memory";
 
   @TempDir private Path folder;
   private ProgramHome program = ProgramHome.NONE;
@@ -36,21 +48,32 @@ class AotTrainingTest {
   @ParameterizedTest
   @CsvSource({"TERM, 0", "INT, 0", "HUP, 129"})
   void aStopDuringItEndsEverythingAndLeavesNothing(String signal, int code) throws Exception {
-    program.java(
-        "sleep 300 & echo $! >HOME/child; echo $$ >HOME/trained; trap '' TERM; wait; wait");
+    program.java(HANGING);
+    stopsAtOnce(signal, code);
+    assertThat(program.temporary()).isEmptyDirectory();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"TERM, 0", "INT, 0", "HUP, 129"})
+  void aStopWhileTheServiceIsAskedEndsThatToo(String signal, int code) throws Exception {
+    program.java(training("200000"), HANGING);
+    stopsAtOnce(signal, code);
+    assertThat(program.temporary()).isEmptyDirectory();
+  }
+
+  private void stopsAtOnce(String signal, int code) throws Exception {
     Process serve = program.start("serve");
-    await().until(() -> Files.exists(program.home().resolve("trained")));
+    await().until(() -> Files.exists(program.home().resolve("hangs")));
 
     send(signal, serve.pid());
     assertThat(serve.waitFor(20, TimeUnit.SECONDS)).isTrue();
 
     assertThat(serve.exitValue()).isEqualTo(code);
-    for (String file : List.of("trained", "child")) {
+    for (String file : List.of("hangs", "child")) {
       long pid = Long.parseLong(Files.readString(program.home().resolve(file)).strip());
       await().atMost(Duration.ofSeconds(10)).until(() -> hasEnded(pid));
     }
-    assertThat(program.temporary()).isEmptyDirectory();
-    assertThat(program.home().resolve(".aot")).isEmptyDirectory();
+    assertThat(caches()).isEmpty();
     assertThat(program.out()).isEmpty();
   }
 
@@ -120,13 +143,9 @@ class AotTrainingTest {
     Files.writeString(file, "# no memory\nstore: {uri: redis://127.0.0.1}\n");
     program.java(training("200000"));
     program.run("serve");
-    program.java(training("200000"), "echo x >>HOME/asked; echo shared".replace("HOME", quoted()));
+    program.java(training("200000"), ASKED_FOR_SHARED);
     for (int start = 0; start < 2; start++) {
-      ProgramHome.Ended ended =
-          program.run(
-              Arrays.stream(("serve " + config).split(" "))
-                  .map(word -> word.replace("FILE", file.toString()))
-                  .toArray(String[]::new));
+      ProgramHome.Ended ended = program.run(words("serve " + config, file));
       assertThat(ended.errors()).isEqualTo(start == 0 ? PREPARING : "");
       assertThat(ended.out()).contains("-XX:AOTCache=" + program.home() + "/.aot/shared-");
     }
@@ -134,11 +153,75 @@ class AotTrainingTest {
     assertThat(caches()).hasSize(2);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "memory, serve --store memory, REDIS_URL=h:1",
+    "memory, serve --store=memory, THROTTLEKIT_STORE_URI=redis://h:1",
+    "memory, serve --config REDIS --store memory, ''",
+    "memory, serve, REDIS_URL=h:1 BACKEND_TYPE=memcache",
+    "memory, serve, REDIS_URL=h:1 THROTTLEKIT_STORE_URI=memory",
+    "memory, serve --config REDIS, THROTTLEKIT_STORE_URI=memory",
+    "memory, serve --policies /etc/redis/p --debug-port=x:1, ''",
+    "memory, serve --policies redis://h:1, ''",
+    "memory, serve --config MEMORY, THROTTLEKIT_CONFIG=REDIS",
+    "shared, serve, REDIS_URL=h:1",
+    "shared, serve --config MEMORY, REDIS_URL=h:1",
+    "shared, serve, REDIS_URL=h:1 BACKEND_TYPE=redis",
+    "shared, serve, THROTTLEKIT_STORE_URI=redis-socket:///run/r",
+    "shared, serve --store redis://h:1, THROTTLEKIT_STORE_URI=memory",
+    "shared, serve --store=REDISS://h:1, ''",
+    "shared, serve, THROTTLEKIT_CONFIG=REDIS",
+    "shared, serve --config REDIS, REDIS_URL=h:1 BACKEND_TYPE=memcache",
+  })
+  void whatSaysWhereCountersAreIsHeardInTheOrderOfTheServiceAndAskedOnce(
+      String kind, String arguments, String variables) throws Exception {
+    Path redis = Files.writeString(folder.resolve("r.yaml"), "store: {uri: redis://h}\n");
+    Path memory = Files.writeString(folder.resolve("m.yaml"), "store: {uri: memory}\n");
+    Map<String, String> environment = new HashMap<>();
+    for (String variable : words(variables, redis)) {
+      String[] parts = variable.split("=", 2);
+      if (parts.length == 2) {
+        environment.put(parts[0], parts[1]);
+      }
+    }
+    program.java(training("200000"), kind.equals("memory") ? ASKED_FOR_MEMORY : ASKED_FOR_SHARED);
+    for (int start = 0; start < 2; start++) {
+      ProgramHome.Ended ended =
+          program.run(environment, words(arguments.replace("MEMORY", memory.toString()), redis));
+      assertThat(ended.out()).contains("-XX:AOTCache=" + program.home() + "/.aot/" + kind + "-");
+    }
+    assertThat(program.home().resolve("asked")).hasContent("x");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--config", "--policies"})
+  void whatCanBeReadOnlyOnceIsLeftToTheService(String option) throws Exception {
+    program.java(
+        training("200000"), "cat \"${*: -2:1}\" >/dev/null; echo x >HOME/asked; echo memory");
+    ProgramHome.Ended ended = program.runWithPipe("store: {uri: redis://h}", "serve", option);
+    assertThat(ended.errors()).isEmpty();
+    assertThat(ended.out()).startsWith("run ").endsWith("\nstore: {uri: redis://h}");
+    assertThat(ended.out()).doesNotContain("AOTCache");
+    assertThat(program.home().resolve("asked")).doesNotExist();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"--config, ''", "--policies=p, /dev/null"})
+  void aConfigurationThatIsNoRegularFileIsLeftToTheService(String argument, String variable)
+      throws Exception {
+    program.java(training("200000"), ASKED_FOR_MEMORY);
+    ProgramHome.Ended ended =
+        program.run(Map.of("THROTTLEKIT_CONFIG", variable), "serve", argument, folder.toString());
+    assertThat(ended.errors()).isEmpty();
+    assertThat(ended.out()).startsWith("run ").doesNotContain("AOTCache");
+    assertThat(program.home().resolve("asked")).doesNotExist();
+  }
+
   @Test
   void whereACacheIsThatSeemsToFitNobodyIsAsked() throws Exception {
     program.java(training("200000"));
     program.run("serve");
-    program.java("exit 1", "echo asked >HOME/asked".replace("HOME", quoted()));
+    program.java("exit 1", ASKED_FOR_MEMORY);
     assertThat(program.run("serve").out()).contains("-XX:AOTCache=");
     assertThat(program.home().resolve("asked")).doesNotExist();
   }
@@ -193,7 +276,10 @@ class AotTrainingTest {
     }
   }
 
-  private String quoted() {
-    return "'" + program.home() + "'";
+  /** With this file for {@code FILE} and {@code REDIS}. */
+  private static String[] words(String text, Path file) {
+    return Arrays.stream(text.split(" "))
+        .map(word -> word.replaceFirst("(?<![A-Z])(FILE|REDIS)(?![A-Z_])", file.toString()))
+        .toArray(String[]::new);
   }
 }

@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * A copy of {@code bin/throttlekit} in a folder of its own, with a JDK of shell scripts.
@@ -16,6 +18,15 @@ record ProgramHome(Path folder) {
   private static final List<String> TOOLS =
       List.of("bash", "dirname", "find", "flock", "grep", "mkdir", "readlink", "rm", "touch");
   static final ProgramHome NONE = new ProgramHome(Path.of(""));
+
+  /** What else than arguments could say where counters are. */
+  private static final List<String> UNSET =
+      List.of(
+          "THROTTLEKIT_JAVA_OPTIONS",
+          "THROTTLEKIT_CONFIG",
+          "THROTTLEKIT_STORE_URI",
+          "REDIS_URL",
+          "BACKEND_TYPE");
 
   record Ended(int code, String out, String errors) {}
 
@@ -48,8 +59,9 @@ record ProgramHome(Path folder) {
   }
 
   /**
-   * A java that trains as it is told, with {@code HOME} for the home, and else shows its options.
-   * The service that it is would have counters in memory.
+   * A java that trains as it is told, with {@code HOME} for the home, and else shows its options
+   * and what it reads, where the last of them is a pipe. The service that it is would have counters
+   * in memory.
    */
   void java(String training) throws IOException {
     java(training, "echo memory");
@@ -65,16 +77,24 @@ record ProgramHome(Path folder) {
         """
         case $* in *--dry-run*)
         """
-            + dryRun
+            + inHome(dryRun)
             + """
              ; exit ;; esac
             cache=
             for option in "$@"; do
               case $option in -XX:AOTCacheOutput=*) cache=${option#*=} ;; esac
             done
-            if [ -z "$cache" ]; then echo "run $*"; exit 0; fi
+            if [ -z "$cache" ]; then
+              echo "run $*"
+              if [ -p "${*: -1}" ]; then cat "${*: -1}"; fi
+              exit 0
+            fi
             """
-            + training.replace("HOME", "'" + home() + "'"));
+            + inHome(training));
+  }
+
+  private String inHome(String script) {
+    return script.replace("HOME", "'" + home() + "'");
   }
 
   /** A Maven of our own. */
@@ -92,16 +112,41 @@ record ProgramHome(Path folder) {
   }
 
   Process start(String... arguments) throws IOException {
+    return start(Map.of(), command(arguments));
+  }
+
+  Ended run(String... arguments) throws IOException, InterruptedException {
+    return run(Map.of(), arguments);
+  }
+
+  Ended run(Map<String, String> environment, String... arguments)
+      throws IOException, InterruptedException {
+    return ended(start(environment, command(arguments)));
+  }
+
+  /** With one more argument, a pipe that says this once. */
+  Ended runWithPipe(String said, String... arguments) throws IOException, InterruptedException {
+    List<String> shell = List.of("bash", "-c", "exec \"$@\" <(printf %s \"$0\")", said);
+    return ended(
+        start(Map.of(), Stream.of(shell, command(arguments)).flatMap(List::stream).toList()));
+  }
+
+  private List<String> command(String... arguments) {
     List<String> command = new ArrayList<>();
     command.add(home().resolve("bin/throttlekit").toString());
     command.addAll(List.of(arguments));
+    return command;
+  }
+
+  private Process start(Map<String, String> environment, List<String> command) throws IOException {
     ProcessBuilder builder =
         new ProcessBuilder(command)
             .redirectOutput(folder.resolve("out").toFile())
             .redirectError(folder.resolve("errors").toFile());
+    builder.environment().keySet().removeAll(UNSET);
+    builder.environment().putAll(environment);
     builder.environment().put("JAVA_HOME", folder.resolve("jdk").toString());
     builder.environment().put("TMPDIR", temporary().toString());
-    builder.environment().remove("THROTTLEKIT_JAVA_OPTIONS");
     Path path = folder.resolve("path");
     if (Files.exists(path.resolve("bash"))) {
       builder.environment().put("PATH", path.toString());
@@ -111,8 +156,8 @@ record ProgramHome(Path folder) {
     return builder.start();
   }
 
-  Ended run(String... arguments) throws IOException, InterruptedException {
-    int code = start(arguments).waitFor();
+  private Ended ended(Process process) throws IOException, InterruptedException {
+    int code = process.waitFor();
     return new Ended(code, out(), Files.readString(folder.resolve("errors")));
   }
 
