@@ -22,12 +22,11 @@ public final class CounterKey implements Comparable<CounterKey> {
   private final long lowHash;
   private final long highHash;
 
-  private CounterKey(String scope, byte[] entries) {
+  private CounterKey(String scope, byte[] entries, long lowHash, long highHash) {
     this.scope = scope;
     this.entries = entries;
-    SipHash.Hash hash = HASH.of(entries);
-    this.lowHash = hash.low();
-    this.highHash = hash.high();
+    this.lowHash = lowHash;
+    this.highHash = highHash;
   }
 
   /**
@@ -37,7 +36,14 @@ public final class CounterKey implements Comparable<CounterKey> {
    * @param entries key, value, key, value …
    */
   public static CounterKey of(String scope, String... entries) {
-    return new CounterKey(scope, EntryBytes.encode(entries));
+    byte[] encoded = EntryBytes.encode(entries);
+    SipHash.Hash hash = HASH.of(encoded);
+    return new CounterKey(scope, encoded, hash.low(), hash.high());
+  }
+
+  /** The same entries in another scope. */
+  public CounterKey inScope(String other) {
+    return new CounterKey(other, entries, lowHash, highHash);
   }
 
   /** Domain, algorithm and window length. */

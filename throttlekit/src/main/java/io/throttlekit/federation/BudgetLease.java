@@ -1,0 +1,23 @@
+package io.throttlekit.federation;
+
+import io.throttlekit.Cost;
+
+/**
+ * A region's wish for units of a budget.
+ *
+ * @param region who wants them
+ * @param windowEndMillis end of the window that they are for, by the coordinator's clock, in ms
+ *     since the epoch: the one that lasts, or the next; {@link #CURRENT} for the one that lasts
+ * @param units how many, from 1
+ */
+public record BudgetLease(Budget budget, String region, long windowEndMillis, long units) {
+  /** The window that lasts when the coordinator is asked. */
+  public static final long CURRENT = 0;
+
+  /** Checks the range. */
+  public BudgetLease {
+    if (units < 1 || units > Cost.MAX) {
+      throw new IllegalArgumentException("units must be from 1 to 2^53-1, was " + units);
+    }
+  }
+}

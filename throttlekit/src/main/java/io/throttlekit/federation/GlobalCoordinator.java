@@ -1,0 +1,38 @@
+package io.throttlekit.federation;
+
+import io.throttlekit.store.Grant;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Where regions lease what they share. It is far away, so a call may take long.
+ *
+ * <p>Windows follow the coordinator's clock and are aligned to the epoch. What it has granted is
+ * spent, for all it knows, until it comes back in the same window; what comes back later is worth
+ * nothing, for the next window has a whole budget of its own.
+ *
+ * <p>Thread-safe. No method blocks. A stage that fails does so with a {@link
+ * io.throttlekit.store.StoreException}, and what was asked may have been counted all the same; or
+ * with a {@link TermsMismatchException}, and nothing was.
+ */
+public interface GlobalCoordinator extends AutoCloseable {
+
+  /**
+   * Grants as much of a lease as is left of its window's budget, which may be nothing. A window
+   * that has ended has nothing left; neither has one that is not next.
+   */
+  CompletionStage<Grant> lease(BudgetLease lease);
+
+  /**
+   * Takes units back while their window lasts, or has not begun, each return once.
+   *
+   * @return whether they can be leased again
+   */
+  CompletionStage<Boolean> reconcile(BudgetReturn units);
+
+  /** Completes with the coordinator's clock, in ms since the epoch, if it answers. */
+  CompletionStage<Long> health();
+
+  /** Takes no more calls, and lets go of connections; calls in progress may fail. */
+  @Override
+  void close();
+}

@@ -1,0 +1,106 @@
+package io.throttlekit.federation;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.TimeSource;
+import io.throttlekit.store.Grant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A coordinator in the memory of one process: what the others are compared with, and enough for
+ * regions that are one process. Answers before its methods return. Thread-safe.
+ */
+public final class InMemoryCoordinator implements GlobalCoordinator {
+  private final TimeSource time;
+  private final Map<CounterKey, Map<String, Agreed>> agreements = new HashMap<>();
+  private final Map<CounterKey, TreeMap<Long, Window>> windows = new HashMap<>();
+
+  /** Its clock, which only moves forward. */
+  private long nowMillis = Long.MIN_VALUE;
+
+  private record Agreed(Terms terms, long untilMillis) {}
+
+  private static final class Window {
+    long leased;
+    final Set<String> returned = new HashSet<>();
+  }
+
+  /** A coordinator whose windows follow the wall clock of {@code time}. */
+  public InMemoryCoordinator(TimeSource time) {
+    this.time = time;
+  }
+
+  @Override
+  public synchronized CompletionStage<Grant> lease(BudgetLease lease) {
+    Budget budget = lease.budget();
+    long length = budget.window().windowMillis();
+    long now = now();
+    long current = now - Math.floorMod(now, length) + length;
+    long wanted =
+        lease.windowEndMillis() == BudgetLease.CURRENT ? current : lease.windowEndMillis();
+    if (wanted != current && wanted != current + length) {
+      return CompletableFuture.completedFuture(new Grant(0, wanted, now, 0));
+    }
+    TermsMismatchException mismatch = agree(budget, lease.region(), now, wanted);
+    if (mismatch != null) {
+      return CompletableFuture.failedFuture(mismatch);
+    }
+    TreeMap<Long, Window> ofBudget = windows.computeIfAbsent(budget.key(), _ -> new TreeMap<>());
+    ofBudget.headMap(now, true).clear();
+    Window window = ofBudget.computeIfAbsent(wanted, _ -> new Window());
+    long left = Math.max(0, budget.window().limit() - window.leased);
+    long units = Math.min(lease.units(), left);
+    window.leased += units;
+    return CompletableFuture.completedFuture(new Grant(units, wanted, now, left - units));
+  }
+
+  /** Holds a region to what the others have said, each of them until its last window ends. */
+  private @Nullable TermsMismatchException agree(
+      Budget budget, String region, long now, long windowEnd) {
+    Map<String, Agreed> agreed = agreements.computeIfAbsent(budget.party(), _ -> new TreeMap<>());
+    agreed.values().removeIf(each -> each.untilMillis() <= now);
+    for (Map.Entry<String, Agreed> other : agreed.entrySet()) {
+      Terms terms = other.getValue().terms();
+      if (!other.getKey().equals(region) && !terms.equals(budget.terms())) {
+        return new TermsMismatchException(
+            region, budget.terms().inWords(), other.getKey(), terms.inWords());
+      }
+    }
+    Agreed before = agreed.get(region);
+    long until = before == null ? windowEnd : Math.max(before.untilMillis(), windowEnd);
+    agreed.put(region, new Agreed(budget.terms(), until));
+    return null;
+  }
+
+  @Override
+  public synchronized CompletionStage<Boolean> reconcile(BudgetReturn units) {
+    TreeMap<Long, Window> ofBudget = windows.get(units.budget().key());
+    Window window = ofBudget == null ? null : ofBudget.get(units.windowEndMillis());
+    if (window == null || units.windowEndMillis() <= now()) {
+      return CompletableFuture.completedFuture(false);
+    }
+    if (window.returned.add(units.region().length() + ":" + units.region() + units.id())) {
+      window.leased = Math.max(0, window.leased - units.units());
+    }
+    return CompletableFuture.completedFuture(true);
+  }
+
+  @Override
+  public synchronized CompletionStage<Long> health() {
+    return CompletableFuture.completedFuture(now());
+  }
+
+  @Override
+  public void close() {}
+
+  private long now() {
+    nowMillis = Math.max(nowMillis, time.wallMillis());
+    return nowMillis;
+  }
+}

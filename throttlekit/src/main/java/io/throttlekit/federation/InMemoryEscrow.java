@@ -1,0 +1,88 @@
+package io.throttlekit.federation;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.TimeSource;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * An escrow in the memory of one process: what the others are compared with. Answers before its
+ * methods return. Thread-safe.
+ */
+public final class InMemoryEscrow implements RegionalEscrow {
+  private final TimeSource time;
+  private final Map<CounterKey, Map<Long, Held>> windows = new HashMap<>();
+
+  /** Of one window. */
+  private static final class Held {
+    final Set<String> refills = new HashSet<>();
+    long units;
+    long beginsMillis = Long.MAX_VALUE;
+    long endsMillis = Long.MIN_VALUE;
+  }
+
+  /** An escrow with the wall clock of {@code time}. */
+  public InMemoryEscrow(TimeSource time) {
+    this.time = time;
+  }
+
+  @Override
+  public synchronized CompletionStage<EscrowGrant> lease(CounterKey key, long units) {
+    long now = time.wallMillis();
+    for (Map.Entry<Long, Held> window : of(key, now).entrySet()) {
+      Held held = window.getValue();
+      if (held.beginsMillis <= now) {
+        long granted = Math.min(units, held.units);
+        held.units -= granted;
+        return CompletableFuture.completedFuture(
+            new EscrowGrant(granted, window.getKey(), held.endsMillis, now, held.units));
+      }
+    }
+    return CompletableFuture.completedFuture(new EscrowGrant(0, 0, 0, now, 0));
+  }
+
+  @Override
+  public synchronized CompletionStage<Boolean> refill(EscrowRefill refill) {
+    long now = time.wallMillis();
+    if (refill.endsMillis() <= now) {
+      return CompletableFuture.completedFuture(false);
+    }
+    Held held = of(refill.key(), now).computeIfAbsent(refill.windowEndMillis(), _ -> new Held());
+    if (held.refills.add(refill.id())) {
+      held.units += refill.units();
+      held.beginsMillis = Math.min(held.beginsMillis, refill.beginsMillis());
+      held.endsMillis = Math.max(held.endsMillis, refill.endsMillis());
+    }
+    return CompletableFuture.completedFuture(true);
+  }
+
+  @Override
+  public synchronized CompletionStage<Long> release(CounterKey key, long windowEndMillis) {
+    Held held = of(key, time.wallMillis()).get(windowEndMillis);
+    long units = held == null ? 0 : held.units;
+    if (held != null) {
+      held.units = 0; // and its refills stay known
+    }
+    return CompletableFuture.completedFuture(units);
+  }
+
+  @Override
+  public CompletionStage<Long> health() {
+    return CompletableFuture.completedFuture(time.wallMillis());
+  }
+
+  @Override
+  public void close() {}
+
+  /** The windows of a counter that have not ended, the one that ends first before the others. */
+  private Map<Long, Held> of(CounterKey key, long now) {
+    Map<Long, Held> ofKey = windows.computeIfAbsent(key, _ -> new TreeMap<>());
+    ofKey.values().removeIf(held -> held.endsMillis <= now);
+    return ofKey;
+  }
+}

@@ -1,0 +1,5 @@
+/** One budget over many regions: leased from a coordinator, spent where the demand is. */
+@NullMarked
+package io.throttlekit.federation;
+
+import org.jspecify.annotations.NullMarked;
