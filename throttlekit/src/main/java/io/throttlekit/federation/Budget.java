@@ -2,6 +2,7 @@ package io.throttlekit.federation;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Terms;
 
 /**
  * So many units of one counter for each window, over all regions.

@@ -10,6 +10,11 @@ import java.util.concurrent.CompletionStage;
  * spent, for all it knows, until it comes back in the same window; what comes back later is worth
  * nothing, for the next window has a whole budget of its own.
  *
+ * <p>A coordinator that has lost its data would grant every budget again. One that can lose them
+ * keeps an epoch beside them, so that a caller who knew another one is told so: what a lease asks
+ * for with {@link io.throttlekit.DataLoss#DENY} is then not granted for windows that had begun, or
+ * could be leased, before the loss.
+ *
  * <p>Thread-safe. No method blocks. A stage that fails does so with a {@link
  * io.throttlekit.store.StoreException}, and what was asked may have been counted all the same; or
  * with a {@link TermsMismatchException}, and nothing was.

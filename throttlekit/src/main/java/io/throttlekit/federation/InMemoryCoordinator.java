@@ -3,6 +3,7 @@ package io.throttlekit.federation;
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.Grant;
+import io.throttlekit.store.Terms;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;

@@ -40,10 +40,11 @@ public final class InMemoryEscrow implements RegionalEscrow {
         long granted = Math.min(units, held.units);
         held.units -= granted;
         return CompletableFuture.completedFuture(
-            new EscrowGrant(granted, window.getKey(), held.endsMillis, now, held.units));
+            new EscrowGrant(
+                granted, window.getKey(), held.beginsMillis, held.endsMillis, now, held.units));
       }
     }
-    return CompletableFuture.completedFuture(new EscrowGrant(0, 0, 0, now, 0));
+    return CompletableFuture.completedFuture(EscrowGrant.nothing(now));
   }
 
   @Override

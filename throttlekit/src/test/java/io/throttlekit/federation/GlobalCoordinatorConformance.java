@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
 import io.throttlekit.ManualTime;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Grant;
+import io.throttlekit.store.Terms;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -226,7 +228,8 @@ public abstract class GlobalCoordinatorConformance {
   }
 
   private Grant leaseOf(Budget budget, String region, long windowEnd, long units) {
-    return join(coordinator.lease(new BudgetLease(budget, region, windowEnd, units)));
+    return join(
+        coordinator.lease(new BudgetLease(budget, region, windowEnd, units, DataLoss.REFILL)));
   }
 
   private boolean reconcile(Budget budget, String region, String id, long end, long units) {

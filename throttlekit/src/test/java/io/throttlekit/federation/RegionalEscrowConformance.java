@@ -32,16 +32,16 @@ public abstract class RegionalEscrowConformance {
 
   @Test
   void anEmptyOneGivesNothing() {
-    assertThat(lease(5)).isEqualTo(new EscrowGrant(0, 0, 0, NOW, 0));
+    assertThat(lease(5)).isEqualTo(EscrowGrant.nothing(NOW));
     assertThat(release(WINDOW_END)).isZero();
   }
 
   @Test
   void givesWhatIsThereUntilItIsEmpty() {
     assertThat(refill("1", NOW, NOW + 6_000, 8)).isTrue();
-    assertThat(lease(5)).isEqualTo(new EscrowGrant(5, WINDOW_END, NOW + 6_000, NOW, 3));
-    assertThat(lease(5)).isEqualTo(new EscrowGrant(3, WINDOW_END, NOW + 6_000, NOW, 0));
-    assertThat(lease(5)).isEqualTo(new EscrowGrant(0, WINDOW_END, NOW + 6_000, NOW, 0));
+    assertThat(lease(5)).isEqualTo(new EscrowGrant(5, WINDOW_END, NOW, NOW + 6_000, NOW, 3));
+    assertThat(lease(5)).isEqualTo(new EscrowGrant(3, WINDOW_END, NOW, NOW + 6_000, NOW, 0));
+    assertThat(lease(5)).isEqualTo(new EscrowGrant(0, WINDOW_END, NOW, NOW + 6_000, NOW, 0));
   }
 
   @Test
@@ -70,21 +70,22 @@ public abstract class RegionalEscrowConformance {
   @Test
   void nothingIsGivenBeforeItBegins() {
     refill(WINDOW_END + 10_000, "1", NOW + 7_000, NOW + 16_000, 8);
-    assertThat(lease(1)).isEqualTo(new EscrowGrant(0, 0, 0, NOW, 0));
+    assertThat(lease(1)).isEqualTo(EscrowGrant.nothing(NOW));
     refill("1", NOW, NOW + 6_000, 3);
     assertThat(lease(5).units()).isEqualTo(3);
     clock.advance(6_500);
     assertThat(lease(5).units()).as("between the two").isZero();
     clock.advance(500);
     assertThat(lease(5))
-        .isEqualTo(new EscrowGrant(5, WINDOW_END + 10_000, NOW + 16_000, NOW + 7_000, 3));
+        .isEqualTo(
+            new EscrowGrant(5, WINDOW_END + 10_000, NOW + 7_000, NOW + 16_000, NOW + 7_000, 3));
   }
 
   @Test
   void theWidestOfSeveralTimesCounts() {
     refill("1", NOW + 500, NOW + 5_000, 2);
     refill("2", NOW, NOW + 4_000, 2);
-    assertThat(lease(1)).isEqualTo(new EscrowGrant(1, WINDOW_END, NOW + 5_000, NOW, 3));
+    assertThat(lease(1)).isEqualTo(new EscrowGrant(1, WINDOW_END, NOW, NOW + 5_000, NOW, 3));
     clock.advance(4_500);
     assertThat(lease(5).units()).isEqualTo(3);
   }

@@ -1,4 +1,4 @@
-package io.throttlekit.federation;
+package io.throttlekit.store;
 
 import io.throttlekit.rate.FixedWindow;
 import java.util.List;
