@@ -11,6 +11,9 @@ public enum DecidedBy {
   /** Units that this process had leased, or its knowledge that there are none left. */
   LEASE,
 
+  /** Units of what all regions share that this process had leased, or knowing that none is left. */
+  GLOBAL_LEASE,
+
   /** A refusal of the store that still stands. */
   CACHED_DENIAL,
 

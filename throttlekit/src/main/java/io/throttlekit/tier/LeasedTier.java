@@ -9,9 +9,6 @@ import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.recent.RecentlyAsked;
-import io.throttlekit.store.CounterStore;
-import io.throttlekit.store.Grant;
-import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreException;
 import java.util.Collections;
 import java.util.Iterator;
@@ -19,9 +16,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Units leased from a store and spent in this process's memory: a Caffeine cache of {@link
- * LeaseCell}s. What a cell still holds when it is pushed out, or when nobody has asked for it for a
- * while, goes back to the store.
+ * Units leased and spent in this process's memory: a Caffeine cache of {@link LeaseCell}s. What a
+ * cell still holds when it is pushed out, or when nobody has asked for it for a while, goes back to
+ * the store.
  *
  * <p>Thread-safe. Nothing here blocks, and a cell is never held while the store is called.
  */
@@ -34,8 +31,12 @@ final class LeasedTier implements AutoCloseable {
 
   private static final int MOST_SWEEPS = 20;
 
-  private final CounterStore store;
+  /** What is further away is seen by a sweep in time, and need not be kept in mind until then. */
+  private static final long LONGEST_TIMER_NANOS = 600_000_000_000L;
+
+  private final LeaseSource source;
   private final TimeSource time;
+  private final Timer timer;
   private final TierListener listener;
   private final Cache<CounterKey, LeaseCell> cells;
   private final RecentlyAsked<LeaseCell> recent = new RecentlyAsked<>();
@@ -46,9 +47,10 @@ final class LeasedTier implements AutoCloseable {
   private final AtomicBoolean closed = new AtomicBoolean();
 
   LeasedTier(
-      CounterStore store, TimeSource time, Timer timer, long maxCells, TierListener listener) {
-    this.store = store;
+      LeaseSource source, TimeSource time, Timer timer, long maxCells, TierListener listener) {
+    this.source = source;
     this.time = time;
+    this.timer = timer;
     this.listener = listener;
     this.cells =
         Caffeine.newBuilder()
@@ -56,7 +58,7 @@ final class LeasedTier implements AutoCloseable {
             .executor(Runnable::run)
             .removalListener(this::removed)
             .build();
-    sweepLater(timer);
+    sweepLater();
   }
 
   /**
@@ -66,7 +68,7 @@ final class LeasedTier implements AutoCloseable {
    *     one that has waited through a reload takes the cell that there is, for those with the new
    *     options and those with the old ones would retire each other's cells and be granted nothing
    */
-  LeaseCell cell(Charge charge, Tier.Leased options, boolean first) {
+  LeaseCell cell(Charge charge, Tier.Leasing options, boolean first) {
     LeaseCell known = recent.find(charge.key());
     if (known == null || known.isRetired()) {
       known = cells.getIfPresent(charge.key());
@@ -74,7 +76,7 @@ final class LeasedTier implements AutoCloseable {
         recent.put(known);
       }
     }
-    if (first && known != null && !known.hasOptions(options)) { // a reload changed the policy
+    if (first && known != null && !known.isOf(options)) { // a reload changed the policy
       cells.asMap().remove(charge.key(), known);
       known = null;
     }
@@ -115,9 +117,16 @@ final class LeasedTier implements AutoCloseable {
   }
 
   /** Gives back what a request took and did not spend. */
-  void putBack(LeaseCell cell, long units, long windowEndMillis) {
+  void putBack(LeaseCell cell, long units, Take taken) {
+    putBack(cell, units, taken.windowEndMillis());
+    if (taken.ofNextToo()) {
+      putBack(cell, units, taken.windowEndMillis() + cell.window().windowMillis());
+    }
+  }
+
+  private void putBack(LeaseCell cell, long units, long windowEndMillis) {
     if (!cell.putBack(units, windowEndMillis)) {
-      giveBack(cell, new Leftover(units, windowEndMillis));
+      giveBack(cell, units, windowEndMillis);
     }
   }
 
@@ -154,6 +163,9 @@ final class LeasedTier implements AutoCloseable {
       LeaseCell cell = unswept.next();
       giveBack(cell, cell.takeIdle(now));
       tellForfeits(cell);
+      if (cell instanceof GlobalCell global && global.isNextDue(now)) {
+        prepare(global);
+      }
     }
   }
 
@@ -165,42 +177,112 @@ final class LeasedTier implements AutoCloseable {
   }
 
   private void ask(LeaseCell cell, long wanted, long askedNanos, DataLoss onDataLoss) {
-    LeaseRequest request = new LeaseRequest(cell.key(), cell.window(), wanted, onDataLoss);
-    store
-        .lease(request)
-        .whenComplete((grant, failure) -> answered(cell, request, grant, failure, askedNanos));
+    LeaseAsk ask =
+        new LeaseAsk(
+            cell.key(),
+            cell.window(),
+            cell.tier(),
+            onDataLoss,
+            cell.windowToLease(),
+            wanted,
+            cell.usable(wanted));
+    source
+        .lease(ask)
+        .whenComplete((leased, failure) -> answered(cell, ask, leased, failure, askedNanos));
   }
 
   private void answered(
       LeaseCell cell,
-      LeaseRequest request,
-      @Nullable Grant grant,
+      LeaseAsk ask,
+      @Nullable LeasedUnits leased,
       @Nullable Throwable failure,
       long askedNanos) {
     Completed completed;
-    if (grant == null) {
+    if (leased == null) {
       listener.leaseFailed();
       completed = cell.fail();
     } else {
-      listener.leased(request.units(), grant.units());
-      completed = cell.complete(request.units(), grant, askedNanos, now());
-      if (completed.unspendable() > 0) {
-        listener.lateGrant(completed.unspendable());
-        giveBack(cell, new Leftover(completed.unspendable(), grant.windowEndMillis()));
-      }
+      listener.leased(ask.units(), leased.units());
+      completed = cell.complete(ask.units(), leased, askedNanos, now());
+      tooLate(cell, completed.unspendable(), leased.windowEndMillis());
+      lookAhead(cell);
     }
     tellForfeits(cell);
+    StoreException why = failure == null ? null : StoreException.of(failure);
     for (LeaseWaiter waiter : completed.waiting()) {
-      waiter.leaseEnded(completed.end(), failure == null ? null : StoreException.of(failure));
+      waiter.leaseEnded(completed.end(), why);
     }
   }
 
+  private void tooLate(LeaseCell cell, long units, long windowEndMillis) {
+    if (units > 0) {
+      listener.lateGrant(units);
+      giveBack(cell, units, windowEndMillis);
+    }
+  }
+
+  /** Has the next window leased before it begins, if somebody asks in this one. */
+  private void lookAhead(LeaseCell cell) {
+    if (cell instanceof GlobalCell global) {
+      long nanos = global.nanosToLook(now());
+      if (nanos > 0 && nanos <= LONGEST_TIMER_NANOS) {
+        timer.runAfter(nanos, () -> prepare(global));
+      }
+    }
+  }
+
+  private void prepare(GlobalCell cell) {
+    long asked = now();
+    long wanted = closed.get() ? 0 : cell.beginNext(asked);
+    if (wanted == 0) {
+      return;
+    }
+    Tier.Global tier = (Tier.Global) cell.tier();
+    listener.refillAhead();
+    LeaseAsk ask =
+        new LeaseAsk(
+            cell.key(),
+            cell.window(),
+            tier,
+            tier.onDataLoss(),
+            cell.nextEndMillis(),
+            wanted,
+            wanted);
+    source.lease(ask).whenComplete((leased, _) -> prepared(cell, ask, leased, asked));
+  }
+
+  private void prepared(
+      GlobalCell cell, LeaseAsk ask, @Nullable LeasedUnits leased, long askedNanos) {
+    if (leased == null) {
+      listener.leaseFailed();
+      cell.failNext();
+    } else {
+      listener.leased(ask.units(), leased.units());
+      long unspendable = cell.completeNext(ask.units(), leased, askedNanos, now());
+      tooLate(cell, unspendable, leased.windowEndMillis());
+      lookAhead(cell);
+    }
+    tellForfeits(cell);
+  }
+
   private void giveBack(LeaseCell cell, Leftover left) {
-    if (left.units() > 0) {
-      listener.gaveBack(left.units());
-      LeaseRequest lease =
-          new LeaseRequest(cell.key(), cell.window(), left.units(), DataLoss.REFILL);
-      var _ = store.giveBack(lease, left.windowEndMillis(), left.units());
+    giveBack(cell, left.units(), left.windowEndMillis());
+    giveBack(cell, left.ofNext(), left.windowEndMillis() + cell.window().windowMillis());
+  }
+
+  private void giveBack(LeaseCell cell, long units, long windowEndMillis) {
+    if (units > 0) {
+      listener.gaveBack(units);
+      LeaseAsk lease =
+          new LeaseAsk(
+              cell.key(),
+              cell.window(),
+              cell.tier(),
+              DataLoss.REFILL,
+              windowEndMillis,
+              units,
+              units);
+      var _ = source.giveBack(lease, windowEndMillis, units);
     }
   }
 
@@ -224,22 +306,25 @@ final class LeasedTier implements AutoCloseable {
     }
   }
 
-  private void sweepLater(Timer timer) {
+  private void sweepLater() {
     long sweeps = Math.clamp(Math.ceilDiv(cells.estimatedSize(), SWEEP_CELLS), 1, MOST_SWEEPS);
     timer.runAfter(
         SWEEP_NANOS / sweeps,
         () -> {
           if (!closed.get()) {
             sweep();
-            sweepLater(timer);
+            sweepLater();
           }
         });
   }
 
-  private LeaseCell newCell(Charge charge, Tier.Leased options) {
+  private LeaseCell newCell(Charge charge, Tier.Leasing tier) {
     FixedWindow window = (FixedWindow) charge.algorithm();
-    LeaseSizer sizer = LeaseSizer.of(options.size(), Math.max(1, window.limit()));
-    return new LeaseCell(charge.key(), window, options, sizer, now());
+    LeaseSizer sizer = LeaseSizer.of(tier.size(), Math.max(1, window.limit()));
+    return switch (tier) {
+      case Tier.Leased leased -> new StoreCell(charge.key(), window, leased, sizer, now());
+      case Tier.Global global -> new GlobalCell(charge.key(), window, global, sizer, now());
+    };
   }
 
   private long now() {

@@ -76,6 +76,10 @@ final class Standing {
     return decisions[index];
   }
 
+  DecidedBy decidedBy(int index) {
+    return decidedBy[index];
+  }
+
   void decide(int index, Decision decision, DecidedBy by) {
     decisions[index] = decision;
     decidedBy[index] = by;
@@ -139,7 +143,7 @@ final class Standing {
         if (!moot) {
           together.add(charge);
           places.add(i);
-        } else if (charge.cost() < 0 || charge.overrun() != Overrun.REFUSE) {
+        } else if (alwaysCounts(charge) && !(claims.get(c).tier() instanceof Tier.Global)) {
           asked.add(new Claim(Role.SHADOW, List.of(charge), claim.onDataLoss()));
           places.add(i);
         } else {
@@ -153,6 +157,10 @@ final class Standing {
       }
     }
     return asked.isEmpty() ? null : new Question(asked, places);
+  }
+
+  private static boolean alwaysCounts(Charge charge) {
+    return charge.cost() < 0 || charge.overrun() != Overrun.REFUSE;
   }
 
   TieredOutcome outcome() {

@@ -8,12 +8,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param kind what became of it
  * @param decision the answer of {@link Kind#TAKEN} and {@link Kind#REFUSED}
- * @param windowEndMillis of what was taken, by the store's clock
+ * @param windowEndMillis of what was taken, by the clock that decides windows
+ * @param ofNextToo whether as much was taken of the window after that one, because nobody could say
+ *     which of the two lasts
  */
-record Take(Kind kind, @Nullable Decision decision, long windowEndMillis) {
+record Take(Kind kind, @Nullable Decision decision, long windowEndMillis, boolean ofNextToo) {
   static final Take SHORT = new Take(Kind.SHORT, null, 0);
   static final Take STRICT = new Take(Kind.STRICT, null, 0);
   static final Take RETIRED = new Take(Kind.RETIRED, null, 0);
+
+  Take(Kind kind, @Nullable Decision decision, long windowEndMillis) {
+    this(kind, decision, windowEndMillis, false);
+  }
 
   enum Kind {
     /** Spent from what is leased. */

@@ -15,7 +15,7 @@ public record TieredClaim(Claim claim, Tier tier, Outage outage) {
 
   /** Checks that what is leased is fixed windows. */
   public TieredClaim {
-    if (tier instanceof Tier.Leased) {
+    if (tier instanceof Tier.Leasing) {
       List<Charge> charges = claim.charges();
       for (int i = 0; i < charges.size(); i++) {
         if (!(charges.get(i).algorithm() instanceof FixedWindow)) {

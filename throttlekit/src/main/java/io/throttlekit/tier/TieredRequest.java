@@ -1,8 +1,8 @@
 package io.throttlekit.tier;
 
 import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Outcome;
@@ -21,17 +21,15 @@ import org.jspecify.annotations.Nullable;
  * the waiting.
  */
 final class TieredRequest implements LeaseWaiter {
-  /** What a caller is told to wait that is refused for an outage. */
-  private static final long RETRY_MILLIS = 1_000;
+  /** Nobody asks more often when what is leased belongs to windows that are over. */
+  private static final int MOST_LATE = 3;
 
   private final Tiers tiers;
   private final Tiers.Later later;
   private final Standing standing;
 
-  /** What was taken from leases, by charge. */
-  private final @Nullable LeaseCell[] takenFrom;
-
-  private final long[] takenWindowEnd;
+  private final TakenUnits taken;
+  private final OutageDecisions outages;
 
   /** Leases to wait for; 0 while somebody works on this request. */
   private int awaited;
@@ -49,6 +47,9 @@ final class TieredRequest implements LeaseWaiter {
   /** A lease came too late, so that what lacks units is for the store to decide. */
   private boolean pastLeasing;
 
+  /** Leases that came too late. */
+  private int late;
+
   /** A lease did not come, so that what lacks units is decided by its {@link Outage}. */
   private boolean leasesFail;
 
@@ -59,8 +60,8 @@ final class TieredRequest implements LeaseWaiter {
     this.tiers = tiers;
     this.later = later;
     this.standing = new Standing(claims);
-    this.takenFrom = new @Nullable LeaseCell[standing.size()];
-    this.takenWindowEnd = new long[standing.size()];
+    this.taken = new TakenUnits(standing, tiers.leases);
+    this.outages = new OutageDecisions(tiers, standing, taken);
   }
 
   /** The outcome when memory knows it; else null, and {@code later} will be told. */
@@ -69,7 +70,7 @@ final class TieredRequest implements LeaseWaiter {
       return begin();
     } catch (RuntimeException refused) { // by the store: more charges than it takes
       mayWait = false;
-      putBack(0, standing.size());
+      taken.putBackAll();
       throw refused;
     }
   }
@@ -78,6 +79,12 @@ final class TieredRequest implements LeaseWaiter {
     List<LeaseWish> lacking = decideInMemory();
     if (lacking.isEmpty() || standing.refused()) {
       mayWait = false;
+      if (leasesFail && !standing.refused() && !outages.decideGlobal()) {
+        StoreException why = whyNoLease();
+        taken.putBackAll();
+        later.failed(why);
+        return null;
+      }
       Question question = standing.question();
       if (question == null) {
         return settled();
@@ -97,7 +104,8 @@ final class TieredRequest implements LeaseWaiter {
         return; // the timer was faster
       }
       pastLeasing |= end == End.LATE;
-      leasesFail |= end == End.FAILED;
+      late += end == End.LATE ? 1 : 0;
+      leasesFail |= end == End.FAILED || late >= MOST_LATE;
       if (--awaited > 0) {
         return;
       }
@@ -138,12 +146,12 @@ final class TieredRequest implements LeaseWaiter {
   }
 
   private void fail(Throwable cause) {
-    putBack(0, standing.size());
+    taken.putBackAll();
     later.failed(StoreException.of(cause));
   }
 
   private void await(List<LeaseWish> lacking) {
-    putBack(0, standing.size());
+    taken.putBackAll();
     boolean tooLate;
     synchronized (this) {
       tooLate = timeIsUp;
@@ -172,7 +180,7 @@ final class TieredRequest implements LeaseWaiter {
       switch (standing.claim(c).tier()) {
         case Tier.Strict strict -> {}
         case Tier.CachedDeny cachedDeny -> refuseFromCache(c, now);
-        case Tier.Leased leased -> spend(c, leased, now, lacking);
+        case Tier.Leasing leasing -> spend(c, leasing, now, lacking);
       }
     }
     first = false;
@@ -188,44 +196,67 @@ final class TieredRequest implements LeaseWaiter {
     }
   }
 
-  private void spend(int claim, Tier.Leased leased, long now, List<LeaseWish> lacking) {
+  private void spend(int claim, Tier.Leasing tier, long now, List<LeaseWish> lacking) {
+    DataLoss onDataLoss = standing.claim(claim).claim().onDataLoss();
+    boolean global = tier instanceof Tier.Global;
     for (int i = standing.start(claim); i < standing.end(claim); i++) {
       Charge charge = standing.charge(i);
-      if (charge.cost() <= 0) {
+      if (charge.cost() <= 0 && !global) {
         continue; // a refund or a peek: the store knows
       }
-      FixedWindow window = (FixedWindow) charge.algorithm();
-      LeaseCell cell = tiers.leases.cell(charge, leased, first);
-      Take take = cell.take(window, charge.cost(), first, now);
+      LeaseCell cell = tiers.leases.cell(charge, tier, first);
+      Take take = take(cell, charge, now);
       while (take.kind() == Take.Kind.RETIRED) {
-        cell = tiers.leases.cell(charge, leased, first);
-        take = cell.take(window, charge.cost(), first, now);
+        cell = tiers.leases.cell(charge, tier, first);
+        take = take(cell, charge, now);
       }
       Decision decision = take.decision();
       if (decision != null) {
-        standing.decide(i, decision, DecidedBy.LEASE);
+        standing.decide(i, decision, global ? DecidedBy.GLOBAL_LEASE : DecidedBy.LEASE);
       }
       if (take.kind() == Take.Kind.TAKEN) {
-        takenFrom[i] = cell;
-        takenWindowEnd[i] = take.windowEndMillis();
-        tiers.leases.refill(cell, standing.claim(claim).claim().onDataLoss(), now);
-      } else if (take.kind() == Take.Kind.SHORT && !pastLeasing && !leasesFail) {
-        lacking.add(new LeaseWish(cell, charge.cost(), standing.claim(claim).claim().onDataLoss()));
+        taken.add(i, cell, take);
+        tiers.leases.refill(cell, onDataLoss, now);
+      } else if (take.kind() == Take.Kind.SHORT && !leasesFail && (global || !pastLeasing)) {
+        lacking.add(new LeaseWish(cell, Math.max(1, charge.cost()), onDataLoss));
       }
     }
   }
 
+  private Take take(LeaseCell cell, Charge charge, long now) {
+    FixedWindow window = (FixedWindow) charge.algorithm();
+    return charge.cost() < 0
+        ? cell.refund(first ? -charge.cost() : 0, now)
+        : cell.take(window, charge.cost(), first, now);
+  }
+
+  private StoreException whyNoLease() {
+    StoreException why = leaseFailure;
+    return why != null ? why : tiers.patience.atItsEnd();
+  }
+
   private void ask(Question question) {
     long asked = tiers.time.monotonicNanos();
-    if (leasesFail) {
-      StoreException why = leaseFailure;
-      told(question, null, why != null ? why : tiers.patience.atItsEnd(), 0);
+    if (leasesFail && lacksLease(question)) {
+      told(question, null, whyNoLease(), 0);
       return;
     }
     tiers
         .store
         .acquire(question.claims())
         .whenComplete((outcome, failure) -> told(question, outcome, failure, asked));
+  }
+
+  private boolean lacksLease(Question question) {
+    for (int c = 0; c < standing.claims(); c++) {
+      boolean leased = standing.claim(c).tier() instanceof Tier.Leased;
+      for (int i = standing.start(c); leased && i < standing.end(c); i++) {
+        if (question.charges().contains(i)) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   /** Answers the request with what the store said, or with what is answered for it. */
@@ -235,8 +266,8 @@ final class TieredRequest implements LeaseWaiter {
     try {
       if (outcome != null) {
         learn(question, outcome, askedNanos);
-        fill(question, outcome, DecidedBy.STORE);
-      } else if (!decideForStore()) {
+        fill(question, outcome);
+      } else if (!outages.decide()) {
         fail(failure == null ? new IllegalStateException("no outcome") : failure);
         return;
       }
@@ -271,95 +302,25 @@ final class TieredRequest implements LeaseWaiter {
     return true;
   }
 
-  private void fill(Question question, Outcome outcome, DecidedBy by) {
+  private void fill(Question question, Outcome outcome) {
     for (int n = 0; n < question.charges().size(); n++) {
-      standing.decide(question.charges().get(n), outcome.decisions().get(n), by);
+      standing.decide(question.charges().get(n), outcome.decisions().get(n), DecidedBy.STORE);
     }
-  }
-
-  /** Decides what the store did not, as each claim wants it; false when one wants an error. */
-  private boolean decideForStore() {
-    for (int c = 0; c < standing.claims(); c++) {
-      if (isDecided(c)) {
-        continue;
-      }
-      Outage kind = standing.claim(c).outage();
-      tiers.listener.outage(kind);
-      switch (kind) {
-        case ERROR -> {
-          return false;
-        }
-        case DENY -> decideAll(c, false);
-        case ALLOW -> decideAll(c, true);
-        case LOCAL -> {}
-      }
-    }
-    decideLocally();
-    return true;
-  }
-
-  private void decideAll(int claim, boolean admitted) {
-    putBack(standing.start(claim), standing.end(claim));
-    for (int i = standing.start(claim); i < standing.end(claim); i++) {
-      long limit = standing.charge(i).algorithm().limit();
-      Decision decision =
-          admitted ? Decision.admit(limit, limit, 0) : Decision.refuse(limit, 0, 0, RETRY_MILLIS);
-      standing.decide(i, decision, DecidedBy.OUTAGE);
-    }
-  }
-
-  private void decideLocally() {
-    Question question = standing.question();
-    if (question == null) {
-      return;
-    }
-    List<Claim> shares = new ArrayList<>();
-    for (Claim claim : question.claims()) {
-      shares.add(tiers.share.of(claim));
-    }
-    fill(question, tiers.local.decide(shares), DecidedBy.OUTAGE);
-  }
-
-  private boolean isDecided(int claim) {
-    for (int i = standing.start(claim); i < standing.end(claim); i++) {
-      if (standing.decision(i) == null) {
-        return false;
-      }
-    }
-    return true;
   }
 
   /** The outcome, once what was taken for nothing is back. */
   private TieredOutcome settled() {
     if (standing.refused()) {
-      putBack(0, standing.size());
+      taken.putBackAll();
     } else {
       for (int c = 0; c < standing.claims(); c++) {
         if (standing.refuses(c)) {
-          putBack(standing.start(c), standing.end(c));
+          taken.putBack(c);
         }
       }
     }
     TieredOutcome outcome = standing.outcome();
     outcome.decidedBy().forEach(tiers.listener::decided);
     return outcome;
-  }
-
-  private void putBack(int from, int to) {
-    for (int i = from; i < to; i++) {
-      LeaseCell cell = takenFrom[i];
-      if (cell == null) {
-        continue;
-      }
-      takenFrom[i] = null;
-      long cost = standing.charge(i).cost();
-      tiers.leases.putBack(cell, cost, takenWindowEnd[i]);
-      Decision taken = standing.decision(i);
-      if (taken != null && taken.admitted()) {
-        long remaining = Math.min(taken.limit(), taken.remaining() + cost);
-        standing.decide(
-            i, Decision.admit(taken.limit(), remaining, taken.resetAfterMillis()), DecidedBy.LEASE);
-      }
-    }
   }
 }

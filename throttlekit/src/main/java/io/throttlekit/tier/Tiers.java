@@ -40,11 +40,32 @@ public final class Tiers implements AutoCloseable {
       Timer timer,
       TierSettings settings,
       TierListener listener) {
+    this(store, NoFederation.SOURCE, time, timer, settings, listener);
+  }
+
+  /**
+   * The same.
+   *
+   * @param global where units are leased that all regions share
+   */
+  public Tiers(
+      CounterStore store,
+      LeaseSource global,
+      TimeSource time,
+      Timer timer,
+      TierSettings settings,
+      TierListener listener) {
     this.store = store;
     this.time = time;
     this.listener = listener;
     this.local = new InMemoryStore(time, settings.maxCells());
-    this.leases = new LeasedTier(store, time, timer, settings.maxCells(), listener);
+    this.leases =
+        new LeasedTier(
+            new BothScopes(new StoreLeases(store), global),
+            time,
+            timer,
+            settings.maxCells(),
+            listener);
     this.denials = new CachedDenyTier(settings.maxCells());
     this.share = new LocalShare(settings.localShare());
     this.patience = new Patience(time, timer, settings.patienceNanos());
@@ -85,7 +106,7 @@ public final class Tiers implements AutoCloseable {
    * @return null when that takes more; nothing is counted then, and the request has to be {@link
    *     #acquire}d
    */
-  public @Nullable Decision spend(Charge charge, Tier.Leased leased, DataLoss onDataLoss) {
+  public @Nullable Decision spend(Charge charge, Tier.Leasing leased, DataLoss onDataLoss) {
     if (charge.cost() <= 0) {
       return null;
     }
@@ -99,7 +120,7 @@ public final class Tiers implements AutoCloseable {
     if (decision.admitted()) {
       leases.refill(cell, onDataLoss, now);
     }
-    listener.decided(DecidedBy.LEASE);
+    listener.decided(leased instanceof Tier.Global ? DecidedBy.GLOBAL_LEASE : DecidedBy.LEASE);
     return decision;
   }
 

@@ -14,12 +14,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The times and the counts of one cell, to the nanosecond and the unit. */
-class LeaseCellTest {
+class StoreCellTest {
   private static final long END = 10_000;
   private static final long IDLE = 2_000;
 
   private final FixedWindow hundred = new FixedWindow(100, 10_000);
-  private final LeaseCell cell = cell(true, new FixedSizer(10));
+  private final StoreCell cell = cell(true, new FixedSizer(10));
 
   @Test
   void creditsEndBeforeTheWindowByTheStoresRoundingAndTheRateOfTheClocks() {
@@ -33,7 +33,7 @@ class LeaseCellTest {
     Grant slow = new Grant(10, END, 90, 90); // good until 9,904 ms, over at 10,010
     Grant quick = new Grant(10, END, 205, 80); // good until 9,989 ms, over at 10,005
     for (List<Grant> order : List.of(List.of(slow, quick), List.of(quick, slow))) {
-      LeaseCell each = cell(true, new FixedSizer(10));
+      StoreCell each = cell(true, new FixedSizer(10));
       for (Grant grant : order) {
         lease(
             each, grant, grant.equals(slow) ? 0 : ms(200), grant.equals(slow) ? ms(100) : ms(210));
@@ -57,7 +57,7 @@ class LeaseCellTest {
   @ParameterizedTest(name = "coupled {0}")
   @ValueSource(booleans = {true, false})
   void whatWasTakenInAnotherWindowIsNotPutBack(boolean coupled) {
-    LeaseCell each = cell(coupled, new FixedSizer(10));
+    StoreCell each = cell(coupled, new FixedSizer(10));
     lease(each, new Grant(10, END, 0, 90), 0, 0);
     Take taken = take(each, 10, 0);
     assertThat(each.putBack(10, taken.windowEndMillis())).isTrue();
@@ -98,7 +98,7 @@ class LeaseCellTest {
 
   @Test
   void onceNothingWasLeftNobodyAsksUntilTheWindowEnds() {
-    LeaseCell steady = cell(new Tier.Leased(new LeaseSize.Fixed(10), true, 0, 0));
+    StoreCell steady = cell(new Tier.Leased(new LeaseSize.Fixed(10), true, 0, 0));
     lease(steady, new Grant(10, END, 0, 0), 0, 0);
     assertThat(take(steady, 10, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(take(steady, 1, ms(END) - 1).decision()).isEqualTo(Decision.refuse(100, 0, 1, 1));
@@ -122,7 +122,7 @@ class LeaseCellTest {
 
   @Test
   void noMoreThanABatchLessOneIsCarriedOver() {
-    LeaseCell carrying = cell(false, new FixedSizer(10));
+    StoreCell carrying = cell(false, new FixedSizer(10));
     lease(carrying, new Grant(10, END, 0, 90), 0, 0); // whoever asked has gone
     assertThat(take(carrying, 10, ms(END)).kind()).isEqualTo(Kind.SHORT);
     assertThat(take(carrying, 9, ms(END)).kind()).isEqualTo(Kind.TAKEN);
@@ -131,15 +131,16 @@ class LeaseCellTest {
 
   @Test
   void whatALargeCostLeasedAndLeftIsCarriedOverAsABatchIs() {
-    LeaseCell carrying = cell(false, new FixedSizer(10));
+    StoreCell carrying = cell(false, new FixedSizer(10));
     assertThat(carrying.beginLease(30, 0)).isEqualTo(30);
-    carrying.complete(30, new Grant(30, END, 0, 70), 0, 0); // whoever asked has gone
+    carrying.complete(
+        30, LeasedUnits.of(new Grant(30, END, 0, 70)), 0, 0); // whoever asked has gone
     assertThat(carrying.retire(ms(END)).units()).isEqualTo(9);
   }
 
   @Test
   void aGrantThatComesAfterItsWindowIsWorthNothingAlsoWhereLeasesAreCarriedOver() {
-    LeaseCell carrying = cell(false, new FixedSizer(10));
+    StoreCell carrying = cell(false, new FixedSizer(10));
     lease(carrying, new Grant(5, END, 0, 90), 0, 0);
     assertThat(take(carrying, 5, ms(END)).kind()).as("carried over").isEqualTo(Kind.TAKEN);
     Completed late = lease(carrying, new Grant(10, END, 9_000, 80), ms(9_000), ms(END) + ms(1_000));
@@ -150,7 +151,7 @@ class LeaseCellTest {
 
   @Test
   void aLeaseIsRenewedAheadOfNeedOnceAndOnlyWhileItsWindowLasts() {
-    LeaseCell carrying = cell(false, new FixedSizer(10));
+    StoreCell carrying = cell(false, new FixedSizer(10));
     lease(carrying, new Grant(4, END, 0, 90), 0, 0);
     assertThat(carrying.isLow(0)).as("exhausted").isFalse();
     lease(carrying, new Grant(10, END, 0, 90), 0, 0);
@@ -164,9 +165,9 @@ class LeaseCellTest {
 
   @Test
   void nobodyAsksForMoreThanTheLimitWhateverASizerSays() {
-    LeaseCell greedy = cell(true, new Asked(1_000));
+    StoreCell greedy = cell(true, new Asked(1_000));
     assertThat(greedy.beginLease(1, 0)).isEqualTo(100);
-    greedy.complete(100, new Grant(10, END, 0, 90), 0, 0);
+    greedy.complete(100, LeasedUnits.of(new Grant(10, END, 0, 90)), 0, 0);
     greedy.reopen();
     assertThat(greedy.beginLease(11, 0)).isEqualTo(100);
   }
@@ -174,7 +175,7 @@ class LeaseCellTest {
   @Test
   void whatIsNotDecidedAtOnceIsNotCountedAsDemandTwice() {
     Asked sizer = new Asked(10);
-    LeaseCell counting = cell(true, sizer);
+    StoreCell counting = cell(true, sizer);
     lease(counting, new Grant(0, END, 0, 0), 0, 0);
     FixedWindow more = new FixedWindow(200, 10_000);
     assertThat(counting.takeAtOnce(more, 3, 0).decision()).isNull();
@@ -204,23 +205,23 @@ class LeaseCellTest {
     }
   }
 
-  private LeaseCell cell(boolean coupled, LeaseSizer sizer) {
+  private StoreCell cell(boolean coupled, LeaseSizer sizer) {
     Tier.Leased options = new Tier.Leased(new LeaseSize.Fixed(10), coupled, 3, IDLE);
-    return new LeaseCell(Node.key("user"), hundred, options, sizer, 0);
+    return new StoreCell(Node.key("user"), hundred, options, sizer, 0);
   }
 
-  private LeaseCell cell(Tier.Leased options) {
-    return new LeaseCell(Node.key("user"), hundred, options, new FixedSizer(10), 0);
+  private StoreCell cell(Tier.Leased options) {
+    return new StoreCell(Node.key("user"), hundred, options, new FixedSizer(10), 0);
   }
 
-  private Take take(LeaseCell from, long cost, long now) {
+  private Take take(StoreCell from, long cost, long now) {
     return from.take(hundred, cost, true, now);
   }
 
-  private static Completed lease(LeaseCell to, Grant grant, long asked, long answered) {
+  private static Completed lease(StoreCell to, Grant grant, long asked, long answered) {
     to.reopen();
     assertThat(to.beginLease(1, asked)).isEqualTo(10);
-    return to.complete(10, grant, asked, answered);
+    return to.complete(10, LeasedUnits.of(grant), asked, answered);
   }
 
   private static long ms(long millis) {

@@ -1,7 +1,6 @@
 package io.throttlekit.tier;
 
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
@@ -11,7 +10,7 @@ import org.junit.jupiter.api.Test;
  * Threads that take, lease, complete, return and retire on one cell, as Lincheck orders them: every
  * outcome must be one that some order of whole operations has.
  */
-public class LeaseCellRaceTest {
+public class StoreCellRaceTest {
   private static final long WINDOW_END = 60_000;
 
   /** Long enough for units to be idle. */
@@ -19,8 +18,8 @@ public class LeaseCellRaceTest {
 
   private final FixedWindow window = new FixedWindow(7, 60_000);
   private final Tier.Leased options = new Tier.Leased(new LeaseSize.Fixed(2), true, 1, 1);
-  private final LeaseCell cell =
-      new LeaseCell(Node.key("user"), window, options, new FixedSizer(2), 0);
+  private final StoreCell cell =
+      new StoreCell(Node.key("user"), window, options, new FixedSizer(2), 0);
 
   @Operation
   public String take() {
@@ -35,7 +34,8 @@ public class LeaseCellRaceTest {
 
   @Operation
   public String completeLease() {
-    Completed completed = cell.complete(2, new Grant(2, WINDOW_END, 0, 5), 1, 2);
+    Completed completed =
+        cell.complete(2, new LeasedUnits(2, WINDOW_END, WINDOW_END, WINDOW_END, 5), 1, 2);
     return completed.end() + " " + completed.unspendable() + " " + completed.waiting().size();
   }
 
@@ -68,7 +68,7 @@ public class LeaseCellRaceTest {
         .actorsPerThread(4)
         .actorsBefore(2)
         .actorsAfter(2)
-        .check(LeaseCellRaceTest.class);
+        .check(StoreCellRaceTest.class);
   }
 
   @Test
@@ -80,6 +80,6 @@ public class LeaseCellRaceTest {
         .actorsPerThread(3)
         .actorsBefore(2)
         .actorsAfter(1)
-        .check(LeaseCellRaceTest.class);
+        .check(StoreCellRaceTest.class);
   }
 }

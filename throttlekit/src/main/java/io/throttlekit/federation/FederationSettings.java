@@ -1,0 +1,29 @@
+package io.throttlekit.federation;
+
+/**
+ * How a process takes part in a federation.
+ *
+ * @param region whose process this is; every other region has another name
+ * @param node no other process of the region has it, and none had it before
+ * @param regionalLeases units leased from the coordinator at once, in leases of a process: those
+ *     beyond its own wait in the region's escrow for its other processes; from 1
+ * @param probeEveryMillis how often a coordinator that did not answer is asked whether it does
+ *     again, by rules that leave it alone meanwhile, in ms, from 1
+ */
+public record FederationSettings(
+    String region, String node, int regionalLeases, long probeEveryMillis) {
+
+  /** Checks the ranges. */
+  public FederationSettings {
+    if (region.isEmpty() || node.isEmpty()) {
+      throw new IllegalArgumentException("a region and a node need names");
+    }
+    if (regionalLeases < 1 || probeEveryMillis < 1) {
+      throw new IllegalArgumentException(
+          "regionalLeases and probeEveryMillis must be at least 1, were "
+              + regionalLeases
+              + " and "
+              + probeEveryMillis);
+    }
+  }
+}

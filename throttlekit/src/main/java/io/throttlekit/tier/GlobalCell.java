@@ -1,0 +1,376 @@
+package io.throttlekit.tier;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.Decision;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.tier.LeaseWaiter.End;
+import io.throttlekit.tier.Take.Kind;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Units of what all regions share. They are worth nothing once their window has ended, so at most
+ * the limit is admitted, by whatever number of cells.
+ *
+ * <p>While a window surely lasts, its own units are spent. When it may be over, as much is spent of
+ * it as of the next, so that neither can admit more than its limit, and nobody waits to know. A
+ * window before which requests asked is leased before it begins.
+ *
+ * <p>Its limit never changes: another limit is other terms, which have a cell of their own.
+ */
+final class GlobalCell extends LeaseCell {
+  /** The part of a window, one over this, before whose end the next one is leased. */
+  private static final int LEAD_PARTS = 20;
+
+  private static final int LONGEST_LEAD_PARTS = 4;
+  private static final int LEAD_ROUND_TRIPS = 4;
+
+  /** Leads differ by key, so that not everyone asks at once. */
+  private static final long SPREAD = 1 << 10;
+
+  private final LeaseSizer sizer;
+  private final WindowClock clock;
+  private final Pace pace;
+  private WindowUnits current = new WindowUnits();
+  private WindowUnits next = new WindowUnits();
+  private boolean askingNext;
+
+  /** The window before whose end somebody looks whether the next is to be leased. */
+  private long lookedAfterMillis = Long.MIN_VALUE;
+
+  /** The longest of the last answers, forgotten slowly. */
+  private long roundTripNanos;
+
+  /** Whether the lease that is asked for is one of the next window. */
+  private boolean leasingNext;
+
+  /** How many units there was use for when a lease was begun last. */
+  private long usable;
+
+  /** Wanted by requests that found too little, since a lease was answered. */
+  private long lacked;
+
+  /** Of these, what the answer did not cover. */
+  private long unmet;
+
+  GlobalCell(CounterKey key, FixedWindow window, Tier.Global tier, LeaseSizer sizer, long now) {
+    super(key, window, tier, now);
+    this.sizer = sizer;
+    this.clock = new WindowClock(window);
+    this.pace = new Pace(clock.lengthNanos());
+  }
+
+  @Override
+  synchronized Take take(FixedWindow newest, long cost, boolean first, long now) {
+    if (retired) {
+      return Take.RETIRED;
+    }
+    lastUsedNanos = now;
+    roll(now);
+    if (first) {
+      pace.offer(cost, now);
+    }
+    if (cost > window.limit()) {
+      return refusal(Decision.NEVER, now);
+    }
+    Take taken = spend(cost, now);
+    if (taken != null) {
+      return taken;
+    }
+    if (current.isExhausted(now) || (clock.mayBeOver(now) && next.isExhausted(now))) {
+      return refusal(Math.max(1, millisToEnd(now)), now);
+    }
+    lacked = Math.min(window.limit(), lacked + cost);
+    return Take.SHORT;
+  }
+
+  @Override
+  synchronized Take takeAtOnce(FixedWindow newest, long cost, long now) {
+    roll(now);
+    return current.isExhausted(now) || covers(cost, now)
+        ? take(newest, cost, true, now)
+        : Take.SHORT;
+  }
+
+  @Override
+  synchronized Take refund(long units, long now) {
+    if (retired) {
+      return Take.RETIRED;
+    }
+    roll(now);
+    current.refund(units);
+    return taken(false, now);
+  }
+
+  @Override
+  synchronized boolean isLow(long now) {
+    if (leasing
+        || retired
+        || !clock.isKnown()
+        || clock.mayBeOver(now)
+        || current.isExhausted(now)) {
+      return false;
+    }
+    long mark = Math.max(tier().lowWater(), pace.within(2 * roundTripNanos, now));
+    return current.units() <= mark;
+  }
+
+  @Override
+  synchronized long beginLease(long cost, long now) {
+    roll(now);
+    if (leasing || retired || current.isExhausted(now)) {
+      return 0;
+    }
+    long lacking = cost == 0 ? 0 : Math.max(Math.max(cost, unmet), lacked) - current.units();
+    long toCome = clock.isKnown() ? pace.toCome(now, clock.overByNanos()) : Pace.UNKNOWN;
+    usable = usable(Math.max(0, lacking), toCome);
+    if (cost == 0 && (usable == 0 || (toCome == Pace.UNKNOWN && tier().lowWater() == 0))) {
+      return 0;
+    }
+    leasing = true;
+    leasingNext =
+        cost > 0 && clock.isKnown() && clock.mayBeOver(now) && !next.isGranted() && !askingNext;
+    unmet = 0;
+    long limit = Math.max(1, window.limit());
+    long size = sizer.size(Math.max(0, pace.offered() - cost), limit);
+    return Math.clamp(Math.max(lacking, Math.min(size, usable)), 1, limit);
+  }
+
+  /** How many more units requests will want, of which {@code lacking} wait for them. */
+  private long usable(long lacking, long toCome) {
+    if (toCome == Pace.UNKNOWN) {
+      return Math.max(1, window.limit());
+    }
+    long spare = lacking > 0 ? 0 : current.units();
+    return Math.clamp(lacking + toCome - spare, 0, Math.max(1, window.limit()));
+  }
+
+  @Override
+  synchronized long usable(long wanted) {
+    return Math.max(wanted, usable);
+  }
+
+  @Override
+  synchronized long windowToLease() {
+    return leasingNext ? nextEndMillis() : LeaseAsk.CURRENT;
+  }
+
+  /** Whether it is time to lease the next window. */
+  synchronized boolean isNextDue(long now) {
+    roll(now);
+    return clock.isKnown() && now - lookNanos() >= 0;
+  }
+
+  /**
+   * Says how many units of the next window to ask for, and that they are being asked for.
+   *
+   * @return 0 when there is nothing to ask for
+   */
+  synchronized long beginNext(long now) {
+    roll(now);
+    long expected = pace.offered();
+    if (!clock.isKnown() || retired || askingNext || next.isGranted() || expected == 0) {
+      return 0;
+    }
+    askingNext = true;
+    long toCome = pace.toCome(now, clock.overByNanos());
+    expected += toCome == Pace.UNKNOWN ? 0 : toCome;
+    long limit = Math.max(1, window.limit());
+    return Math.clamp(Math.min(sizer.size(0, limit), expected), 1, limit);
+  }
+
+  /** Names the window after the one that lasts. */
+  synchronized long nextEndMillis() {
+    return clock.nextEndMillis();
+  }
+
+  /**
+   * How many ns from now somebody has to look whether the next window is to be leased: once for
+   * each window.
+   *
+   * @return from 1; 0 when nobody has to
+   */
+  synchronized long nanosToLook(long now) {
+    long of = next.isGranted() ? nextEndMillis() : clock.endMillis();
+    if (!clock.isKnown() || retired || of == lookedAfterMillis) {
+      return 0;
+    }
+    lookedAfterMillis = of;
+    long at = lookNanos() + (of == clock.endMillis() ? 0 : clock.lengthNanos());
+    return Math.max(1, at - now);
+  }
+
+  @Override
+  synchronized Completed complete(
+      long wanted, LeasedUnits leased, long askedNanos, long answeredNanos) {
+    roundTripNanos = Math.max(answeredNanos - askedNanos, roundTripNanos - roundTripNanos / 8);
+    WindowUnits of = retired ? null : learn(leased, leasingNext, askedNanos, answeredNanos);
+    if (of == null) {
+      lacked = 0;
+      return completed(retired ? End.CREDITED : End.LATE, leased.units());
+    }
+    of.credit(wanted, leased, askAgainNanos(answeredNanos));
+    unmet = Math.max(0, lacked - current.units());
+    lacked = 0;
+    return completed(End.CREDITED, 0);
+  }
+
+  /** Ends a lease of the next window and credits what it granted; returns what is unspendable. */
+  synchronized long completeNext(
+      long wanted, LeasedUnits leased, long askedNanos, long answeredNanos) {
+    askingNext = false;
+    WindowUnits of = retired ? null : learn(leased, true, askedNanos, answeredNanos);
+    if (of == null) {
+      return leased.units();
+    }
+    of.credit(wanted, leased, askAgainNanos(answeredNanos));
+    return 0;
+  }
+
+  /** Ends a lease of the next window that was not answered. */
+  synchronized void failNext() {
+    askingNext = false;
+  }
+
+  @Override
+  synchronized boolean putBack(long units, long takenWindowEndMillis) {
+    if (retired || takenWindowEndMillis > nextEndMillis()) {
+      return false;
+    }
+    if (takenWindowEndMillis == clock.endMillis()) {
+      current.putBack(units);
+    } else if (takenWindowEndMillis == nextEndMillis()) {
+      next.putBack(units);
+    } else {
+      forfeit(units);
+    }
+    return true;
+  }
+
+  @Override
+  synchronized Leftover takeIdle(long now) {
+    roll(now);
+    return isIdle(now) && !askingNext ? takeAll() : new Leftover(0, clock.endMillis());
+  }
+
+  @Override
+  synchronized Leftover retire(long now) {
+    roll(now);
+    retired = true;
+    return takeAll();
+  }
+
+  @Override
+  synchronized void reopen() {
+    current.reopen();
+    next.reopen();
+  }
+
+  @Override
+  public synchronized String toString() {
+    return "%s: %s; then %s; %s%s%s"
+        .formatted(
+            clock,
+            current,
+            next,
+            leasing ? "leasing for " + waiting() : "",
+            askingNext ? " and for the next" : "",
+            retired ? " retired" : "");
+  }
+
+  private boolean covers(long cost, long now) {
+    long needed = Math.max(1, cost); // a look finds nothing left, or something
+    return clock.isKnown()
+        && current.units() >= needed
+        && (!clock.mayBeOver(now) || next.units() >= needed);
+  }
+
+  private @Nullable Take spend(long cost, long now) {
+    if (!covers(cost, now)) {
+      return null;
+    }
+    boolean both = clock.mayBeOver(now);
+    current.spend(cost);
+    if (both) {
+      next.spend(cost);
+    }
+    return taken(both, now);
+  }
+
+  private Take taken(boolean ofNextToo, long now) {
+    long remaining = Math.min(window.limit(), current.remaining());
+    Decision admission = Decision.admit(window.limit(), remaining, millisToEnd(now));
+    return new Take(Kind.TAKEN, admission, clock.endMillis(), ofNextToo);
+  }
+
+  private Take refusal(long retryMillis, long now) {
+    long wait = Math.max(1, millisToEnd(now));
+    Decision refusal = Decision.refuse(window.limit(), current.units(), wait, retryMillis);
+    return new Take(Kind.REFUSED, refusal, clock.endMillis());
+  }
+
+  private long millisToEnd(long now) {
+    return clock.isKnown()
+        ? Math.max(0, Math.ceilDiv(clock.overByNanos() - now, NANOS_PER_MILLI))
+        : 0;
+  }
+
+  /** When to look whether the next window is to be leased. */
+  private long lookNanos() {
+    long lead = Math.max(clock.lengthNanos() / LEAD_PARTS, LEAD_ROUND_TRIPS * roundTripNanos);
+    long spread = lead * (key().lowHash() & (SPREAD - 1)) / SPREAD;
+    return clock.lastsUntilNanos()
+        - Math.min(lead + spread, clock.lengthNanos() / LONGEST_LEAD_PARTS);
+  }
+
+  private long askAgainNanos(long answeredNanos) {
+    long idleNanos = tier().returnIdleAfterMillis() * NANOS_PER_MILLI;
+    return idleNanos == 0 ? clock.overByNanos() + clock.lengthNanos() : answeredNanos + idleNanos;
+  }
+
+  private Leftover takeAll() {
+    return new Leftover(current.takeAll(), clock.endMillis(), next.takeAll());
+  }
+
+  /**
+   * Learns from an answer when windows end.
+   *
+   * @param ahead whether the next window was asked for, which need not have begun
+   * @return where its units belong; null when their window is over
+   */
+  private @Nullable WindowUnits learn(
+      LeasedUnits leased, boolean ahead, long asked, long answered) {
+    roll(answered);
+    advance(clock.follow(leased, ahead, asked, answered));
+    if (leased.windowEndMillis() < clock.endMillis()) {
+      return null;
+    }
+    clock.narrow(leased, asked, answered);
+    WindowUnits of = leased.windowEndMillis() == clock.endMillis() ? current : next;
+    roll(answered);
+    return leased.windowEndMillis() < clock.endMillis() ? null : of;
+  }
+
+  private void roll(long now) {
+    advance(clock.roll(now));
+  }
+
+  /** So many windows have ended. */
+  private void advance(long windows) {
+    if (windows == 0) {
+      return;
+    }
+    forfeit(current.takeAll());
+    if (windows > 1) {
+      forfeit(next.takeAll());
+      next.clear();
+    }
+    WindowUnits ended = current;
+    current = next;
+    next = ended;
+    next.clear();
+    if (pace.offered() > 0) {
+      sizer.observe(pace.offered(), Math.max(1, window.limit()));
+    }
+    pace.roll(windows, clock.overByNanos() - clock.lengthNanos());
+  }
+}

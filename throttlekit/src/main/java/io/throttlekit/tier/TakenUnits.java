@@ -1,0 +1,53 @@
+package io.throttlekit.tier;
+
+import io.throttlekit.Decision;
+import org.jspecify.annotations.Nullable;
+
+/** What one request has taken from leases, by charge. For one thread. */
+final class TakenUnits {
+  private final Standing standing;
+  private final LeasedTier leases;
+  private final @Nullable LeaseCell[] from;
+  private final @Nullable Take[] takes;
+
+  TakenUnits(Standing standing, LeasedTier leases) {
+    this.standing = standing;
+    this.leases = leases;
+    this.from = new @Nullable LeaseCell[standing.size()];
+    this.takes = new @Nullable Take[standing.size()];
+  }
+
+  void add(int charge, LeaseCell cell, Take take) {
+    from[charge] = cell;
+    takes[charge] = take;
+  }
+
+  /** Puts everything back. */
+  void putBackAll() {
+    putBack(0, standing.size());
+  }
+
+  /** Puts back what a claim has taken. */
+  void putBack(int claim) {
+    putBack(standing.start(claim), standing.end(claim));
+  }
+
+  private void putBack(int first, int end) {
+    for (int i = first; i < end; i++) {
+      LeaseCell cell = from[i];
+      Take take = takes[i];
+      if (cell == null || take == null) {
+        continue;
+      }
+      from[i] = null;
+      long cost = Math.max(0, standing.charge(i).cost());
+      leases.putBack(cell, cost, take);
+      Decision before = standing.decision(i);
+      if (before != null && before.admitted()) {
+        long remaining = Math.min(before.limit(), before.remaining() + cost);
+        Decision after = Decision.admit(before.limit(), remaining, before.resetAfterMillis());
+        standing.decide(i, after, standing.decidedBy(i));
+      }
+    }
+  }
+}
