@@ -121,7 +121,10 @@ final class GlobalCell extends LeaseCell {
       return 0;
     }
     long lacking = cost == 0 ? 0 : Math.max(Math.max(cost, unmet), lacked) - current.units();
-    long toCome = clock.isKnown() ? pace.toCome(now, clock.overByNanos()) : Pace.UNKNOWN;
+    long toCome =
+        clock.isKnown()
+            ? pace.toCome(now, clock.lastsUntilNanos(), clock.overByNanos())
+            : Pace.UNKNOWN;
     usable = usable(Math.max(0, lacking), toCome);
     if (cost == 0 && (usable == 0 || (toCome == Pace.UNKNOWN && tier().lowWater() == 0))) {
       return 0;
@@ -172,7 +175,7 @@ final class GlobalCell extends LeaseCell {
       return 0;
     }
     askingNext = true;
-    long toCome = pace.toCome(now, clock.overByNanos());
+    long toCome = pace.toCome(now, clock.lastsUntilNanos(), clock.overByNanos());
     expected += toCome == Pace.UNKNOWN ? 0 : toCome;
     long limit = Math.max(1, window.limit());
     return Math.clamp(Math.min(sizer.size(0, limit), expected), 1, limit);

@@ -23,11 +23,18 @@ final class Pace {
 
   private static final double CLOSE = 1.5;
 
+  /** How far a pace is wrong where requests come as evenly as they can. */
+  private static final double BLUR = 0.02;
+
   private final long lengthNanos;
   private long previous = UNKNOWN;
   private long offered;
   private long firstUnits;
-  private long sinceNanos;
+
+  /** When the first request of the window came. */
+  private long firstNanos;
+
+  /** Whether requests have been counted since the window began. */
   private boolean whole;
 
   Pace(long lengthNanos) {
@@ -38,9 +45,7 @@ final class Pace {
   void offer(long units, long now) {
     if (offered == 0) {
       firstUnits = units;
-      if (!whole) {
-        sinceNanos = now;
-      }
+      firstNanos = now;
     }
     offered = units > Long.MAX_VALUE - offered ? Long.MAX_VALUE : offered + units;
   }
@@ -57,47 +62,44 @@ final class Pace {
    * @param beginNanos of the one that lasts
    */
   void roll(long windows, long beginNanos) {
-    long late = sinceNanos - (beginNanos - lengthNanos);
-    boolean sawAll = whole || late <= lengthNanos / SOON_PART;
+    long late = firstNanos - (beginNanos - lengthNanos);
+    boolean sawAll = whole || (offered > 0 && late <= lengthNanos / SOON_PART);
     previous = windows > 1 ? 0 : sawAll ? offered : UNKNOWN;
     offered = 0;
-    firstUnits = 0;
-    sinceNanos = beginNanos;
     whole = true;
   }
 
   /**
    * Units that will be wanted from now to the end of the window.
    *
+   * @param lastsUntilNanos the window does not end before
+   * @param overByNanos it has ended then; a request that is due between the two is counted
    * @return from 0; {@link #UNKNOWN} when nobody can tell
    */
-  long toCome(long now, long endNanos) {
-    double steady = steady(now, endNanos);
+  long toCome(long now, long lastsUntilNanos, long overByNanos) {
+    long intervals = offered == 0 ? 0 : offered - firstUnits;
+    if (intervals < FEWEST) {
+      return previous == UNKNOWN ? UNKNOWN : Math.max(0, previous - offered);
+    }
+    double nanosEach = (double) Math.max(1, now - firstNanos) / intervals;
+    double steady = Math.max(0, overByNanos - now) / nanosEach;
     if (previous == UNKNOWN) {
-      return steady < 0 ? UNKNOWN : inner(steady);
+      return inner(steady);
     }
     long asBefore = Math.max(0, previous - offered);
-    if (now - sinceNanos < lengthNanos / EARLY_PART) {
-      return Math.max(asBefore, inner(steady));
+    long most = inner(steady * (1 + BLUR));
+    long surely = inner(Math.max(0, lastsUntilNanos - now) / nanosEach * (1 - BLUR));
+    boolean early = now - firstNanos < lengthNanos / EARLY_PART;
+    if (early || most > surely) {
+      return Math.max(asBefore, most);
     }
     return Math.abs(asBefore - steady) <= CLOSE ? asBefore : inner(steady);
   }
 
   /** Units that will be wanted within so many ns, rounded up. */
   long within(long nanos, long now) {
-    long elapsed = Math.max(1, now - sinceNanos);
-    double units = (double) offered * nanos / elapsed;
-    return units > lengthNanos ? lengthNanos : (long) Math.ceil(units);
-  }
-
-  /** Below 0 when requests were too few to tell. */
-  private double steady(long now, long endNanos) {
-    long intervals = whole ? offered : offered - firstUnits;
-    long elapsed = now - sinceNanos;
-    if (elapsed <= 0 || (previous == UNKNOWN && intervals < FEWEST)) {
-      return -1;
-    }
-    return (double) intervals * Math.max(0, endNanos - now) / elapsed;
+    double units = (double) offered * nanos / Math.max(1, now - firstNanos);
+    return (long) Math.ceil(Math.min(units, (double) offered));
   }
 
   /** How many requests come strictly before so many intervals are over. */
