@@ -30,6 +30,11 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
   private static final class Window {
     long leased;
     final Set<String> returned = new HashSet<>();
+
+    @Override
+    public String toString() {
+      return leased + " leased, returns " + returned;
+    }
   }
 
   /** A coordinator whose windows follow the wall clock of {@code time}. */
@@ -99,6 +104,12 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
 
   @Override
   public void close() {}
+
+  /** What is leased of each window, and what regions agree on. */
+  @Override
+  public synchronized String toString() {
+    return windows + ", agreed " + agreements;
+  }
 
   private long now() {
     nowMillis = Math.max(nowMillis, time.wallMillis());

@@ -24,6 +24,11 @@ public final class InMemoryEscrow implements RegionalEscrow {
     long units;
     long beginsMillis = Long.MAX_VALUE;
     long endsMillis = Long.MIN_VALUE;
+
+    @Override
+    public String toString() {
+      return "%d from %d to %d, refills %s".formatted(units, beginsMillis, endsMillis, refills);
+    }
   }
 
   /** An escrow with the wall clock of {@code time}. */
@@ -79,6 +84,12 @@ public final class InMemoryEscrow implements RegionalEscrow {
 
   @Override
   public void close() {}
+
+  /** What is there of each window. */
+  @Override
+  public synchronized String toString() {
+    return windows.toString();
+  }
 
   /** The windows of a counter that have not ended, the one that ends first before the others. */
   private Map<Long, Held> of(CounterKey key, long now) {

@@ -270,12 +270,16 @@ final class GlobalCell extends LeaseCell {
 
   @Override
   public synchronized String toString() {
-    return "%s: %s; then %s; %s%s%s"
+    return "%s: %s; then %s; %s; lacked %d, %d; round trip %d; %s%s%s"
         .formatted(
             clock,
             current,
             next,
-            leasing ? "leasing for " + waiting() : "",
+            pace,
+            lacked,
+            unmet,
+            roundTripNanos,
+            leasing ? "leasing %s for %d".formatted(leasingNext, waiting()) : "",
             askingNext ? " and for the next" : "",
             retired ? " retired" : "");
   }

@@ -102,6 +102,12 @@ final class Pace {
     return (long) Math.ceil(Math.min(units, (double) offered));
   }
 
+  @Override
+  public String toString() {
+    return "%d wanted since %d, %d before%s"
+        .formatted(offered, firstNanos, previous, whole ? "" : " or more");
+  }
+
   /** How many requests come strictly before so many intervals are over. */
   private static long inner(double intervals) {
     return Math.max(0, (long) Math.ceil(intervals) - 1);

@@ -33,7 +33,7 @@ final class MixedFleet {
   private final List<Node> nodes = new ArrayList<>();
   private final MixedRequests requests;
   private final List<Reply> replies = new ArrayList<>();
-  private final Map<SlowStore.Travelling<?>, Moments> moments = new HashMap<>();
+  private final Map<Journeys.Journey<?>, Moments> moments = new HashMap<>();
   private final Map<Slot, Long> spent = new HashMap<>();
   private final Map<Reached, Integer> reached = new EnumMap<>(Reached.class);
 
@@ -197,7 +197,7 @@ final class MixedFleet {
   }
 
   private void move(int node, int index) {
-    SlowStore.Travelling<?> call = ways.get(node).calls().get(index);
+    Journeys.Journey<?> call = ways.get(node).calls().get(index);
     Moments of = answer(node, index);
     if (!call.hasArrived()) {
       of.decided = time.wallMillis();
@@ -207,16 +207,16 @@ final class MixedFleet {
 
   /** What was taken for a decision was taken when that was asked for; leases are taken from now. */
   private Moments answer(int node, int index) {
-    SlowStore.Travelling<?> call = ways.get(node).calls().get(index);
+    Journeys.Journey<?> call = ways.get(node).calls().get(index);
     Moments known = moments.get(call);
-    answering = known != null && call.decides() ? known : new Moments(time.wallMillis());
+    answering = known != null && SlowStore.decides(call) ? known : new Moments(time.wallMillis());
     return answering;
   }
 
   /** Calls that were made in no order, because cells are kept in none, get one. */
   private void noteCalls() {
     for (SlowStore way : ways) {
-      List<SlowStore.Travelling<?>> calls = way.calls();
+      List<Journeys.Journey<?>> calls = way.calls();
       int noted = calls.size();
       while (noted > 0 && !moments.containsKey(calls.get(noted - 1))) {
         noted--;

@@ -31,11 +31,16 @@ final class Node {
   }
 
   Node(CounterStore store, ManualTime time, long maxCells) {
+    this(store, NoFederation.SOURCE, time, maxCells);
+  }
+
+  Node(CounterStore store, LeaseSource global, ManualTime time, long maxCells) {
     this.time = time;
     this.timer = new ManualTimer(time);
     this.tiers =
         new Tiers(
             store,
+            global,
             time,
             timer,
             new TierSettings(maxCells, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS), 0.5),

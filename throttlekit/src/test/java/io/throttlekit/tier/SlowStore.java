@@ -7,13 +7,10 @@ import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
-import io.throttlekit.store.StoreException;
-import java.util.ArrayList;
+import io.throttlekit.tier.Journeys.Journey;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One node's way to a store: each call travels there, and its answer back, when the test says so.
@@ -22,72 +19,32 @@ final class SlowStore implements CounterStore {
   private static final String ACQUIRE = "acquire";
 
   private final CounterStore store;
-  private final List<Travelling<?>> calls = new ArrayList<>();
+  private final Journeys journeys = new Journeys();
 
   /** Requests that the store itself has admitted since this was asked last. */
   private int admittedThere;
-
-  /** A call under way: to the store, or with what it answered on the way back. */
-  static final class Travelling<T> {
-    private final String what;
-    private final Supplier<T> decide;
-    private final CompletableFuture<T> stage = new CompletableFuture<>();
-    private @Nullable T answer;
-
-    private Travelling(String what, Supplier<T> decide) {
-      this.what = what;
-      this.decide = decide;
-    }
-
-    /** Whether it asks for a decision, not for a lease. */
-    boolean decides() {
-      return what.equals(ACQUIRE);
-    }
-
-    boolean hasArrived() {
-      return answer != null;
-    }
-
-    private void arrive() {
-      answer = decide.get();
-    }
-
-    private void answer() {
-      stage.complete(answer);
-    }
-
-    private void lose() {
-      stage.completeExceptionally(new StoreException("lost", null));
-    }
-
-    @Override
-    public String toString() {
-      return what + (answer == null ? "" : " -> " + answer);
-    }
-  }
 
   SlowStore(CounterStore store) {
     this.store = store;
   }
 
-  List<Travelling<?>> calls() {
-    return calls;
+  List<Journey<?>> calls() {
+    return journeys.calls();
+  }
+
+  /** Whether a call asks for a decision, not for a lease. */
+  static boolean decides(Journey<?> call) {
+    return call.what().equals(ACQUIRE);
   }
 
   /** Lets a call reach the store, or its answer the node. */
   void move(int index) {
-    Travelling<?> call = calls.get(index);
-    if (call.hasArrived()) {
-      calls.remove(index);
-      call.answer();
-    } else {
-      call.arrive();
-    }
+    journeys.move(index);
   }
 
   /** Loses a call, or its answer. */
   void lose(int index) {
-    calls.remove(index).lose();
+    journeys.lose(index);
   }
 
   int takeAdmittedThere() {
@@ -98,7 +55,7 @@ final class SlowStore implements CounterStore {
 
   @Override
   public CompletionStage<Outcome> acquire(List<Claim> claims) {
-    return travel(
+    return journeys.travel(
         ACQUIRE,
         () -> {
           Outcome outcome = store.acquire(claims).toCompletableFuture().join();
@@ -109,7 +66,7 @@ final class SlowStore implements CounterStore {
 
   @Override
   public CompletionStage<Grant> lease(LeaseRequest request) {
-    return travel(
+    return journeys.travel(
         "lease " + request.units() + " of " + request.key(),
         () -> store.lease(request).toCompletableFuture().join());
   }
@@ -117,7 +74,7 @@ final class SlowStore implements CounterStore {
   @Override
   public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
     var _ =
-        travel(
+        journeys.travel(
             "give back " + units + " of " + lease.key() + " until " + windowEndMillis,
             () -> {
               store.giveBack(lease, windowEndMillis, units);
@@ -133,10 +90,4 @@ final class SlowStore implements CounterStore {
 
   @Override
   public void close() {}
-
-  private <T> CompletionStage<T> travel(String what, Supplier<T> decide) {
-    Travelling<T> call = new Travelling<>(what, decide);
-    calls.add(call);
-    return call.stage;
-  }
 }
