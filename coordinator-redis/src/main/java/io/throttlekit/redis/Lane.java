@@ -277,7 +277,7 @@ final class Lane {
               new CommandArgs<>(ByteArrayCodec.INSTANCE).add("LOAD").add(shared.script.text()))
           .whenComplete((_, _) -> connected.complete(null));
       shared.health.connected();
-      if (shared.epochs.isKnown(Slots.NONE)) { // who comes back may have lost everything
+      if (!shared.epochs.known(Slots.NONE).isEmpty()) { // who comes back may have lost everything
         submit(new Call.Look(shared.time.monotonicNanos() + leaseNanos()));
       }
     }
