@@ -1,6 +1,7 @@
 package io.throttlekit.redis;
 
 import io.throttlekit.TimeSource;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 /** Stores for tests. */
@@ -19,9 +20,29 @@ final class Stores {
     return connected(RedisCounterStore.connectWithClock(patient(url).settings(), clock));
   }
 
+  /** A connected coordinator whose windows follow {@code clock}. */
+  static RedisGlobalCoordinator coordinator(Wanted wanted, TimeSource clock) {
+    RedisGlobalCoordinator coordinator =
+        RedisGlobalCoordinator.connectWithClock(wanted.settings(), RedisListener.NONE, clock);
+    awaitReady(coordinator.ready());
+    return coordinator;
+  }
+
+  /** A connected escrow whose windows follow {@code clock}. */
+  static RedisRegionalEscrow escrow(Wanted wanted, TimeSource clock) {
+    RedisRegionalEscrow escrow =
+        RedisRegionalEscrow.connectWithClock(wanted.settings(), RedisListener.NONE, clock);
+    awaitReady(escrow.ready());
+    return escrow;
+  }
+
   /** The store, once it has a connection. */
   static RedisCounterStore connected(RedisCounterStore store) {
-    store.ready().toCompletableFuture().orTimeout(PATIENT_MILLIS, TimeUnit.MILLISECONDS).join();
+    awaitReady(store.ready());
     return store;
+  }
+
+  static void awaitReady(CompletionStage<?> ready) {
+    ready.toCompletableFuture().orTimeout(PATIENT_MILLIS, TimeUnit.MILLISECONDS).join();
   }
 }
