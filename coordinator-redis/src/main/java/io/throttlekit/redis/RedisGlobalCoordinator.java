@@ -49,6 +49,7 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
       @Nullable TimeSource storeClock) {
     this.redis =
         new Scripts(
+            List.of(LEASE, RETURN),
             settings,
             settings.leaseDeadlineMillis(),
             Failure.LEASE_DEADLINE,

@@ -41,6 +41,7 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
       @Nullable TimeSource storeClock) {
     this.redis =
         new Scripts(
+            List.of(LEASE, REFILL, RELEASE),
             settings,
             settings.deadlineMillis(),
             Failure.DEADLINE,

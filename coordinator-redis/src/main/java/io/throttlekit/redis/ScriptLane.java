@@ -5,6 +5,7 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ArrayOutput;
+import io.lettuce.core.output.ByteArrayOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.netty.channel.EventLoop;
@@ -51,6 +52,7 @@ final class ScriptLane implements Lanes.OnLoop {
    *
    * @param deadlineMillis how long a call may take
    * @param kind of failure that it is when one takes longer
+   * @param scripts that will be run
    * @param look asks for nothing but the epoch
    */
   record Shared(
@@ -60,6 +62,7 @@ final class ScriptLane implements Lanes.OnLoop {
       TimeSource time,
       Epochs epochs,
       Health health,
+      List<Script> scripts,
       Supplier<ScriptCall<?>> look,
       @Nullable TimeSource storeClock) {}
 
@@ -228,13 +231,32 @@ final class ScriptLane implements Lanes.OnLoop {
 
   private final class LinkListener implements Link.Listener {
 
+    /** Loads the scripts, before anything else that is sent. */
     @Override
     public void connected() {
+      BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
+      if (commands == null) {
+        return;
+      }
+      CompletableFuture<?>[] loads =
+          shared.scripts.stream()
+              .map(script -> load(script, commands))
+              .toArray(CompletableFuture[]::new);
+      var _ = CompletableFuture.allOf(loads).whenComplete((_, _) -> connected.complete(null));
       shared.health.connected();
-      connected.complete(null);
       if (!shared.epochs.known(Slots.NONE).isEmpty()) { // who comes back may have lost everything
         submit(shared.look.get());
       }
+    }
+
+    private static CompletableFuture<?> load(
+        Script script, BaseRedisAsyncCommands<byte[], byte[]> commands) {
+      return commands
+          .dispatch(
+              CommandType.SCRIPT,
+              new ByteArrayOutput<>(ByteArrayCodec.INSTANCE),
+              new CommandArgs<>(ByteArrayCodec.INSTANCE).add("LOAD").add(script.text()))
+          .toCompletableFuture();
     }
 
     @Override

@@ -23,6 +23,7 @@ final class Scripts {
   /**
    * Begins to connect.
    *
+   * @param scripts that will be run
    * @param deadlineMillis how long a call may take
    * @param kind of failure that it is when one takes longer
    * @param group event loops of someone else; absent for one of its own
@@ -30,6 +31,7 @@ final class Scripts {
    * @throws IllegalArgumentException when the URL is none of Redis, or a file of TLS is not good
    */
   Scripts(
+      List<Script> scripts,
       RedisSettings settings,
       long deadlineMillis,
       Failure kind,
@@ -47,6 +49,7 @@ final class Scripts {
             time,
             new Epochs(listener),
             health,
+            scripts,
             this::lookCall,
             storeClock);
     this.lanes = new Lanes<>(settings, group, (loop, links) -> new ScriptLane(loop, shared, links));

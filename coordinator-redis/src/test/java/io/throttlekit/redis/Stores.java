@@ -12,12 +12,37 @@ final class Stores {
 
   /** Settings for tests that do not look at deadlines, on a machine that may be busy. */
   static Wanted patient(String url) {
-    return Wanted.redis(url).deadlines(PATIENT_MILLIS, PATIENT_MILLIS).breaker(1000, 10);
+    return patient(Wanted.redis(url));
+  }
+
+  /** The same of a Cluster. */
+  static Wanted patientCluster(String urls) {
+    return patient(Wanted.cluster(urls));
+  }
+
+  private static Wanted patient(Wanted wanted) {
+    return wanted.deadlines(PATIENT_MILLIS, PATIENT_MILLIS).breaker(1000, 10);
   }
 
   /** A connected store whose windows follow {@code clock}. */
   static RedisCounterStore open(String url, TimeSource clock) {
     return connected(RedisCounterStore.connectWithClock(patient(url).settings(), clock));
+  }
+
+  /** A connected coordinator that {@code listener} hears of. */
+  static RedisGlobalCoordinator coordinator(Wanted wanted, RedisListener listener) {
+    RedisGlobalCoordinator coordinator =
+        RedisGlobalCoordinator.connect(wanted.settings(), TimeSource.system(), listener);
+    awaitReady(coordinator.ready());
+    return coordinator;
+  }
+
+  /** A connected escrow that {@code listener} hears of. */
+  static RedisRegionalEscrow escrow(Wanted wanted, RedisListener listener) {
+    RedisRegionalEscrow escrow =
+        RedisRegionalEscrow.connect(wanted.settings(), TimeSource.system(), listener);
+    awaitReady(escrow.ready());
+    return escrow;
   }
 
   /** A connected coordinator whose windows follow {@code clock}. */
