@@ -17,8 +17,7 @@ local region, terms = ARGV[8], ARGV[9]
 if wanted == 0 then
   wanted = current
 end
-local row = rows[fmod(wanted / window, 2)]
-if wanted ~= current and wanted ~= current + window or row.ends > wanted then
+if wanted ~= current and wanted ~= current + window then
   return {told, 0, current, at, 0}
 end
 
@@ -45,7 +44,8 @@ expire_after(KEYS[4], last)
 if ARGV[7] == '1' and is_lost(wanted) then
   return {told, 0, current, at, 0}
 end
-if row.ends ~= wanted then
+local row = rows[fmod(wanted / window, 2)]
+if row.ends ~= wanted then -- of an older window, for a newer one would be current
   call('DEL', row.key)
   row.leased = 0
 end

@@ -166,8 +166,7 @@ class RedisCoordinatorTest {
   @Test
   void noWindowIsGrantedTwiceByAClockThatStepsBack() {
     ManualTime clock = new ManualTime(END - 1);
-    RedisGlobalCoordinator coordinator = Stores.coordinator(Stores.patient(redis.url()), clock);
-    opened.add(coordinator);
+    RedisGlobalCoordinator coordinator = open(clock);
     Budget hundred = budget("a", 100, WINDOW);
     lease(coordinator, hundred, 100);
     clock.setWall(END);
@@ -183,6 +182,40 @@ class RedisCoordinatorTest {
         .isZero();
     clock.setWall(END + WINDOW);
     assertThat(lease(coordinator, hundred, 100).units()).isEqualTo(60);
+  }
+
+  @Test
+  void nothingComesBackToAWindowThatWasSeenToEnd() {
+    ManualTime clock = new ManualTime(END - 1);
+    RedisGlobalCoordinator coordinator = open(clock);
+    Budget hundred = budget("a", 100, WINDOW);
+    Grant grant = lease(coordinator, hundred, 100);
+    clock.setWall(END);
+    lease(coordinator, hundred, 1);
+    clock.setWall(END - 1);
+    assertThat(answer(giveBack(coordinator, hundred, "eu", "1", grant))).isFalse();
+  }
+
+  @Test
+  void termsLastAsLongAsTheLatestWindowThatARegionLeased() {
+    ManualTime clock = new ManualTime(END - 1);
+    RedisGlobalCoordinator coordinator = open(clock);
+    Budget budget = budget("a", 100, WINDOW);
+    answer(coordinator.lease(new BudgetLease(budget, "eu", END + WINDOW, 1, DataLoss.REFILL)));
+    lease(coordinator, budget, 1); // of the window before
+    List<Long> lasts =
+        redis
+            .command("KEYS", "*terms*")
+            .lines()
+            .map(key -> Long.parseLong(redis.command("PTTL", key)))
+            .toList();
+    assertThat(lasts).singleElement().satisfies(last -> assertThat(last).isGreaterThan(3_605_000));
+    clock.setWall(END + WINDOW - 1);
+    Budget other = budget("a", 200, WINDOW);
+    assertThat(failure(coordinator.lease(Leased.of(other, "us", 1))))
+        .isInstanceOf(TermsMismatchException.class);
+    clock.setWall(END + WINDOW);
+    assertThat(answer(coordinator.lease(Leased.of(other, "us", 1))).units()).isEqualTo(1);
   }
 
   @Test
@@ -260,6 +293,12 @@ class RedisCoordinatorTest {
     assertThat(failure(coordinator.lease(Leased.of(five("a"), "eu", 1))))
         .isInstanceOf(StoreException.class)
         .hasMessageContaining("WRONGTYPE");
+  }
+
+  private RedisGlobalCoordinator open(ManualTime clock) {
+    RedisGlobalCoordinator coordinator = Stores.coordinator(Stores.patient(redis.url()), clock);
+    opened.add(coordinator);
+    return coordinator;
   }
 
   private RedisGlobalCoordinator open() {

@@ -102,6 +102,19 @@ class RedisEscrowTest {
   }
 
   @Test
+  void ofWindowsThatOverlapTheOneThatEndsFirstIsSpent() {
+    RedisRegionalEscrow escrow = open();
+    long now = answer(escrow.health());
+    for (long end : List.of(10_000L, 9_000L, 90_000L)) {
+      answer(escrow.refill(new EscrowRefill(key("a"), "1", end, now, now + HOUR, 1)));
+    }
+    assertThat(answer(escrow.lease(key("a"), 1)).windowEndMillis()).isEqualTo(9_000);
+    answer(escrow.refill(new EscrowRefill(key("b"), "1", 10_000, now, now + HOUR, 1)));
+    answer(escrow.refill(new EscrowRefill(key("b"), "1", 90_000, now, now + HOUR, 1)));
+    assertThat(answer(escrow.lease(key("b"), 1)).windowEndMillis()).isEqualTo(10_000);
+  }
+
+  @Test
   void textsWithStrangeCharactersNeverFallTogether() {
     RedisRegionalEscrow escrow = open();
     long now = answer(escrow.health());
