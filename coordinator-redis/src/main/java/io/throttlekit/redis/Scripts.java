@@ -6,6 +6,7 @@ import io.throttlekit.redis.RedisListener.Failure;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A Redis in which a federation's scripts are run. Thread-safe; nothing blocks. */
@@ -23,7 +24,7 @@ final class Scripts {
   /**
    * Begins to connect.
    *
-   * @param scripts that will be run
+   * @param scripts that will be run, beside the one that looks
    * @param deadlineMillis how long a call may take
    * @param kind of failure that it is when one takes longer
    * @param group event loops of someone else; absent for one of its own
@@ -49,7 +50,7 @@ final class Scripts {
             time,
             new Epochs(listener),
             health,
-            scripts,
+            Stream.concat(Stream.of(LOOK), scripts.stream()).toList(),
             this::lookCall,
             storeClock);
     this.lanes = new Lanes<>(settings, group, (loop, links) -> new ScriptLane(loop, shared, links));
