@@ -17,7 +17,8 @@ final class Deadlines {
 
   private final EventLoop loop;
   private final TimeSource time;
-  private final long millis;
+  private final String lateInWords;
+  private final String lateForCaller;
   private final Failure kind;
   private final Expired expired;
   private final Queue<Call<?>> waiting = new ArrayDeque<>();
@@ -38,7 +39,8 @@ final class Deadlines {
   Deadlines(EventLoop loop, TimeSource time, long millis, Failure kind, Expired expired) {
     this.loop = loop;
     this.time = time;
-    this.millis = millis;
+    this.lateInWords = Failures.late(millis);
+    this.lateForCaller = Failures.lateForCaller(millis);
     this.kind = kind;
     this.expired = expired;
   }
@@ -73,7 +75,7 @@ final class Deadlines {
         break;
       }
       waiting.remove();
-      failed += call.answer.completeExceptionally(late()) ? 1 : 0;
+      failed += call.answer.completeExceptionally(new StoreException(lateForCaller, null)) ? 1 : 0;
     }
     Call<?> next = waiting.peek();
     timed = next != null;
@@ -81,13 +83,8 @@ final class Deadlines {
       schedule(next);
     }
     if (failed > 0) {
-      expired.failed(failed, kind, "no answer within " + millis + " ms");
+      expired.failed(failed, kind, lateInWords);
     }
-  }
-
-  private StoreException late() {
-    return new StoreException(
-        "Redis did not answer within " + millis + " ms; what was asked may be counted", null);
   }
 
   private void schedule(Call<?> next) {

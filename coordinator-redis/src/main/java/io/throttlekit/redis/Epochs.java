@@ -25,11 +25,6 @@ final class Epochs {
     this.listener = listener;
   }
 
-  /** Whether any epoch is known of {@code slot}. */
-  boolean isKnown(int slot) {
-    return known.containsKey(slot);
-  }
-
   /** The epoch known of {@code slot}, empty when none is. */
   String known(int slot) {
     return known.getOrDefault(slot, NONE);

@@ -1,14 +1,30 @@
 package io.throttlekit.redis;
 
+import io.throttlekit.store.StoreException;
 import org.jspecify.annotations.Nullable;
 
-/** Failures of Lettuce, for an operator. */
+/** Failures in words. */
 final class Failures {
   private static final int DEEPEST = 8;
 
   private Failures() {}
 
-  /** The innermost of the causes, which says what happened. */
+  /** Of a call after the end. */
+  static StoreException closed() {
+    return new StoreException("the store is closed", null);
+  }
+
+  /** That a call took longer than it may, for an operator. */
+  static String late(long millis) {
+    return "no answer within " + millis + " ms";
+  }
+
+  /** The same for whoever called. */
+  static String lateForCaller(long millis) {
+    return "Redis did not answer within " + millis + " ms; what was asked may be counted";
+  }
+
+  /** One of Lettuce, for an operator: the innermost of the causes, which says what happened. */
   static String inWords(@Nullable Throwable failure) {
     if (failure == null) {
       return "unknown";

@@ -15,6 +15,7 @@ final class KeyText {
   static final String VERSION = "tk1:";
 
   private static final int MAX_BYTES_PER_CHAR = 3;
+  private static final byte[] NOTHING = {};
 
   private final byte[] before;
 
@@ -22,19 +23,28 @@ final class KeyText {
    * @param prefix of every key, before the version
    */
   KeyText(String prefix) {
-    this.before = (prefix + VERSION).getBytes(StandardCharsets.UTF_8);
+    this(prefix, VERSION);
   }
 
-  /** The key of something that is no counter. */
-  byte[] of(String name) {
-    byte[] rest = name.getBytes(StandardCharsets.UTF_8);
-    byte[] bytes = Arrays.copyOf(before, before.length + rest.length);
-    System.arraycopy(rest, 0, bytes, before.length, rest.length);
-    return bytes;
+  KeyText(String prefix, String version) {
+    this.before = (prefix + version).getBytes(StandardCharsets.UTF_8);
   }
 
   byte[] of(CounterKey key) {
-    String text = key.toString();
+    return of(key.toString());
+  }
+
+  /** The key with that text after the prefix and the version. */
+  byte[] of(String text) {
+    return encode(before, text);
+  }
+
+  /** A text on its own, different from each other text's. */
+  static byte[] bytes(String text) {
+    return encode(NOTHING, text);
+  }
+
+  private static byte[] encode(byte[] before, String text) {
     int length = text.length();
     byte[] bytes = Arrays.copyOf(before, before.length + length);
     int at = before.length;

@@ -31,14 +31,11 @@ import org.jspecify.annotations.Nullable;
  * way that it may have, goes together. Calls come from any thread; everything else happens on the
  * loop. Nothing is sent twice unless Redis said that it did not run it.
  */
-final class Lane {
+final class Lane implements Lanes.OnLoop {
   private static final int IN_FLIGHT_FACTOR_OF_CLUSTER = 16;
 
-  final EventLoop loop;
-
-  /** Completes with the first connection. */
-  final CompletableFuture<@Nullable Void> connected = new CompletableFuture<>();
-
+  private final EventLoop loop;
+  private final CompletableFuture<@Nullable Void> connected = new CompletableFuture<>();
   private final Shared shared;
   private final Link link;
   private final int maxInFlight;
@@ -83,9 +80,20 @@ final class Lane {
     this.link = links.make(loop, new LinkListener());
   }
 
+  @Override
+  public EventLoop loop() {
+    return loop;
+  }
+
   /** Begins to connect. Not before the lane is whole: a connection may be there at once. */
-  void open() {
+  @Override
+  public void open() {
     link.open();
+  }
+
+  @Override
+  public CompletableFuture<?> connected() {
+    return connected;
   }
 
   /** Makes the connection of a lane. */
@@ -119,7 +127,8 @@ final class Lane {
    * Sends what is waiting, and closes the connection when all of it is answered, or has taken as
    * long as a lease may: what comes back at the end is worth something to others.
    */
-  CompletionStage<?> close() {
+  @Override
+  public CompletionStage<?> close() {
     gather();
     var _ = loop.schedule(this::end, shared.settings.leaseDeadlineMillis(), TimeUnit.MILLISECONDS);
     closing = true;
@@ -139,14 +148,14 @@ final class Lane {
     }
     closed = true;
     failArrived();
-    StoreException over = new StoreException("the store is closed", null);
+    StoreException over = Failures.closed();
     traffic.values().forEach(each -> each.failWaiting(over));
     var _ = link.close().whenComplete((_, _) -> ended.complete(null));
   }
 
   private void failArrived() {
     for (Call<?> call = arrived.poll(); call != null; call = arrived.poll()) {
-      call.answer.completeExceptionally(new StoreException("the store is closed", null));
+      call.answer.completeExceptionally(Failures.closed());
     }
   }
 
@@ -277,7 +286,7 @@ final class Lane {
               new CommandArgs<>(ByteArrayCodec.INSTANCE).add("LOAD").add(shared.script.text()))
           .whenComplete((_, _) -> connected.complete(null));
       shared.health.connected();
-      if (shared.epochs.isKnown(Slots.NONE)) { // who comes back may have lost everything
+      if (!shared.epochs.known(Slots.NONE).isEmpty()) { // who comes back may have lost everything
         submit(new Call.Look(shared.time.monotonicNanos() + leaseNanos()));
       }
     }

@@ -12,14 +12,10 @@ import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
-import io.throttlekit.store.StoreException;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,11 +41,7 @@ public final class RedisCounterStore implements CounterStore {
   private final Health health;
   private final long deadlineNanos;
   private final long leaseDeadlineNanos;
-  private final Clients clients;
-  private final Loops loops;
-  private final Lane[] lanes;
-  private final AtomicBoolean closed = new AtomicBoolean();
-  private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
+  private final Lanes<Lane> lanes;
 
   private RedisCounterStore(
       RedisSettings settings,
@@ -63,18 +55,10 @@ public final class RedisCounterStore implements CounterStore {
     this.deadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.deadlineMillis());
     this.leaseDeadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.leaseDeadlineMillis());
     this.health = new Health(settings, time, listener);
-    this.clients = new Clients(settings);
-    this.loops = group == null ? Loops.own(clients.useUnixSocket()) : Loops.of(group);
     Lane.Shared shared =
         new Lane.Shared(
             settings, time, Script.load(), slots, new Epochs(listener), health, storeClock);
-    this.lanes =
-        loops.all().stream()
-            .map(loop -> new Lane(loop, shared, clients::link))
-            .toArray(Lane[]::new);
-    for (Lane lane : lanes) {
-      lane.open();
-    }
+    this.lanes = new Lanes<>(settings, group, (loop, links) -> new Lane(loop, shared, links));
   }
 
   /**
@@ -112,8 +96,7 @@ public final class RedisCounterStore implements CounterStore {
 
   /** Completes when all its connections have been made once; never while there is no Redis. */
   public CompletionStage<?> ready() {
-    return CompletableFuture.allOf(
-        Arrays.stream(lanes).map(lane -> lane.connected).toArray(CompletableFuture[]::new));
+    return lanes.ready();
   }
 
   /** Whether Redis answered lately, or was not asked. */
@@ -190,22 +173,7 @@ public final class RedisCounterStore implements CounterStore {
 
   @Override
   public void close() {
-    if (!closed.compareAndSet(false, true)) {
-      return;
-    }
-    List<CompletableFuture<?>> closing = new ArrayList<>();
-    for (Lane lane : lanes) {
-      CompletableFuture<?> closed = new CompletableFuture<>();
-      closing.add(closed);
-      lane.loop.execute(() -> lane.close().whenComplete((_, _) -> closed.complete(null)));
-    }
-    var _ =
-        CompletableFuture.allOf(closing.toArray(CompletableFuture[]::new))
-            .thenRun(() -> {
-              ended.complete(null);
-              clients.close();
-              loops.close();
-            });
+    lanes.close();
   }
 
   /**
@@ -213,7 +181,7 @@ public final class RedisCounterStore implements CounterStore {
    * long as a lease may. The threads of a server have to run until then.
    */
   public CompletionStage<?> ended() {
-    return ended;
+    return lanes.ended();
   }
 
   private static void done() {}
@@ -223,22 +191,11 @@ public final class RedisCounterStore implements CounterStore {
   }
 
   private <T> CompletionStage<T> submit(Call<T> call) {
-    if (closed.get()) {
-      call.answer.completeExceptionally(new StoreException("the store is closed", null));
+    if (lanes.isClosed()) {
+      call.answer.completeExceptionally(Failures.closed());
     } else {
-      lane().submit(call);
+      lanes.mine().submit(call);
     }
     return call.answer;
-  }
-
-  /** The one of the calling event loop, or always the same of a thread. */
-  private Lane lane() {
-    Thread caller = Thread.currentThread();
-    for (Lane lane : lanes) {
-      if (lane.loop.inEventLoop(caller)) {
-        return lane;
-      }
-    }
-    return lanes[(int) (caller.threadId() % lanes.length)];
   }
 }

@@ -1,7 +1,8 @@
 package io.throttlekit.redis;
 
 /**
- * Hears what a {@link RedisCounterStore} does, for metrics and logs.
+ * Hears what a {@link RedisCounterStore}, a {@link RedisGlobalCoordinator} or a {@link
+ * RedisRegionalEscrow} does, for metrics and logs.
  *
  * <p>Called on event loops, by several threads: implementations are thread-safe, do not block and
  * do not throw.
@@ -38,7 +39,7 @@ public interface RedisListener {
   /** Redis does not answer; requests fail at once until it does. */
   default void down() {}
 
-  /** Redis has lost its counters, at {@code lossMillis} by its clock or before. */
+  /** Redis has lost its data, at {@code lossMillis} by its clock or before. */
   default void dataLost(long lossMillis) {}
 
   /** Why a request got no answer. */

@@ -6,12 +6,13 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 
-/** The script that decides, and the name under which Redis keeps it. */
+/** A script, and the name under which Redis keeps it. */
 final class Script {
-  private static final List<String> PARTS =
+  private static final List<String> COUNTERS =
       List.of(
           "numbers",
           "fixed_window",
@@ -19,6 +20,7 @@ final class Script {
           "token_bucket",
           "sliding_window",
           "sliding_log",
+          "epoch",
           "settle",
           "requests");
 
@@ -40,10 +42,21 @@ final class Script {
     return sha;
   }
 
-  /** The script of this version. */
+  /** The one that decides what happens to counters. */
   static Script load() {
+    return of(COUNTERS);
+  }
+
+  /** One of a federation: what all of them begin with, and these parts. */
+  static Script ofFederation(String... parts) {
+    List<String> all = new ArrayList<>(List.of("federation", "epoch"));
+    all.addAll(List.of(parts));
+    return of(all);
+  }
+
+  private static Script of(List<String> parts) {
     StringBuilder text = new StringBuilder();
-    for (String part : PARTS) {
+    for (String part : parts) {
       try (InputStream in = Script.class.getResourceAsStream(part + ".lua")) {
         if (in == null) {
           throw new IllegalStateException(part + ".lua is not beside " + Script.class);

@@ -46,7 +46,5 @@ for counter, state in pairs(draft) do
   end
 end
 
-if epoch ~= known then
-  answers[#answers + 1] = epoch
-end
+answers[#answers + 1] = told
 return table.concat(answers)

@@ -97,48 +97,45 @@ local function sliding_log(state, cost, overrun, limit, window, _, counts_to)
     end
     return table.concat(anew) .. pack('<dd', at, total - gone + cost)
   end
-  local function cut_to(units)
-    if units >= before(size) then
-      return pack('<d', base) .. records(1, size - 1) .. pack('<dd', newest, units)
-    end
-    local from, last = first_live(newest), size - 1
-    while before(last) >= units and last > from do
-      last = last - 1
-    end
-    if units == before(last) then
-      return pack('<ddd', 0, newest, 0)
-    end
-    local millis = record(last)
-    return pack('<d', before(from)) .. records(from, last - 1)
-      .. pack('<dddd', millis, units, newest, units)
-  end
-  local function without(units, i) -- the log less units of the record i
-    local millis, up_to = record(i)
-    local own = up_to - before(i)
-    units = own < units and own or units
-    local next_log = {pack('<d', base), records(1, i - 1)}
-    if own > units or i == size then -- the newest time stays, if without a unit
-      next_log[3] = pack('<dd', millis, up_to - units)
-    end
-    for j = i + 1, size do
-      local later, units_up_to = record(j)
-      next_log[#next_log + 1] = pack('<dd', later, units_up_to - units)
-    end
-    return table.concat(next_log)
-  end
-  local function undo(moment, units)
-    local i = first_live(moment + window - 1) -- the first from that moment on
-    if record(i) == moment then
-      load(without(units, i))
-    end
-  end
 
   if cost < 0 then
+    local function cut_to(units)
+      if units >= before(size) then
+        return pack('<d', base) .. records(1, size - 1) .. pack('<dd', newest, units)
+      end
+      local from, last = first_live(newest), size - 1
+      while before(last) >= units and last > from do
+        last = last - 1
+      end
+      if units == before(last) then
+        return pack('<ddd', 0, newest, 0)
+      end
+      local millis = record(last)
+      return pack('<d', before(from)) .. records(from, last - 1)
+        .. pack('<dddd', millis, units, newest, units)
+    end
+    local function without(units, i) -- the log less units of the record i
+      local millis, up_to = record(i)
+      local own = up_to - before(i)
+      units = own < units and own or units
+      local next_log = {pack('<d', base), records(1, i - 1)}
+      if own > units or i == size then -- the newest time stays, if without a unit
+        next_log[3] = pack('<dd', millis, up_to - units)
+      end
+      for j = i + 1, size do
+        local later, units_up_to = record(j)
+        next_log[#next_log + 1] = pack('<dd', later, units_up_to - units)
+      end
+      return table.concat(next_log)
+    end
     local counted = log and live_before() or 0
     local kept = total + cost
     kept = kept > counted and kept or counted
     if log and counts_to then
-      undo(counts_to - window, -cost)
+      local i = first_live(counts_to - 1) -- the first record from the time of the charge on
+      if record(i) == counts_to - window then
+        load(without(-cost, i))
+      end
     elseif log and kept ~= total then
       load(cut_to(kept))
     end

@@ -65,36 +65,35 @@ local function sliding_window(state, cost, overrun, limit, window, buckets, coun
     end
     return packed()
   end
-  local function take(units)
-    if size == 0 or slices[1] < oldest then
-      return state
-    end
-    local newest, i = slices[1], 1
-    while i < size and slices[i] >= oldest and units >= slices[i + 1] do
-      units = units - slices[i + 1]
-      i = i + 2
-    end
-    if i < size and slices[i] >= oldest then
-      slices[i + 1] = slices[i + 1] - units
-    end
-    if i > 1 then
-      slices = {newest, 0, values(slices, i, size)}
-      size = size - i + 3
-    end
-    return packed()
-  end
-
-  local function take_from(start, units)
-    for i = 1, size, 2 do
-      if slices[i] == start then
-        slices[i + 1] = slices[i + 1] > units and slices[i + 1] - units or 0
-        return packed()
-      end
-    end
-    return state
-  end
 
   if cost < 0 then
+    local function take(units)
+      if size == 0 or slices[1] < oldest then
+        return state
+      end
+      local newest, i = slices[1], 1
+      while i < size and slices[i] >= oldest and units >= slices[i + 1] do
+        units = units - slices[i + 1]
+        i = i + 2
+      end
+      if i < size and slices[i] >= oldest then
+        slices[i + 1] = slices[i + 1] - units
+      end
+      if i > 1 then
+        slices = {newest, 0, values(slices, i, size)}
+        size = size - i + 3
+      end
+      return packed()
+    end
+    local function take_from(start, units)
+      for i = 1, size, 2 do
+        if slices[i] == start then
+          slices[i + 1] = slices[i + 1] > units and slices[i + 1] - units or 0
+          return packed()
+        end
+      end
+      return state
+    end
     local kept
     if counts_to then
       kept = take_from(counts_to - window - bucket, -cost)

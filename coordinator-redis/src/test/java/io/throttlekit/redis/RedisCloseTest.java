@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -23,46 +24,46 @@ class RedisCloseTest {
   private static final int COUNTERS = 2_000;
 
   private final FixedWindow window = new FixedWindow(10, 86_400_000);
+  private final RedisProcess redis = RedisProcess.start();
+
+  @AfterEach
+  void stop() {
+    redis.close();
+  }
 
   @Test
   void whatIsGivenBackAtTheEndArrivesHoweverMuchItIs() {
-    try (RedisProcess redis = RedisProcess.start()) {
-      RedisCounterStore store =
-          Stores.connected(
-              RedisCounterStore.connect(
-                  Stores.patient(redis.url()).settings(), TimeSource.system()));
-      List<CompletionStage<Grant>> leases = new ArrayList<>();
+    RedisCounterStore store = open(Stores.patient(redis.url()));
+    List<CompletionStage<Grant>> leases = new ArrayList<>();
+    for (int i = 0; i < COUNTERS; i++) {
+      leases.add(store.lease(lease(i)));
+    }
+    leases.forEach(Asked::answer);
+    assertThat(redis.command("DBSIZE")).isEqualTo(String.valueOf(COUNTERS + 1));
+    for (int i = 0; i < COUNTERS; i++) {
+      var _ = store.giveBack(lease(i), answer(leases.get(i)).windowEndMillis(), 10);
+    }
+    store.close();
+    answer(store.ended().thenApply(_ -> true));
+    try (RedisCounterStore next = Stores.open(redis.url(), TimeSource.system())) {
       for (int i = 0; i < COUNTERS; i++) {
-        leases.add(store.lease(lease(i)));
-      }
-      leases.forEach(Asked::answer);
-      assertThat(redis.command("DBSIZE")).isEqualTo(String.valueOf(COUNTERS + 1));
-      for (int i = 0; i < COUNTERS; i++) {
-        var _ = store.giveBack(lease(i), answer(leases.get(i)).windowEndMillis(), 10);
-      }
-      store.close();
-      answer(store.ended().thenApply(_ -> true));
-      try (RedisCounterStore next = Stores.open(redis.url(), TimeSource.system())) {
-        for (int i = 0; i < COUNTERS; i++) {
-          assertThat(answer(next.lease(lease(i))).units()).as("counter %d", i).isEqualTo(10);
-        }
+        assertThat(answer(next.lease(lease(i))).units()).as("counter %d", i).isEqualTo(10);
       }
     }
   }
 
   @Test
   void aRedisThatHangsKeepsNobodyFromEndingForLongerThanALeaseMayTake() {
-    try (RedisProcess redis = RedisProcess.start()) {
-      RedisCounterStore store =
-          Stores.connected(
-              RedisCounterStore.connect(
-                  Stores.patient(redis.url()).deadlines(50, 300).settings(), TimeSource.system()));
-      redis.hang();
-      CompletableFuture<Grant> lease = store.lease(lease(0)).toCompletableFuture();
-      store.close();
-      answer(store.ended().thenApply(_ -> true));
-      assertThat(lease).isCompletedExceptionally();
-    }
+    RedisCounterStore store = open(Stores.patient(redis.url()).deadlines(50, 300));
+    redis.hang();
+    CompletableFuture<Grant> lease = store.lease(lease(0)).toCompletableFuture();
+    store.close();
+    answer(store.ended().thenApply(_ -> true));
+    assertThat(lease).isCompletedExceptionally();
+  }
+
+  private static RedisCounterStore open(Wanted wanted) {
+    return Stores.connected(RedisCounterStore.connect(wanted.settings(), TimeSource.system()));
   }
 
   private LeaseRequest lease(int user) {

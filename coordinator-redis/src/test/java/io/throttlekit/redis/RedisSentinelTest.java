@@ -1,6 +1,7 @@
 package io.throttlekit.redis;
 
 import static io.throttlekit.redis.Asked.acquire;
+import static io.throttlekit.redis.Asked.answer;
 import static io.throttlekit.redis.Asked.answers;
 import static io.throttlekit.redis.Asked.ask;
 import static io.throttlekit.redis.Asked.await;
@@ -43,6 +44,28 @@ class RedisSentinelTest {
       await("failed over", () -> answers(store));
       assertThat(replica.command("ROLE")).startsWith("master");
       assertThat(left(store, "a")).isEqualTo(2);
+      assertThat(heard.losses).isEmpty();
+    }
+  }
+
+  @Test
+  void aFederationGoesOnWithTheNewMasterAndWhatWasLeased() {
+    monitor();
+    Wanted wanted = Wanted.redis(url("")).deadlines(500, 2_000);
+    try (RedisGlobalCoordinator coordinator = Stores.coordinator(wanted, heard);
+        RedisRegionalEscrow escrow = Stores.escrow(wanted, heard)) {
+      await("connected", () -> Leased.answers(coordinator));
+      Leased.lease(coordinator, Leased.five("a"), 3);
+      long now = answer(escrow.health());
+      answer(escrow.refill(RedisEscrowTest.refill("a", "1", now, 8)));
+      await("known", () -> sentinel.command("SENTINEL", "REPLICAS", "main").contains("slave"));
+      await("replicated", () -> replica.command("DBSIZE").equals(master.command("DBSIZE")));
+      master.kill();
+      await("failed over", () -> Leased.answers(coordinator));
+      assertThat(replica.command("ROLE")).startsWith("master");
+      assertThat(Leased.lease(coordinator, Leased.five("a"), 9).units()).isEqualTo(2);
+      await("escrow is back", () -> RedisEscrowTest.answers(escrow));
+      assertThat(answer(escrow.lease(RedisEscrowTest.key("a"), 9)).units()).isEqualTo(8);
       assertThat(heard.losses).isEmpty();
     }
   }

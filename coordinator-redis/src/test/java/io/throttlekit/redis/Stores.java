@@ -1,6 +1,7 @@
 package io.throttlekit.redis;
 
 import io.throttlekit.TimeSource;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 /** Stores for tests. */
@@ -11,7 +12,16 @@ final class Stores {
 
   /** Settings for tests that do not look at deadlines, on a machine that may be busy. */
   static Wanted patient(String url) {
-    return Wanted.redis(url).deadlines(PATIENT_MILLIS, PATIENT_MILLIS).breaker(1000, 10);
+    return patient(Wanted.redis(url));
+  }
+
+  /** The same of a Cluster. */
+  static Wanted patientCluster(String urls) {
+    return patient(Wanted.cluster(urls));
+  }
+
+  private static Wanted patient(Wanted wanted) {
+    return wanted.deadlines(PATIENT_MILLIS, PATIENT_MILLIS).breaker(1000, 10);
   }
 
   /** A connected store whose windows follow {@code clock}. */
@@ -19,9 +29,45 @@ final class Stores {
     return connected(RedisCounterStore.connectWithClock(patient(url).settings(), clock));
   }
 
+  /** A connected coordinator that {@code listener} hears of. */
+  static RedisGlobalCoordinator coordinator(Wanted wanted, RedisListener listener) {
+    RedisGlobalCoordinator coordinator =
+        RedisGlobalCoordinator.connect(wanted.settings(), TimeSource.system(), listener);
+    awaitReady(coordinator.ready());
+    return coordinator;
+  }
+
+  /** A connected escrow that {@code listener} hears of. */
+  static RedisRegionalEscrow escrow(Wanted wanted, RedisListener listener) {
+    RedisRegionalEscrow escrow =
+        RedisRegionalEscrow.connect(wanted.settings(), TimeSource.system(), listener);
+    awaitReady(escrow.ready());
+    return escrow;
+  }
+
+  /** A connected coordinator whose windows follow {@code clock}. */
+  static RedisGlobalCoordinator coordinator(Wanted wanted, TimeSource clock) {
+    RedisGlobalCoordinator coordinator =
+        RedisGlobalCoordinator.connectWithClock(wanted.settings(), RedisListener.NONE, clock);
+    awaitReady(coordinator.ready());
+    return coordinator;
+  }
+
+  /** A connected escrow whose windows follow {@code clock}. */
+  static RedisRegionalEscrow escrow(Wanted wanted, TimeSource clock) {
+    RedisRegionalEscrow escrow =
+        RedisRegionalEscrow.connectWithClock(wanted.settings(), RedisListener.NONE, clock);
+    awaitReady(escrow.ready());
+    return escrow;
+  }
+
   /** The store, once it has a connection. */
   static RedisCounterStore connected(RedisCounterStore store) {
-    store.ready().toCompletableFuture().orTimeout(PATIENT_MILLIS, TimeUnit.MILLISECONDS).join();
+    awaitReady(store.ready());
     return store;
+  }
+
+  static void awaitReady(CompletionStage<?> ready) {
+    ready.toCompletableFuture().orTimeout(PATIENT_MILLIS, TimeUnit.MILLISECONDS).join();
   }
 }

@@ -1,0 +1,189 @@
+package io.throttlekit.redis;
+
+import io.netty.channel.EventLoopGroup;
+import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
+import io.throttlekit.TimeSource;
+import io.throttlekit.federation.Budget;
+import io.throttlekit.federation.BudgetLease;
+import io.throttlekit.federation.BudgetReturn;
+import io.throttlekit.federation.GlobalCoordinator;
+import io.throttlekit.federation.TermsMismatchException;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.redis.FederationKeys.Place;
+import io.throttlekit.redis.RedisListener.Failure;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.Terms;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Budgets in Redis: one Redis, one behind Sentinels, or a Cluster, by Redis's own clock.
+ *
+ * <p>A call that is not answered within the lease deadline of its settings fails. It is not sent
+ * again, and what it asked may be counted: an answer that still comes is lost. While Redis does not
+ * answer, calls fail at once, but for a few that probe. It comes back by itself.
+ *
+ * <p>What was leased stays known for ten seconds after its window: a clock that steps back by less,
+ * because a replica's is slower, grants nothing a second time. Regions that look after the same
+ * budgets have the same key prefix. After a loss of data, units of windows that it concerns do not
+ * come back: they may have been leased before it.
+ *
+ * <p>Thread-safe. Nothing blocks; stages complete on event loops.
+ */
+public final class RedisGlobalCoordinator implements GlobalCoordinator {
+  private static final Script LEASE = Script.ofFederation("budget", "lease_budget");
+  private static final Script RETURN = Script.ofFederation("budget", "return_budget");
+  private static final int PARTS_OF_A_MISMATCH = 2;
+
+  private final Scripts redis;
+
+  private RedisGlobalCoordinator(
+      RedisSettings settings,
+      TimeSource time,
+      RedisListener listener,
+      @Nullable EventLoopGroup group,
+      @Nullable TimeSource storeClock) {
+    this.redis =
+        new Scripts(
+            List.of(LEASE, RETURN),
+            settings,
+            settings.leaseDeadlineMillis(),
+            Failure.LEASE_DEADLINE,
+            time,
+            listener,
+            group,
+            storeClock);
+  }
+
+  /**
+   * A coordinator on a thread of its own; {@code listener} hears of what it does.
+   *
+   * @throws IllegalArgumentException when the URL is none of Redis, or a file of TLS is not good
+   */
+  public static RedisGlobalCoordinator connect(
+      RedisSettings settings, TimeSource time, RedisListener listener) {
+    return new RedisGlobalCoordinator(settings, time, listener, null, null);
+  }
+
+  /**
+   * A coordinator on the threads of a server, with a connection for each of its event loops.
+   *
+   * @param group loops of the transport that Lettuce takes here (epoll where its library is on the
+   *     class path, else NIO); not ended by the coordinator
+   */
+  public static RedisGlobalCoordinator connect(
+      RedisSettings settings, TimeSource time, RedisListener listener, EventLoopGroup group) {
+    return new RedisGlobalCoordinator(settings, time, listener, group, null);
+  }
+
+  /** A coordinator whose windows follow a test's clock. */
+  static RedisGlobalCoordinator connectWithClock(
+      RedisSettings settings, RedisListener listener, TimeSource storeClock) {
+    return new RedisGlobalCoordinator(settings, TimeSource.system(), listener, null, storeClock);
+  }
+
+  /** Completes when all its connections have been made once; never while there is no Redis. */
+  public CompletionStage<?> ready() {
+    return redis.ready();
+  }
+
+  /** Whether Redis answered lately, or was not asked. */
+  public boolean isUp() {
+    return redis.isUp();
+  }
+
+  @Override
+  public CompletionStage<Grant> lease(BudgetLease lease) {
+    Budget budget = lease.budget();
+    FixedWindow window = budget.window();
+    Place place = redis.keys.of(budget.party());
+    List<byte[]> keys = new ArrayList<>(rows(place, budget));
+    keys.add(place.key("terms", budget.party()));
+    return redis.run(
+        new ScriptCall<>(LEASE, place, keys, reply -> grant(reply, lease))
+            .with(window.windowMillis())
+            .with(lease.windowEndMillis())
+            .with(window.limit())
+            .with(lease.units())
+            .with(lease.onDataLoss() == DataLoss.DENY ? 1 : 0)
+            .with(lease.region())
+            .with(stored(budget.terms())));
+  }
+
+  @Override
+  public CompletionStage<Boolean> reconcile(BudgetReturn units) {
+    Budget budget = units.budget();
+    Place place = redis.keys.of(budget.party());
+    return redis.run(
+        new ScriptCall<>(RETURN, place, rows(place, budget), reply -> reply.number(0) == 1)
+            .with(budget.window().windowMillis())
+            .with(units.windowEndMillis())
+            .with(units.units())
+            .with(units.region().length() + ":" + units.region() + units.id()));
+  }
+
+  @Override
+  public CompletionStage<Long> health() {
+    return redis.look();
+  }
+
+  @Override
+  public void close() {
+    redis.close();
+  }
+
+  /**
+   * Completes after {@link #close} when what was asked before it has been answered, or has taken as
+   * long as a lease may. The threads of a server have to run until then.
+   */
+  public CompletionStage<?> ended() {
+    return redis.ended();
+  }
+
+  /** Of the even and of the odd windows. */
+  private static List<byte[]> rows(Place place, Budget budget) {
+    CounterKey key = budget.key();
+    long length = budget.window().windowMillis();
+    return List.of(place.key("even" + length, key), place.key("odd" + length, key));
+  }
+
+  private static Grant grant(Reply reply, BudgetLease lease) {
+    if (reply.size() == PARTS_OF_A_MISMATCH) {
+      Terms terms = lease.budget().terms();
+      throw new TermsMismatchException(
+          lease.region(),
+          terms.inWords(),
+          reply.text(0),
+          read(terms.scope(), reply.text(1)).inWords());
+    }
+    boolean current = lease.windowEndMillis() == BudgetLease.CURRENT;
+    return new Grant(
+        reply.number(0),
+        current ? reply.number(1) : lease.windowEndMillis(),
+        reply.number(2),
+        reply.number(3));
+  }
+
+  /** {@code 300/10000,5000/3600000}: what is stored must not change with words for people. */
+  private static String stored(Terms terms) {
+    return terms.budgets().stream()
+        .map(budget -> budget.limit() + "/" + budget.windowMillis())
+        .collect(Collectors.joining(","));
+  }
+
+  private static Terms read(String scope, String stored) {
+    List<FixedWindow> budgets = new ArrayList<>();
+    for (String budget : stored.split(",", -1)) {
+      int slash = budget.indexOf('/');
+      budgets.add(
+          new FixedWindow(
+              Long.parseLong(budget.substring(0, slash)),
+              Long.parseLong(budget.substring(slash + 1))));
+    }
+    return new Terms(scope, budgets);
+  }
+}

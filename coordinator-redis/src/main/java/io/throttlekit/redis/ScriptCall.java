@@ -1,0 +1,76 @@
+package io.throttlekit.redis;
+
+import io.throttlekit.federation.TermsMismatchException;
+import io.throttlekit.store.StoreException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
+/**
+ * One run of a script and its answer to come.
+ *
+ * @param <T> the answer
+ */
+final class ScriptCall<T> {
+  final CompletableFuture<T> answer = new CompletableFuture<>();
+  final Script script;
+  final FederationKeys.Place place;
+
+  /** The epoch's first; not to be changed. */
+  final byte[][] keys;
+
+  private final List<byte[]> arguments = new ArrayList<>();
+  private final Function<Reply, T> reader;
+
+  /**
+   * A call without arguments.
+   *
+   * @param keys of the place, without the epoch's
+   * @param reader makes an answer of a reply, or throws {@link TermsMismatchException}
+   */
+  ScriptCall(
+      Script script, FederationKeys.Place place, List<byte[]> keys, Function<Reply, T> reader) {
+    this.script = script;
+    this.place = place;
+    this.keys = new byte[1 + keys.size()][];
+    this.keys[0] = place.epochKey;
+    for (int i = 1; i < this.keys.length; i++) {
+      this.keys[i] = keys.get(i - 1);
+    }
+    this.reader = reader;
+  }
+
+  ScriptCall<T> with(String text) {
+    arguments.add(KeyText.bytes(text));
+    return this;
+  }
+
+  ScriptCall<T> with(long number) {
+    arguments.add(Long.toString(number).getBytes(StandardCharsets.US_ASCII));
+    return this;
+  }
+
+  /** In the order in which they were given. */
+  List<byte[]> arguments() {
+    return arguments;
+  }
+
+  /** Learns the epoch, and answers, unless it is too late for that. */
+  void land(List<Object> parts, Epochs epochs) {
+    try {
+      Reply reply = new Reply(parts);
+      byte[] epoch = reply.epoch();
+      if (epoch.length > 0) {
+        epochs.learn(place.epoch, epoch);
+      }
+      answer.complete(reader.apply(reply));
+    } catch (TermsMismatchException mismatch) {
+      answer.completeExceptionally(mismatch);
+    } catch (RuntimeException e) {
+      answer.completeExceptionally(
+          new StoreException("Redis has something else where a federation's data should be", e));
+    }
+  }
+}

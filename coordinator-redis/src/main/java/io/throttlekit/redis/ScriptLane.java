@@ -1,0 +1,267 @@
+package io.throttlekit.redis;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.api.async.BaseRedisAsyncCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.ArrayOutput;
+import io.lettuce.core.output.ByteArrayOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
+import io.throttlekit.TimeSource;
+import io.throttlekit.redis.RedisListener.Failure;
+import io.throttlekit.store.StoreException;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs scripts in Redis over one connection, from one event loop, each at once.
+ *
+ * <p>For calls that are few; a {@link Lane} gathers many. Calls come from any thread; everything
+ * else happens on the loop. Nothing is sent twice unless Redis said that it did not run it.
+ */
+final class ScriptLane implements Lanes.OnLoop {
+  private final EventLoop loop;
+  private final CompletableFuture<@Nullable Void> connected = new CompletableFuture<>();
+  private final Shared shared;
+  private final Link link;
+
+  /** In the order in which they were sent. */
+  private final Set<Sent> underWay = new LinkedHashSet<>();
+
+  /** When a failure of a node was counted last. */
+  private final Map<String, Long> countedNanos = new HashMap<>();
+
+  private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
+  private boolean closing;
+  private boolean closed;
+
+  /**
+   * What all lanes have in common.
+   *
+   * @param deadlineMillis how long a call may take
+   * @param kind of failure that it is when one takes longer
+   * @param scripts that will be run
+   * @param look asks for nothing but the epoch
+   */
+  record Shared(
+      RedisSettings settings,
+      long deadlineMillis,
+      Failure kind,
+      TimeSource time,
+      Epochs epochs,
+      Health health,
+      List<Script> scripts,
+      Supplier<ScriptCall<?>> look,
+      @Nullable TimeSource storeClock) {}
+
+  /** A call that is under way. */
+  private record Sent(ScriptCall<?> call, String node, long nanos, String knownEpoch) {}
+
+  ScriptLane(EventLoop loop, Shared shared, Lane.LinkMaker links) {
+    this.loop = loop;
+    this.shared = shared;
+    this.link = links.make(loop, new LinkListener());
+  }
+
+  @Override
+  public EventLoop loop() {
+    return loop;
+  }
+
+  @Override
+  public void open() {
+    link.open();
+  }
+
+  @Override
+  public CompletableFuture<?> connected() {
+    return connected;
+  }
+
+  /**
+   * Sends a call, and fails it when its time is up, or at once while Redis does not answer; from
+   * any thread.
+   */
+  void submit(ScriptCall<?> call) {
+    if (!shared.health.allows(link.node(call.place.slot))) {
+      call.answer.completeExceptionally(new StoreException(Health.NOT_ASKED, null));
+      return;
+    }
+    try {
+      loop.execute(() -> send(call));
+    } catch (RejectedExecutionException _) {
+      call.answer.completeExceptionally(Failures.closed());
+    }
+  }
+
+  @Override
+  public CompletionStage<?> close() {
+    var _ = loop.schedule(this::end, shared.settings.leaseDeadlineMillis(), TimeUnit.MILLISECONDS);
+    closing = true;
+    endWhenIdle();
+    return ended;
+  }
+
+  private void endWhenIdle() {
+    if (closing && underWay.isEmpty()) {
+      end();
+    }
+  }
+
+  private void end() {
+    if (!closed) {
+      closed = true;
+      var _ = link.close().whenComplete((_, _) -> ended.complete(null));
+    }
+  }
+
+  private void send(ScriptCall<?> call) {
+    if (closed) {
+      call.answer.completeExceptionally(Failures.closed());
+      return;
+    }
+    Sent sent =
+        new Sent(
+            call,
+            link.node(call.place.slot),
+            shared.time.monotonicNanos(),
+            shared.epochs.known(call.place.epoch));
+    BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
+    if (commands == null) {
+      fail(sent, Failure.CONNECTION, "no connection to Redis: " + link.whyNot(), null);
+      return;
+    }
+    ScheduledFuture<?> deadline =
+        loop.schedule(() -> expire(sent), shared.deadlineMillis, TimeUnit.MILLISECONDS);
+    var _ = call.answer.whenComplete((_, _) -> deadline.cancel(false));
+    underWay.add(sent);
+    send(sent, commands, false);
+  }
+
+  private void send(Sent sent, BaseRedisAsyncCommands<byte[], byte[]> commands, boolean withText) {
+    ScriptCall<?> call = sent.call;
+    TimeSource storeClock = shared.storeClock;
+    CommandArgs<byte[], byte[]> arguments =
+        new CommandArgs<>(ByteArrayCodec.INSTANCE)
+            .add(withText ? call.script.text() : call.script.sha())
+            .add(call.keys.length)
+            .addKeys(call.keys)
+            .add(sent.knownEpoch)
+            .add(storeClock == null ? "" : Long.toString(storeClock.wallMillis()));
+    call.arguments().forEach(arguments::add);
+    RedisFuture<List<Object>> reply =
+        commands.dispatch(
+            withText ? CommandType.EVAL : CommandType.EVALSHA,
+            new ArrayOutput<>(ByteArrayCodec.INSTANCE),
+            arguments);
+    reply.whenComplete((parts, failure) -> {
+      if (loop.inEventLoop()) {
+        landed(sent, parts, failure, withText);
+      } else {
+        loop.execute(() -> landed(sent, parts, failure, withText));
+      }
+    });
+  }
+
+  private void landed(
+      Sent sent, @Nullable List<Object> parts, @Nullable Throwable failure, boolean withText) {
+    String error = failure == null ? "" : String.valueOf(failure.getMessage());
+    BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
+    if (error.startsWith("NOSCRIPT") && !withText && commands != null) {
+      send(sent, commands, true); // it did not run
+      return;
+    }
+    underWay.remove(sent);
+    if (parts != null) {
+      long nanos = shared.time.monotonicNanos() - sent.nanos;
+      shared.health.answered(sent.node, 1, nanos, !sent.call.answer.isDone());
+      sent.call.land(parts, shared.epochs);
+    } else {
+      boolean told = failure instanceof RedisCommandExecutionException;
+      if (error.startsWith("READONLY") || (shared.settings.cluster() && !told)) {
+        link.renew(); // it is no longer the master, or others have its slots now
+      }
+      fail(sent, told ? Failure.ERROR : Failure.CONNECTION, "Redis: " + error, failure);
+    }
+    endWhenIdle();
+  }
+
+  private void fail(Sent sent, Failure why, String inWords, @Nullable Throwable cause) {
+    if (sent.call.answer.completeExceptionally(new StoreException(inWords, cause))) {
+      shared.health.failed(1, why, inWords);
+    }
+    count(sent);
+  }
+
+  private void expire(Sent sent) {
+    long millis = shared.deadlineMillis;
+    if (!sent.call.answer.completeExceptionally(
+        new StoreException(Failures.lateForCaller(millis), null))) {
+      return;
+    }
+    shared.health.failed(1, shared.kind, Failures.late(millis));
+    count(sent);
+    Sent oldest = underWay.iterator().next(); // this one at least
+    long patience = TimeUnit.MILLISECONDS.toNanos(shared.settings.leaseDeadlineMillis());
+    if (shared.time.monotonicNanos() - oldest.nanos >= patience) {
+      link.renew();
+    }
+  }
+
+  /** That Redis did not answer counts once for all who waited for it then. */
+  private void count(Sent sent) {
+    Long counted = countedNanos.get(sent.node);
+    if (counted == null || sent.nanos - counted > 0) {
+      countedNanos.put(sent.node, shared.time.monotonicNanos());
+      shared.health.noAnswer(sent.node);
+    }
+  }
+
+  private final class LinkListener implements Link.Listener {
+
+    /** Loads the scripts, before anything else that is sent. */
+    @Override
+    public void connected() {
+      BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
+      if (commands == null) {
+        return;
+      }
+      CompletableFuture<?>[] loads =
+          shared.scripts.stream()
+              .map(script -> load(script, commands))
+              .toArray(CompletableFuture[]::new);
+      var _ = CompletableFuture.allOf(loads).whenComplete((_, _) -> connected.complete(null));
+      shared.health.connected();
+      if (!shared.epochs.known(Slots.NONE).isEmpty()) { // who comes back may have lost everything
+        submit(shared.look.get());
+      }
+    }
+
+    private static CompletableFuture<?> load(
+        Script script, BaseRedisAsyncCommands<byte[], byte[]> commands) {
+      return commands
+          .dispatch(
+              CommandType.SCRIPT,
+              new ByteArrayOutput<>(ByteArrayCodec.INSTANCE),
+              new CommandArgs<>(ByteArrayCodec.INSTANCE).add("LOAD").add(script.text()))
+          .toCompletableFuture();
+    }
+
+    @Override
+    public void notConnected(String whyInWords) {
+      shared.health.notConnected(whyInWords);
+    }
+  }
+}

@@ -1,0 +1,93 @@
+package io.throttlekit.redis;
+
+import io.netty.channel.EventLoopGroup;
+import io.throttlekit.TimeSource;
+import io.throttlekit.redis.RedisListener.Failure;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** A Redis in which a federation's scripts are run. Thread-safe; nothing blocks. */
+final class Scripts {
+  private static final Script LOOK = Script.ofFederation("look");
+
+  /** Tags whose Redis is asked for its clock in turn; those of a Cluster have some of them each. */
+  private static final int LOOKED_AT = 32;
+
+  final FederationKeys keys;
+  private final Health health;
+  private final Lanes<ScriptLane> lanes;
+  private final AtomicInteger looks = new AtomicInteger();
+
+  /**
+   * Begins to connect.
+   *
+   * @param scripts that will be run, beside the one that looks
+   * @param deadlineMillis how long a call may take
+   * @param kind of failure that it is when one takes longer
+   * @param group event loops of someone else; absent for one of its own
+   * @param storeClock of a test, for Redis's
+   * @throws IllegalArgumentException when the URL is none of Redis, or a file of TLS is not good
+   */
+  Scripts(
+      List<Script> scripts,
+      RedisSettings settings,
+      long deadlineMillis,
+      Failure kind,
+      TimeSource time,
+      RedisListener listener,
+      @Nullable EventLoopGroup group,
+      @Nullable TimeSource storeClock) {
+    this.keys = new FederationKeys(settings.access().keyPrefix(), settings.cluster());
+    this.health = new Health(settings, time, listener);
+    ScriptLane.Shared shared =
+        new ScriptLane.Shared(
+            settings,
+            deadlineMillis,
+            kind,
+            time,
+            new Epochs(listener),
+            health,
+            Stream.concat(Stream.of(LOOK), scripts.stream()).toList(),
+            this::lookCall,
+            storeClock);
+    this.lanes = new Lanes<>(settings, group, (loop, links) -> new ScriptLane(loop, shared, links));
+  }
+
+  <T> CompletionStage<T> run(ScriptCall<T> call) {
+    if (lanes.isClosed()) {
+      call.answer.completeExceptionally(Failures.closed());
+    } else {
+      lanes.mine().submit(call);
+    }
+    return call.answer;
+  }
+
+  /** Completes with the clock of a Redis; in a Cluster, of another each time. */
+  CompletionStage<Long> look() {
+    return run(lookCall());
+  }
+
+  CompletionStage<?> ready() {
+    return lanes.ready();
+  }
+
+  boolean isUp() {
+    return health.isUp();
+  }
+
+  void close() {
+    lanes.close();
+  }
+
+  CompletionStage<?> ended() {
+    return lanes.ended();
+  }
+
+  private ScriptCall<Long> lookCall() {
+    int tag = Math.floorMod(looks.getAndIncrement(), LOOKED_AT);
+    return new ScriptCall<>(LOOK, keys.ofTag(tag), List.of(), reply -> reply.number(0));
+  }
+}

@@ -1,0 +1,18 @@
+-- KEYS[2] is what a region holds of one counter: a hash of "<units> <begins> <ends>" by the window's
+-- end by the coordinator's clock, which is its name. What has ended is taken out, so that a clock
+-- that steps back does not bring it back.
+local windows, last = {}, 0
+local held = call('HGETALL', KEYS[2])
+for i = 1, #held, 2 do
+  local units, begins, ends = string.match(held[i + 1], '^(%d+) (%-?%d+) (%-?%d+)$')
+  if tonumber(ends) <= now then
+    call('HDEL', KEYS[2], held[i])
+  else
+    windows[held[i]] = {units = tonumber(units), begins = begins, ends = ends}
+    last = tonumber(ends) > last and tonumber(ends) or last
+  end
+end
+
+local function put(name, of)
+  call('HSET', KEYS[2], name, digits(of.units) .. ' ' .. of.begins .. ' ' .. of.ends)
+end

@@ -1,0 +1,19 @@
+-- Takes units of a budget back from a region, each return once.
+--
+-- ARGV[3]   length of a window in ms
+-- ARGV[4]   end of the window
+-- ARGV[5]   units
+-- ARGV[6]   the return: the region, and what distinguishes it from the region's others
+--
+-- Reply: 1 if the window's units can be leased again, 0 if they are forfeited: its end has come,
+-- or its data were lost, for then the units may be of a lease that nobody knows of.
+local ends, units = tonumber(ARGV[4]), tonumber(ARGV[5])
+local row = rows[0].ends == ends and rows[0] or rows[1]
+if row.ends ~= ends or ends <= at or is_lost(ends) then
+  return {told, 0}
+end
+if call('HSETNX', row.key, 'r' .. ARGV[6], '1') == 1 then
+  local kept = row.leased > units and row.leased - units or 0
+  call('HSET', row.key, 'leased', digits(kept))
+end
+return {told, 1}

@@ -1,0 +1,17 @@
+package io.throttlekit.redis;
+
+import io.throttlekit.ManualTime;
+import io.throttlekit.federation.GlobalCoordinator;
+import io.throttlekit.federation.GlobalCoordinatorConformance;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+@RealRedis
+class RedisCoordinatorConformanceTest extends GlobalCoordinatorConformance {
+  @RegisterExtension private static final OneRedis redis = new OneRedis();
+
+  @Override
+  protected GlobalCoordinator open(ManualTime clock) {
+    redis.flush();
+    return Stores.coordinator(Stores.patient(redis.url()), clock);
+  }
+}

@@ -1,0 +1,143 @@
+package io.throttlekit.redis;
+
+import static io.throttlekit.redis.Asked.answer;
+import static io.throttlekit.redis.Leased.budget;
+import static io.throttlekit.redis.Leased.denied;
+import static io.throttlekit.redis.Leased.giveBack;
+import static io.throttlekit.redis.Leased.lease;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.ManualTime;
+import io.throttlekit.TimeSource;
+import io.throttlekit.federation.Budget;
+import io.throttlekit.federation.BudgetLease;
+import io.throttlekit.store.Grant;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A coordinator whose Redis has lost its data. */
+@RealRedis
+@Timeout(60)
+class RedisCoordinatorEpochTest {
+  private static final long WINDOW = 10_000;
+  private static final long END = 1_700_000_010_000L;
+  @RegisterExtension private static final OneRedis redis = new OneRedis();
+
+  private final ManualTime clock = new ManualTime(END - 6_000);
+  private final Budget budget = budget("a", 5, WINDOW);
+  private final Heard heard = new Heard();
+  private final List<RedisGlobalCoordinator> opened = new ArrayList<>();
+
+  @AfterEach
+  void close() {
+    opened.forEach(RedisGlobalCoordinator::close);
+  }
+
+  @Test
+  void theFirstUseOfARedisIsNoLoss() {
+    assertThat(deny(open(), BudgetLease.CURRENT)).isEqualTo(1);
+    assertThat(deny(open(), BudgetLease.CURRENT)).isEqualTo(1);
+    assertThat(heard.losses).isEmpty();
+  }
+
+  @Test
+  void startsAgainAfterALossUnlessALeaseSaysOtherwise() {
+    RedisGlobalCoordinator coordinator = open();
+    lease(coordinator, budget, 4);
+    redis.flush();
+    assertThat(deny(coordinator, BudgetLease.CURRENT)).isZero();
+    assertThat(lease(coordinator, budget, 9)).isEqualTo(new Grant(5, END, END - 6_000, 0));
+    assertThat(heard.losses).containsExactly(END - 6_000);
+  }
+
+  @Test
+  void grantsNothingOfWindowsThatCouldBeLeasedBeforeTheLoss() {
+    RedisGlobalCoordinator coordinator = open();
+    lease(coordinator, budget, 1);
+    redis.flush();
+    assertThat(deny(coordinator, BudgetLease.CURRENT)).isZero();
+    assertThat(deny(coordinator, END + WINDOW)).isZero();
+    clock.setWall(END);
+    assertThat(deny(coordinator, BudgetLease.CURRENT)).as("was the next one").isZero();
+    assertThat(deny(open(), BudgetLease.CURRENT)).as("whoever asks").isZero();
+    assertThat(deny(coordinator, END + 2 * WINDOW)).isEqualTo(1);
+    clock.setWall(END + WINDOW);
+    assertThat(deny(coordinator, BudgetLease.CURRENT)).isEqualTo(1);
+  }
+
+  @Test
+  void aDeniedLeaseSaysWhichWindowItIsOf() {
+    RedisGlobalCoordinator coordinator = open();
+    lease(coordinator, budget, 1);
+    redis.flush();
+    assertThat(answer(coordinator.lease(denied(budget, BudgetLease.CURRENT, 1))))
+        .isEqualTo(new Grant(0, END, END - 6_000, 0));
+  }
+
+  @Test
+  void whatWasLeasedBeforeALossDoesNotComeBack() {
+    RedisGlobalCoordinator coordinator = open();
+    Grant before = lease(coordinator, budget, 5);
+    redis.flush();
+    lease(coordinator, budget, 5);
+    assertThat(answer(giveBack(coordinator, budget, "eu", "1", before))).isFalse();
+    assertThat(lease(coordinator, budget, 5).units()).isZero();
+    clock.setWall(END + WINDOW);
+    Grant after = lease(coordinator, budget, 5);
+    assertThat(answer(giveBack(coordinator, budget, "eu", "2", after))).isTrue();
+    assertThat(lease(coordinator, budget, 5).units()).isEqualTo(5);
+  }
+
+  @Test
+  void isALossEvenWhenSomeoneNewWasFirstToComeAfterIt() {
+    clock.setWall(TimeSource.system().wallMillis()); // an epoch is named by Redis's own clock
+    RedisGlobalCoordinator old = open();
+    lease(old, budget, 1);
+    redis.flush();
+    RedisGlobalCoordinator fresh = open();
+    assertThat(deny(fresh, BudgetLease.CURRENT)).as("nobody has told it").isEqualTo(1);
+    assertThat(deny(old, BudgetLease.CURRENT)).isZero();
+    assertThat(deny(fresh, BudgetLease.CURRENT)).isZero();
+    assertThat(heard.losses).hasSize(2);
+  }
+
+  @Test
+  void aLossIsNoticedOnceTheConnectionIsBack() {
+    try (RedisProcess other = RedisProcess.start()) {
+      RedisGlobalCoordinator coordinator = Stores.coordinator(Stores.patient(other.url()), heard);
+      opened.add(coordinator);
+      lease(coordinator, budget, 1);
+      other.kill();
+      other.restart();
+      Asked.await("told of the loss", () -> heard.losses.size() == 1);
+    }
+  }
+
+  @Test
+  void anEscrowThatHasLostItsDataHoldsNothingAndSaysSo() {
+    try (RedisRegionalEscrow escrow = Stores.escrow(Stores.patient(redis.url()), heard)) {
+      long now = answer(escrow.health());
+      assertThat(answer(escrow.refill(RedisEscrowTest.refill("a", "1", now, 5)))).isTrue();
+      redis.flush();
+      assertThat(answer(escrow.lease(RedisEscrowTest.key("a"), 1)).units()).isZero();
+      assertThat(heard.losses).hasSize(1);
+    }
+  }
+
+  private long deny(RedisGlobalCoordinator coordinator, long windowEnd) {
+    return answer(coordinator.lease(denied(budget, windowEnd, 1))).units();
+  }
+
+  private RedisGlobalCoordinator open() {
+    RedisGlobalCoordinator coordinator =
+        RedisGlobalCoordinator.connectWithClock(
+            Stores.patient(redis.url()).settings(), heard, clock);
+    Stores.awaitReady(coordinator.ready());
+    opened.add(coordinator);
+    return coordinator;
+  }
+}

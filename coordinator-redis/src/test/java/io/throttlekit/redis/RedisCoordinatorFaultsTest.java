@@ -1,0 +1,241 @@
+package io.throttlekit.redis;
+
+import static io.throttlekit.redis.Asked.answer;
+import static io.throttlekit.redis.Asked.await;
+import static io.throttlekit.redis.Asked.failure;
+import static io.throttlekit.redis.Leased.answers;
+import static io.throttlekit.redis.Leased.five;
+import static io.throttlekit.redis.Leased.giveBack;
+import static io.throttlekit.redis.Leased.lease;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.federation.Budget;
+import io.throttlekit.redis.FederationKeys.Place;
+import io.throttlekit.redis.RedisListener.Failure;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.StoreException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A coordinator whose Redis hangs, dies, is late, or forgets its scripts. */
+@RealRedis
+@Timeout(60)
+class RedisCoordinatorFaultsTest {
+  private final RedisProcess redis = RedisProcess.start();
+  private final TcpProxy proxy = TcpProxy.to(redis.port());
+  private final Heard heard = new Heard();
+  private final List<RedisGlobalCoordinator> opened = new ArrayList<>();
+
+  @AfterEach
+  void stop() {
+    opened.forEach(RedisGlobalCoordinator::close);
+    proxy.close();
+    redis.close();
+  }
+
+  @Test
+  void sendsTheScriptAgainWhenRedisHasLostIt() {
+    RedisGlobalCoordinator coordinator = patient();
+    Grant grant = lease(coordinator, five("a"), 2);
+    redis.command("SCRIPT", "FLUSH");
+    assertThat(lease(coordinator, five("a"), 1).left()).isEqualTo(2);
+    redis.command("SCRIPT", "FLUSH");
+    assertThat(answer(giveBack(coordinator, five("a"), "eu", "1", grant))).isTrue();
+    assertThat(lease(coordinator, five("a"), 9).units()).isEqualTo(4);
+    assertThat(heard.failures).isEmpty();
+  }
+
+  @Test
+  void failsByItsDeadlineAndThenAtOnceWhileRedisHangsAndComesBackByItself() {
+    RedisGlobalCoordinator coordinator =
+        open(Wanted.redis(redis.url()).deadlines(5, 400).breaker(2, 50));
+    await("warm", () -> answers(coordinator));
+    redis.hang();
+    TimeSource time = TimeSource.system();
+    long begun = time.monotonicNanos();
+    assertThat(failure(ask(coordinator, "a")))
+        .isInstanceOf(StoreException.class)
+        .hasMessageContaining("within 400 ms");
+    assertThat(TimeUnit.NANOSECONDS.toMillis(time.monotonicNanos() - begun))
+        .isBetween(399L, 5_000L);
+    await("open", () -> !answers(coordinator) && !coordinator.isUp());
+    int before = heard.failures.size();
+    for (int i = 0; i < 100; i++) {
+      var _ = ask(coordinator, "a");
+    }
+    assertThat(heard.failures.subList(before, heard.failures.size()))
+        .filteredOn(Failure.OPEN::equals)
+        .hasSizeGreaterThan(90);
+    assertThat(heard.failures).contains(Failure.LEASE_DEADLINE);
+    redis.goOn();
+    await("back", () -> answers(coordinator));
+    await("up", coordinator::isUp);
+  }
+
+  @Test
+  void manyWhoWaitForOneThatHangsAreOneFailureToTheBreaker() {
+    RedisGlobalCoordinator coordinator =
+        open(Wanted.redis(proxied()).deadlines(5, 300).breaker(2, 50));
+    await("warm", () -> answers(coordinator));
+    proxy.hang();
+    List<CompletionStage<Grant>> asked = new ArrayList<>();
+    for (int i = 0; i < 50; i++) {
+      asked.add(ask(coordinator, "user" + i));
+    }
+    asked.forEach(Asked::failure);
+    assertThat(coordinator.isUp()).isTrue();
+    failure(ask(coordinator, "a"));
+    await("down after two in a row", () -> !coordinator.isUp());
+  }
+
+  @Test
+  void makesAConnectionAnewThatAnswersNothingForLong() {
+    RedisGlobalCoordinator coordinator =
+        open(Wanted.redis(proxied()).deadlines(50, 300).breaker(3, 20));
+    await("warm", () -> answers(coordinator));
+    proxy.hangReplies(); // of this connection for good
+    int before = proxy.accepted();
+    await("renewed", () -> !answers(coordinator) && proxy.accepted() > before);
+    proxy.goOn();
+    await("back", () -> answers(coordinator));
+  }
+
+  @Test
+  void aReplyLostAfterTheScriptRanIsCountedOnce() {
+    RedisGlobalCoordinator coordinator = patient();
+    lease(coordinator, five("a"), 1);
+    proxy.hangReplies();
+    CompletionStage<Grant> lost = coordinator.lease(Leased.of(five("a"), "eu", 2));
+    await("counted", () -> out() == 3);
+    proxy.cut();
+    assertThat(failure(lost)).isInstanceOf(StoreException.class);
+    proxy.goOn();
+    await("back", () -> answers(coordinator));
+    assertThat(out()).isEqualTo(3);
+  }
+
+  @Test
+  void aReturnWhoseReplyWasLostMayBeSentAgain() {
+    RedisGlobalCoordinator coordinator = patient();
+    Grant grant = lease(coordinator, five("a"), 3);
+    lease(coordinator, five("a"), 2);
+    proxy.hangReplies();
+    CompletionStage<Boolean> lost = giveBack(coordinator, five("a"), "eu", "1", grant);
+    await("taken back", () -> out() == 2);
+    proxy.cut();
+    assertThat(failure(lost)).isInstanceOf(StoreException.class);
+    proxy.goOn();
+    await("back", () -> answers(coordinator));
+    assertThat(answer(giveBack(coordinator, five("a"), "eu", "1", grant))).isTrue();
+    assertThat(out()).isEqualTo(2);
+  }
+
+  @Test
+  void aGrantThatComesAfterTheDeadlineIsLostButCounted() {
+    RedisGlobalCoordinator coordinator = open(Stores.patient(proxied()).deadlines(5, 200));
+    await("warm", () -> answers(coordinator));
+    proxy.delayReplies(400);
+    CompletionStage<Grant> late = coordinator.lease(Leased.of(five("a"), "eu", 2));
+    assertThat(failure(late)).hasMessageContaining("within 200 ms");
+    proxy.delayReplies(0);
+    await("counted", () -> out() == 2);
+  }
+
+  @Test
+  void comesBackAfterItWasKilledAndStartedEmpty() {
+    RedisGlobalCoordinator coordinator =
+        open(Wanted.redis(redis.url()).deadlines(5, 400).breaker(2, 50));
+    await("warm", () -> answers(coordinator));
+    redis.kill();
+    await("down", () -> !answers(coordinator) && !coordinator.isUp());
+    redis.restart();
+    await("back", () -> answers(coordinator));
+    await("told of the loss", () -> heard.losses.size() == 1);
+    assertThat(heard.failures).contains(Failure.CONNECTION);
+  }
+
+  @Test
+  void mayBeMadeBeforeThereIsARedis() {
+    redis.kill();
+    RedisGlobalCoordinator coordinator = connect(Wanted.redis(redis.url()));
+    assertThat(failure(ask(coordinator, "a")))
+        .isInstanceOf(StoreException.class)
+        .hasMessageContaining("no connection to Redis");
+    redis.restart();
+    await("there", () -> answers(coordinator));
+  }
+
+  @Test
+  void whatComesBackAtTheEndArrivesAndLaterCallsFail() {
+    RedisGlobalCoordinator coordinator = patient();
+    List<CompletableFuture<Boolean>> returns = new ArrayList<>();
+    for (int i = 0; i < 200; i++) {
+      Grant grant = lease(coordinator, five("user" + i), 5);
+      returns.add(giveBack(coordinator, five("user" + i), "eu", "1", grant).toCompletableFuture());
+    }
+    coordinator.close();
+    answer(coordinator.ended().thenApply(_ -> true));
+    returns.forEach(each -> assertThat(answer(each)).isTrue());
+    assertThat(failure(ask(coordinator, "a"))).isInstanceOf(StoreException.class);
+    RedisGlobalCoordinator next = open(Stores.patient(redis.url()));
+    for (int i = 0; i < 200; i++) {
+      assertThat(lease(next, five("user" + i), 5).units()).as("user %d", i).isEqualTo(5);
+    }
+  }
+
+  @Test
+  void aRedisThatHangsKeepsNobodyFromEndingForLongerThanALeaseMayTake() {
+    RedisGlobalCoordinator coordinator = open(Wanted.redis(redis.url()).deadlines(5, 300));
+    redis.hang();
+    CompletableFuture<Grant> asked = ask(coordinator, "a").toCompletableFuture();
+    coordinator.close();
+    answer(coordinator.ended().thenApply(_ -> true));
+    assertThat(asked).isCompletedExceptionally();
+  }
+
+  /** Units of user a's five that are out, as Redis has it. */
+  private long out() {
+    Budget a = five("a");
+    Place place = new FederationKeys("", false).of(a.party());
+    long out = 0;
+    for (String row : List.of("even", "odd")) {
+      byte[] key = place.key(row + a.window().windowMillis(), a.key());
+      String leased = redis.command("HGET", new String(key, StandardCharsets.UTF_8), "leased");
+      out += leased.isEmpty() ? 0 : Long.parseLong(leased);
+    }
+    return out;
+  }
+
+  private static CompletionStage<Grant> ask(RedisGlobalCoordinator coordinator, String user) {
+    return coordinator.lease(Leased.of(five(user), "eu", 1));
+  }
+
+  private String proxied() {
+    return "redis://127.0.0.1:" + proxy.port();
+  }
+
+  private RedisGlobalCoordinator patient() {
+    return open(Stores.patient(proxied()));
+  }
+
+  private RedisGlobalCoordinator open(Wanted wanted) {
+    RedisGlobalCoordinator coordinator = connect(wanted);
+    Stores.awaitReady(coordinator.ready());
+    return coordinator;
+  }
+
+  private RedisGlobalCoordinator connect(Wanted wanted) {
+    RedisGlobalCoordinator coordinator =
+        RedisGlobalCoordinator.connect(wanted.settings(), TimeSource.system(), heard);
+    opened.add(coordinator);
+    return coordinator;
+  }
+}
