@@ -72,7 +72,8 @@ public final class RateLimitService {
       throw new StartException(List.of(String.valueOf(e.getMessage())), e);
     }
     this.path = config.store().address().inMemory() ? inMemory() : shared();
-    this.reloader = new PolicyReloader(config.policies(), policies, time, this::policiesLoaded);
+    this.reloader =
+        new PolicyReloader(config.policies(), false, policies, time, this::policiesLoaded);
   }
 
   /**

@@ -124,7 +124,7 @@ final class ServeCommand implements Callable<Integer> {
   private int tryPolicies(ServiceConfig inForce) {
     PolicyStore tried = new PolicyStore();
     try (PolicyReloader reloader =
-        new PolicyReloader(inForce.policies(), tried, TimeSource.system(), _ -> {})) {
+        new PolicyReloader(inForce.policies(), false, tried, TimeSource.system(), _ -> {})) {
       reloader.poll();
     }
     if (tried.book() == null && inForce.policies().requireAtStart()) {

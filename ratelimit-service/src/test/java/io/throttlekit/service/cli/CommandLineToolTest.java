@@ -94,6 +94,16 @@ class CommandLineToolTest {
   }
 
   @Test
+  void checkAndExplainKnowOfNoServiceThatWouldRefuseWhatRegionsShare() throws IOException {
+    String limit = "{unit: day, requests_per_unit: 5, scope: global, on_outage: regional_only}";
+    String text = "domain: shop\ndescriptors: [{key: user, rate_limit: " + limit + "}]\n";
+    String global = Files.writeString(folder.resolve("global.yaml"), text).toString();
+    assertThat(run("check", global).out()).startsWith("ok: 0 errors, 0 warnings in 1 file");
+    assertThat(run("explain", "--policies", global, "--domain", "shop", "user=a").out())
+        .contains("leased over all regions in adaptive batches, on outage regional_only");
+  }
+
+  @Test
   void explainOfBadPoliciesTellsThemAndExitsWith1() {
     Ran ran = run("explain", "--policies", bad.toString(), "--domain", "shop", "user=bob");
     assertThat(ran.code()).isEqualTo(1);
