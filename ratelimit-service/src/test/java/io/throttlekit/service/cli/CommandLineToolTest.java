@@ -190,13 +190,12 @@ class CommandLineToolTest {
   }
 
   @Test
-  void helpOffersTheStoresThatThereAreAndNothingElseToShareBy() {
+  void helpOffersTheStoresThatThereAreAndHowRegionsShare() {
     assertThat(run("serve", "--help").out())
         .contains("Counters are in the memory of this process unless --store says otherwise")
         .contains("--store=URI", "redis-cluster://", "THROTTLEKIT_STORE_PASSWORD")
-        .doesNotContain("postgres")
-        .doesNotContain("--coordinator")
-        .doesNotContain("--region");
+        .contains("postgresql://HOST:PORT/DATABASE")
+        .contains("--region=NAME", "--coordinator=URI", "THROTTLEKIT_FEDERATION_PASSWORD");
   }
 
   @Test

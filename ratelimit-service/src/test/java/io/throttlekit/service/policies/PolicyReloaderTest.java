@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -74,33 +73,6 @@ class PolicyReloaderTest {
     assertThat(reloader.poll()).isTrue();
     assertThat(limit("a")).isEqualTo(22);
     assertThat(loads).containsExactly(true, true);
-  }
-
-  @Test
-  void whatRegionsShareIsLoadedExactlyWhereThereIsACoordinator() throws IOException {
-    Path file =
-        Files.writeString(
-            folder.resolve("a.yaml"),
-            """
-            domain: a
-            descriptors:
-              - key: k
-                rate_limit: {unit: day, requests_per_unit: 1, scope: global}
-            """);
-    PolicyConfig config = config(List.of(folder), null);
-    try (Logged logged = Logged.by(PolicyReloader.class)) {
-      assertThat(reloader(config, false).poll()).isTrue();
-      assertThat(store.book()).isNull();
-      assertThat(logged.lines())
-          .contains(
-              "SEVERE "
-                  + file
-                  + ":4:58: error: scope: global needs --coordinator and --region (start the"
-                  + " service with both, or write scope: region)");
-    }
-    assertThat(reloader(config, true).poll()).isTrue();
-    assertThat(store.book()).isNotNull();
-    assertThat(loads).containsExactly(false, true);
   }
 
   @Test
@@ -376,17 +348,13 @@ class PolicyReloaderTest {
   }
 
   private PolicyReloader reloader(PolicyConfig config) {
-    return reloader(config, false);
-  }
-
-  private PolicyReloader reloader(PolicyConfig config, boolean federated) {
     PolicyReloader reloader =
-        new PolicyReloader(config, federated, store, new FixedTime(FAR_FUTURE), loads::add);
+        new PolicyReloader(config, false, store, new FixedTime(FAR_FUTURE), loads::add);
     reloaders.add(reloader);
     return reloader;
   }
 
-  private static PolicyConfig config(List<Path> paths, @Nullable RuntimeFolder runtime) {
+  private static PolicyConfig config(List<Path> paths, RuntimeFolder runtime) {
     return new PolicyConfig(paths, runtime, true, Duration.ofSeconds(1), true);
   }
 
