@@ -13,10 +13,10 @@ final class DescriptorReader {
   private final Values values;
   private final RuleReader ruleReader;
 
-  DescriptorReader(Problems problems) {
+  DescriptorReader(LoadOptions options, Problems problems) {
     this.problems = problems;
     this.values = new Values(problems);
-    this.ruleReader = new RuleReader(problems);
+    this.ruleReader = new RuleReader(options, problems);
   }
 
   /**

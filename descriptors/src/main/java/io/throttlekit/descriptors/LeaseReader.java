@@ -29,9 +29,10 @@ final class LeaseReader {
   /**
    * What the field says, and the defaults for what it does not say or says wrongly.
    *
+   * @param scope of the rule; where it is global, leases end with their window
    * @param limits what is leased, to warn of choices that are pointless for all of them
    */
-  Tier.Leased read(@Nullable Field lease, List<LimitSpec> limits) {
+  Tier.Leased read(@Nullable Field lease, Scope scope, List<LimitSpec> limits) {
     YamlNode.Mapping mapping = values.mapping(lease);
     if (mapping == null) {
       return new Tier.Leased(ADAPTIVE, true, 0, RETURN_IDLE_AFTER_MILLIS);
@@ -40,13 +41,29 @@ final class LeaseReader {
     Place.LEASE.check(fields, problems);
     Field coupled = fields.get("window_coupled");
     boolean windowCoupled = coupled == null || values.flag(coupled);
-    LeaseSize size = size(fields.get("size"), limits);
+    if (scope == Scope.GLOBAL && !windowCoupled) {
+      checkCoupled(coupled);
+      windowCoupled = true;
+    }
+    LeaseSize size = size(fields.get("size"), scope, limits);
     long lowWater = lowWater(fields.get("low_water"), size, limits);
     long idle = returnIdleAfter(fields.get("return_idle_after"), windowCoupled, limits);
     return new Tier.Leased(size, windowCoupled, lowWater, idle);
   }
 
-  private LeaseSize size(@Nullable Field field, List<LimitSpec> limits) {
+  private void checkCoupled(@Nullable Field coupled) {
+    if (coupled != null
+        && coupled.value() instanceof YamlNode.Scalar scalar
+        && scalar.kind() == ScalarKind.BOOL) {
+      problems.error(
+          scalar.location(),
+          "`window_coupled: false` is for scope: region only: units of all regions end with their"
+              + " window",
+          "write window_coupled: true, or remove it");
+    }
+  }
+
+  private LeaseSize size(@Nullable Field field, Scope scope, List<LimitSpec> limits) {
     if (field == null) {
       return ADAPTIVE;
     }
@@ -54,7 +71,7 @@ final class LeaseReader {
       boolean text = scalar.kind() == ScalarKind.TEXT;
       ScalarKind unquoted = text ? ScalarKind.ofPlain(scalar.text()) : scalar.kind();
       if (unquoted == ScalarKind.INTEGER) {
-        return fixed(field, limits);
+        return fixed(field, scope, limits);
       }
       if (unquoted == ScalarKind.TEXT) {
         return "predictive".equals(values.choice(field, LEARNED, SIZES))
@@ -66,7 +83,7 @@ final class LeaseReader {
     return ADAPTIVE;
   }
 
-  private LeaseSize fixed(Field field, List<LimitSpec> limits) {
+  private LeaseSize fixed(Field field, Scope scope, List<LimitSpec> limits) {
     long units = values.number(field, 1, Cost.MAX, ANY_SIZE);
     if (units < 0) {
       return ADAPTIVE;
@@ -76,7 +93,8 @@ final class LeaseReader {
       problems.warning(
           field.value().location(),
           "a lease of 1 unit asks the store for every request",
-          "write a larger size, or tier: cached_deny");
+          "write a larger size, or "
+              + (scope == Scope.GLOBAL ? "size: adaptive" : "tier: cached_deny"));
     } else if (sizes.getCount() > 0 && units > sizes.getMax()) {
       problems.warning(
           field.value().location(),

@@ -20,7 +20,6 @@ final class LimitReader {
   static final List<String> ALGORITHMS =
       List.of(FIXED_WINDOW, "sliding_window", "sliding_log", "gcra", "token_bucket");
   private static final List<String> BURSTY = List.of("gcra", "token_bucket");
-  private static final List<String> SCOPES = List.of("region", "global");
   private static final List<String> UNITS =
       Arrays.stream(LimitUnit.values()).map(unit -> unit.name().toLowerCase(Locale.ROOT)).toList();
 
@@ -34,7 +33,6 @@ final class LimitReader {
 
   /** The limit, or {@code null} after reporting why it is none. */
   @Nullable LimitSpec read(Fields fields) {
-    checkScope(fields);
     long requests = requests(fields);
     long window = window(fields);
     String algorithm = algorithm(fields);
@@ -52,18 +50,6 @@ final class LimitReader {
           algorithm + " cannot do this: " + e.getMessage(),
           "");
       return null;
-    }
-  }
-
-  /** Reports a {@code scope} that needs features of later versions. */
-  void checkScope(Fields fields) {
-    Field field = fields.get("scope");
-    String scope = field == null ? null : values.choice(field, SCOPES, SCOPES.subList(0, 1));
-    if (field != null && scope != null && !scope.equals(SCOPES.getFirst())) {
-      problems.error(
-          field.value().location(),
-          Wording.quote("scope: " + scope) + " is not available in this version yet",
-          "");
     }
   }
 

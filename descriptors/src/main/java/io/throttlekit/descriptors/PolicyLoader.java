@@ -46,7 +46,7 @@ public final class PolicyLoader {
     return new LoadResult(PolicyBook.of(domains), problems.sorted(order));
   }
 
-  private static void readDomain(
+  private void readDomain(
       PolicySource source, YamlNode root, DomainMerge merge, Problems problems) {
     if (root instanceof YamlNode.Unreadable) {
       return;
@@ -66,7 +66,7 @@ public final class PolicyLoader {
     Values values = new Values(problems);
     Field named = fields.get("domain");
     String domain = values.text(named);
-    List<DescriptorNode> nodes = new DescriptorReader(problems).readAll(fields);
+    List<DescriptorNode> nodes = new DescriptorReader(options, problems).readAll(fields);
     if (!domain.isEmpty() && named != null) {
       merge.add(domain, named.value().location(), nodes);
     } else if (named == null ? !fields.incomplete() : named.value() instanceof YamlNode.Scalar) {

@@ -56,7 +56,7 @@ public final class Rule {
   /**
    * The rule of a limit that a request brings. It charges the same counter as a fixed window of the
    * same unit for the same entries in the policies, and has none of their other properties: it is
-   * strict, an outage is an error, and counters that were lost start again.
+   * strict and of its region, an outage is an error, and counters that were lost start again.
    *
    * @param entries key, value, key, value …
    */
@@ -74,7 +74,7 @@ public final class Rule {
             false,
             false,
             false,
-            null,
+            Sharing.DEFAULT,
             OnOutage.ERROR,
             DataLoss.REFILL,
             null);
@@ -131,18 +131,23 @@ public final class Rule {
     return spec.overdraft();
   }
 
+  /** Who shares its limits; what all regions share is {@link #tier leased} by the window. */
+  public Scope scope() {
+    return spec.sharing().scope();
+  }
+
   /**
    * How its limits are shared by the processes of a fleet. All limits are fixed windows if it is
    * leased; strict if there is an {@link #overdraft()}, and if {@link #unlimited()}.
    */
   public Tier tier() {
-    Tier named = spec.tier();
+    Tier named = spec.sharing().tier();
     return named == null ? STRICT : named;
   }
 
-  /** Whether the policies name its {@link #tier}, and do not leave it to the service. */
+  /** Whether the policies name its {@link #tier}, or its scope does: the service has no say. */
   public boolean namesTier() {
-    return spec.tier() != null;
+    return spec.sharing().tier() != null;
   }
 
   /** What it answers when its counters cannot be reached. */
@@ -203,7 +208,7 @@ public final class Rule {
         unlimited()
             ? "unlimited"
             : limits.stream().map(Limit::inWords).collect(Collectors.joining(" and ")));
-    String tier = TierText.of(tier());
+    String tier = TierText.of(scope(), tier());
     words.append(tier.isEmpty() ? "" : ", " + tier);
     words.append(shadow() ? ", in shadow mode" : "");
     words.append(quota() ? ", in quota mode" : "");

@@ -2,35 +2,29 @@ package io.throttlekit.descriptors;
 
 import io.throttlekit.DataLoss;
 import io.throttlekit.descriptors.Fields.Field;
-import io.throttlekit.tier.Tier;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Reads what a descriptor says about limits: {@code rate_limit}, or {@code limits}. */
 final class RuleReader {
-  private static final List<String> ON_OUTAGE =
-      List.of("error", "deny", "allow", "local", "regional_only");
-  private static final List<String> ON_OUTAGE_HERE = ON_OUTAGE.subList(0, 4);
-  private static final List<String> ON_DATA_LOSS = List.of("refill", "deny");
-
-  /** Of a rule that counts nothing, so that there is nothing to share. */
-  private static final Tier UNSHARED = new Tier.Strict();
-
   private final Problems problems;
   private final Values values;
   private final LimitReader limitReader;
+  private final ScopeReader scopeReader;
   private final TierReader tierReader;
+  private final OutageReader outageReader;
   private final MetadataReader metadataReader;
 
-  RuleReader(Problems problems) {
+  RuleReader(LoadOptions options, Problems problems) {
     this.problems = problems;
     this.values = new Values(problems);
     this.limitReader = new LimitReader(problems);
+    this.scopeReader = new ScopeReader(options, problems);
     this.tierReader = new TierReader(problems);
+    this.outageReader = new OutageReader(problems);
     this.metadataReader = new MetadataReader(problems);
   }
 
@@ -68,18 +62,18 @@ final class RuleReader {
     Place.RATE_LIMIT.check(fields, problems);
     if (values.flag(fields.get("unlimited"))) {
       checkUnlimited(fields);
-      return rule(descriptor, single, fields, List.of(), false, UNSHARED, metadata);
+      return rule(descriptor, single, fields, List.of(), false, null, Sharing.NOTHING, metadata);
     }
     LimitSpec limit = limitReader.read(fields);
     boolean overdraft = values.flag(fields.get("overdraft"));
     List<LimitSpec> limits = limit == null ? List.of() : List.of(limit);
-    @Nullable Tier tier = tierReader.read(fields, List.of(fields), limits);
-    return rule(descriptor, single, fields, limits, overdraft, tier, metadata);
+    Scope scope = scopeReader.read(fields, List.of(fields));
+    Sharing sharing = tierReader.read(scope, fields, List.of(fields), limits);
+    return rule(descriptor, single, fields, limits, overdraft, scope, sharing, metadata);
   }
 
   private @Nullable RuleSpec ofSeveral(
       Fields descriptor, Field several, @Nullable Map<String, Object> metadata) {
-    limitReader.checkScope(descriptor);
     List<YamlNode.Mapping> entries = values.mappings(several);
     if (several.value() instanceof YamlNode.Sequence list && list.items().isEmpty()) {
       problems.error(several.at(), "`limits` is empty", "add a limit, or remove the key");
@@ -98,8 +92,9 @@ final class RuleReader {
       own.add(fields);
     }
     boolean overdraft = overdraft(descriptor, own);
-    @Nullable Tier tier = tierReader.read(descriptor, own, limits);
-    return rule(descriptor, several, descriptor, limits, overdraft, tier, metadata);
+    Scope scope = scopeReader.read(descriptor, own);
+    Sharing sharing = tierReader.read(scope, descriptor, own, limits);
+    return rule(descriptor, several, descriptor, limits, overdraft, scope, sharing, metadata);
   }
 
   /** What the limits, or else their descriptor, say; they are charged as one, so all the same. */
@@ -137,16 +132,17 @@ final class RuleReader {
       Fields own,
       List<LimitSpec> limits,
       boolean overdraft,
-      @Nullable Tier tier,
+      @Nullable Scope scope,
+      @Nullable Sharing sharing,
       @Nullable Map<String, Object> metadata) {
     String name = values.text(own.get("name"));
     List<RuleSpec.Replacement> replaces = replaces(own, name);
-    OnOutage onOutage = onOutage(own.get("on_outage"));
-    DataLoss onDataLoss = onDataLoss(own.get("on_data_loss"));
+    OnOutage onOutage = outageReader.onOutage(own.get("on_outage"), scope);
+    DataLoss onDataLoss = outageReader.onDataLoss(own.get("on_data_loss"));
     boolean shadow = values.flag(descriptor.get("shadow_mode"));
     boolean quota = values.flag(descriptor.get("quota_mode"));
     boolean unlimited = declared.name().equals("rate_limit") && values.flag(own.get("unlimited"));
-    if (!unlimited && limits.isEmpty()) {
+    if (sharing == null || (!unlimited && limits.isEmpty())) {
       return null;
     }
     return new RuleSpec(
@@ -158,7 +154,7 @@ final class RuleReader {
         shadow,
         quota,
         overdraft,
-        tier,
+        sharing,
         onOutage,
         onDataLoss,
         metadata);
@@ -187,35 +183,15 @@ final class RuleReader {
     return replaces;
   }
 
-  private OnOutage onOutage(@Nullable Field field) {
-    String choice = field == null ? "error" : values.choice(field, ON_OUTAGE, ON_OUTAGE_HERE);
-    if (field == null || choice == null) {
-      return OnOutage.ERROR;
-    }
-    OnOutage onOutage = OnOutage.valueOf(choice.toUpperCase(Locale.ROOT));
-    if (onOutage == OnOutage.REGIONAL_ONLY) {
-      problems.error(
-          field.value().location(),
-          "`regional_only` needs `scope: global`, which is not available in this version yet",
-          "allowed: error, deny, allow, local");
-    }
-    return onOutage;
-  }
-
-  private DataLoss onDataLoss(@Nullable Field field) {
-    String choice = field == null ? null : values.choice(field, ON_DATA_LOSS);
-    return "deny".equals(choice) ? DataLoss.DENY : DataLoss.REFILL;
-  }
-
   private void checkUnlimited(Fields fields) {
-    for (String key : List.of("every", "algorithm", "burst", "overdraft", "tier", "lease")) {
+    for (String key :
+        List.of("every", "algorithm", "burst", "overdraft", "tier", "lease", "scope")) {
       Field field = fields.get(key);
       if (field != null) {
         problems.error(
             field.at(), "`unlimited` and " + Wording.quote(key) + " contradict each other", "");
       }
     }
-    limitReader.checkScope(fields);
     Field unit = fields.get("unit");
     if (unit != null && LimitReader.isUnit(values.text(unit))) {
       problems.error(

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param limits empty iff unlimited; fixed windows only if leased
  * @param overdraft only if strict
- * @param tier absent where none is named
+ * @param onOutage regional only if the scope is global
  * @param metadata as {@link MetadataReader} gives it, which nobody can modify
  */
 record RuleSpec(
@@ -24,7 +24,7 @@ record RuleSpec(
     boolean shadow,
     boolean quota,
     boolean overdraft,
-    @Nullable Tier tier,
+    Sharing sharing,
     OnOutage onOutage,
     DataLoss onDataLoss,
     @Nullable Map<String, Object> metadata) {
@@ -39,12 +39,17 @@ record RuleSpec(
       throw new IllegalArgumentException(
           location + ": a rule is either unlimited or has at least one limit");
     }
+    Tier tier = sharing.tier();
     if (overdraft && tier != null && !(tier instanceof Tier.Strict)) {
       throw new IllegalArgumentException(location + ": only a strict rule can be overdrawn");
     }
     if (tier instanceof Tier.Leased
         && !limits.stream().allMatch(limit -> limit.algorithm() instanceof FixedWindow)) {
       throw new IllegalArgumentException(location + ": only fixed windows can be leased");
+    }
+    if (onOutage == OnOutage.REGIONAL_ONLY && sharing.scope() != Scope.GLOBAL) {
+      throw new IllegalArgumentException(
+          location + ": only what regions share goes on in a region");
     }
   }
 }

@@ -13,103 +13,106 @@ import org.jspecify.annotations.Nullable;
 final class TierReader {
   private static final String STRICT = "strict";
   private static final String LEASED = "leased";
-  private static final List<String> TIERS = List.of(STRICT, "cached_deny", LEASED);
-  private static final Tier EXACT = new Tier.Strict();
+  private static final String CACHED_DENY = "cached_deny";
+  private static final List<String> TIERS = List.of(STRICT, CACHED_DENY, LEASED);
 
   private final Problems problems;
   private final Values values;
+  private final CommonWord word;
   private final LeaseReader leaseReader;
 
   TierReader(Problems problems) {
     this.problems = problems;
     this.values = new Values(problems);
+    this.word = new CommonWord("tier", TIERS, problems);
     this.leaseReader = new LeaseReader(problems);
   }
 
   /**
-   * The tier of a rule; null where it names none, and strict after reporting an error.
+   * The tier of a rule, which may be none, beside its scope; {@code null} after reporting an error.
    *
+   * @param scope {@code null} when it is not known
    * @param own what holds for all limits: {@code rate_limit}, or the descriptor of {@code limits}
    * @param written the mapping of each limit, which is {@code own} for {@code rate_limit}
    * @param limits those of them that could be read
    */
-  @Nullable Tier read(Fields own, List<Fields> written, List<LimitSpec> limits) {
-    String tier = name(own, written);
+  @Nullable Sharing read(
+      @Nullable Scope scope, Fields own, List<Fields> written, List<LimitSpec> limits) {
+    if (scope == Scope.GLOBAL) {
+      return global(own, written, limits);
+    }
+    String tier = word.read(own, written, scope == null ? null : STRICT);
     Field lease = own.get("lease");
-    Tier.Leased leased = leaseReader.read(lease, LEASED.equals(tier) ? limits : List.of());
+    Tier.Leased leased =
+        leaseReader.read(lease, Scope.REGION, LEASED.equals(tier) ? limits : List.of());
     if (tier == null) {
-      return EXACT;
+      return null;
     }
     if (lease != null && !tier.equals(LEASED)) {
-      boolean named = isNamed(own, written);
+      boolean named = word.isNamed(own, written);
       problems.error(
           lease.at(),
           "`lease` has no meaning with tier " + tier + (named ? "" : ", the default"),
           (named ? "write" : "add") + " tier: leased, or remove it");
     }
     if (tier.equals(STRICT)) {
-      return isNamed(own, written) ? EXACT : null;
+      return word.isNamed(own, written)
+          ? new Sharing(Scope.REGION, new Tier.Strict())
+          : Sharing.DEFAULT;
     }
-    if (anyOverdraft(tier, own, written)) {
-      return EXACT;
+    String remedy = "write tier: strict, or remove it";
+    if (anyOverdraft("tier " + tier, remedy, own, written)) {
+      return null;
     }
-    if (tier.equals(LEASED)) {
-      return anyOtherThanFixedWindow(written) ? EXACT : leased;
+    if (tier.equals(CACHED_DENY)) {
+      return new Sharing(Scope.REGION, new Tier.CachedDeny());
     }
-    return new Tier.CachedDeny();
+    String others = "write tier: strict or tier: cached_deny, or remove the algorithm";
+    return anyOtherThanFixedWindow("tier: leased", others, written)
+        ? null
+        : new Sharing(Scope.REGION, leased);
   }
 
-  /** What the limits, or else {@code own}, say; {@code null} when that is not known. */
-  private @Nullable String name(Fields own, List<Fields> written) {
-    String beside = name(own, STRICT);
-    String first = beside;
-    boolean differ = false;
-    for (int i = 0; i < written.size(); i++) {
-      Fields limit = written.get(i);
-      String tier = name(limit, beside);
-      if (i > 0 && tier != null && first != null && !tier.equals(first)) {
-        differ = true;
-        Field said = limit.get("tier");
-        problems.error(
-            said == null ? limit.location() : said.at(),
-            "the limits of one descriptor are charged as one, so `tier` must be the same",
-            "write it once, beside limits");
-      }
-      first = i == 0 ? tier : first;
-    }
-    return differ ? null : first;
+  /** What regions share is leased, and by the window, whether or not the policy says so. */
+  private @Nullable Sharing global(Fields own, List<Fields> written, List<LimitSpec> limits) {
+    boolean other = anyOtherThanLeased(own, written);
+    Tier.Leased leased = leaseReader.read(own.get("lease"), Scope.GLOBAL, limits);
+    String remedy = "write scope: region and tier: strict, or remove it";
+    boolean overdraft = anyOverdraft("scope global", remedy, own, written);
+    String others = "write scope: region, or remove the algorithm";
+    boolean sliding = anyOtherThanFixedWindow("scope: global", others, written);
+    return other || overdraft || sliding ? null : new Sharing(Scope.GLOBAL, leased);
   }
 
-  private static boolean isNamed(Fields own, List<Fields> written) {
-    return own.get("tier") != null || written.stream().anyMatch(limit -> limit.get("tier") != null);
-  }
-
-  private @Nullable String name(Fields fields, @Nullable String otherwise) {
-    Field said = fields.get("tier");
-    if (said != null) {
-      return values.choice(said, TIERS);
-    }
-    return fields.incomplete() ? null : otherwise;
-  }
-
-  private boolean anyOverdraft(String tier, Fields own, List<Fields> written) {
-    List<Fields> places = new ArrayList<>(written);
-    places.add(own);
+  private boolean anyOtherThanLeased(Fields own, List<Fields> written) {
     boolean any = false;
-    for (Fields place : places) {
-      Field overdraft = place.get("overdraft");
-      if (overdraft != null && values.flag(overdraft)) {
+    for (Fields place : places(own, written)) {
+      Field tier = place.get("tier");
+      String name = tier == null ? LEASED : values.choice(tier, TIERS);
+      if (tier != null && name != null && !name.equals(LEASED)) {
         any = true;
         problems.error(
-            overdraft.at(),
-            "`overdraft` has no meaning with tier " + tier,
-            "write tier: strict, or remove it");
+            tier.value().location(),
+            "`scope: global` is always leased, but the tier is " + name,
+            "write tier: leased, or remove it");
       }
     }
     return any;
   }
 
-  private boolean anyOtherThanFixedWindow(List<Fields> written) {
+  private boolean anyOverdraft(String with, String remedy, Fields own, List<Fields> written) {
+    boolean any = false;
+    for (Fields place : places(own, written)) {
+      Field overdraft = place.get("overdraft");
+      if (overdraft != null && values.flag(overdraft)) {
+        any = true;
+        problems.error(overdraft.at(), "`overdraft` has no meaning with " + with, remedy);
+      }
+    }
+    return any;
+  }
+
+  private boolean anyOtherThanFixedWindow(String with, String remedy, List<Fields> written) {
     boolean any = false;
     for (Fields limit : written) {
       Field algorithm = limit.get("algorithm");
@@ -118,10 +121,16 @@ final class TierReader {
         any = true;
         problems.error(
             algorithm.value().location(),
-            "`tier: leased` is for fixed_window only, but the algorithm is " + name,
-            "write tier: strict or tier: cached_deny, or remove the algorithm");
+            Wording.quote(with) + " is for fixed_window only, but the algorithm is " + name,
+            remedy);
       }
     }
     return any;
+  }
+
+  private static List<Fields> places(Fields own, List<Fields> written) {
+    List<Fields> places = new ArrayList<>(written);
+    places.add(own);
+    return places;
   }
 }

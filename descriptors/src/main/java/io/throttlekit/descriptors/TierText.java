@@ -9,12 +9,15 @@ import java.util.List;
 final class TierText {
   private TierText() {}
 
-  /** What the tier does; "" for strict, which is what nobody needs to be told. */
-  static String of(Tier tier) {
+  /** What the tier does, and for whom; "" for strict, which is what nobody needs to be told. */
+  static String of(Scope scope, Tier tier) {
     return switch (tier) {
       case Tier.Strict _ -> "";
       case Tier.CachedDeny _ -> "with cached denials";
-      case Tier.Leased leased -> "leased in " + batches(leased.size()) + details(leased);
+      case Tier.Leased leased ->
+          (scope == Scope.GLOBAL ? "leased over all regions in " : "leased in ")
+              + batches(leased.size())
+              + details(leased);
     };
   }
 

@@ -2,7 +2,6 @@ package io.throttlekit.descriptors;
 
 import io.throttlekit.DataLoss;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.tier.Tier;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -72,7 +71,7 @@ final class Descriptors {
             false,
             false,
             false,
-            new Tier.Strict(),
+            Sharing.DEFAULT,
             OnOutage.ERROR,
             DataLoss.REFILL,
             metadata);

@@ -27,6 +27,7 @@ class GeneratedRulesTest {
       boolean shadow,
       boolean quota,
       boolean overdraft,
+      Scope scope,
       Tier tier,
       OnOutage onOutage,
       DataLoss onDataLoss,
@@ -41,6 +42,7 @@ class GeneratedRulesTest {
           rule.shadow(),
           rule.quota(),
           rule.overdraft(),
+          rule.scope(),
           rule.tier(),
           rule.onOutage(),
           rule.onDataLoss(),
@@ -79,6 +81,9 @@ class GeneratedRulesTest {
             "DENY",
             "ALLOW",
             "LOCAL",
+            "REGIONAL_ONLY",
+            "GLOBAL",
+            "REGION",
             "data loss DENY",
             "data loss REFILL")
         .allSatisfy((kind, times) -> assertThat(times).isGreaterThan(50));
@@ -86,6 +91,7 @@ class GeneratedRulesTest {
 
   private void note(Rule rule) {
     count(rule.onOutage().name());
+    count(rule.scope().name());
     count("data loss " + rule.onDataLoss());
     if (!(rule.tier() instanceof Tier.Leased leased)) {
       count(rule.tier().getClass().getSimpleName());

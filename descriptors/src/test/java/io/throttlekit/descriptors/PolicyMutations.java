@@ -58,6 +58,8 @@ final class PolicyMutations {
           "burst: ",
           "tier: leased",
           "tier: cached_deny",
+          "scope: global",
+          "on_outage: regional_only",
           "lease: ",
           "size: ",
           "low_water: ",

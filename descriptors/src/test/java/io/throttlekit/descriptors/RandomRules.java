@@ -7,7 +7,6 @@ import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.SlidingLog;
 import io.throttlekit.rate.SlidingWindow;
 import io.throttlekit.rate.TokenBucket;
-import io.throttlekit.tier.Tier;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -42,7 +41,7 @@ sealed interface RandomRules {
           random.nextInt(10) == 0,
           false,
           false,
-          new Tier.Strict(),
+          Sharing.DEFAULT,
           OnOutage.ERROR,
           DataLoss.REFILL,
           null);
@@ -65,6 +64,7 @@ sealed interface RandomRules {
       List<LimitSpec> limits = unlimited ? List.of() : limits();
       boolean overdraft = !unlimited && random.nextInt(6) == 0;
       RandomTiers tiers = new RandomTiers(random);
+      Sharing sharing = tiers.sharing(limits, overdraft);
       return new RuleSpec(
           location,
           unlimited,
@@ -74,8 +74,8 @@ sealed interface RandomRules {
           random.nextInt(8) == 0,
           random.nextInt(4) == 0,
           overdraft,
-          tiers.tier(limits, overdraft),
-          unlimited ? OnOutage.ERROR : tiers.onOutage(),
+          sharing,
+          unlimited ? OnOutage.ERROR : tiers.onOutage(sharing.scope()),
           unlimited ? DataLoss.REFILL : tiers.onDataLoss(),
           null);
     }

@@ -13,8 +13,14 @@ record RandomTiers(RandomGenerator random) {
   private static final List<OnOutage> OUTAGES =
       List.of(OnOutage.ERROR, OnOutage.DENY, OnOutage.ALLOW, OnOutage.LOCAL);
 
-  /** Any tier that rules with these limits can have. */
-  @Nullable Tier tier(List<LimitSpec> limits, boolean overdraft) {
+  /** Any scope and tier that rules with these limits can have. */
+  Sharing sharing(List<LimitSpec> limits, boolean overdraft) {
+    Tier tier = tier(limits, overdraft);
+    boolean coupled = tier instanceof Tier.Leased leased && leased.windowCoupled();
+    return new Sharing(coupled && random.nextBoolean() ? Scope.GLOBAL : Scope.REGION, tier);
+  }
+
+  private @Nullable Tier tier(List<LimitSpec> limits, boolean overdraft) {
     boolean fixed = limits.stream().allMatch(l -> l.algorithm() instanceof FixedWindow);
     return switch (random.nextInt(limits.isEmpty() ? 1 : overdraft ? 2 : fixed ? 5 : 3)) {
       case 0 -> null;
@@ -24,7 +30,10 @@ record RandomTiers(RandomGenerator random) {
     };
   }
 
-  OnOutage onOutage() {
+  OnOutage onOutage(Scope scope) {
+    if (scope == Scope.GLOBAL && random.nextInt(4) == 0) {
+      return OnOutage.REGIONAL_ONLY;
+    }
     return random.nextInt(3) > 0 ? OnOutage.ERROR : OUTAGES.get(random.nextInt(OUTAGES.size()));
   }
 

@@ -142,7 +142,7 @@ class RuleTest {
     LimitSpec sliding = new LimitSpec(new SlidingWindow(5, 1_000), 5, null, 1_000);
     Tier leased = new Tier.Leased(new LeaseSize.Adaptive(), true, 0, 0);
 
-    assertThat(spec(leased, false, fixed, fixed).tier()).isEqualTo(leased);
+    assertThat(spec(leased, false, fixed, fixed).sharing().tier()).isEqualTo(leased);
     assertThat(spec(new Tier.CachedDeny(), false, fixed, sliding).limits()).hasSize(2);
     assertThat(spec(new Tier.Strict(), true, fixed, sliding).overdraft()).isTrue();
     assertThatThrownBy(() -> spec(leased, false, fixed, sliding))
@@ -163,7 +163,7 @@ class RuleTest {
         false,
         false,
         overdraft,
-        tier,
+        new Sharing(Scope.REGION, tier),
         OnOutage.ERROR,
         DataLoss.REFILL,
         null);

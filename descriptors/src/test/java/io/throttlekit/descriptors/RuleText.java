@@ -42,7 +42,10 @@ final class RuleText {
       yaml.append(indent).append("name: ").append(rule.name()).append('\n');
     }
     flag(indent, "overdraft", rule.overdraft());
-    tier(rule.tier(), indent);
+    if (rule.sharing().scope() != Scope.REGION) {
+      word(indent, "scope", rule.sharing().scope());
+    }
+    tier(rule.sharing().tier(), indent);
     if (rule.onOutage() != OnOutage.ERROR) {
       word(indent, "on_outage", rule.onOutage());
     }

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.throttlekit.DataLoss;
 import io.throttlekit.descriptors.ReferenceMatcher.Branch;
-import io.throttlekit.tier.Tier;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -290,7 +289,7 @@ class UnreachableRulesTest {
             false,
             false,
             false,
-            new Tier.Strict(),
+            Sharing.DEFAULT,
             OnOutage.ERROR,
             DataLoss.REFILL,
             null);

@@ -66,13 +66,18 @@ public final class RateLimitService {
   public RateLimitService(ServiceConfig config, TimeSource time) {
     this.config = config;
     this.time = time;
+    if (config.federation() != null) { // better than a limit for each region
+      throw new StartException(List.of("limits over many regions are not built yet"));
+    }
     try {
       this.telemetry = Telemetry.start(config.telemetry());
     } catch (IllegalArgumentException e) {
       throw new StartException(List.of(String.valueOf(e.getMessage())), e);
     }
     this.path = config.store().address().inMemory() ? inMemory() : shared();
-    this.reloader = new PolicyReloader(config.policies(), policies, time, this::policiesLoaded);
+    this.reloader =
+        new PolicyReloader(
+            config.policies(), config.federation() != null, policies, time, this::policiesLoaded);
   }
 
   /**
@@ -160,8 +165,14 @@ public final class RateLimitService {
     } catch (ListenException e) {
       throw new StartException(List.of(String.valueOf(e.getMessage())), e);
     }
-    SharedStore shared =
-        new SharedStore(config.store(), loops, telemetry.meter(), time, this::storeReachable);
+    SharedStore shared;
+    try {
+      shared =
+          new SharedStore(config.store(), loops, telemetry.meter(), time, this::storeReachable);
+    } catch (IllegalArgumentException e) {
+      var _ = loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+      throw new StartException(List.of(config.store().address() + ": " + e.getMessage()), e);
+    }
     store = shared;
     return DecisionPath.shared(config, policies, shared.tiers(), telemetry, time, loops);
   }

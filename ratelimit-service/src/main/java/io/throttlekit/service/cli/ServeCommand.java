@@ -36,9 +36,6 @@ import picocli.CommandLine.Spec;
     })
 final class ServeCommand implements Callable<Integer> {
 
-  /** Options that scripts may give already, and that have nothing to choose from yet. */
-  private static final String ONE_REGION = "Budgets are not shared by regions in this version.";
-
   private final Map<String, String> environment;
 
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -67,16 +64,28 @@ final class ServeCommand implements Callable<Integer> {
       description = {
         "Where counters live: memory (the default), redis://HOST:PORT,",
         "redis-sentinel://HOST:PORT,HOST:PORT#MASTER,",
-        "redis-cluster://HOST:PORT,HOST:PORT or redis-socket:///PATH;",
+        "redis-cluster://HOST:PORT,HOST:PORT, redis-socket:///PATH or",
+        "postgresql://HOST:PORT/DATABASE;",
         "rediss for TLS. A password is better given by the variable",
         "THROTTLEKIT_STORE_PASSWORD, which other users do not see."
       })
   private @Nullable String store;
 
-  @Option(names = "--region", paramLabel = "NAME", hidden = true, description = ONE_REGION)
+  @Option(
+      names = "--region",
+      paramLabel = "NAME",
+      description = "The region that this process belongs to; with --coordinator.")
   private @Nullable String region;
 
-  @Option(names = "--coordinator", paramLabel = "URI", hidden = true, description = ONE_REGION)
+  @Option(
+      names = "--coordinator",
+      paramLabel = "URI",
+      description = {
+        "Where regions share limits (scope: global): redis://, rediss://,",
+        "redis-sentinel://, redis-cluster:// or postgresql:// as for --store;",
+        "memory is for one process. Its password is better given by the variable",
+        "THROTTLEKIT_FEDERATION_PASSWORD."
+      })
   private @Nullable String coordinator;
 
   @Option(names = "--print-config", description = "Show what is in force and why, and exit.")
@@ -124,7 +133,12 @@ final class ServeCommand implements Callable<Integer> {
   private int tryPolicies(ServiceConfig inForce) {
     PolicyStore tried = new PolicyStore();
     try (PolicyReloader reloader =
-        new PolicyReloader(inForce.policies(), tried, TimeSource.system(), _ -> {})) {
+        new PolicyReloader(
+            inForce.policies(),
+            inForce.federation() != null,
+            tried,
+            TimeSource.system(),
+            _ -> {})) {
       reloader.poll();
     }
     if (tried.book() == null && inForce.policies().requireAtStart()) {

@@ -15,7 +15,8 @@ final class ConfigAssembly {
         new HttpConfig(values.get(Settings.HTTP_HOST), values.get(Settings.HTTP_PORT)),
         new DebugConfig(values.get(Settings.DEBUG_HOST), values.get(Settings.DEBUG_PORT)),
         metrics(values),
-        new StoreAssembly(values).assemble(),
+        StoreAssembly.assemble(values),
+        FederationSettings.assemble(values),
         response(values),
         new CompatibilityConfig(
             values.get(Settings.CHARGE_REJECTED),
@@ -84,19 +85,13 @@ final class ConfigAssembly {
     Path key = path(values.get(Settings.TLS_KEY));
     Path clientCa = path(values.get(Settings.TLS_CLIENT_CA));
     String clientSan = values.get(Settings.TLS_CLIENT_SAN);
-    needs(values, Settings.TLS_CERTIFICATE, Settings.TLS_KEY);
-    needs(values, Settings.TLS_KEY, Settings.TLS_CERTIFICATE);
-    needs(values, Settings.TLS_CLIENT_CA, Settings.TLS_CERTIFICATE);
-    needs(values, Settings.TLS_CLIENT_SAN, Settings.TLS_CLIENT_CA);
+    values.needs(Settings.TLS_CERTIFICATE, Settings.TLS_KEY);
+    values.needs(Settings.TLS_KEY, Settings.TLS_CERTIFICATE);
+    values.needs(Settings.TLS_CLIENT_CA, Settings.TLS_CERTIFICATE);
+    values.needs(Settings.TLS_CLIENT_SAN, Settings.TLS_CLIENT_CA);
     return certificate == null || key == null
         ? null
         : new TlsConfig(certificate, key, clientCa, clientSan.isEmpty() ? null : clientSan);
-  }
-
-  private static void needs(SettingValues values, Setting<String> what, Setting<String> other) {
-    if (!values.get(what).isEmpty() && values.get(other).isEmpty()) {
-      values.error(values.origin(what), what + " needs " + other);
-    }
   }
 
   private static ResponseConfig response(SettingValues values) {

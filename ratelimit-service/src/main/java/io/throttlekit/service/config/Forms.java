@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -25,6 +26,8 @@ final class Forms {
   private static final Pattern ENDPOINT = Pattern.compile("https?://[^\\s\\p{Cntrl}]{1,2000}");
 
   private static final Pattern KEY_PREFIX = Pattern.compile("[!-~]{0,100}");
+
+  private static final Pattern REGION = Pattern.compile("[0-9A-Za-z._-]{0,64}");
 
   private static final Pattern URL_PATH = Pattern.compile("/[0-9A-Za-z/._~-]{0,200}");
 
@@ -113,6 +116,31 @@ final class Forms {
   static Form<StoreUri> storeUri() {
     return Form.of(StoreUri.EXPECTED, StoreUri::parse, uri -> quoted(uri.toString()))
         .complaining(new Form.Complaint(Secrets::maskStore, StoreUri::wrongWith));
+  }
+
+  /** What another form says, or nothing. */
+  static <T> Form<Optional<T>> optional(Form<T> form) {
+    return new Form<>(
+        form.expected(),
+        form.words(),
+        form.list(),
+        texts -> {
+          if (texts.equals(List.of(""))) {
+            return Optional.empty();
+          }
+          T value = form.parse(texts);
+          return value == null ? null : Optional.of(value);
+        },
+        value -> value.map(form.printer()).orElse("\"\""),
+        form.complaint());
+  }
+
+  /** The name of a region, or nothing. */
+  static Form<String> region() {
+    return Form.of(
+        "the name of a region (1 to 64 letters, digits, hyphens, underscores and dots)",
+        text -> REGION.matcher(text).matches() ? text : null,
+        Forms::quoted);
   }
 
   /** A text that is never shown. */

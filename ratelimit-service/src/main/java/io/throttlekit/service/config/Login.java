@@ -4,7 +4,7 @@ package io.throttlekit.service.config;
  * Who this process says it is; its text does not show the password.
  *
  * @param user empty for the server's default user
- * @param password empty for none
+ * @param password empty for none; a user without one is known to PostgreSQL by other means
  */
 public record Login(String user, String password) {
 
@@ -15,7 +15,7 @@ public record Login(String user, String password) {
 
   /** Whether the process says who it is at all. */
   public boolean given() {
-    return !password.isEmpty();
+    return !user.isEmpty() || !password.isEmpty();
   }
 
   @Override

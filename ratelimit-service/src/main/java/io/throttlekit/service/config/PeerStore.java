@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** Reads which Redis the variables of envoyproxy/ratelimit mean, and how it is entered. */
 final class PeerStore {
 
+  private static final AccessSettings ACCESS = StoreSettings.ACCESS;
   private static final List<String> TYPES = List.of("single", "sentinel", "cluster");
   private static final List<String> SOCKET_TYPES = List.of("unix", "tcp", "tls");
   private static final Pattern SCHEME = Pattern.compile("(?i)rediss?://");
@@ -25,8 +26,8 @@ final class PeerStore {
 
   /** Puts what the variables say into the values. */
   void read() {
-    readLogin("REDIS_AUTH", StoreSettings.USER, StoreSettings.PASSWORD);
-    readLogin("REDIS_SENTINEL_AUTH", StoreSettings.SENTINEL_USER, StoreSettings.SENTINEL_PASSWORD);
+    readLogin("REDIS_AUTH", ACCESS.user(), ACCESS.password());
+    readLogin("REDIS_SENTINEL_AUTH", ACCESS.sentinelUser(), ACCESS.sentinelPassword());
     readLocalCache();
     boolean tls = flag("REDIS_TLS");
     if (tls) {
@@ -126,12 +127,12 @@ final class PeerStore {
   }
 
   private void readTls() {
-    readSame("REDIS_TLS_CACERT", StoreSettings.TLS_CA);
-    readSame("REDIS_TLS_CLIENT_CERT", StoreSettings.TLS_CERTIFICATE);
-    readSame("REDIS_TLS_CLIENT_KEY", StoreSettings.TLS_KEY);
+    readSame("REDIS_TLS_CACERT", ACCESS.tlsCa());
+    readSame("REDIS_TLS_CLIENT_CERT", ACCESS.tlsCertificate());
+    readSame("REDIS_TLS_CLIENT_KEY", ACCESS.tlsKey());
     if (flag("REDIS_TLS_SKIP_HOSTNAME_VERIFICATION")) {
       values.put(
-          StoreSettings.TLS_VERIFY_HOST,
+          ACCESS.tlsVerifyHost(),
           false,
           new Origin.Variable("REDIS_TLS_SKIP_HOSTNAME_VERIFICATION"));
     }

@@ -43,15 +43,8 @@ public record ServeFlags(
     read(values, Settings.HTTP_PORT, httpPort, "--http-port");
     read(values, Settings.DEBUG_PORT, debugPort, "--debug-port");
     read(values, StoreSettings.URI, store, "--store");
-    if (coordinator != null && !coordinator.equals("memory")) {
-      values.error(
-          new Origin.Option("--coordinator"),
-          Forms.alwaysQuoted(Secrets.mask(coordinator))
-              + " is not memory (coordinators outside the process are not built in this version)");
-    }
-    if (region != null) {
-      values.warn("--region means nothing in this version: budgets are not shared by regions yet");
-    }
+    read(values, FederationSettings.REGION, region, "--region");
+    read(values, FederationSettings.COORDINATOR, coordinator, "--coordinator");
   }
 
   private static void read(

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param debug the HTTP listener for operators
  * @param metrics a listener of its own for metrics; absent when the others do
  * @param store where counters live
+ * @param federation how limits are shared with other regions; absent when they are not
  * @param response what an answer carries besides its statuses
  * @param compatibility where envoyproxy/ratelimit decides differently
  * @param telemetry metrics, traces and logs
@@ -24,6 +25,7 @@ public record ServiceConfig(
     DebugConfig debug,
     @Nullable MetricsConfig metrics,
     StoreConfig store,
+    @Nullable FederationConfig federation,
     ResponseConfig response,
     CompatibilityConfig compatibility,
     TelemetryConfig telemetry,
@@ -39,6 +41,7 @@ public record ServiceConfig(
         DebugConfig.defaults(),
         null,
         StoreConfig.defaults(),
+        null,
         ResponseConfig.defaults(),
         CompatibilityConfig.defaults(),
         TelemetryConfig.defaults(),

@@ -62,6 +62,13 @@ final class SettingValues {
     return setting.form().printer().apply(get(setting));
   }
 
+  /** Notes that a setting that says something needs another one that does too. */
+  void needs(Setting<String> what, Setting<String> other) {
+    if (!get(what).isEmpty() && get(other).isEmpty()) {
+      error(origin(what), what + " needs " + other);
+    }
+  }
+
   void error(Origin origin, String message) {
     errors.add(origin + ": " + message);
   }

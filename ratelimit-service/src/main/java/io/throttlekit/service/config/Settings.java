@@ -253,7 +253,9 @@ final class Settings {
           WARM_UP_REQUESTS);
 
   static final List<Setting<?>> ALL =
-      Stream.of(BEFORE_STORE, StoreSettings.ALL, AFTER_STORE).flatMap(List::stream).toList();
+      Stream.of(BEFORE_STORE, StoreSettings.ALL, FederationSettings.ALL, AFTER_STORE)
+          .flatMap(List::stream)
+          .toList();
 
   private Settings() {}
 

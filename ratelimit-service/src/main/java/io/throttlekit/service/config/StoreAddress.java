@@ -1,5 +1,6 @@
 package io.throttlekit.service.config;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -88,6 +89,67 @@ public sealed interface StoreAddress {
   }
 
   /**
+   * One PostgreSQL, or several of which one can be written to.
+   *
+   * @param nodes where they listen, at least one
+   * @param database name of the database
+   * @param sslMode what is asked of TLS
+   * @param schema name of the schema of all tables: lower-case letters, digits and underscores
+   */
+  record Postgres(List<Node> nodes, String database, SslMode sslMode, String schema)
+      implements StoreAddress {
+
+    /** The schema unless another one is said. */
+    public static final String DEFAULT_SCHEMA = "throttlekit";
+
+    /** Keeps a copy of the list. */
+    public Postgres {
+      nodes = List.copyOf(nodes);
+    }
+
+    @Override
+    public String toString() {
+      List<String> options = new ArrayList<>();
+      if (sslMode != SslMode.PREFER) {
+        options.add("sslmode=" + sslMode);
+      }
+      if (!schema.equals(DEFAULT_SCHEMA)) {
+        options.add("schema=" + schema);
+      }
+      return "postgresql://"
+          + listed(nodes)
+          + "/"
+          + UriText.encode(database)
+          + (options.isEmpty() ? "" : "?" + String.join("&", options));
+    }
+  }
+
+  /** What is asked of TLS with PostgreSQL; its text is the word that PostgreSQL has for it. */
+  enum SslMode {
+    /** None is spoken. */
+    DISABLE("disable"),
+    /** It is spoken if the server does, with whomever. */
+    PREFER("prefer"),
+    /** It is spoken, with whomever. */
+    REQUIRE("require"),
+    /** It is spoken with a server whose certificate a trusted authority has signed. */
+    VERIFY_CA("verify-ca"),
+    /** The same, and the certificate carries the name of the host. */
+    VERIFY_FULL("verify-full");
+
+    private final String word;
+
+    SslMode(String word) {
+      this.word = word;
+    }
+
+    @Override
+    public String toString() {
+      return word;
+    }
+  }
+
+  /**
    * Where somebody listens.
    *
    * @param host name or IP address, without brackets
@@ -105,12 +167,13 @@ public sealed interface StoreAddress {
     return this instanceof Memory;
   }
 
-  /** Whether TLS is spoken. */
+  /** Whether TLS is spoken, or would be with a server that does. */
   default boolean speaksTls() {
     return switch (this) {
       case Standalone one -> one.tls();
       case Sentinel guarded -> guarded.tls();
       case Cluster cluster -> cluster.tls();
+      case Postgres database -> database.sslMode() != SslMode.DISABLE;
       case Memory _, Socket _ -> false;
     };
   }

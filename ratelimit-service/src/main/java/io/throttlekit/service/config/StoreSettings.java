@@ -2,6 +2,7 @@ package io.throttlekit.service.config;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Every field of the section {@code store}, in the order in which it is printed. */
 final class StoreSettings {
@@ -12,18 +13,7 @@ final class StoreSettings {
 
   static final Setting<StoreUri> URI =
       new Setting<>("store.uri", Forms.storeUri(), StoreUri.memory());
-  static final Setting<String> USER = new Setting<>("store.user", Forms.headerValue(), "");
-  static final Setting<String> PASSWORD = new Setting<>("store.password", Forms.secret(), "");
-  static final Setting<String> SENTINEL_USER =
-      new Setting<>("store.sentinel_user", Forms.headerValue(), "");
-  static final Setting<String> SENTINEL_PASSWORD =
-      new Setting<>("store.sentinel_password", Forms.secret(), "");
-  static final Setting<String> TLS_CA = new Setting<>("store.tls.ca", Forms.optionalPath(), "");
-  static final Setting<String> TLS_CERTIFICATE =
-      new Setting<>("store.tls.certificate", Forms.optionalPath(), "");
-  static final Setting<String> TLS_KEY = new Setting<>("store.tls.key", Forms.optionalPath(), "");
-  static final Setting<Boolean> TLS_VERIFY_HOST =
-      new Setting<>("store.tls.verify_host", Forms.flag(), true);
+  static final AccessSettings ACCESS = AccessSettings.of("store");
   static final Setting<String> KEY_PREFIX =
       new Setting<>("store.key_prefix", Forms.keyPrefix(), DEFAULTS.keyPrefix());
   static final Setting<Long> MAX_COUNTERS =
@@ -63,27 +53,23 @@ final class StoreSettings {
       new Setting<>("store.cached_deny_default", Forms.flag(), DEFAULTS.cachedDenyDefault());
 
   static final List<Setting<?>> ALL =
-      List.of(
-          URI,
-          USER,
-          PASSWORD,
-          SENTINEL_USER,
-          SENTINEL_PASSWORD,
-          TLS_CA,
-          TLS_CERTIFICATE,
-          TLS_KEY,
-          TLS_VERIFY_HOST,
-          KEY_PREFIX,
-          MAX_COUNTERS,
-          DEADLINE,
-          DECISION_DEADLINE,
-          LEASE_DEADLINE,
-          CONNECT_TIMEOUT,
-          BREAKER_FAILURES,
-          BREAKER_PROBE_AFTER,
-          MAX_LEASE_CELLS,
-          LOCAL_SHARE,
-          CACHED_DENY_DEFAULT);
+      Stream.of(
+              List.of(URI),
+              ACCESS.all(),
+              List.of(
+                  KEY_PREFIX,
+                  MAX_COUNTERS,
+                  DEADLINE,
+                  DECISION_DEADLINE,
+                  LEASE_DEADLINE,
+                  CONNECT_TIMEOUT,
+                  BREAKER_FAILURES,
+                  BREAKER_PROBE_AFTER,
+                  MAX_LEASE_CELLS,
+                  LOCAL_SHARE,
+                  CACHED_DENY_DEFAULT))
+          .<Setting<?>>flatMap(List::stream)
+          .toList();
 
   private StoreSettings() {}
 }

@@ -1,9 +1,6 @@
 package io.throttlekit.service.config;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -15,54 +12,39 @@ import org.jspecify.annotations.Nullable;
  */
 record StoreUri(StoreAddress address, Login login) {
 
-  private static final String ONE = "redis://HOST:PORT";
-  private static final String GUARDED = "redis-sentinel://HOST:PORT,HOST:PORT#MASTER";
-  private static final String CLUSTER = "redis-cluster://HOST:PORT,HOST:PORT";
-  private static final String SOCKET = "redis-socket:///PATH";
-
   static final String EXPECTED =
-      "memory, %s, %s, %s (each with rediss for TLS) or %s"
-          .formatted(ONE, GUARDED, CLUSTER, SOCKET);
+      "memory, %s, %s, %s (each with rediss for TLS), %s or %s"
+          .formatted(
+              RedisUri.ONE,
+              RedisUri.GUARDED,
+              RedisUri.CLUSTER,
+              RedisUri.SOCKET,
+              PostgresUri.EXPECTED);
 
-  /** All schemes that are read, and so may have been meant. */
-  private static final List<String> SCHEMES =
-      List.of(
-          "redis",
-          "rediss",
-          "redis-sentinel",
-          "rediss-sentinel",
-          "redis-cluster",
-          "rediss-cluster",
-          "redis-socket");
-
-  private static final int REDIS_PORT = 6379;
-  private static final int SENTINEL_PORT = 26_379;
-  private static final int MOST_NODES = 1_000;
-  private static final int LONGEST = 10_000;
-
-  private static final Pattern URI =
-      Pattern.compile(
-          "(?<scheme>[A-Za-z][A-Za-z+.-]*)://((?<login>[^\\s\\p{Cntrl}]*)@)?"
-              + "(?<hosts>[^/?#@]*)(?<path>/[^?#@]*)?(\\?(?<query>[^#@]*))?(#(?<master>[^@]*))?");
-  private static final Pattern NODE =
-      Pattern.compile(
-          "(?<host>[0-9A-Za-z_.-]{1,255}|\\[[0-9A-Fa-f:.]{2,45}])(:(?<port>[0-9]{1,5}))?");
-  private static final Pattern HOST_AND_PORT = Pattern.compile("[^,]{1,300}:[0-9]{1,5}");
-  private static final Pattern NO_SLASHES = Pattern.compile("(?i)rediss?(-[a-z]{1,20})?:(?!//).*");
-  private static final Pattern DATABASE = Pattern.compile("[0-9]{1,5}");
-
-  /** What a text is not a URI for; its message shows nothing of the text that may be a secret. */
-  private static final class Mistake extends Exception {
-    private static final long serialVersionUID = 1L;
-
-    Mistake(String message) {
-      super(message);
-    }
-
-    Mistake(String message, String right) {
-      super(message + "; write " + right);
-    }
+  /** What a URI of some scheme says. */
+  private interface Reader {
+    StoreAddress read(UriParts uri) throws UriMistake;
   }
+
+  /** A scheme that is read, and so may have been meant. */
+  private record Scheme(String word, Reader reader) {}
+
+  private static final List<Scheme> SCHEMES =
+      List.of(
+          new Scheme("redis", uri -> RedisUri.standalone(false, uri)),
+          new Scheme("rediss", uri -> RedisUri.standalone(true, uri)),
+          new Scheme("redis-sentinel", uri -> RedisUri.sentinel(false, uri)),
+          new Scheme("rediss-sentinel", uri -> RedisUri.sentinel(true, uri)),
+          new Scheme("redis-cluster", uri -> RedisUri.cluster(false, uri)),
+          new Scheme("rediss-cluster", uri -> RedisUri.cluster(true, uri)),
+          new Scheme("redis-socket", RedisUri::socket),
+          new Scheme("postgresql", PostgresUri::read),
+          new Scheme("postgres", PostgresUri::read));
+
+  private static final int LONGEST = 10_000;
+  private static final Pattern HOST_AND_PORT = Pattern.compile("[^,]{1,300}:[0-9]{1,5}");
+  private static final Pattern NO_SLASHES =
+      Pattern.compile("(?i)(rediss?(-[a-z]{1,20})?|postgres(ql)?):(?!//).*");
 
   /** The memory of this process. */
   static StoreUri memory() {
@@ -73,7 +55,7 @@ record StoreUri(StoreAddress address, Login login) {
   static @Nullable StoreUri parse(String text) {
     try {
       return read(text);
-    } catch (Mistake e) {
+    } catch (UriMistake e) {
       return null;
     }
   }
@@ -86,7 +68,7 @@ record StoreUri(StoreAddress address, Login login) {
     try {
       read(text);
       return "";
-    } catch (Mistake e) {
+    } catch (UriMistake e) {
       return String.valueOf(e.getMessage());
     }
   }
@@ -97,149 +79,64 @@ record StoreUri(StoreAddress address, Login login) {
     return login.given() ? uri.replaceFirst("://", "://" + Secrets.HIDDEN + "@") : uri;
   }
 
-  private static StoreUri read(String text) throws Mistake {
+  private static StoreUri read(String text) throws UriMistake {
     if (text.equals("memory")) {
       return memory();
     }
-    Matcher uri = URI.matcher(text);
-    if (text.length() > LONGEST || !uri.matches()) {
+    UriParts uri = text.length() > LONGEST ? null : UriParts.of(text);
+    if (uri == null) {
       throw unreadable(text);
     }
-    String scheme = part(uri, "scheme").toLowerCase(Locale.ROOT);
-    boolean tls = scheme.startsWith("rediss");
-    StoreAddress address =
-        switch (scheme) {
-          case "redis", "rediss" -> standalone(tls, uri);
-          case "redis-sentinel", "rediss-sentinel" -> sentinel(tls, uri);
-          case "redis-cluster", "rediss-cluster" -> cluster(tls, uri);
-          case "redis-socket" -> socket(uri);
-          case "postgresql", "postgres" ->
-              throw new Mistake("PostgreSQL is not available as a store in this version", EXPECTED);
-          default ->
-              throw new Mistake(
-                  "there is no store of that scheme" + Spelling.hint(scheme, SCHEMES), EXPECTED);
-        };
-    return new StoreUri(address, login(part(uri, "login")));
+    for (Scheme scheme : SCHEMES) {
+      if (scheme.word().equals(uri.scheme())) {
+        StoreAddress address = scheme.reader().read(uri);
+        return new StoreUri(address, login(uri.login(), address instanceof StoreAddress.Postgres));
+      }
+    }
+    List<String> words = SCHEMES.stream().map(Scheme::word).toList();
+    String hint = Spelling.hint(uri.scheme(), words);
+    throw new UriMistake("there is no store of that scheme" + hint, EXPECTED);
   }
 
   /** What is wrong with a text that has not even the form of a URI. */
-  private static Mistake unreadable(String text) {
+  private static UriMistake unreadable(String text) {
     if (text.length() > LONGEST) {
-      return new Mistake("it is longer than " + LONGEST + " characters");
+      return new UriMistake("it is longer than " + LONGEST + " characters");
     }
-    if (HOST_AND_PORT.matcher(text).matches() && NODE.matcher(text).matches()) {
-      return new Mistake("it has no scheme", "redis://" + text);
+    if (HOST_AND_PORT.matcher(text).matches() && UriParts.isNode(text)) {
+      return new UriMistake("it has no scheme", "redis://" + text);
+    }
+    if (text.regionMatches(true, 0, "jdbc:", 0, 5)) {
+      return new UriMistake("it is the URL of a driver, which begins too early", EXPECTED);
     }
     if (NO_SLASHES.matcher(text).matches()) {
-      return new Mistake("two slashes have to follow the scheme", EXPECTED);
+      return new UriMistake("two slashes have to follow the scheme", EXPECTED);
     }
     if (!text.contains("://")) {
       String hint = Spelling.hint(text, List.of("memory"));
-      return new Mistake("it has no scheme" + hint, EXPECTED);
+      return new UriMistake("it has no scheme" + hint, EXPECTED);
     }
-    return new Mistake("what follows the scheme cannot be read", EXPECTED);
+    return new UriMistake("what follows the scheme cannot be read", EXPECTED);
   }
 
-  private static StoreAddress standalone(boolean tls, Matcher uri) throws Mistake {
-    List<StoreAddress.Node> nodes = nodes(uri, REDIS_PORT);
-    if (nodes.size() > 1) {
-      throw new Mistake("several hosts need redis-cluster:// or redis-sentinel://");
-    }
-    noMaster(uri);
-    return new StoreAddress.Standalone(tls, nodes.getFirst(), database(uri, part(uri, "path")));
-  }
-
-  private static StoreAddress sentinel(boolean tls, Matcher uri) throws Mistake {
-    String master = UriText.decode(part(uri, "master"));
-    if (master == null || master.isEmpty() || !printable(master)) {
-      throw new Mistake("after # the name of the master has to follow", GUARDED);
-    }
-    return new StoreAddress.Sentinel(
-        tls, nodes(uri, SENTINEL_PORT), master, database(uri, part(uri, "path")));
-  }
-
-  private static StoreAddress cluster(boolean tls, Matcher uri) throws Mistake {
-    noMaster(uri);
-    if (database(uri, part(uri, "path")) != 0) {
-      throw new Mistake("a cluster has no databases but 0");
-    }
-    return new StoreAddress.Cluster(tls, nodes(uri, REDIS_PORT));
-  }
-
-  private static StoreAddress socket(Matcher uri) throws Mistake {
-    String path = UriText.decode(part(uri, "path"));
-    if (path == null || path.length() < 2 || !part(uri, "hosts").isEmpty() || !printable(path)) {
-      throw new Mistake("the path of the socket has to begin with a slash", SOCKET);
-    }
-    noMaster(uri);
-    return new StoreAddress.Socket(path, database(uri, ""));
-  }
-
-  private static void noMaster(Matcher uri) throws Mistake {
-    if (uri.group("master") != null) {
-      throw new Mistake("a name after # needs redis-sentinel://");
-    }
-  }
-
-  private static List<StoreAddress.Node> nodes(Matcher uri, int standardPort) throws Mistake {
-    List<StoreAddress.Node> nodes = new ArrayList<>();
-    for (String text : part(uri, "hosts").split(",", -1)) {
-      Matcher node = NODE.matcher(text);
-      if (!node.matches()) {
-        throw new Mistake("each host is a name or an IP address, then a port");
-      }
-      String port = part(node, "port");
-      int number = port.isEmpty() ? standardPort : Integer.parseInt(port);
-      if (number < 1 || number > 65_535) {
-        throw new Mistake("a port is a number from 1 to 65535");
-      }
-      nodes.add(new StoreAddress.Node(part(node, "host").replaceAll("[\\[\\]]", ""), number));
-    }
-    if (nodes.size() > MOST_NODES) {
-      throw new Mistake("there are more than " + MOST_NODES + " hosts");
-    }
-    return nodes;
-  }
-
-  /** The database, which stands after the hosts or in the one parameter that there is. */
-  private static int database(Matcher uri, String path) throws Mistake {
-    String query = part(uri, "query");
-    if (!query.isEmpty() && !query.startsWith("db=")) {
-      throw new Mistake("it has no parameter but db: other things are settings of their own");
-    }
-    String number = query.isEmpty() ? path.replaceFirst("^/", "") : query.substring(3);
-    if (number.isEmpty() && query.isEmpty()) {
-      return 0;
-    }
-    if (!DATABASE.matcher(number).matches()) {
-      throw new Mistake("a database is a number from 0 to 99999");
-    }
-    return Integer.parseInt(number);
-  }
-
-  /** {@code user:password@}, {@code :password@} or {@code password@}. */
-  private static Login login(String text) throws Mistake {
+  /**
+   * {@code user:password@} and {@code :password@}; a word alone is the password, but in PostgreSQL
+   * the user, who may be known by something else than a password there.
+   */
+  private static Login login(String text, boolean userAlone) throws UriMistake {
     int colon = text.indexOf(':');
-    String user = UriText.decode(text.substring(0, Math.max(colon, 0)));
-    String password = UriText.decode(text.substring(colon + 1));
+    int end = colon >= 0 ? colon : userAlone ? text.length() : 0; // of the user
+    String user = UriText.decode(text.substring(0, end));
+    String password = UriText.decode(text.substring(colon >= 0 ? colon + 1 : end));
     if (user == null || password == null) {
-      throw new Mistake("in a password % stands before two hexadecimal digits; % itself is %25");
+      throw new UriMistake("in a password % stands before two hexadecimal digits; % itself is %25");
     }
-    if (password.equals(Secrets.HIDDEN)) {
-      throw new Mistake("*** stands where a password was not printed");
+    if (user.equals(Secrets.HIDDEN) || password.equals(Secrets.HIDDEN)) {
+      throw new UriMistake("*** stands where a password was not printed");
     }
-    if (!user.isEmpty() && password.isEmpty()) {
-      throw new Mistake("a user needs a password: USER:PASSWORD@HOST");
+    if (!user.isEmpty() && password.isEmpty() && !userAlone) {
+      throw new UriMistake("a user needs a password: USER:PASSWORD@HOST");
     }
     return new Login(user, password);
-  }
-
-  private static boolean printable(String text) {
-    return text.chars().noneMatch(Character::isISOControl);
-  }
-
-  private static String part(Matcher matcher, String name) {
-    String part = matcher.group(name);
-    return part == null ? "" : part;
   }
 }

@@ -134,6 +134,7 @@ final class PoliciesRoute implements Route {
     json.name("overdraft").value(rule.overdraft());
     json.name("on_outage").value(rule.onOutage().name().toLowerCase(Locale.ROOT));
     json.name("on_data_loss").value(rule.onDataLoss().name().toLowerCase(Locale.ROOT));
+    json.name("scope").value(rule.scope().name().toLowerCase(Locale.ROOT));
     json.name("tier").value(tier(rule.tier()));
     json.name("replaces").beginArray();
     for (String replaced : rule.replaces()) {

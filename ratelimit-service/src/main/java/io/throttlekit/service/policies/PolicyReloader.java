@@ -56,10 +56,19 @@ public final class PolicyReloader implements AutoCloseable {
     void loaded(boolean good);
   }
 
-  /** A reloader that has not looked yet. */
+  /**
+   * A reloader that has not looked yet.
+   *
+   * @param federated whether there is a coordinator, without which no policy may share limits with
+   *     other regions
+   */
   public PolicyReloader(
-      PolicyConfig config, PolicyStore store, TimeSource time, Listener listener) {
-    this(config, store, time, listener, new PolicyLoader(options(config))::load);
+      PolicyConfig config,
+      boolean federated,
+      PolicyStore store,
+      TimeSource time,
+      Listener listener) {
+    this(config, store, time, listener, new PolicyLoader(options(config, federated))::load);
   }
 
   /** A reloader that has {@code loader} make sense of the files. */
@@ -189,10 +198,12 @@ public final class PolicyReloader implements AutoCloseable {
     }
   }
 
-  private static LoadOptions options(PolicyConfig config) {
-    return runtimeOf(config) == null
-        ? new LoadOptions(config.mergeDomains())
-        : new LoadOptions(config.mergeDomains(), "MERGE_DOMAIN_CONFIG=true");
+  private static LoadOptions options(PolicyConfig config, boolean federated) {
+    LoadOptions options =
+        runtimeOf(config) == null
+            ? new LoadOptions(config.mergeDomains())
+            : new LoadOptions(config.mergeDomains(), "MERGE_DOMAIN_CONFIG=true");
+    return federated ? options : options.withoutFederation();
   }
 
   private PolicyFiles.Reading reading() {

@@ -5,6 +5,7 @@ import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreAddress.Cluster;
 import io.throttlekit.service.config.StoreAddress.Memory;
 import io.throttlekit.service.config.StoreAddress.Node;
+import io.throttlekit.service.config.StoreAddress.Postgres;
 import io.throttlekit.service.config.StoreAddress.Sentinel;
 import io.throttlekit.service.config.StoreAddress.Socket;
 import io.throttlekit.service.config.StoreAddress.Standalone;
@@ -21,6 +22,7 @@ final class RedisUrl {
     String who = who(login);
     return switch (address) {
       case Memory _ -> throw new IllegalArgumentException("memory is no Redis");
+      case Postgres _ -> throw new IllegalArgumentException("PostgreSQL is not built yet");
       case Standalone one -> scheme(one.tls()) + who + one.node() + '/' + one.database();
       case Socket socket ->
           "redis-socket://" + who + socket.path() + "?database=" + socket.database();

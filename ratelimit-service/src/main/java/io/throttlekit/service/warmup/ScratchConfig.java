@@ -6,8 +6,8 @@ import io.throttlekit.service.config.TelemetryConfig;
 import java.time.Duration;
 
 /**
- * A service's configuration without what others would notice: its address, its certificate and its
- * collector. A warm-up keeps nothing else of it, so that it cannot use them.
+ * A service's configuration without what others would notice: its address, its certificate, its
+ * coordinator and its collector. A warm-up keeps nothing else of it, so that it cannot use them.
  */
 final class ScratchConfig {
   /** Where the scratch server is, whatever address the JVM prefers for this host. */
@@ -30,6 +30,7 @@ final class ScratchConfig {
         real.debug(),
         real.metrics(),
         real.store().inMemory(),
+        null,
         real.response(),
         real.compatibility(),
         silent(real.telemetry()),

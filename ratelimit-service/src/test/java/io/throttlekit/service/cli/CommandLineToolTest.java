@@ -94,6 +94,16 @@ class CommandLineToolTest {
   }
 
   @Test
+  void checkAndExplainKnowOfNoServiceThatWouldRefuseWhatRegionsShare() throws IOException {
+    String limit = "{unit: day, requests_per_unit: 5, scope: global, on_outage: regional_only}";
+    String text = "domain: shop\ndescriptors: [{key: user, rate_limit: " + limit + "}]\n";
+    String global = Files.writeString(folder.resolve("global.yaml"), text).toString();
+    assertThat(run("check", global).out()).startsWith("ok: 0 errors, 0 warnings in 1 file");
+    assertThat(run("explain", "--policies", global, "--domain", "shop", "user=a").out())
+        .contains("leased over all regions in adaptive batches, on outage regional_only");
+  }
+
+  @Test
   void explainOfBadPoliciesTellsThemAndExitsWith1() {
     Ran ran = run("explain", "--policies", bad.toString(), "--domain", "shop", "user=bob");
     assertThat(ran.code()).isEqualTo(1);
@@ -180,13 +190,12 @@ class CommandLineToolTest {
   }
 
   @Test
-  void helpOffersTheStoresThatThereAreAndNothingElseToShareBy() {
+  void helpOffersTheStoresThatThereAreAndHowRegionsShare() {
     assertThat(run("serve", "--help").out())
         .contains("Counters are in the memory of this process unless --store says otherwise")
         .contains("--store=URI", "redis-cluster://", "THROTTLEKIT_STORE_PASSWORD")
-        .doesNotContain("postgres")
-        .doesNotContain("--coordinator")
-        .doesNotContain("--region");
+        .contains("postgresql://HOST:PORT/DATABASE")
+        .contains("--region=NAME", "--coordinator=URI", "THROTTLEKIT_FEDERATION_PASSWORD");
   }
 
   @Test

@@ -80,13 +80,65 @@ class ServeCommandTest {
   }
 
   @Test
-  void aStoreThatIsNotThereYetIsRefusedWithoutItsPassword() {
+  void aDryRunTakesWhatRegionsShareExactlyWithACoordinator() throws IOException {
+    String limit = "{unit: day, requests_per_unit: 5, scope: global}";
+    String text = "domain: shop\ndescriptors: [{key: user, rate_limit: " + limit + "}]\n";
+    String policies = Files.writeString(folder.resolve("global.yaml"), text).toString();
+    try (Logged logged = Logged.by(PolicyReloader.class)) {
+      assertThat(run("serve", "--dry-run", "--policies", policies).code()).isEqualTo(1);
+      assertThat(logged.lines())
+          .anySatisfy(line ->
+              assertThat(line)
+                  .contains(policies + ":2:80: error: scope: global needs --coordinator and"));
+    }
+    Ran federated =
+        run(
+            "serve",
+            "--dry-run",
+            "--policies",
+            policies,
+            "--region",
+            "eu",
+            "--coordinator",
+            "memory");
+    assertThat(federated.out()).isEqualTo("memory\n");
+  }
+
+  @Test
+  void printConfigShowsHowRegionsShareWithoutPasswords() {
     Ran ran =
+        run(
+            Map.of("THROTTLEKIT_FEDERATION_PROBE_AFTER", "7s"),
+            "serve",
+            "--policies",
+            "/nowhere",
+            "--print-config",
+            "--region",
+            "eu",
+            "--coordinator",
+            "postgresql://me:hunter2@a,b:1/limits?sslmode=require");
+    assertThat(ran.code()).isZero();
+    assertThat(ran.out())
+        .contains("federation:\n  region: eu  # --region\n")
+        .contains(
+            "  coordinator: \"postgresql://***@a:5432,b:1/limits?sslmode=require\""
+                + "  # --coordinator\n")
+        .contains("  deadline: 2s  # default\n")
+        .contains("  probe_after: 7s  # env THROTTLEKIT_FEDERATION_PROBE_AFTER\n")
+        .contains("  regional_leases: 2  # default\n")
+        .doesNotContain("hunter2");
+  }
+
+  @Test
+  void whatIsNotBuiltYetIsRefusedInOneLineWithoutItsPassword() {
+    Ran store =
         run("serve", "--policies", "/nowhere", "--store", "postgresql://me:hunter2@db:5432/limits");
-    assertThat(ran.code()).isEqualTo(2);
-    assertThat(ran.err())
-        .startsWith(
-            "error: --store: \"postgresql://***@db:5432/limits\": PostgreSQL is not available as a"
-                + " store in this version; write memory, redis://HOST:PORT, ");
+    assertThat(store.code()).isEqualTo(1);
+    assertThat(store.err())
+        .isEqualTo("error: postgresql://db:5432/limits: PostgreSQL is not built yet\n");
+    Ran regions =
+        run("serve", "--policies", "/nowhere", "--region", "eu", "--coordinator", "memory");
+    assertThat(regions.code()).isEqualTo(1);
+    assertThat(regions.err()).isEqualTo("error: limits over many regions are not built yet\n");
   }
 }

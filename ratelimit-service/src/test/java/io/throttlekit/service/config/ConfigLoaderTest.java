@@ -26,6 +26,7 @@ class ConfigLoaderTest {
     assertThat(config.debug()).isEqualTo(defaults.debug());
     assertThat(config.metrics()).isNull();
     assertThat(config.store()).isEqualTo(defaults.store());
+    assertThat(config.federation()).isNull();
     assertThat(config.response()).isEqualTo(defaults.response());
     assertThat(config.compatibility()).isEqualTo(defaults.compatibility());
     assertThat(config.telemetry()).isEqualTo(defaults.telemetry());
@@ -267,6 +268,21 @@ class ConfigLoaderTest {
         Map.entry("THROTTLEKIT_STORE_LOCAL_SHARE", "0.5"),
         Map.entry("THROTTLEKIT_STORE_CACHED_DENY_DEFAULT", "true"),
         Map.entry("THROTTLEKIT_STORE_MAX_COUNTERS", "12"),
+        Map.entry("THROTTLEKIT_FEDERATION_REGION", "eu-west_1.a"),
+        Map.entry(
+            "THROTTLEKIT_FEDERATION_COORDINATOR",
+            "postgres://a,[::1]:2/li%6dits?schema=s&sslmode=verify-full"),
+        Map.entry("THROTTLEKIT_FEDERATION_USER", "me"),
+        Map.entry("THROTTLEKIT_FEDERATION_PASSWORD", "hunter2"),
+        Map.entry("THROTTLEKIT_FEDERATION_SENTINEL_USER", "me too"),
+        Map.entry("THROTTLEKIT_FEDERATION_SENTINEL_PASSWORD", "hunter2"),
+        Map.entry("THROTTLEKIT_FEDERATION_TLS_CA", "ca2.pem"),
+        Map.entry("THROTTLEKIT_FEDERATION_TLS_CERTIFICATE", "c2.pem"),
+        Map.entry("THROTTLEKIT_FEDERATION_TLS_KEY", "k2.pem"),
+        Map.entry("THROTTLEKIT_FEDERATION_TLS_VERIFY_HOST", "false"),
+        Map.entry("THROTTLEKIT_FEDERATION_DEADLINE", "3s"),
+        Map.entry("THROTTLEKIT_FEDERATION_PROBE_AFTER", "6s"),
+        Map.entry("THROTTLEKIT_FEDERATION_REGIONAL_LEASES", "4"),
         Map.entry("THROTTLEKIT_RESPONSE_HEADERS_ENABLED", "true"),
         Map.entry("THROTTLEKIT_RESPONSE_HEADERS_LIMIT", "X-Limit"),
         Map.entry("THROTTLEKIT_RESPONSE_HEADERS_REMAINING", "X-Remaining"),

@@ -56,6 +56,46 @@ class StoreAssemblyTest {
   }
 
   @Test
+  void inPostgresAUserNeedsNoPasswordAndEachTakesOnlyItsOwnPlace() {
+    set("URI", "postgresql://me@db/x");
+    assertThat(store().access().login()).isEqualTo(new Login("me", ""));
+    set("PASSWORD", "hunter2");
+    assertThat(store().access().login()).isEqualTo(new Login("me", "hunter2"));
+    set("USER", "you");
+    assertThat(store().access().login()).isEqualTo(new Login("you", "hunter2"));
+    environment.remove("THROTTLEKIT_STORE_PASSWORD");
+    assertThat(store().access().login()).isEqualTo(new Login("you", ""));
+    set("URI", "postgresql://me:old@db/x");
+    assertThat(store().access().login()).isEqualTo(new Login("you", "old"));
+  }
+
+  @Test
+  void inPostgresTheSslModeSaysWhetherAHostIsVerified() {
+    set("URI", "postgresql://db/x?sslmode=verify-full");
+    set("TLS_CA", "ca.pem");
+    assertThat(store().access().tls())
+        .isEqualTo(new StoreAccess.StoreTls(Path.of("ca.pem"), null, true));
+    assertThat(load().warnings()).isEmpty();
+    set("TLS_VERIFY_HOST", "false");
+    assertThat(store().access().tls())
+        .isEqualTo(new StoreAccess.StoreTls(Path.of("ca.pem"), null, true));
+    assertThat(load().warnings())
+        .containsExactly(
+            "store.tls.verify_host (env THROTTLEKIT_STORE_TLS_VERIFY_HOST) has no effect: sslmode"
+                + " says it, verify-full");
+    set("TLS_VERIFY_HOST", "true");
+    set("URI", "postgresql://db/x");
+    assertThat(store().access().tls())
+        .isEqualTo(new StoreAccess.StoreTls(Path.of("ca.pem"), null, false));
+    set("URI", "postgresql://db/x?sslmode=disable");
+    assertThat(store().access().tls()).isNull();
+    assertThat(load().warnings())
+        .containsExactly(
+            "store.tls.ca (env THROTTLEKIT_STORE_TLS_CA) has no effect:"
+                + " postgresql://db:5432/x?sslmode=disable speaks no TLS");
+  }
+
+  @Test
   void aSecretThatWasNotPrintedIsNotReadBackAsOne() {
     set("PASSWORD", "***");
     assertThat(load().errors())

@@ -1,19 +1,23 @@
 package io.throttlekit.service.config;
 
+import static io.throttlekit.service.config.StoreAddress.SslMode.DISABLE;
+import static io.throttlekit.service.config.StoreAddress.SslMode.PREFER;
+import static io.throttlekit.service.config.StoreAddress.SslMode.VERIFY_CA;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.config.StoreAddress.Cluster;
 import io.throttlekit.service.config.StoreAddress.Memory;
 import io.throttlekit.service.config.StoreAddress.Node;
+import io.throttlekit.service.config.StoreAddress.Postgres;
 import io.throttlekit.service.config.StoreAddress.Sentinel;
 import io.throttlekit.service.config.StoreAddress.Socket;
+import io.throttlekit.service.config.StoreAddress.SslMode;
 import io.throttlekit.service.config.StoreAddress.Standalone;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -43,7 +47,19 @@ class StoreUriTest {
             new Cluster(false, List.of(new Node("a", 6379), new Node("b", 2)))),
         Arguments.of("rediss-cluster://a", new Cluster(true, List.of(new Node("a", 6379)))),
         Arguments.of("redis-socket:///run/r.sock", new Socket("/run/r.sock", 0)),
-        Arguments.of("redis-socket:///a%3Fb?db=2", new Socket("/a?b", 2)));
+        Arguments.of("redis-socket:///a%3Fb?db=2", new Socket("/a?b", 2)),
+        Arguments.of("postgresql://db/limits", postgres("limits", PREFER, "throttlekit")),
+        Arguments.of("POSTGRES://db:5432/limits?", postgres("limits", PREFER, "throttlekit")),
+        Arguments.of("postgresql://db/a%2Fb%3F%20c", postgres("a/b? c", PREFER, "throttlekit")),
+        Arguments.of("postgresql://db/x?sslmode=Disable", postgres("x", DISABLE, "throttlekit")),
+        Arguments.of("postgresql://db/x?schema=_s1", postgres("x", PREFER, "_s1")),
+        Arguments.of(
+            "postgresql://a:1,[::1]/x?SSLMODE=verify-ca&schema=s",
+            new Postgres(List.of(new Node("a", 1), new Node("::1", 5432)), "x", VERIFY_CA, "s")));
+  }
+
+  private static Postgres postgres(String database, SslMode sslMode, String schema) {
+    return new Postgres(List.of(new Node("db", 5432)), database, sslMode, schema);
   }
 
   @ParameterizedTest(name = "{0}")
@@ -63,12 +79,19 @@ class StoreUriTest {
     "redis://me:p@/?#w@r, me, p@/?#w",
     "'redis-sentinel://me:pw@a:1,b:2#main', me, pw",
     "'rediss-cluster://me:pw@a:1,b:2', me, pw",
-    "redis-socket://me:pw@/run/r.sock, me, pw"
+    "redis-socket://me:pw@/run/r.sock, me, pw",
+    "postgresql://me:pw@db/x, me, pw",
+    "postgresql://:pw@db/x, '', pw",
+    "postgresql://m%3Ae:p%40w%25@db/x, m:e, p@w%",
+    "postgresql://me:p@/?#w@a:1/x?schema=s, me, p@/?#w",
+    "postgresql://me@db/x, me, ''",
+    "postgresql://me:@db/x, me, ''"
   })
   void saysWhoThisProcessIsAndPrintsItHidden(String text, String user, String password) {
     StoreUri uri = parsed(text);
     assertThat(uri.login()).isEqualTo(new Login(user, password));
     assertThat(uri.toString()).contains("://***@").doesNotContain(user + ":" + password);
+    assertThat(uri.login().toString()).doesNotContain(user + password);
     assertThat(uri.address().toString()).doesNotContain("@");
   }
 
@@ -88,7 +111,30 @@ class StoreUriTest {
         "redis://me:a b@r|what follows the scheme",
         "http://r|there is no store of that scheme; write memory, redis://HOST:PORT",
         "reddis://r|there is no store of that scheme (did you mean redis?); write memory",
-        "postgresql://db/x|PostgreSQL is not available as a store in this version; write memory",
+        "postgres:/x|two slashes have to follow the scheme; write memory, redis://HOST:PORT",
+        "postgreslq://x|there is no store of that scheme (did you mean postgresql?); write memory",
+        "jdbc:postgresql://db/x|it is the URL of a driver, which begins too early; write memory",
+        "postgresql://db|after the hosts the name of a database has to follow; write postgresql:",
+        "postgresql://db/|after the hosts the name of a database has to follow",
+        "postgresql://db/%zz|after the hosts the name of a database has to follow",
+        "postgresql://db/%0a|after the hosts the name of a database has to follow",
+        "postgresql://a:1,/x|each host is a name",
+        "postgresql://db:0/x|a port is a number from 1 to 65535",
+        "postgresql://db/x#main|a name after # needs redis-sentinel://",
+        "postgresql://db/x?sslmod=require|it has no parameters but sslmode and schema (did you mean"
+            + " sslmode?): other things are settings of their own",
+        "postgresql://db/x?&schema=s|it has no parameters but sslmode and schema",
+        "postgresql://db/x?connect_timeout=3|it has no parameters but sslmode and schema: other",
+        "postgresql://db/x?sslmode|sslmode is one of disable, prefer, require, verify-ca,"
+            + " verify-full",
+        "postgresql://db/x?sslmode=requires|sslmode is one of disable, prefer, require, verify-ca,"
+            + " verify-full (did you mean require?)",
+        "postgresql://db/x?schema=Limits|a schema is at most 63 lower-case letters",
+        "postgresql://db/x?schema=1s|a schema is at most 63 lower-case letters",
+        "postgresql://db/x?schema=a&schema=b|schema stands there twice",
+        "postgresql://db/x?user=me|who this process is stands before the hosts; write postgresql:",
+        "postgresql://me:5%zz@db/x|in a password %",
+        "postgresql://***@db/x|*** stands where a password was not printed",
         "redis://|each host is a name",
         "redis://a:1,b:2|several hosts need redis-cluster:// or redis-sentinel://",
         "redis://r:0|a port is a number from 1 to 65535",
@@ -143,7 +189,11 @@ class StoreUriTest {
         "redis://me:a s3cr3t@r",
         "redis://me:s3cr3t\n@r",
         "redis://r:1?password=s3cr3t",
-        "postgresql://me:s3cr3t@db/x"
+        "postgresql://me:s3cr3t@db",
+        "postgresql://db/x?user=me&password=s3cr3t",
+        "jdbc:postgresql://me:s3cr3t@db/x",
+        "postgresql:me:s3cr3t@db/x",
+        "postgresql://s3cr3t@db:x/y"
       })
   void aPasswordIsHiddenHoweverMisspeltTheRestIs(String text) {
     LoadedConfig loaded = load(text);
@@ -151,14 +201,15 @@ class StoreUriTest {
     assertThat(loaded.yaml()).doesNotContain(SECRET);
   }
 
-  @Test
-  void whateverIsPutBesideAPasswordDoesNotShowItWithSeed41() {
+  @ParameterizedTest
+  @CsvSource({"redis://, /0", "postgresql://, /limits?sslmode=require"})
+  void whateverIsPutBesideAPasswordDoesNotShowItWithSeed41(String scheme, String path) {
     String scraps = " :/@?#%,[]\"\n\t-x9*ä";
     SplittableRandom random = new SplittableRandom(41);
     int refused = 0;
     for (int i = 0; i < 2_000; i++) {
-      StringBuilder before = new StringBuilder("redis://me:");
-      StringBuilder after = new StringBuilder("@host:6379/0");
+      StringBuilder before = new StringBuilder(scheme + "me:");
+      StringBuilder after = new StringBuilder("@host:6379" + path);
       for (int j = random.nextInt(1, 4); j > 0; j--) {
         StringBuilder damaged = random.nextBoolean() ? before : after;
         char scrap = scraps.charAt(random.nextInt(scraps.length()));

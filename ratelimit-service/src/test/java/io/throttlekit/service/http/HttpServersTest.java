@@ -3,6 +3,7 @@ package io.throttlekit.service.http;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
@@ -24,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -200,6 +202,29 @@ class HttpServersTest {
     assertThat(rule.getAsJsonArray("limits").get(0).toString())
         .isEqualTo(
             "{\"requests_per_unit\":7,\"unit\":\"UNKNOWN\",\"window_ms\":10000,\"algorithm\":\"gcra\"}");
+  }
+
+  @Test
+  void tellsWhoSharesARule() throws Exception {
+    LoadResult global =
+        load(
+            """
+            domain: foo
+            descriptors:
+              - key: a
+                rate_limit: {unit: day, requests_per_unit: 7, scope: global}
+              - key: b
+                rate_limit: {unit: day, requests_per_unit: 7}
+            """);
+    policies.loaded(Objects.requireNonNull(global.book()), List.of(), 1_700_000_000_000L);
+    assertThat(debug.get("/rlconfig").body())
+        .contains("#   7 per day (fixed_window), leased over all regions in adaptive batches\n");
+    String json = debug.get("/rlconfig?format=json").body();
+    assertThat(
+            JsonParser.parseString(json).getAsJsonObject().getAsJsonArray("rules").asList().stream()
+                .map(JsonElement::getAsJsonObject)
+                .map(r -> r.get("scope").getAsString() + " " + r.get("tier").getAsString()))
+        .containsExactly("global leased", "region strict");
   }
 
   @Test

@@ -83,6 +83,7 @@ class PolicyReloaderTest {
     PolicyReloader reloader =
         new PolicyReloader(
             config,
+            false,
             store,
             new FixedTime(FAR_FUTURE),
             _ -> {
@@ -348,7 +349,7 @@ class PolicyReloaderTest {
 
   private PolicyReloader reloader(PolicyConfig config) {
     PolicyReloader reloader =
-        new PolicyReloader(config, store, new FixedTime(FAR_FUTURE), loads::add);
+        new PolicyReloader(config, false, store, new FixedTime(FAR_FUTURE), loads::add);
     reloaders.add(reloader);
     return reloader;
   }

@@ -53,9 +53,14 @@ class RedisUrlTest {
   }
 
   @Test
-  void memoryIsNone() {
-    assertThatIllegalArgumentException()
-        .isThrownBy(() -> RedisUrl.of(new StoreAddress.Memory(), Login.none()));
+  void whatIsNoRedisHasNone() {
+    List<Node> nodes = List.of(new Node("db", 5432));
+    for (StoreAddress none :
+        List.of(
+            new StoreAddress.Memory(),
+            new StoreAddress.Postgres(nodes, "limits", StoreAddress.SslMode.PREFER, "s"))) {
+      assertThatIllegalArgumentException().isThrownBy(() -> RedisUrl.of(none, Login.none()));
+    }
   }
 
   private static RedisCredentials login(RedisURI uri) {

@@ -169,6 +169,7 @@ class WarmUpTest {
         DEFAULTS.debug(),
         null,
         DEFAULTS.store(),
+        null,
         DEFAULTS.response(),
         DEFAULTS.compatibility(),
         telemetry,

@@ -1,0 +1,14 @@
+package io.throttlekit.service.config;
+
+/** Why a text is no URI of a store; its message shows nothing of the text that may be a secret. */
+final class UriMistake extends Exception {
+  private static final long serialVersionUID = 1L;
+
+  UriMistake(String message) {
+    super(message);
+  }
+
+  UriMistake(String message, String right) {
+    super(message + "; write " + right);
+  }
+}

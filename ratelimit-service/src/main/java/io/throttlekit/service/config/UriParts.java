@@ -1,0 +1,87 @@
+package io.throttlekit.service.config;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A URI in pieces, none of them decoded; each is empty where the URI has none.
+ *
+ * @param scheme in lower case
+ * @param login what stands before the last {@code @}
+ * @param hosts what stands between that and the path
+ * @param path with its slash
+ * @param query without its question mark
+ * @param name what follows {@code #}; null where there is no such sign
+ */
+record UriParts(
+    String scheme, String login, String hosts, String path, String query, @Nullable String name) {
+
+  private static final int MOST_NODES = 1_000;
+  private static final Pattern URI =
+      Pattern.compile(
+          "(?<scheme>[A-Za-z][A-Za-z+.-]*)://((?<login>[^\\s\\p{Cntrl}]*)@)?"
+              + "(?<hosts>[^/?#@]*)(?<path>/[^?#@]*)?(\\?(?<query>[^#@]*))?(#(?<name>[^@]*))?");
+  private static final Pattern NODE =
+      Pattern.compile(
+          "(?<host>[0-9A-Za-z_.-]{1,255}|\\[[0-9A-Fa-f:.]{2,45}])(:(?<port>[0-9]{1,5}))?");
+
+  /** The pieces, or null when the text has not even the form of a URI. */
+  static @Nullable UriParts of(String text) {
+    Matcher uri = URI.matcher(text);
+    return uri.matches()
+        ? new UriParts(
+            part(uri, "scheme").toLowerCase(Locale.ROOT),
+            part(uri, "login"),
+            part(uri, "hosts"),
+            part(uri, "path"),
+            part(uri, "query"),
+            uri.group("name"))
+        : null;
+  }
+
+  /** Whether the text is one host, with or without a port. */
+  static boolean isNode(String text) {
+    return NODE.matcher(text).matches();
+  }
+
+  /** Where somebody listens; at least one. */
+  List<StoreAddress.Node> nodes(int standardPort) throws UriMistake {
+    List<StoreAddress.Node> nodes = new ArrayList<>();
+    for (String text : hosts.split(",", -1)) {
+      Matcher node = NODE.matcher(text);
+      if (!node.matches()) {
+        throw new UriMistake("each host is a name or an IP address, then a port");
+      }
+      String port = part(node, "port");
+      int number = port.isEmpty() ? standardPort : Integer.parseInt(port);
+      if (number < 1 || number > 65_535) {
+        throw new UriMistake("a port is a number from 1 to 65535");
+      }
+      nodes.add(new StoreAddress.Node(part(node, "host").replaceAll("[\\[\\]]", ""), number));
+    }
+    if (nodes.size() > MOST_NODES) {
+      throw new UriMistake("there are more than " + MOST_NODES + " hosts");
+    }
+    return nodes;
+  }
+
+  /** Refuses what follows {@code #}, which is for Sentinels only. */
+  void noName() throws UriMistake {
+    if (name != null) {
+      throw new UriMistake("a name after # needs redis-sentinel://");
+    }
+  }
+
+  static boolean printable(String text) {
+    return text.chars().noneMatch(Character::isISOControl);
+  }
+
+  private static String part(Matcher matcher, String name) {
+    String part = matcher.group(name);
+    return part == null ? "" : part;
+  }
+}
