@@ -69,11 +69,11 @@ final class WindowClock {
     if (!isKnown() || now - overByNanos < 0) {
       return 0;
     }
-    long windows = 1 + (now - overByNanos) / lengthNanos;
+    long drift = lengthNanos / DRIFT_PARTS;
+    long windows = 1 + (now - overByNanos) / (lengthNanos + drift); // as one by one
     endMillis += windows * lengthMillis;
-    long drift = windows * (lengthNanos / DRIFT_PARTS);
-    lastsUntilNanos += windows * lengthNanos - drift;
-    overByNanos += windows * lengthNanos + drift;
+    lastsUntilNanos += windows * (lengthNanos - drift);
+    overByNanos += windows * (lengthNanos + drift);
     return windows;
   }
 

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Cost;
 import io.throttlekit.rate.FixedWindow;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** When windows surely last and surely are over, to the nanosecond. */
 class WindowClockTest {
@@ -46,6 +49,19 @@ class WindowClockTest {
     assertThat(clock.lastsUntilNanos()).isEqualTo(ms(9_989 + 9_990));
     assertThat(clock.overByNanos()).isEqualTo(ms(10_010 + 10_010));
     assertThat(clock.roll(ms(10_010))).isZero();
+  }
+
+  @Test
+  void manyWindowsEndAtOnceAsOneByOne() {
+    WindowClock steady = new WindowClock(new FixedWindow(100, LENGTH));
+    clock.follow(units(END, 10_000), false, 0, 0);
+    steady.follow(units(END, 10_000), false, 0, 0);
+    long windows = 0;
+    for (long second = 0; second <= 50_000; second++) {
+      windows += steady.roll(ms(second * 1_000));
+    }
+    assertThat(clock.roll(ms(50_000_000))).isEqualTo(windows);
+    assertThat(clock).hasToString(steady.toString());
   }
 
   @Test
@@ -106,11 +122,51 @@ class WindowClockTest {
     assertThat(ages.roll(ms(1_000_000_000))).isZero();
   }
 
+  /** Two clocks of which each is wrong by almost as much as one that is being corrected can be. */
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+  void whateverTwoClocksDoTheWindowThatLastsIsAmongThoseThatMay(long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    double here = 1 + (random.nextInt(3) - 1) * 499e-6;
+    double far = 1 + (random.nextInt(3) - 1) * 499e-6;
+    double farAhead = random.nextDouble(1e6);
+    double now = 0;
+    WindowClock each = new WindowClock(new FixedWindow(100, LENGTH));
+    long sure = 0;
+    for (int answer = 0; answer < 2_000; answer++) {
+      double asked = now + random.nextDouble(1_000) * (random.nextInt(50) == 0 ? 100_000 : 10);
+      double read = asked + random.nextDouble(random.nextBoolean() ? 1 : 300);
+      double answered = read + random.nextDouble(random.nextBoolean() ? 1 : 300);
+      long farMillis = (long) (farAhead + read * far);
+      long end = farMillis - farMillis % LENGTH + LENGTH;
+      LeasedUnits units = units(end, end - farMillis);
+      each.roll(nanos(answered * here));
+      each.follow(units, false, nanos(asked * here), nanos(answered * here));
+      if (units.windowEndMillis() >= each.endMillis()) {
+        each.narrow(units, nanos(asked * here), nanos(answered * here));
+      }
+      now = answered + random.nextDouble(20_000);
+      each.roll(nanos(now * here));
+      long lasting = (long) (farAhead + now * far);
+      lasting += LENGTH - lasting % LENGTH;
+      boolean either = each.mayBeOver(nanos(now * here));
+      sure += either ? 0 : 1;
+      assertThat(lasting)
+          .as("seed %d, answer %d, %s at %s", seed, answer, each, now)
+          .isBetween(each.endMillis(), either ? each.nextEndMillis() : each.endMillis());
+    }
+    assertThat(sure).as("it is known most of the time, seed %d", seed).isGreaterThan(1_800);
+  }
+
   private static LeasedUnits units(long end, long millis) {
     return new LeasedUnits(1, end, millis, millis, 90);
   }
 
   private static long ms(long millis) {
     return millis * 1_000_000;
+  }
+
+  private static long nanos(double millis) {
+    return (long) (millis * 1e6);
   }
 }
