@@ -116,7 +116,7 @@ final class GlobalCell extends LeaseCell {
     if (of.isExhausted(now)) {
       return 0;
     }
-    long lacking = cost == 0 ? 0 : Math.max(Math.max(cost, unmet), lacked) - of.units();
+    long lacking = Math.max(Math.max(cost, unmet), lacked) - of.units();
     long toCome = toCome(now);
     usable = ofNext ? Math.max(lacking, wantedOfNext(now)) : usable(Math.max(0, lacking), toCome);
     if (cost == 0 && (usable == 0 || (toCome == Pace.UNKNOWN && tier().lowWater() == 0))) {
