@@ -29,7 +29,7 @@ class StaticPartitionTest {
     List<String> regions = new ArrayList<>();
     for (int k = 1; k <= 20; k++) {
       regions.add("r" + k);
-      for (long limit = k; limit < 3 * k; limit++) {
+      for (long limit = k; limit < 3L * k; limit++) {
         StaticPartition each = new StaticPartition(limit, regions);
         assertThat(regions.stream().mapToLong(each::part).sum()).isEqualTo(limit);
       }
