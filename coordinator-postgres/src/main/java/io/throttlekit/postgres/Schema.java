@@ -24,6 +24,12 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Schema {
   private static final List<String> FILES =
       List.of("001-counters.sql", "002-budgets.sql", "003-escrow.sql");
+  // Tables are looked for in the catalog itself: to_regclass still remembers, when the lock is had,
+  // that there was none before it waited.
+  private static final String HAS_SCHEMA = "SELECT FROM pg_namespace WHERE nspname = ?";
+  private static final String HAS_VERSION =
+      "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+          + " WHERE n.nspname = ? AND c.relname = 'schema_version'";
   private static final String PERSISTENCE = "/* PERSISTENCE */";
   private static final String NO_PRIVILEGE = "42501";
 
@@ -100,7 +106,7 @@ final class Schema {
       sql.execute("SELECT pg_advisory_xact_lock(" + Advisory.lock(name, Advisory.MIGRATION) + ")");
       int version = version(connection);
       if (version == 0) {
-        if (!exists(connection, "SELECT to_regnamespace(?) IS NOT NULL")) {
+        if (!exists(connection, HAS_SCHEMA)) {
           sql.execute("CREATE SCHEMA " + name);
         }
         sql.execute(
@@ -125,7 +131,7 @@ final class Schema {
 
   /** 0 when there are no tables yet. */
   private int version(Connection connection) throws SQLException {
-    if (!exists(connection, "SELECT to_regclass(? || '.schema_version') IS NOT NULL")) {
+    if (!exists(connection, HAS_VERSION)) {
       return 0;
     }
     try (Statement sql = connection.createStatement();
@@ -146,8 +152,7 @@ final class Schema {
     try (PreparedStatement sql = connection.prepareStatement(question)) {
       sql.setString(1, name);
       try (ResultSet row = sql.executeQuery()) {
-        row.next();
-        return row.getBoolean(1);
+        return row.next();
       }
     }
   }

@@ -92,6 +92,9 @@ public final class PostgresProcess implements AutoCloseable {
     process.destroyForcibly();
     children.forEach(ProcessHandle::destroyForcibly);
     awaitEnd();
+    for (ProcessHandle child : children) { // which hold on to memory that the next one would find
+      child.onExit().orTimeout(PATIENCE_MILLIS, TimeUnit.MILLISECONDS).join();
+    }
   }
 
   /** Starts it again on the same port and data, after {@link #kill}. */
