@@ -80,7 +80,7 @@ final class Schema {
         if (version(connection) < steps.size()) {
           migrate(connection);
         }
-        connection.commit();
+        connection.rollback(); // of what was only read
         ready = true;
       }
     } catch (SQLException e) {

@@ -9,6 +9,7 @@ import static io.throttlekit.postgres.Asked.failure;
 import static io.throttlekit.postgres.Asked.left;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.postgres.PostgresListener.Failure;
 import io.throttlekit.store.Grant;
@@ -166,17 +167,17 @@ class PostgresFaultsTest {
       assertThat(
               query("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'throttlekit'"))
           .isEqualTo(3);
+      long longer = TimeSource.system().wallMillis() + Wanted.CONNECT_TIMEOUT_MILLIS + 200;
+      await("held", () -> TimeSource.system().wallMillis() > longer);
       holder.rollback();
     }
     asked.forEach(Asked::answer);
   }
 
   @Test
-  void aCallThatIsTooLateIsNotMadeAndOneThatHangsHoldsItsLocksNoLongerThanALease()
-      throws SQLException {
-    PostgresCounterStore store = open(Wanted.of(url()).connections(1).deadlines(300, 1_000));
+  void aCallWhoseTurnComesTooLateIsNotMade() throws SQLException {
+    PostgresCounterStore store = open(Wanted.of(url()).connections(1).deadlines(300, 10_000));
     await("warm", () -> answers(ask(store, "a", 1)));
-    long before = left(store, "a");
     List<CompletionStage<?>> asked = new ArrayList<>();
     try (Connection holder = server.connect("postgres");
         Statement sql = holder.createStatement()) {
@@ -188,11 +189,27 @@ class PostgresFaultsTest {
       for (CompletionStage<?> each : asked) {
         assertThat(failure(each)).hasMessageContaining("within 300 ms");
       }
+      holder.rollback();
+    }
+    await("answers", () -> answers(ask(store, "b", 0)));
+    assertThat(query("SELECT count(*) FROM throttlekit.counters")).isEqualTo(1);
+    assertThat(left(store, "a")).as("the first was under way, and is counted").isEqualTo(3);
+  }
+
+  @Test
+  void aCallThatHangsHoldsNoLocksForLongerThanALeaseMayTake() throws SQLException {
+    PostgresCounterStore store = open(Wanted.of(url()).deadlines(300, 1_000));
+    await("warm", () -> answers(ask(store, "a", 1)));
+    try (Connection holder = server.connect("postgres");
+        Statement sql = holder.createStatement()) {
+      holder.setAutoCommit(false);
+      sql.execute("SELECT FROM throttlekit.counters FOR UPDATE");
+      assertThat(failure(ask(store, "a", 1))).hasMessageContaining("within 300 ms");
+      await("waiting", () -> waiting() == 1);
       await("cancelled", () -> waiting() == 0);
       holder.rollback();
     }
     await("answers", () -> answers(ask(store, "b", 0)));
-    assertThat(left(store, "a")).isEqualTo(before);
   }
 
   @Test
@@ -278,7 +295,7 @@ class PostgresFaultsTest {
   private PostgresGlobalCoordinator coordinator(String url) {
     PostgresGlobalCoordinator coordinator =
         PostgresGlobalCoordinator.open(
-            Wanted.of(url).deadlines(20_000, 2_000).settings(), Around.heard(heard));
+            Wanted.of(url).connections(1).deadlines(20_000, 2_000).settings(), Around.heard(heard));
     opened.add(coordinator);
     return coordinator;
   }

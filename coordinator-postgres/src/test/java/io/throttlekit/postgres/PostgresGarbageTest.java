@@ -53,7 +53,7 @@ class PostgresGarbageTest {
   void countersGoSomeTimeAfterTheyAreUnusedAndNotBefore() {
     try (PostgresCounterStore store = PostgresCounterStore.open(settings(), around())) {
       charge(store, "a");
-      clock.advance(10_000);
+      clock.advance(15_000);
       collect();
       assertThat(count("counters")).as("a clock may step back a little").isEqualTo("1");
       clock.advance(60_000);

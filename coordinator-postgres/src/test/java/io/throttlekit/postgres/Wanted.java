@@ -2,6 +2,8 @@ package io.throttlekit.postgres;
 
 /** What a test wants of a PostgreSQL; as in production where it says nothing. Not thread-safe. */
 final class Wanted {
+  static final long CONNECT_TIMEOUT_MILLIS = 1_000;
+
   private static final long PATIENT_MILLIS = 20_000;
 
   private final String url;
@@ -73,7 +75,7 @@ final class Wanted {
         leaseDeadlineMillis,
         failuresToOpen,
         probeEveryMillis,
-        1_000,
+        CONNECT_TIMEOUT_MILLIS,
         collectEveryMillis);
   }
 }
