@@ -214,6 +214,7 @@ class PostgresFaultsTest {
 
   @Test
   void aSessionIsDurableWhereItHasToBeAndBounded() {
+    answer(coordinator(url()).health()); // the tables: who makes them commits, whatever else
     run("ALTER SYSTEM SET synchronous_commit = off");
     run("SELECT pg_reload_conf()");
     try {
