@@ -81,7 +81,7 @@ final class Regions {
     return new Regions(
         config,
         backends.coordinator(config, store, state),
-        backends.escrow(store, config.region()),
+        backends.escrow(store),
         state,
         backends.time(),
         meter,

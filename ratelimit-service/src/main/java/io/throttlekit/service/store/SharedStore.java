@@ -73,17 +73,17 @@ public final class SharedStore implements AutoCloseable {
             ? BackendState.here(Role.STORE)
             : new BackendState(
                 Role.STORE, config.address().toString(), StoreMetrics.ofStore(meter), reachable);
-    Backends backends = new Backends(time, loops);
+    Timer timer =
+        (nanos, task) -> {
+          var _ = loops.schedule(task, nanos, TimeUnit.NANOSECONDS);
+        };
+    Backends backends = new Backends(time, loops, timer);
     this.counters = backends.counters(config, state);
     this.regions =
         federation == null ? null : Regions.connect(backends, federation, config, meter, tracer);
     TierSettings tierSettings =
         new TierSettings(
             config.maxLeaseCells(), config.deadlines().decision().toNanos(), config.localShare());
-    Timer timer =
-        (nanos, task) -> {
-          var _ = loops.schedule(task, nanos, TimeUnit.NANOSECONDS);
-        };
     TierMetrics tierMetrics = new TierMetrics(meter);
     this.tiers =
         regions == null
