@@ -2,6 +2,7 @@ package io.throttlekit.descriptors;
 
 import io.throttlekit.DataLoss;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Terms;
 import io.throttlekit.tier.Tier;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +26,7 @@ public final class Rule {
   private final RuleSpec spec;
   private final RulePath path;
   private final List<Limit> limits;
+  private final Tier tier;
   private final List<String> replaces;
   private final List<String> staticMetricKeys;
   private final boolean dynamicMetricKeys;
@@ -44,9 +46,26 @@ public final class Rule {
     this.spec = spec;
     this.path = path;
     this.limits = spec.limits().stream().map(limit -> Limit.of(domain, limit)).toList();
+    this.tier = tier(domain, spec);
     this.replaces = spec.replaces().stream().map(RuleSpec.Replacement::name).toList();
     this.staticMetricKeys = staticMetricKeys;
     this.dynamicMetricKeys = dynamicMetricKeys;
+  }
+
+  private static Tier tier(String domain, RuleSpec spec) {
+    Tier named = spec.sharing().tier();
+    if (spec.sharing().scope() == Scope.GLOBAL && named instanceof Tier.Leased leased) {
+      List<FixedWindow> budgets =
+          spec.limits().stream().map(limit -> (FixedWindow) limit.algorithm()).toList();
+      return new Tier.Global(
+          leased.size(),
+          leased.lowWater(),
+          leased.returnIdleAfterMillis(),
+          new Terms(domain, budgets),
+          spec.onDataLoss(),
+          spec.onOutage() == OnOutage.REGIONAL_ONLY);
+    }
+    return named == null ? STRICT : named;
   }
 
   static Rule of(String domain, RulePath path, RuleSpec spec) {
@@ -131,18 +150,17 @@ public final class Rule {
     return spec.overdraft();
   }
 
-  /** Who shares its limits; what all regions share is {@link #tier leased} by the window. */
+  /** Who shares its limits. */
   public Scope scope() {
     return spec.sharing().scope();
   }
 
   /**
    * How its limits are shared by the processes of a fleet. All limits are fixed windows if it is
-   * leased; strict if there is an {@link #overdraft()}, and if {@link #unlimited()}.
+   * leased or global; strict if there is an {@link #overdraft()}, and if {@link #unlimited()}.
    */
   public Tier tier() {
-    Tier named = spec.sharing().tier();
-    return named == null ? STRICT : named;
+    return tier;
   }
 
   /** Whether the policies name its {@link #tier}, or its scope does: the service has no say. */
@@ -208,7 +226,7 @@ public final class Rule {
         unlimited()
             ? "unlimited"
             : limits.stream().map(Limit::inWords).collect(Collectors.joining(" and ")));
-    String tier = TierText.of(scope(), tier());
+    String tier = TierText.of(tier());
     words.append(tier.isEmpty() ? "" : ", " + tier);
     words.append(shadow() ? ", in shadow mode" : "");
     words.append(quota() ? ", in quota mode" : "");

@@ -10,14 +10,13 @@ final class TierText {
   private TierText() {}
 
   /** What the tier does, and for whom; "" for strict, which is what nobody needs to be told. */
-  static String of(Scope scope, Tier tier) {
+  static String of(Tier tier) {
     return switch (tier) {
       case Tier.Strict _ -> "";
       case Tier.CachedDeny _ -> "with cached denials";
-      case Tier.Leased leased ->
-          (scope == Scope.GLOBAL ? "leased over all regions in " : "leased in ")
-              + batches(leased.size())
-              + details(leased);
+      case Tier.Leased leased -> "leased in " + batches(leased.size()) + details(leased);
+      case Tier.Global global ->
+          "leased over all regions in " + batches(global.size()) + details(global);
     };
   }
 
@@ -29,9 +28,9 @@ final class TierText {
     };
   }
 
-  private static String details(Tier.Leased leased) {
+  private static String details(Tier.Leasing leased) {
     List<String> details = new ArrayList<>();
-    if (!leased.windowCoupled()) {
+    if (leased instanceof Tier.Leased regional && !regional.windowCoupled()) {
       details.add("carried over");
     }
     if (leased.lowWater() > 0) {

@@ -93,13 +93,13 @@ class GeneratedRulesTest {
     count(rule.onOutage().name());
     count(rule.scope().name());
     count("data loss " + rule.onDataLoss());
-    if (!(rule.tier() instanceof Tier.Leased leased)) {
+    if (!(rule.tier() instanceof Tier.Leasing leased)) {
       count(rule.tier().getClass().getSimpleName());
       return;
     }
     LeaseSize size = leased.size();
     count(size.getClass().getSimpleName());
-    if (!leased.windowCoupled()) {
+    if (leased instanceof Tier.Leased regional && !regional.windowCoupled()) {
       count("carried over");
     }
     if (leased.lowWater() > 0) {

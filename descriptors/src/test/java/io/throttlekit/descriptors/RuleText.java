@@ -70,6 +70,8 @@ final class RuleText {
       case null -> {}
       case Tier.Strict _ -> yaml.append(indent).append("tier: strict\n");
       case Tier.CachedDeny _ -> yaml.append(indent).append("tier: cached_deny\n");
+      case Tier.Global _ ->
+          throw new IllegalArgumentException("a policy says leased, and global of the scope");
       case Tier.Leased leased -> {
         yaml.append(indent).append("tier: leased\n");
         String lease = String.join(", ", lease(leased));

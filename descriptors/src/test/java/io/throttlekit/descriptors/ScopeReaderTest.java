@@ -5,6 +5,9 @@ import static io.throttlekit.descriptors.Loading.problems;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.throttlekit.DataLoss;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Terms;
 import io.throttlekit.tier.LeaseSize;
 import io.throttlekit.tier.Tier;
 import java.util.List;
@@ -13,9 +16,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ScopeReaderTest {
-  private static final Tier.Leased LEASED =
-      new Tier.Leased(new LeaseSize.Adaptive(), true, 0, 30_000);
-
   @Test
   void isOfItsRegionUnlessThePolicySaysOtherwise() {
     for (String said : List.of("", "scope: ", "scope: region", "scope: Region, tier: leased")) {
@@ -29,7 +29,7 @@ class ScopeReaderTest {
     for (String said : List.of("scope: global", "scope: GLOBAL, tier: leased, overdraft: false")) {
       Rule rule = rule(said);
       assertThat(rule.scope()).as(said).isEqualTo(Scope.GLOBAL);
-      assertThat(rule.tier()).as(said).isEqualTo(LEASED);
+      assertThat(rule.tier()).as(said).isEqualTo(global(new LeaseSize.Adaptive(), 0, 30_000));
       assertThat(rule.namesTier()).as(said).isTrue();
       assertThat(rule.onOutage()).as(said).isEqualTo(OnOutage.ERROR);
     }
@@ -38,8 +38,25 @@ class ScopeReaderTest {
   @Test
   void aLeaseSaysHowWithoutATierBesideIt() {
     assertThat(rule("scope: global, lease: {size: 8, low_water: 2, return_idle_after: 0}").tier())
-        .isEqualTo(new Tier.Leased(new LeaseSize.Fixed(8), true, 2, 0));
-    assertThat(rule("scope: global, lease: {window_coupled: true}").tier()).isEqualTo(LEASED);
+        .isEqualTo(global(new LeaseSize.Fixed(8), 2, 0));
+    assertThat(rule("scope: global, lease: {window_coupled: true}").tier())
+        .isEqualTo(global(new LeaseSize.Adaptive(), 0, 30_000));
+  }
+
+  @Test
+  void saysWhatAllRegionsHaveToAgreeOnAndWhatBecomesOfItWithoutACoordinator() {
+    Tier tier = rule("scope: global, on_outage: regional_only, on_data_loss: deny").tier();
+    assertThat(tier)
+        .isEqualTo(
+            new Tier.Global(new LeaseSize.Adaptive(), 0, 30_000, terms(), DataLoss.DENY, true));
+  }
+
+  private static Terms terms() {
+    return new Terms("d", List.of(new FixedWindow(99, 86_400_000)));
+  }
+
+  private static Tier global(LeaseSize size, long lowWater, long returnIdleAfterMillis) {
+    return new Tier.Global(size, lowWater, returnIdleAfterMillis, terms(), DataLoss.REFILL, false);
   }
 
   @Test
@@ -72,7 +89,10 @@ class ScopeReaderTest {
             "{unit: day, requests_per_unit: 50" + more + "}");
     Rule rule = onlyRule("domain: d\ndescriptors:\n  - {key: k, " + text + "}\n");
     assertThat(rule.scope()).isEqualTo(Scope.GLOBAL);
-    assertThat(rule.tier()).isEqualTo(LEASED);
+    assertThat(rule.tier()).isInstanceOf(Tier.Global.class);
+    List<FixedWindow> budgets =
+        List.of(new FixedWindow(5, 3_600_000), new FixedWindow(50, 86_400_000));
+    assertThat(((Tier.Global) rule.tier()).terms()).isEqualTo(new Terms("d", budgets));
   }
 
   @Test

@@ -66,15 +66,13 @@ public final class RateLimitService {
   public RateLimitService(ServiceConfig config, TimeSource time) {
     this.config = config;
     this.time = time;
-    if (config.federation() != null) { // better than a limit for each region
-      throw new StartException(List.of("limits over many regions are not built yet"));
-    }
     try {
       this.telemetry = Telemetry.start(config.telemetry());
     } catch (IllegalArgumentException e) {
       throw new StartException(List.of(String.valueOf(e.getMessage())), e);
     }
-    this.path = config.store().address().inMemory() ? inMemory() : shared();
+    this.path =
+        config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
     this.reloader =
         new PolicyReloader(
             config.policies(), config.federation() != null, policies, time, this::policiesLoaded);
@@ -168,7 +166,14 @@ public final class RateLimitService {
     SharedStore shared;
     try {
       shared =
-          new SharedStore(config.store(), loops, telemetry.meter(), time, this::storeReachable);
+          new SharedStore(
+              config.store(),
+              config.federation(),
+              loops,
+              telemetry.meter(),
+              telemetry.tracer(),
+              time,
+              this::storeReachable);
     } catch (IllegalArgumentException e) {
       var _ = loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
       throw new StartException(List.of(config.store().address() + ": " + e.getMessage()), e);

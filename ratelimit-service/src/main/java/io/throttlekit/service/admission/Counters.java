@@ -25,8 +25,8 @@ public sealed interface Counters permits MemoryCounters, TieredCounters {
    */
   @Nullable Decision decide(Rule rule, Charge charge);
 
-  /** Who makes the decisions of {@link #decide(Rule, Charge)}. */
-  DecidedBy decidedBy();
+  /** Who makes the decisions of {@link #decide(Rule, Charge)} for a rule. */
+  DecidedBy decidedBy(Rule rule);
 
   /**
    * Decides and counts the claims of one request as one.

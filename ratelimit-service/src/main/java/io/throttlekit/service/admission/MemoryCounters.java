@@ -31,7 +31,7 @@ public record MemoryCounters(InMemoryStore store) implements Counters {
   }
 
   @Override
-  public DecidedBy decidedBy() {
+  public DecidedBy decidedBy(Rule rule) {
     return DecidedBy.MEMORY;
   }
 

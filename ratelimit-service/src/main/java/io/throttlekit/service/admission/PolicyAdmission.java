@@ -129,7 +129,7 @@ public final class PolicyAdmission implements Admission {
     }
     metrics.decided(rule, entries, cost, decision, rule.shadow());
     Role role = roleOf(rule, descriptor, cost, compatibility.quotaMode());
-    Verdict verdict = Verdict.of(role, rule, limit, decision, counters.decidedBy());
+    Verdict verdict = Verdict.of(role, rule, limit, decision, counters.decidedBy(rule));
     boolean admitted = !verdict.refused();
     if (!admitted && compatibility.shadowMode()) {
       metrics.globalShadow();

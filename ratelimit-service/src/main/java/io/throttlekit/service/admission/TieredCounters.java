@@ -24,19 +24,19 @@ public record TieredCounters(Tiers tiers, boolean cachedDenyDefault) implements 
 
   @Override
   public boolean mayKnow(Rule rule) {
-    return rule.tier() instanceof Tier.Leased;
+    return rule.tier() instanceof Tier.Leasing;
   }
 
   @Override
   public @Nullable Decision decide(Rule rule, Charge charge) {
-    return rule.tier() instanceof Tier.Leased leased
+    return rule.tier() instanceof Tier.Leasing leased
         ? tiers.spend(charge, leased, rule.onDataLoss())
         : null;
   }
 
   @Override
-  public DecidedBy decidedBy() {
-    return DecidedBy.LEASE;
+  public DecidedBy decidedBy(Rule rule) {
+    return rule.tier() instanceof Tier.Global ? DecidedBy.GLOBAL_LEASE : DecidedBy.LEASE;
   }
 
   @Override
@@ -56,8 +56,8 @@ public record TieredCounters(Tiers tiers, boolean cachedDenyDefault) implements 
 
   private static Outage outageOf(OnOutage onOutage) {
     return switch (onOutage) {
-      case ERROR, REGIONAL_ONLY -> Outage.ERROR;
-      case DENY -> Outage.DENY;
+      case ERROR -> Outage.ERROR;
+      case DENY, REGIONAL_ONLY -> Outage.DENY;
       case ALLOW -> Outage.ALLOW;
       case LOCAL -> Outage.LOCAL;
     };

@@ -9,6 +9,7 @@ import java.time.Duration;
  *     {@code _} and {@code .}
  * @param coordinator where regions lease what they share; without passwords
  * @param access how a coordinator outside the process is entered
+ * @param keyPrefix what the name of every key there begins with, the same in all regions
  * @param deadline what a call to the coordinator may take
  * @param probeAfter time after which a coordinator that fails is asked whether it is back, for
  *     rules that go on in their region only
@@ -19,6 +20,7 @@ public record FederationConfig(
     String region,
     StoreAddress coordinator,
     StoreAccess access,
+    String keyPrefix,
     Duration deadline,
     Duration probeAfter,
     int regionalLeases) {}

@@ -16,6 +16,8 @@ final class FederationSettings {
   static final Setting<Optional<StoreUri>> COORDINATOR =
       new Setting<>("federation.coordinator", Forms.optional(Forms.storeUri()), Optional.empty());
   static final AccessSettings ACCESS = AccessSettings.of("federation");
+  static final Setting<String> KEY_PREFIX =
+      new Setting<>("federation.key_prefix", Forms.keyPrefix(), "throttlekit:");
   static final Setting<Duration> DEADLINE =
       new Setting<>(
           "federation.deadline",
@@ -33,7 +35,7 @@ final class FederationSettings {
       Stream.of(
               List.of(REGION, COORDINATOR),
               ACCESS.all(),
-              List.of(DEADLINE, PROBE_AFTER, REGIONAL_LEASES))
+              List.of(KEY_PREFIX, DEADLINE, PROBE_AFTER, REGIONAL_LEASES))
           .<Setting<?>>flatMap(List::stream)
           .toList();
 
@@ -52,6 +54,7 @@ final class FederationSettings {
               region,
               coordinator.address(),
               access,
+              values.get(KEY_PREFIX),
               values.get(DEADLINE),
               values.get(PROBE_AFTER),
               values.get(REGIONAL_LEASES));

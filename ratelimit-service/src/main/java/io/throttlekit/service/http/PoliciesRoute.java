@@ -157,7 +157,7 @@ final class PoliciesRoute implements Route {
     return switch (tier) {
       case Tier.Strict _ -> "strict";
       case Tier.CachedDeny _ -> "cached_deny";
-      case Tier.Leased _ -> "leased";
+      case Tier.Leasing _ -> "leased";
     };
   }
 

@@ -125,7 +125,10 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     try {
       RateLimitRequest read = service.frontEnd.read(complete);
       request = read;
-      Answer answer = service.frontEnd.decide(read, this);
+      Answer answer =
+          span == null
+              ? service.frontEnd.decide(read, this)
+              : span.around(() -> service.frontEnd.decide(read, this));
       if (answer != null) {
         reply(answer);
       }

@@ -2,38 +2,38 @@ package io.throttlekit.service.store;
 
 import io.netty.channel.EventLoopGroup;
 import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.trace.Tracer;
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.redis.RedisAccess;
-import io.throttlekit.redis.RedisCounterStore;
-import io.throttlekit.redis.RedisSettings;
-import io.throttlekit.service.config.Login;
-import io.throttlekit.service.config.StoreAccess;
-import io.throttlekit.service.config.StoreAddress;
+import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.StoreConfig;
+import io.throttlekit.service.store.BackendState.Role;
 import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.TierMetrics;
+import io.throttlekit.store.CounterStore;
 import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.Tiers;
+import io.throttlekit.tier.Timer;
 import java.time.Duration;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The Redis that this process shares with others, and the tiers in front of it.
+ * What this process shares with others, the store of its region and the coordinator of all, and the
+ * tiers in front of them.
  *
- * <p>It may be made before there is a Redis. Thread-safe.
+ * <p>It may be made before there is any of them. Thread-safe.
  */
 public final class SharedStore implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SharedStore.class);
-  private static final int MAX_BATCH = 64;
-  private static final int ROUND_TRIPS_IN_FLIGHT = 2;
 
   private static final Duration LONGEST_GREETING = Duration.ofSeconds(2);
   private static final int FAST_ANSWERS = 100;
@@ -44,41 +44,55 @@ public final class SharedStore implements AutoCloseable {
   private final TimeSource time;
   private final long deadlineNanos;
   private final long leaseDeadlineNanos;
-  private final RedisCounterStore redis;
-  private final StoreState state;
+  private final Backend<CounterStore> counters;
+  private final BackendState state;
+  private final @Nullable Regions regions;
   private final Tiers tiers;
 
   /**
    * Connects, in the background, on the threads of {@code loops}.
    *
+   * @param federation how limits are shared with other regions; absent when they are not
    * @param loops of the server, so that a request stays on its thread; not ended here
    * @param reachable is told whether the store answers, when that changes
-   * @throws IllegalArgumentException when the address is none that Redis can have
+   * @throws IllegalArgumentException when an address is none that a backend can have
    */
   public SharedStore(
       StoreConfig config,
+      @Nullable FederationConfig federation,
       EventLoopGroup loops,
       Meter meter,
+      Tracer tracer,
       TimeSource time,
       Consumer<Boolean> reachable) {
     this.time = time;
     this.deadlineNanos = config.deadlines().call().toNanos();
     this.leaseDeadlineNanos = config.deadlines().lease().toNanos();
-    this.state = new StoreState(config.address().toString(), new StoreMetrics(meter), reachable);
-    this.redis = RedisCounterStore.connect(settings(config), time, state, loops);
+    this.state =
+        config.address().inMemory()
+            ? BackendState.here(Role.STORE)
+            : new BackendState(
+                Role.STORE, config.address().toString(), StoreMetrics.ofStore(meter), reachable);
+    Timer timer =
+        (nanos, task) -> {
+          var _ = loops.schedule(task, nanos, TimeUnit.NANOSECONDS);
+        };
+    Backends backends = new Backends(time, loops, timer);
+    this.counters = backends.counters(config, state);
+    this.regions =
+        federation == null ? null : Regions.connect(backends, federation, config, meter, tracer);
     TierSettings tierSettings =
         new TierSettings(
             config.maxLeaseCells(), config.deadlines().decision().toNanos(), config.localShare());
+    TierMetrics tierMetrics = new TierMetrics(meter);
     this.tiers =
-        new Tiers(
-            redis,
-            time,
-            (nanos, task) -> {
-              var _ = loops.schedule(task, nanos, TimeUnit.NANOSECONDS);
-            },
-            tierSettings,
-            new TierMetrics(meter));
+        regions == null
+            ? new Tiers(counters.api(), time, timer, tierSettings, tierMetrics)
+            : new Tiers(counters.api(), regions.leases(), time, timer, tierSettings, tierMetrics);
     state.whenDataIsLost(tiers::forgetRefusals);
+    if (regions != null) {
+      regions.whenDataIsLost(tiers::forgetRefusals);
+    }
   }
 
   /**
@@ -90,21 +104,28 @@ public final class SharedStore implements AutoCloseable {
    */
   public boolean awaitAnswers() throws InterruptedException {
     long end = time.monotonicNanos() + LONGEST_GREETING.toNanos();
+    Regions shared = regions;
+    return awaitFastAnswers(() -> counters.api().peek(NOBODY, NOTHING), deadlineNanos / 2, end)
+        && (shared == null || awaitFastAnswers(shared::greet, Long.MAX_VALUE, end));
+  }
+
+  private boolean awaitFastAnswers(Supplier<CompletionStage<?>> look, long fastNanos, long endNanos)
+      throws InterruptedException {
     int fast = 0;
     while (fast < FAST_ANSWERS) {
       long asked = time.monotonicNanos();
-      long left = end - asked;
+      long left = endNanos - asked;
       if (left <= 0) {
         return false;
       }
       try {
-        redis
+        counters
             .ready()
-            .thenCompose(_ -> redis.peek(NOBODY, NOTHING))
+            .get()
+            .thenCompose(_ -> look.get())
             .toCompletableFuture()
             .get(left, TimeUnit.NANOSECONDS);
-        boolean inTime = time.monotonicNanos() - asked < deadlineNanos / 2;
-        fast += inTime ? 1 : 0;
+        fast += time.monotonicNanos() - asked < fastNanos ? 1 : 0;
       } catch (TimeoutException e) {
         return false;
       } catch (ExecutionException e) {
@@ -119,7 +140,7 @@ public final class SharedStore implements AutoCloseable {
 
   private boolean endsWithin(long millis) throws InterruptedException {
     try {
-      redis.ended().toCompletableFuture().get(millis, TimeUnit.MILLISECONDS);
+      counters.ended().get().toCompletableFuture().get(millis, TimeUnit.MILLISECONDS);
       return true;
     } catch (TimeoutException e) {
       return false;
@@ -135,52 +156,29 @@ public final class SharedStore implements AutoCloseable {
 
   /** One line for people: where it is and whether it answers; no passwords. */
   public String inWords() {
-    return state.inWords();
+    return state.inWords() + (regions == null ? "" : "; " + regions.inWords());
   }
 
   /** Gives back what is leased, waits until that is done or a lease's deadline, and disconnects. */
   @Override
   public void close() {
     tiers.close();
-    redis.close();
+    if (regions != null) {
+      regions.close(leaseDeadlineNanos * 2);
+    }
+    close(counters, leaseDeadlineNanos * 2, state);
+  }
+
+  /** Closes a backend and waits until it has ended. */
+  static void close(Backend<?> backend, long mostNanos, BackendState state) {
     try {
-      redis.ended().toCompletableFuture().get(leaseDeadlineNanos * 2, TimeUnit.NANOSECONDS);
-    } catch (TimeoutException | ExecutionException e) {
-      LOG.warn(
-          "what was leased may not all be given back to {}: {}", state.inWords(), e.toString());
+      backend.api().close();
+      backend.ended().get().toCompletableFuture().get(mostNanos, TimeUnit.NANOSECONDS);
     } catch (InterruptedException _) {
       Thread.currentThread().interrupt();
+    } catch (Exception e) {
+      LOG.warn(
+          "what was leased may not all be given back to {}: {}", state.inWords(), e.toString());
     }
-  }
-
-  private static RedisSettings settings(StoreConfig config) {
-    StoreConfig.Deadlines deadlines = config.deadlines();
-    return new RedisSettings(
-        RedisUrl.of(config.address(), config.access().login()),
-        config.address() instanceof StoreAddress.Cluster,
-        access(config),
-        deadlines.call().toMillis(),
-        deadlines.lease().toMillis(),
-        MAX_BATCH,
-        ROUND_TRIPS_IN_FLIGHT,
-        config.breaker().failures(),
-        config.breaker().probeAfter().toMillis(),
-        deadlines.connect().toMillis());
-  }
-
-  private static RedisAccess access(StoreConfig config) {
-    Login sentinel = config.access().sentinelLogin();
-    return new RedisAccess(
-        config.keyPrefix(), tls(config.access().tls()), sentinel.user(), sentinel.password());
-  }
-
-  private static RedisAccess.@Nullable Tls tls(StoreAccess.@Nullable StoreTls tls) {
-    if (tls == null) {
-      return null;
-    }
-    StoreAccess.ClientCertificate client = tls.client();
-    return client == null
-        ? new RedisAccess.Tls(tls.ca(), null, null, tls.verifyHost())
-        : new RedisAccess.Tls(tls.ca(), client.certificate(), client.key(), tls.verifyHost());
   }
 }

@@ -3,6 +3,9 @@ package io.throttlekit.service.telemetry;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.context.Scope;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** The span of one request that is traced. Used by one thread at a time; {@link #end} it once. */
 public final class DecisionSpan {
@@ -34,6 +37,13 @@ public final class DecisionSpan {
     if (!rule.isEmpty()) {
       span.setAttribute(RULE, rule);
       span.setAttribute(REMAINING, remaining);
+    }
+  }
+
+  /** Does {@code work}; spans that begin in it are parts of this one. */
+  public <T extends @Nullable Object> T around(Supplier<T> work) {
+    try (Scope _ = span.makeCurrent()) {
+      return work.get();
     }
   }
 

@@ -2,6 +2,7 @@ package io.throttlekit.service.telemetry;
 
 import io.opentelemetry.api.metrics.DoubleHistogram;
 import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.metrics.MeterProvider;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
@@ -13,7 +14,6 @@ import java.util.function.BooleanSupplier;
  * comes from a request. To be made only where there is such a store, and once. Thread-safe.
  */
 public final class StoreMetrics {
-  private static final String PREFIX = "throttlekit_store_";
   private static final double NANOS_PER_SECOND = 1e9;
 
   /** Finest where a store in the same region answers. */
@@ -40,23 +40,41 @@ public final class StoreMetrics {
   private volatile boolean up;
   private volatile boolean breakerOpen;
 
-  /** Registers the instruments. */
-  public StoreMetrics(Meter meter) {
+  private StoreMetrics(Meter meter, String prefix, String what) {
     OurCounters ours = new OurCounters(meter);
-    roundTrips = ours.counter(PREFIX + "round_trips", "Calls that the store answered");
-    requests = ours.counter(PREFIX + "requests", "Requests and leases that those calls carried");
-    dataLosses = ours.counter(PREFIX + "data_losses", "Times the store had lost its data");
+    roundTrips = ours.counter(prefix + "round_trips", "Calls that the " + what + " answered");
+    requests = ours.counter(prefix + "requests", "Requests and leases that those calls carried");
+    dataLosses = ours.counter(prefix + "data_losses", "Times the " + what + " had lost its data");
     failures =
-        ours.counters(PREFIX + "failures", "Calls that got no answer", "reason", NoAnswer.class);
+        ours.counters(prefix + "failures", "Calls that got no answer", "reason", NoAnswer.class);
     roundTripTime =
         meter
-            .histogramBuilder(PREFIX + "round_trip_time")
+            .histogramBuilder(prefix + "round_trip_time")
             .setUnit("s")
             .setDescription("Time between a call and its answer")
             .setExplicitBucketBoundariesAdvice(ROUND_TRIP_SECONDS)
             .build();
-    gauge(meter, "up", "1 while the store answers, else 0", () -> up);
-    gauge(meter, "breaker_open", "1 while the store is left alone, else 0", () -> breakerOpen);
+    gauge(meter, prefix + "up", "1 while the " + what + " answers, else 0", () -> up);
+    gauge(
+        meter,
+        prefix + "breaker_open",
+        "1 while the " + what + " is left alone, else 0",
+        () -> breakerOpen);
+  }
+
+  /** Registers the instruments of the store of a region. */
+  public static StoreMetrics ofStore(Meter meter) {
+    return new StoreMetrics(meter, "throttlekit_store_", "store");
+  }
+
+  /** Registers the instruments of the coordinator of all regions. */
+  public static StoreMetrics ofCoordinator(Meter meter) {
+    return new StoreMetrics(meter, "throttlekit_coordinator_", "coordinator");
+  }
+
+  /** Of what is in this process, and shows nothing. */
+  public static StoreMetrics none() {
+    return new StoreMetrics(MeterProvider.noop().get(""), "none_", "nothing");
   }
 
   /**
@@ -97,7 +115,7 @@ public final class StoreMetrics {
 
   private static void gauge(Meter meter, String name, String description, BooleanSupplier value) {
     meter
-        .gaugeBuilder(PREFIX + name)
+        .gaugeBuilder(name)
         .ofLongs()
         .setDescription(description)
         .buildWithCallback(measured -> measured.record(value.getAsBoolean() ? 1 : 0));

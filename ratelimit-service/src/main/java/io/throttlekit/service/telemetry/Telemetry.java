@@ -3,6 +3,8 @@ package io.throttlekit.service.telemetry;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.api.trace.TracerProvider;
 import io.opentelemetry.exporter.prometheus.PrometheusMetricReader;
 import io.opentelemetry.sdk.common.CompletableResultCode;
 import io.opentelemetry.sdk.metrics.ExemplarFilter;
@@ -91,6 +93,11 @@ public final class Telemetry implements AutoCloseable {
   /** Where instruments are registered. */
   public Meter meter() {
     return meters.get(SCOPE);
+  }
+
+  /** Begins spans below those of {@link #tracing()}; to nowhere when tracing is off. */
+  public Tracer tracer() {
+    return tracers == null ? TracerProvider.noop().get(SCOPE) : tracers.get(SCOPE);
   }
 
   /** The metrics as Prometheus reads them; null when that is off. */

@@ -70,7 +70,7 @@ public final class WarmUp {
    */
   public WarmUp(ServiceConfig config, TimeSource time, CountDownLatch stopped) {
     this.config = ScratchConfig.of(config, LARGEST_BURST);
-    this.shared = !config.store().address().inMemory();
+    this.shared = !config.store().address().inMemory() || config.federation() != null;
     this.traced = config.telemetry().tracing();
     this.time = time;
     this.stopped = stopped;

@@ -280,6 +280,7 @@ class ConfigLoaderTest {
         Map.entry("THROTTLEKIT_FEDERATION_TLS_CERTIFICATE", "c2.pem"),
         Map.entry("THROTTLEKIT_FEDERATION_TLS_KEY", "k2.pem"),
         Map.entry("THROTTLEKIT_FEDERATION_TLS_VERIFY_HOST", "false"),
+        Map.entry("THROTTLEKIT_FEDERATION_KEY_PREFIX", "tk2:"),
         Map.entry("THROTTLEKIT_FEDERATION_DEADLINE", "3s"),
         Map.entry("THROTTLEKIT_FEDERATION_PROBE_AFTER", "6s"),
         Map.entry("THROTTLEKIT_FEDERATION_REGIONAL_LEASES", "4"),

@@ -41,6 +41,7 @@ class FederationSettingsTest {
                 "eu",
                 new StoreAddress.Memory(),
                 StoreAccess.open(),
+                "throttlekit:",
                 Duration.ofSeconds(2),
                 Duration.ofSeconds(5),
                 2));
@@ -59,6 +60,7 @@ class FederationSettingsTest {
               sentinel_user: you
               sentinel_password: pw2
               tls: {ca: ca.pem, certificate: c.pem, key: k.pem, verify_host: false}
+              key_prefix: "tk:"
               deadline: 1s
               probe_after: 10ms
               regional_leases: 1
@@ -75,6 +77,7 @@ class FederationSettingsTest {
                 new StoreAddress.Sentinel(
                     true, List.of(new StoreAddress.Node("a", 26379)), "main", 1),
                 new StoreAccess(new Login("me", "pw"), new Login("you", "pw2"), tls),
+                "tk:",
                 Duration.ofSeconds(1),
                 Duration.ofMillis(10),
                 1));

@@ -8,6 +8,7 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.nio.NioIoHandler;
+import io.opentelemetry.api.trace.TracerProvider;
 import io.throttlekit.Charge;
 import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
@@ -137,7 +138,14 @@ class SharedStoreTest {
             base.maxLeaseCells(),
             base.localShare(),
             base.cachedDenyDefault());
-    return new SharedStore(config, loops, telemetry.meter(), TimeSource.system(), reachable::add);
+    return new SharedStore(
+        config,
+        null,
+        loops,
+        telemetry.meter(),
+        TracerProvider.noop().get("test"),
+        TimeSource.system(),
+        reachable::add);
   }
 
   private static int admitted(SharedStore store, int requests) {

@@ -1,5 +1,6 @@
 package io.throttlekit.service.store;
 
+import io.throttlekit.postgres.PostgresListener;
 import io.throttlekit.redis.RedisListener;
 import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.StoreMetrics.NoAnswer;
@@ -11,16 +12,25 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Turns what Redis does into metrics, log lines and one line of state. Thread-safe. */
-final class StoreState implements RedisListener {
-  private static final Logger LOG = LoggerFactory.getLogger(StoreState.class);
+/** Turns what a backend does into metrics, log lines and one line of state. Thread-safe. */
+final class BackendState implements RedisListener, PostgresListener {
+  private static final Logger LOG = LoggerFactory.getLogger(BackendState.class);
   private static final int MOST_REASONS = 10;
 
-  /** To those who know the delays of their network, and not the name of the setting. */
-  private static final String PATIENCE = "; if it is only slow, raise store.deadline";
+  /**
+   * What it is to this process, and the settings for those who know the delays of their network.
+   *
+   * @param name in log lines
+   * @param deadline the setting of a call's deadline
+   * @param leaseDeadline the setting of a lease's deadline
+   */
+  record Role(String name, String deadline, String leaseDeadline) {
+    static final Role STORE = new Role("store", "store.deadline", "store.lease_deadline");
+    static final Role COORDINATOR =
+        new Role("coordinator", "federation.deadline", "federation.deadline");
+  }
 
-  private static final String LEASE_PATIENCE = "; if it is only slow, raise store.lease_deadline";
-
+  private final Role role;
   private final String address;
   private final StoreMetrics metrics;
   private final Consumer<Boolean> reachable;
@@ -45,21 +55,30 @@ final class StoreState implements RedisListener {
   private volatile Runnable whenLost = () -> {};
 
   /**
-   * Begins as a store that has not answered yet.
+   * Begins as a backend that has not answered yet.
    *
    * @param address without passwords
    * @param reachable is told whether the store answers, when that changes
    */
-  StoreState(String address, StoreMetrics metrics, Consumer<Boolean> reachable) {
+  BackendState(Role role, String address, StoreMetrics metrics, Consumer<Boolean> reachable) {
+    this.role = role;
     this.address = address;
     this.metrics = metrics;
     this.reachable = reachable;
     reachable.accept(false);
   }
 
-  /** Has {@code forget} run whenever the store has lost its counters. */
+  /** Has {@code forget} run whenever the backend has lost its counters. */
   void whenDataIsLost(Runnable forget) {
     whenLost = forget;
+  }
+
+  /** One that is in this process, and always answers. */
+  static BackendState here(Role role) {
+    BackendState state = new BackendState(role, "memory", StoreMetrics.none(), _ -> {});
+    state.complained = false;
+    state.answers();
+    return state;
   }
 
   /** One line for people. */
@@ -93,7 +112,7 @@ final class StoreState implements RedisListener {
     reachable.accept(true);
     if (complained) {
       complained = false;
-      LOG.info("the store {} answers", address);
+      LOG.info("the {} {} answers", role.name(), address);
     }
   }
 
@@ -112,30 +131,49 @@ final class StoreState implements RedisListener {
     if (reasonsNotToConnect.size() < MOST_REASONS && reasonsNotToConnect.add(whyInWords)) {
       complained = true;
       LOG.warn(
-          "no connection to the store {}; on_outage of each rule decides: {}", address, whyInWords);
+          "no connection to the {} {}; on_outage of each rule decides: {}",
+          role.name(),
+          address,
+          whyInWords);
     }
   }
 
   @Override
-  public void failed(int requests, Failure why, String inWords) {
-    NoAnswer reason =
-        switch (why) {
-          case DEADLINE, LEASE_DEADLINE -> NoAnswer.TIMEOUT;
-          case CONNECTION, ERROR -> NoAnswer.ERROR;
-          case OPEN -> NoAnswer.BREAKER_OPEN;
-        };
+  public void answered(long nanos) {
+    roundTrip(1, nanos);
+  }
+
+  @Override
+  public void failed(int requests, RedisListener.Failure why, String inWords) {
+    switch (why) {
+      case DEADLINE -> failed(NoAnswer.TIMEOUT, requests, inWords, role.deadline());
+      case LEASE_DEADLINE -> failed(NoAnswer.TIMEOUT, requests, inWords, role.leaseDeadline());
+      case CONNECTION, ERROR -> failed(NoAnswer.ERROR, requests, inWords, "");
+      case OPEN -> metrics.failed(NoAnswer.BREAKER_OPEN, requests);
+    }
+  }
+
+  @Override
+  public void failed(PostgresListener.Failure why, String inWords) {
+    switch (why) {
+      case DEADLINE -> failed(NoAnswer.TIMEOUT, 1, inWords, role.deadline());
+      case LEASE_DEADLINE -> failed(NoAnswer.TIMEOUT, 1, inWords, role.leaseDeadline());
+      case CONNECTION, ERROR -> failed(NoAnswer.ERROR, 1, inWords, "");
+      case OPEN -> metrics.failed(NoAnswer.BREAKER_OPEN, 1);
+    }
+  }
+
+  /**
+   * Notes calls without an answer.
+   *
+   * @param setting to be raised where it is only slow; empty when that is not it
+   */
+  private void failed(NoAnswer reason, int requests, String inWords, String setting) {
     metrics.failed(reason, requests);
-    if (why != Failure.OPEN) {
-      String cause =
-          switch (why) {
-            case DEADLINE -> inWords + PATIENCE;
-            case LEASE_DEADLINE -> inWords + LEASE_PATIENCE;
-            default -> inWords;
-          };
-      lastFailure = cause;
-      if (leftAlone && logged.size() < MOST_REASONS && logged.add(cause)) {
-        LOG.warn("the store {} does not answer: {}", address, cause);
-      }
+    String cause = setting.isEmpty() ? inWords : inWords + "; if it is only slow, raise " + setting;
+    lastFailure = cause;
+    if (leftAlone && logged.size() < MOST_REASONS && logged.add(cause)) {
+      LOG.warn("the {} {} does not answer: {}", role.name(), address, cause);
     }
   }
 
@@ -157,7 +195,10 @@ final class StoreState implements RedisListener {
     logged.clear();
     logged.add(lastFailure);
     LOG.warn(
-        "the store {} does not answer; on_outage of each rule decides: {}", address, lastFailure);
+        "the {} {} does not answer; on_outage of each rule decides: {}",
+        role.name(),
+        address,
+        lastFailure);
   }
 
   @Override
@@ -165,7 +206,8 @@ final class StoreState implements RedisListener {
     lastLossMillis = lossMillis;
     losses.incrementAndGet();
     metrics.lostData();
-    LOG.warn("the store {} has lost its counters; on_data_loss of each rule decides", address);
+    LOG.warn(
+        "the {} {} has lost its counters; on_data_loss of each rule decides", role.name(), address);
     whenLost.run();
   }
 }

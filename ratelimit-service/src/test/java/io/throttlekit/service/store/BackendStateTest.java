@@ -14,11 +14,15 @@ import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class StoreStateTest {
+class BackendStateTest {
   private final List<Boolean> reachable = new ArrayList<>();
   private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
-  private final StoreState state =
-      new StoreState("redis://a", new StoreMetrics(telemetry.meter()), reachable::add);
+  private final BackendState state =
+      new BackendState(
+          BackendState.Role.STORE,
+          "redis://a",
+          StoreMetrics.ofStore(telemetry.meter()),
+          reachable::add);
 
   @AfterEach
   void close() {
@@ -56,7 +60,7 @@ class StoreStateTest {
 
   @Test
   void whyThereIsNoConnectionIsLoggedOnceUntilThereIsOne() {
-    try (Logged log = Logged.by(StoreState.class)) {
+    try (Logged log = Logged.by(BackendState.class)) {
       for (int i = 0; i < 3; i++) {
         state.notConnected("refused");
       }

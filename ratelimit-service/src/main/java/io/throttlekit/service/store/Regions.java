@@ -1,0 +1,125 @@
+package io.throttlekit.service.store;
+
+import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.trace.Tracer;
+import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
+import io.throttlekit.TimeSource;
+import io.throttlekit.federation.Budget;
+import io.throttlekit.federation.BudgetLease;
+import io.throttlekit.federation.Federation;
+import io.throttlekit.federation.FederationSettings;
+import io.throttlekit.federation.GlobalCoordinator;
+import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.service.config.FederationConfig;
+import io.throttlekit.service.config.StoreConfig;
+import io.throttlekit.service.store.BackendState.Role;
+import io.throttlekit.service.telemetry.FederationMetrics;
+import io.throttlekit.service.telemetry.StoreMetrics;
+import io.throttlekit.service.telemetry.TracedCoordinator;
+import io.throttlekit.service.telemetry.TracedEscrow;
+import io.throttlekit.store.Terms;
+import io.throttlekit.tier.LeaseSource;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** What this process shares with other regions. Thread-safe. */
+final class Regions {
+  private static final Budget NOBODYS = nobodys();
+
+  private final String region;
+  private final Backend<GlobalCoordinator> coordinator;
+  private final @Nullable Backend<RegionalEscrow> escrow;
+  private final BackendState state;
+  private final Federation federation;
+
+  private Regions(
+      FederationConfig config,
+      Backend<GlobalCoordinator> coordinator,
+      @Nullable Backend<RegionalEscrow> escrow,
+      BackendState state,
+      TimeSource time,
+      Meter meter,
+      Tracer tracer) {
+    this.region = config.region();
+    this.coordinator = coordinator;
+    this.escrow = escrow;
+    this.state = state;
+    this.federation =
+        new Federation(
+            new TracedCoordinator(coordinator.api(), config.coordinator().toString(), tracer),
+            escrow == null ? null : new TracedEscrow(escrow.api(), config.region(), tracer),
+            time,
+            new FederationSettings(
+                config.region(),
+                UUID.randomUUID().toString(),
+                config.regionalLeases(),
+                config.probeAfter().toMillis()),
+            new FederationMetrics(meter));
+  }
+
+  private static Budget nobodys() {
+    FixedWindow window = new FixedWindow(1, 1);
+    return new Budget(CounterKey.of("start"), window, new Terms("start", List.of(window)));
+  }
+
+  /** Connects in the background. */
+  static Regions connect(
+      Backends backends, FederationConfig config, StoreConfig store, Meter meter, Tracer tracer) {
+    BackendState state =
+        config.coordinator().inMemory()
+            ? BackendState.here(Role.COORDINATOR)
+            : new BackendState(
+                Role.COORDINATOR,
+                config.coordinator().toString(),
+                StoreMetrics.ofCoordinator(meter),
+                _ -> {});
+    return new Regions(
+        config,
+        backends.coordinator(config, store, state),
+        backends.escrow(store),
+        state,
+        backends.time(),
+        meter,
+        tracer);
+  }
+
+  /** Where units are leased that all regions share. */
+  LeaseSource leases() {
+    return federation;
+  }
+
+  /**
+   * Asks for what nobody shares, as requests will ask for what all do, so that their way is known
+   * before they come.
+   */
+  CompletionStage<?> greet() {
+    BudgetLease nothing = new BudgetLease(NOBODYS, region, BudgetLease.CURRENT, 1, DataLoss.REFILL);
+    CompletionStage<?> near =
+        escrow == null
+            ? CompletableFuture.completedFuture(true)
+            : escrow.ready().get().thenCompose(_ -> escrow.api().lease(NOBODYS.key(), 1));
+    return near.thenCompose(_ -> coordinator.ready().get())
+        .thenCompose(_ -> coordinator.api().lease(nothing));
+  }
+
+  void whenDataIsLost(Runnable forget) {
+    state.whenDataIsLost(forget);
+  }
+
+  /** For people, without passwords. */
+  String inWords() {
+    return "region " + region + ", coordinator " + state.inWords();
+  }
+
+  void close(long mostNanos) {
+    SharedStore.close(coordinator, mostNanos, state);
+    if (escrow != null) {
+      SharedStore.close(escrow, mostNanos, state);
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package io.throttlekit.service.telemetry;
+
+import io.opentelemetry.api.metrics.Meter;
+import io.throttlekit.federation.FederationListener;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Counts what a region leases of what all share, and logs when regions do not agree.
+ *
+ * <p>No label comes from a request. To be made once. Thread-safe.
+ */
+public final class FederationMetrics implements FederationListener {
+  private static final Logger LOG = LoggerFactory.getLogger(FederationMetrics.class);
+  private static final String PREFIX = "throttlekit_federation_";
+  private static final int MOST_MISMATCHES = 100;
+
+  private final LongAdder escrowLeases;
+  private final LongAdder escrowUnits;
+  private final LongAdder escrowFailures;
+  private final LongAdder refilledUnits;
+  private final LongAdder coordinatorLeases;
+  private final LongAdder coordinatorUnits;
+  private final LongAdder coordinatorFailures;
+  private final LongAdder leftAlone;
+  private final LongAdder returns;
+  private final LongAdder returnedUnits;
+  private final LongAdder mismatches;
+  private final Set<String> logged = ConcurrentHashMap.newKeySet();
+  private volatile boolean answers = true;
+
+  /** Registers the instruments. */
+  public FederationMetrics(Meter meter) {
+    OurCounters ours = new OurCounters(meter);
+    escrowLeases = ours.counter(PREFIX + "escrow_leases", "Leases asked of the region's store");
+    escrowUnits = ours.counter(PREFIX + "escrow_units", "Units that it had for them");
+    escrowFailures =
+        ours.counter(PREFIX + "escrow_failures", "Calls that the region's store did not answer");
+    refilledUnits =
+        ours.counter(PREFIX + "refilled_units", "Units put into the region's store for others");
+    coordinatorLeases =
+        ours.counter(PREFIX + "coordinator_leases", "Leases that the coordinator answered");
+    coordinatorUnits = ours.counter(PREFIX + "coordinator_units", "Units that they brought");
+    coordinatorFailures =
+        ours.counter(PREFIX + "coordinator_failures", "Leases that the coordinator did not answer");
+    leftAlone =
+        ours.counter(
+            PREFIX + "left_alone", "Leases not asked for while the coordinator is left alone");
+    returns = ours.counter(PREFIX + "returns", "Returns of units to the coordinator");
+    returnedUnits = ours.counter(PREFIX + "returned_units", "Units that it took back");
+    mismatches = ours.counter(PREFIX + "mismatches", "Leases refused because regions do not agree");
+    meter
+        .gaugeBuilder(PREFIX + "coordinator_answers")
+        .ofLongs()
+        .setDescription("1 while the coordinator answers this process's leases, else 0")
+        .buildWithCallback(measured -> measured.record(answers ? 1 : 0));
+  }
+
+  @Override
+  public void leasedFromEscrow(long wanted, long granted) {
+    escrowLeases.increment();
+    escrowUnits.add(granted);
+  }
+
+  @Override
+  public void escrowFailed(String whyInWords) {
+    escrowFailures.increment();
+  }
+
+  @Override
+  public void refilled(long units) {
+    refilledUnits.add(units);
+  }
+
+  @Override
+  public void leasedFromCoordinator(long wanted, long granted) {
+    coordinatorLeases.increment();
+    coordinatorUnits.add(granted);
+  }
+
+  @Override
+  public void coordinatorFailed(String whyInWords) {
+    coordinatorFailures.increment();
+  }
+
+  @Override
+  public void coordinatorLeftAlone() {
+    leftAlone.increment();
+  }
+
+  @Override
+  public void coordinatorAnswers(boolean now) {
+    answers = now;
+  }
+
+  @Override
+  public void returned(long units, boolean taken) {
+    returns.increment();
+    returnedUnits.add(taken ? units : 0);
+  }
+
+  @Override
+  public void mismatch(String inWords) {
+    mismatches.increment();
+    if (logged.size() < MOST_MISMATCHES && logged.add(inWords)) {
+      LOG.error("regions do not share the same limits: {}", inWords);
+    }
+  }
+}
