@@ -88,7 +88,7 @@ final class MeshDemo {
     };
   }
 
-  private static Path policy(MeshScenario scenario, Path folder) throws IOException {
+  static Path policy(MeshScenario scenario, Path folder) throws IOException {
     String policy =
         DemoFiles.text("mesh-policy.yaml")
             .replace("@LIMIT@", Long.toString(scenario.limit()))
