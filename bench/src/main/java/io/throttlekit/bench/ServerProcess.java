@@ -5,7 +5,10 @@ import io.throttlekit.envoy.LinkedProcess;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,24 +18,32 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A server in a process of its own, from its {@code ready grpc=HOST:PORT …} line until it is
  * closed, and at the latest until this JVM ends.
  */
 final class ServerProcess implements AutoCloseable {
-  private static final Pattern READY = Pattern.compile("ready grpc=(\\S+).*");
+  private static final Pattern READY = Pattern.compile("ready grpc=(\\S+)(?: http=(\\S+))?.*");
   private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   private final String name;
   private final LinkedProcess linked;
   private final LoopbackTarget target;
+  private final @Nullable String http;
   private final long readyNanos;
 
-  private ServerProcess(String name, LinkedProcess linked, LoopbackTarget target, long readyNanos) {
+  private ServerProcess(
+      String name,
+      LinkedProcess linked,
+      LoopbackTarget target,
+      @Nullable String http,
+      long readyNanos) {
     this.name = name;
     this.linked = linked;
     this.target = target;
+    this.http = http;
     this.readyNanos = readyNanos;
   }
 
@@ -61,7 +72,8 @@ final class ServerProcess implements AutoCloseable {
         throw new IOException(name + " ended before it was ready: see " + log);
       }
       long readyNanos = time.monotonicNanos() - start;
-      return new ServerProcess(name, linked, LoopbackTarget.parse(line.group(1)), readyNanos);
+      LoopbackTarget target = LoopbackTarget.parse(line.group(1));
+      return new ServerProcess(name, linked, target, line.group(2), readyNanos);
     } catch (IOException | RuntimeException e) {
       linked.close();
       throw e;
@@ -88,6 +100,18 @@ final class ServerProcess implements AutoCloseable {
 
   LoopbackTarget target() {
     return target;
+  }
+
+  /** The value of one of its metrics; 0 when it does not show it. */
+  double metric(String metric) throws IOException {
+    URI page = URI.create("http://" + http + "/metrics");
+    try (InputStream body = page.toURL().openStream()) {
+      String text = new String(body.readAllBytes(), StandardCharsets.UTF_8);
+      return text.lines()
+          .filter(line -> line.startsWith(metric + " "))
+          .mapToDouble(line -> Double.parseDouble(line.substring(metric.length() + 1)))
+          .sum();
+    }
   }
 
   long pid() {

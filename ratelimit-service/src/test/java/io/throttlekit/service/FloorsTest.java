@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 class FloorsTest {
   private static final String[] DESCRIPTORS = {"io.throttlekit.descriptors.."};
   private static final String[] REDIS = {"io.throttlekit.redis.."};
+  private static final String[] POSTGRES = {"io.throttlekit.postgres.."};
   private static final String[] ENVOY = {"io.throttlekit.envoy.."};
   private static final String[] SERVICE = {"io.throttlekit.service.."};
   private static final DescribedPredicate<JavaClass> ENGINE =
@@ -27,6 +28,7 @@ class FloorsTest {
                   resideInAnyPackage(
                       "io.throttlekit.descriptors..",
                       "io.throttlekit.redis..",
+                      "io.throttlekit.postgres..",
                       "io.throttlekit.envoy..",
                       "io.throttlekit.service..")));
 
@@ -41,6 +43,7 @@ class FloorsTest {
     assertThat(production.stream().filter(ENGINE)).isNotEmpty();
     assertThat(production.stream().filter(resideInAnyPackage(DESCRIPTORS))).isNotEmpty();
     assertThat(production.stream().filter(resideInAnyPackage(REDIS))).isNotEmpty();
+    assertThat(production.stream().filter(resideInAnyPackage(POSTGRES))).isNotEmpty();
     assertThat(production.stream().filter(resideInAnyPackage(ENVOY))).isNotEmpty();
     assertThat(production.stream().filter(resideInAnyPackage(SERVICE))).isNotEmpty();
   }
@@ -99,6 +102,21 @@ class FloorsTest {
                     .or(
                         resideInAnyPackage(
                             "java..", "io.lettuce..", "io.netty..", "org.jspecify.."))));
+  }
+
+  @Test
+  void theStoresOnPostgresUseOnlyTheEngineTheJdkAndThePool() {
+    check(
+        classes()
+            .that()
+            .resideInAnyPackage(POSTGRES)
+            .should()
+            .onlyDependOnClassesThat(
+                ENGINE
+                    .or(resideInAnyPackage(POSTGRES))
+                    .or(
+                        resideInAnyPackage(
+                            "java..", "javax.sql..", "com.zaxxer.hikari..", "org.jspecify.."))));
   }
 
   @Test

@@ -52,8 +52,8 @@ class StartScriptTest {
     Files.createDirectories(target.resolve("lib"));
     Files.createFile(target.resolve(".built"));
     maven(
-        "echo BUILDING; mkdir -p throttlekit/target coordinator-redis/target descriptors/target"
-            + " envoy-config/target");
+        "echo BUILDING; mkdir -p throttlekit/target coordinator-redis/target"
+            + " coordinator-postgres/target descriptors/target envoy-config/target");
     assertThat(run()).contains("BUILDING\n").contains("there is no ratelimit-service jar in");
   }
 

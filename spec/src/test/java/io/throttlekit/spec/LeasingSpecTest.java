@@ -10,7 +10,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** TLC counts in the two published modules what others have counted. */
+/** TLC counts in the three published modules what others have counted. */
 class LeasingSpecTest {
   @TempDir Path scratch;
   private Tlc tlc;
@@ -47,6 +47,28 @@ class LeasingSpecTest {
     Verdict verdict = tlc.check(returning);
     assertThat(verdict.violated()).isNull();
     assertThat(verdict.distinct()).isEqualTo(distinct);
+  }
+
+  @ParameterizedTest(name = "{0} regions, limit {1}, batch {2}")
+  @CsvSource({
+    "3, 6, 3, 27, 136, 7",
+    "1, 8, 2, 9, 18, 9",
+    "2, 8, 2, 16, 61, 9",
+    "4, 8, 2, 48, 353, 9",
+    "8, 8, 2, 303, 4057, 9",
+  })
+  void regionsKeepTheLimitHoweverManyTheyAre(
+      int regions, int limit, int batch, long distinct, long generated, int depth)
+      throws IOException, InterruptedException {
+    Configuration sized =
+        Configuration.of("GaleFederatedLeasing")
+            .with("Regions", Configuration.nodes(regions))
+            .with("Limit", limit)
+            .with("Batch", batch);
+    Verdict verdict = tlc.check(sized);
+    assertThat(verdict).isEqualTo(new Verdict(distinct, generated, depth, null, verdict.output()));
+    assertThat(tlc.check(sized.invariants("NoOvershootTight")).violated())
+        .isEqualTo("NoOvershootTight");
   }
 
   @ParameterizedTest(name = "{0}, {1}")

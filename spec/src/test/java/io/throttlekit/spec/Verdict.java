@@ -21,6 +21,7 @@ record Verdict(long distinct, long generated, int depth, @Nullable String violat
       Pattern.compile("The depth of the complete state graph search is (\\d+)\\.");
   private static final Pattern VIOLATED =
       Pattern.compile("(?:Invariant|Action property) (\\w+) is violated(?: by the initial state)?");
+  private static final Pattern STATE = Pattern.compile("(?m)^@!@!@STARTMSG 2217:");
   private static final String DONE = "Model checking completed. No error has been found.";
 
   /**
@@ -44,6 +45,11 @@ record Verdict(long distinct, long generated, int depth, @Nullable String violat
         Integer.parseInt(depth.group(1)),
         refuted ? violated.group(1) : null,
         output);
+  }
+
+  /** How many states the behaviour has that leads to the violation: no other has fewer. */
+  int statesToViolation() {
+    return (int) STATE.matcher(output).results().count();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.throttlekit.federation;
 
+import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.StoreException;
@@ -56,6 +57,11 @@ public final class Federation implements LeaseSource {
     return new Budget(ask.key(), ask.window(), tier(ask).terms());
   }
 
+  /** The counter in the region's escrow: regions that keep theirs in one store have their own. */
+  private CounterKey regional(LeaseAsk ask) {
+    return ask.key().inScope(settings.region() + '/' + ask.key().scope());
+  }
+
   private static Tier.Global tier(LeaseAsk ask) {
     if (ask.tier() instanceof Tier.Global global) {
       return global;
@@ -71,7 +77,7 @@ public final class Federation implements LeaseSource {
     }
     long asked = time.monotonicNanos();
     return escrow
-        .lease(ask.key(), ask.units())
+        .lease(regional(ask), ask.units())
         .handle((grant, failure) -> {
           if (grant == null) {
             listener.escrowFailed(inWords(failure));
@@ -150,7 +156,7 @@ public final class Federation implements LeaseSource {
     }
     var _ =
         escrow
-            .refill(new EscrowRefill(ask.key(), nextId(), end, begins, ends, rest))
+            .refill(new EscrowRefill(regional(ask), nextId(), end, begins, ends, rest))
             .whenComplete((taken, failure) -> {
               if (taken == null) {
                 listener.escrowFailed(inWords(failure));
@@ -168,7 +174,7 @@ public final class Federation implements LeaseSource {
         escrow == null
             ? CompletableFuture.completedFuture(units)
             : escrow
-                .release(lease.key(), windowEndMillis)
+                .release(regional(lease), windowEndMillis)
                 .handle((others, _) -> units + (others == null ? 0 : others));
     return all.thenCompose(total ->
         coordinator

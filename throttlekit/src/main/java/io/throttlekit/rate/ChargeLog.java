@@ -39,6 +39,14 @@ final class ChargeLog {
     entries = new long[2 * capacity];
   }
 
+  /** A log that begins with {@code size} pairs of a time and a total, and has room for more. */
+  static ChargeLog of(long[] timesAndTotals, int size, int room) {
+    ChargeLog log = new ChargeLog(size + room);
+    System.arraycopy(timesAndTotals, 0, log.entries, 0, 2 * size);
+    CLAIMED.set(log, size);
+    return log;
+  }
+
   long millis(int index) {
     return entries[2 * index];
   }

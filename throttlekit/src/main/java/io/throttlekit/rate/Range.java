@@ -28,6 +28,13 @@ final class Range {
     }
   }
 
+  /** Checks that there is at least one pair of numbers, and nothing else. */
+  static void checkPairs(String what, long[] numbers) {
+    if (numbers.length == 0 || numbers.length % 2 != 0) {
+      throw new IllegalArgumentException(what + " is kept as pairs of numbers");
+    }
+  }
+
   /** Units that must be left for a charge of {@code cost} to be admitted; a peek looks for one. */
   static long needed(long cost, Overrun overrun) {
     return cost == 0 && overrun != Overrun.COUNT ? 1 : cost;

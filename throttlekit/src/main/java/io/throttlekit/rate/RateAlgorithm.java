@@ -42,4 +42,17 @@ public sealed interface RateAlgorithm<S> permits TwoNumbers, SlidingWindow, Slid
 
   /** The wall-clock ms from which {@code state} decides exactly like an unused counter. */
   long unusedFromMillis(S state);
+
+  /**
+   * What {@code state} is made of, for stores that keep it outside of this process: pairs of
+   * numbers, each in an order and with a meaning that never change.
+   */
+  long[] numbers(S state);
+
+  /**
+   * A state that decides like the one that gave {@code numbers}.
+   *
+   * @throws IllegalArgumentException when no state of this algorithm gives such numbers
+   */
+  S ofNumbers(long[] numbers);
 }

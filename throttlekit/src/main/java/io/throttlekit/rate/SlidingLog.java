@@ -122,6 +122,31 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
         : Math.max(state.newestMillis(), state.log.millis(state.to() - 1) + windowMillis);
   }
 
+  /** Time and running total of each charge that may count, the oldest first. */
+  @Override
+  public long[] numbers(State state) {
+    int from = firstLive(state, state.newestMillis());
+    long forgotten = before(state, from);
+    long[] numbers = new long[2 * (state.to() - from) + 2];
+    int at = 0;
+    for (int i = from; i < state.to(); i++) {
+      numbers[at++] = state.log.millis(i);
+      numbers[at++] = state.log.total(i) - forgotten;
+    }
+    numbers[at++] = state.newestMillis();
+    numbers[at] = state.total - forgotten;
+    return numbers;
+  }
+
+  @Override
+  public State ofNumbers(long[] numbers) {
+    Range.checkPairs(id(), numbers);
+    int to = numbers.length / 2 - 1;
+    int room = to > limit ? 0 : 1; // a copy for the next charge takes the oldest together
+    ChargeLog log = to + room == 0 ? ChargeLog.EMPTY : ChargeLog.of(numbers, to, room);
+    return new State(log, to, numbers[2 * to], numbers[2 * to + 1]);
+  }
+
   private long used(@Nullable State state, long at) {
     return state == null ? 0 : state.total - liveBefore(state, at, firstLive(state, at));
   }

@@ -3,6 +3,7 @@ package io.throttlekit.rate;
 import io.throttlekit.Cost;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -92,6 +93,32 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
       used = used.older;
     }
     return used == null ? state.startMillis : used.startMillis + bucketMillis() + windowMillis;
+  }
+
+  /** Start and units of each slice, the newest first. */
+  @Override
+  public long[] numbers(State state) {
+    int slices = 0;
+    for (State s = state; s != null; s = s.older) {
+      slices++;
+    }
+    long[] numbers = new long[2 * slices];
+    int at = 0;
+    for (State s = state; s != null; s = s.older) {
+      numbers[at++] = s.startMillis;
+      numbers[at++] = s.used;
+    }
+    return numbers;
+  }
+
+  @Override
+  public State ofNumbers(long[] numbers) {
+    Range.checkPairs(id(), numbers);
+    State state = null;
+    for (int at = numbers.length - 2; at >= 0; at -= 2) {
+      state = new State(numbers[at], numbers[at + 1], state);
+    }
+    return Objects.requireNonNull(state);
   }
 
   /** Whether the estimate at {@code at} leaves room for {@code cost}. */

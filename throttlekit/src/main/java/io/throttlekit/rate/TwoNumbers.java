@@ -16,4 +16,17 @@ public sealed interface TwoNumbers<S> extends RateAlgorithm<S>
 
   /** The state that the numbers of another one make: equal to it. */
   S state(long first, long second);
+
+  @Override
+  default long[] numbers(S state) {
+    return new long[] {first(state), second(state)};
+  }
+
+  @Override
+  default S ofNumbers(long[] numbers) {
+    if (numbers.length != 2) {
+      throw new IllegalArgumentException(id() + " is kept as 2 numbers, not " + numbers.length);
+    }
+    return state(numbers[0], numbers[1]);
+  }
 }

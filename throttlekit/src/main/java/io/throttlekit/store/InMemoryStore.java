@@ -8,7 +8,6 @@ import io.throttlekit.Charge;
 import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
-import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.Transition;
@@ -184,26 +183,14 @@ public final class InMemoryStore implements CounterStore {
   @Override
   public CompletionStage<Grant> lease(LeaseRequest request) {
     long now = time.wallMillis();
-    // Another lease may come between the look and the charge; then what is left is less.
-    for (long wanted = request.units(); ; ) {
-      Decision decision =
-          decide(new Charge(request.key(), request.window(), wanted, Overrun.REFUSE), now);
-      long granted = decision.admitted() ? wanted : 0;
-      if (granted > 0 || decision.remaining() == 0) {
-        return CompletableFuture.completedFuture(
-            new Grant(granted, now + decision.resetAfterMillis(), now, decision.remaining()));
-      }
-      wanted = Math.min(wanted, decision.remaining());
-    }
+    return CompletableFuture.completedFuture(
+        Leasing.grant(request, now, charge -> decide(charge, now)));
   }
 
   @Override
   public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
     long now = time.wallMillis();
-    Charge look = new Charge(lease.key(), lease.window(), 0, Overrun.COUNT);
-    if (now + decide(look, now).resetAfterMillis() == windowEndMillis) {
-      decide(new Charge(lease.key(), lease.window(), -units, Overrun.REFUSE), now);
-    }
+    Leasing.giveBack(lease, windowEndMillis, units, now, charge -> decide(charge, now));
     return CompletableFuture.completedFuture(null);
   }
 

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * refused and the request is admitted. Claims are applied in order, so two claims on one counter
  * see each other. Counters are held in one order everywhere, so requests never wait in a circle.
  */
-final class Settlement {
+sealed class Settlement permits SettlementAfterLoss {
   private static final Comparator<Counter> IN_ORDER = (a, b) -> Long.compare(a.order, b.order);
 
   private final List<Claim> claims;
@@ -154,7 +154,7 @@ final class Settlement {
     boolean admitted = true;
     for (int i = first; i < end; i++) {
       before[i] = counters[i].draft;
-      decisions[i] = counters[i].chargeDraft(charges[i], nowMillis);
+      decisions[i] = count(i, charges[i]);
       admitted &= decisions[i].admitted();
     }
     if (!admitted) {
@@ -166,11 +166,16 @@ final class Settlement {
     return admitted;
   }
 
+  /** Applies charge {@code index}, or {@code charge} in its place, to the draft of its counter. */
+  Decision count(int index, Charge charge) {
+    return counters[index].chargeDraft(charge, nowMillis);
+  }
+
   private void chargeOnlyWhatAlwaysCounts(int first, int end) {
     for (int i = first; i < end; i++) {
       Charge charge = charges[i];
       if (charge.cost() < 0 || charge.overrun() != Overrun.REFUSE) {
-        Decision charged = counters[i].chargeDraft(charge, nowMillis);
+        Decision charged = count(i, charge);
         decisions[i] = decisions[i].admitted() ? charged : refusing(charged, decisions[i]);
       } else if (decisions[i].admitted()) {
         decisions[i] = uncharged(charge, counters[i]);

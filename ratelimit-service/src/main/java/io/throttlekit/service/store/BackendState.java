@@ -1,5 +1,6 @@
 package io.throttlekit.service.store;
 
+import io.throttlekit.postgres.PostgresListener;
 import io.throttlekit.redis.RedisListener;
 import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.StoreMetrics.NoAnswer;
@@ -12,7 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Turns what a backend does into metrics, log lines and one line of state. Thread-safe. */
-final class BackendState implements RedisListener {
+final class BackendState implements RedisListener, PostgresListener {
   private static final Logger LOG = LoggerFactory.getLogger(BackendState.class);
   private static final int MOST_REASONS = 10;
 
@@ -138,25 +139,41 @@ final class BackendState implements RedisListener {
   }
 
   @Override
-  public void failed(int requests, Failure why, String inWords) {
-    NoAnswer reason =
-        switch (why) {
-          case DEADLINE, LEASE_DEADLINE -> NoAnswer.TIMEOUT;
-          case CONNECTION, ERROR -> NoAnswer.ERROR;
-          case OPEN -> NoAnswer.BREAKER_OPEN;
-        };
+  public void answered(long nanos) {
+    roundTrip(1, nanos);
+  }
+
+  @Override
+  public void failed(int requests, RedisListener.Failure why, String inWords) {
+    switch (why) {
+      case DEADLINE -> failed(NoAnswer.TIMEOUT, requests, inWords, role.deadline());
+      case LEASE_DEADLINE -> failed(NoAnswer.TIMEOUT, requests, inWords, role.leaseDeadline());
+      case CONNECTION, ERROR -> failed(NoAnswer.ERROR, requests, inWords, "");
+      case OPEN -> metrics.failed(NoAnswer.BREAKER_OPEN, requests);
+    }
+  }
+
+  @Override
+  public void failed(PostgresListener.Failure why, String inWords) {
+    switch (why) {
+      case DEADLINE -> failed(NoAnswer.TIMEOUT, 1, inWords, role.deadline());
+      case LEASE_DEADLINE -> failed(NoAnswer.TIMEOUT, 1, inWords, role.leaseDeadline());
+      case CONNECTION, ERROR -> failed(NoAnswer.ERROR, 1, inWords, "");
+      case OPEN -> metrics.failed(NoAnswer.BREAKER_OPEN, 1);
+    }
+  }
+
+  /**
+   * Notes calls without an answer.
+   *
+   * @param setting to be raised where it is only slow; empty when that is not it
+   */
+  private void failed(NoAnswer reason, int requests, String inWords, String setting) {
     metrics.failed(reason, requests);
-    if (why != Failure.OPEN) {
-      String cause =
-          switch (why) {
-            case DEADLINE -> inWords + "; if it is only slow, raise " + role.deadline();
-            case LEASE_DEADLINE -> inWords + "; if it is only slow, raise " + role.leaseDeadline();
-            default -> inWords;
-          };
-      lastFailure = cause;
-      if (leftAlone && logged.size() < MOST_REASONS && logged.add(cause)) {
-        LOG.warn("the {} {} does not answer: {}", role.name(), address, cause);
-      }
+    String cause = setting.isEmpty() ? inWords : inWords + "; if it is only slow, raise " + setting;
+    lastFailure = cause;
+    if (leftAlone && logged.size() < MOST_REASONS && logged.add(cause)) {
+      LOG.warn("the {} {} does not answer: {}", role.name(), address, cause);
     }
   }
 

@@ -5,6 +5,12 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.InMemoryCoordinator;
 import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.postgres.Durability;
+import io.throttlekit.postgres.PostgresCounterStore;
+import io.throttlekit.postgres.PostgresGlobalCoordinator;
+import io.throttlekit.postgres.PostgresListener;
+import io.throttlekit.postgres.PostgresRegionalEscrow;
+import io.throttlekit.postgres.PostgresSettings;
 import io.throttlekit.redis.RedisAccess;
 import io.throttlekit.redis.RedisCounterStore;
 import io.throttlekit.redis.RedisGlobalCoordinator;
@@ -18,7 +24,11 @@ import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.tier.Timer;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +36,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param loops of the server, so that a request stays on its thread; not ended here
  */
-record Backends(TimeSource time, EventLoopGroup loops) {
+record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
+  private static final int POSTGRES_CONNECTIONS = 8;
+  private static final long COLLECT_EVERY_MILLIS = 10_000;
+
+  /** What its pool waits for a connection at least. */
+  private static final long LEAST_CONNECT_MILLIS = 250;
+
   private static final int MAX_BATCH = 64;
   private static final int ROUND_TRIPS_IN_FLIGHT = 2;
 
@@ -35,19 +51,28 @@ record Backends(TimeSource time, EventLoopGroup loops) {
     if (config.address().inMemory()) {
       return Backend.here(new InMemoryStore(time, config.maxCounters()));
     }
-    RedisCounterStore redis =
-        RedisCounterStore.connect(redis(config, config.keyPrefix()), time, state, loops);
+    if (config.address() instanceof StoreAddress.Postgres address) {
+      PostgresCounterStore postgres =
+          PostgresCounterStore.connect(postgres(address, config), time, timer, state);
+      return connected(postgres, postgres::ended);
+    }
+    RedisCounterStore redis = RedisCounterStore.connect(redis(config), time, state, loops);
     return new Backend<>(redis, redis::ready, redis::ended);
   }
 
   /** Where a region keeps what it has leased; null where the region is one process. */
-  @Nullable Backend<RegionalEscrow> escrow(StoreConfig config, String region) {
+  @Nullable Backend<RegionalEscrow> escrow(StoreConfig config) {
     if (config.address().inMemory()) {
       return null;
     }
-    RedisSettings settings = redis(config, config.keyPrefix() + region + ':');
+    if (config.address() instanceof StoreAddress.Postgres address) {
+      PostgresRegionalEscrow postgres =
+          PostgresRegionalEscrow.connect(
+              postgres(address, config), time, timer, PostgresListener.NONE);
+      return connected(postgres, postgres::ended);
+    }
     RedisRegionalEscrow redis =
-        RedisRegionalEscrow.connect(settings, time, RedisListener.NONE, loops);
+        RedisRegionalEscrow.connect(redis(config), time, RedisListener.NONE, loops);
     return new Backend<>(redis, redis::ready, redis::ended);
   }
 
@@ -57,23 +82,56 @@ record Backends(TimeSource time, EventLoopGroup loops) {
     if (config.coordinator().inMemory()) {
       return Backend.here(new InMemoryCoordinator(time));
     }
+    Duration deadline = config.deadline();
+    if (config.coordinator() instanceof StoreAddress.Postgres address) {
+      PostgresGlobalCoordinator postgres =
+          PostgresGlobalCoordinator.connect(
+              postgres(address, config.access(), deadline, deadline, store), time, timer, state);
+      return connected(postgres, postgres::ended);
+    }
     RedisSettings settings =
-        redis(
-            config.coordinator(),
-            config.access(),
-            config.keyPrefix(),
-            config.deadline(),
-            config.deadline(),
-            store);
+        redis(config.coordinator(), config.access(), config.keyPrefix(), deadline, deadline, store);
     RedisGlobalCoordinator redis = RedisGlobalCoordinator.connect(settings, time, state, loops);
     return new Backend<>(redis, redis::ready, redis::ended);
   }
 
-  private static RedisSettings redis(StoreConfig config, String keyPrefix) {
+  /** One that connects when it is asked first. */
+  private static <T extends AutoCloseable> Backend<T> connected(
+      T api, Supplier<CompletionStage<?>> ended) {
+    return new Backend<>(api, () -> CompletableFuture.completedFuture(true), ended);
+  }
+
+  private static PostgresSettings postgres(StoreAddress.Postgres address, StoreConfig config) {
+    StoreConfig.Deadlines deadlines = config.deadlines();
+    return postgres(address, config.access(), deadlines.call(), deadlines.lease(), config);
+  }
+
+  private static PostgresSettings postgres(
+      StoreAddress.Postgres address,
+      StoreAccess access,
+      Duration deadline,
+      Duration leaseDeadline,
+      StoreConfig config) {
+    return new PostgresSettings(
+        JdbcUrl.of(address, access),
+        access.login().user(),
+        access.login().password(),
+        address.schema(),
+        Durability.SYNCHRONOUS,
+        POSTGRES_CONNECTIONS,
+        deadline.toMillis(),
+        leaseDeadline.toMillis(),
+        config.breaker().failures(),
+        config.breaker().probeAfter().toMillis(),
+        Math.max(LEAST_CONNECT_MILLIS, config.deadlines().connect().toMillis()),
+        COLLECT_EVERY_MILLIS);
+  }
+
+  private static RedisSettings redis(StoreConfig config) {
     return redis(
         config.address(),
         config.access(),
-        keyPrefix,
+        config.keyPrefix(),
         config.deadlines().call(),
         config.deadlines().lease(),
         config);

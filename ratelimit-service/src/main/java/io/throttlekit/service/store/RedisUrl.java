@@ -22,7 +22,7 @@ final class RedisUrl {
     String who = who(login);
     return switch (address) {
       case Memory _ -> throw new IllegalArgumentException("memory is no Redis");
-      case Postgres _ -> throw new IllegalArgumentException("PostgreSQL is not built yet");
+      case Postgres _ -> throw new IllegalArgumentException("PostgreSQL is no Redis");
       case Standalone one -> scheme(one.tls()) + who + one.node() + '/' + one.database();
       case Socket socket ->
           "redis-socket://" + who + socket.path() + "?database=" + socket.database();

@@ -2,11 +2,16 @@ package io.throttlekit.service.store;
 
 import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.trace.Tracer;
+import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
+import io.throttlekit.federation.Budget;
+import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.Federation;
 import io.throttlekit.federation.FederationSettings;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.store.BackendState.Role;
@@ -14,12 +19,18 @@ import io.throttlekit.service.telemetry.FederationMetrics;
 import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.TracedCoordinator;
 import io.throttlekit.service.telemetry.TracedEscrow;
+import io.throttlekit.store.Terms;
 import io.throttlekit.tier.LeaseSource;
+import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /** What this process shares with other regions. Thread-safe. */
 final class Regions {
+  private static final Budget NOBODYS = nobodys();
+
   private final String region;
   private final Backend<GlobalCoordinator> coordinator;
   private final @Nullable Backend<RegionalEscrow> escrow;
@@ -51,6 +62,11 @@ final class Regions {
             new FederationMetrics(meter));
   }
 
+  private static Budget nobodys() {
+    FixedWindow window = new FixedWindow(1, 1);
+    return new Budget(CounterKey.of("start"), window, new Terms("start", List.of(window)));
+  }
+
   /** Connects in the background. */
   static Regions connect(
       Backends backends, FederationConfig config, StoreConfig store, Meter meter, Tracer tracer) {
@@ -65,7 +81,7 @@ final class Regions {
     return new Regions(
         config,
         backends.coordinator(config, store, state),
-        backends.escrow(store, config.region()),
+        backends.escrow(store),
         state,
         backends.time(),
         meter,
@@ -75,6 +91,20 @@ final class Regions {
   /** Where units are leased that all regions share. */
   LeaseSource leases() {
     return federation;
+  }
+
+  /**
+   * Asks for what nobody shares, as requests will ask for what all do, so that their way is known
+   * before they come.
+   */
+  CompletionStage<?> greet() {
+    BudgetLease nothing = new BudgetLease(NOBODYS, region, BudgetLease.CURRENT, 1, DataLoss.REFILL);
+    CompletionStage<?> near =
+        escrow == null
+            ? CompletableFuture.completedFuture(true)
+            : escrow.ready().get().thenCompose(_ -> escrow.api().lease(NOBODYS.key(), 1));
+    return near.thenCompose(_ -> coordinator.ready().get())
+        .thenCompose(_ -> coordinator.api().lease(nothing));
   }
 
   void whenDataIsLost(Runnable forget) {

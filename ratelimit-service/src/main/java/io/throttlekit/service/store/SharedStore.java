@@ -16,10 +16,12 @@ import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.Tiers;
 import io.throttlekit.tier.Timer;
 import java.time.Duration;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -71,17 +73,17 @@ public final class SharedStore implements AutoCloseable {
             ? BackendState.here(Role.STORE)
             : new BackendState(
                 Role.STORE, config.address().toString(), StoreMetrics.ofStore(meter), reachable);
-    Backends backends = new Backends(time, loops);
+    Timer timer =
+        (nanos, task) -> {
+          var _ = loops.schedule(task, nanos, TimeUnit.NANOSECONDS);
+        };
+    Backends backends = new Backends(time, loops, timer);
     this.counters = backends.counters(config, state);
     this.regions =
         federation == null ? null : Regions.connect(backends, federation, config, meter, tracer);
     TierSettings tierSettings =
         new TierSettings(
             config.maxLeaseCells(), config.deadlines().decision().toNanos(), config.localShare());
-    Timer timer =
-        (nanos, task) -> {
-          var _ = loops.schedule(task, nanos, TimeUnit.NANOSECONDS);
-        };
     TierMetrics tierMetrics = new TierMetrics(meter);
     this.tiers =
         regions == null
@@ -102,10 +104,17 @@ public final class SharedStore implements AutoCloseable {
    */
   public boolean awaitAnswers() throws InterruptedException {
     long end = time.monotonicNanos() + LONGEST_GREETING.toNanos();
+    Regions shared = regions;
+    return awaitFastAnswers(() -> counters.api().peek(NOBODY, NOTHING), deadlineNanos / 2, end)
+        && (shared == null || awaitFastAnswers(shared::greet, Long.MAX_VALUE, end));
+  }
+
+  private boolean awaitFastAnswers(Supplier<CompletionStage<?>> look, long fastNanos, long endNanos)
+      throws InterruptedException {
     int fast = 0;
     while (fast < FAST_ANSWERS) {
       long asked = time.monotonicNanos();
-      long left = end - asked;
+      long left = endNanos - asked;
       if (left <= 0) {
         return false;
       }
@@ -113,11 +122,10 @@ public final class SharedStore implements AutoCloseable {
         counters
             .ready()
             .get()
-            .thenCompose(_ -> counters.api().peek(NOBODY, NOTHING))
+            .thenCompose(_ -> look.get())
             .toCompletableFuture()
             .get(left, TimeUnit.NANOSECONDS);
-        boolean inTime = time.monotonicNanos() - asked < deadlineNanos / 2;
-        fast += inTime ? 1 : 0;
+        fast += time.monotonicNanos() - asked < fastNanos ? 1 : 0;
       } catch (TimeoutException e) {
         return false;
       } catch (ExecutionException e) {

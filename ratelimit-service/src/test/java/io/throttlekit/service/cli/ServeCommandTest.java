@@ -128,17 +128,4 @@ class ServeCommandTest {
         .contains("  regional_leases: 2  # default\n")
         .doesNotContain("hunter2");
   }
-
-  @Test
-  void whatIsNotBuiltYetIsRefusedInOneLineWithoutItsPassword() {
-    Ran store =
-        run("serve", "--policies", "/nowhere", "--store", "postgresql://me:hunter2@db:5432/limits");
-    assertThat(store.code()).isEqualTo(1);
-    assertThat(store.err())
-        .isEqualTo("error: postgresql://db:5432/limits: PostgreSQL is not built yet\n");
-    Ran regions =
-        run("serve", "--policies", "/nowhere", "--region", "eu", "--coordinator", "memory");
-    assertThat(regions.code()).isEqualTo(1);
-    assertThat(regions.err()).isEqualTo("error: limits over many regions are not built yet\n");
-  }
 }

@@ -11,7 +11,7 @@ import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.SortedMap;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CountDownLatch;
@@ -27,19 +27,12 @@ import java.util.concurrent.atomic.LongAdder;
  */
 final class Offered implements AutoCloseable {
   private static final long TICK_MILLIS = 5;
-  private static final RateLimitRequest REQUEST =
-      RateLimitRequest.newBuilder()
-          .setDomain("fleet")
-          .addDescriptors(
-              RateLimitDescriptor.newBuilder()
-                  .addEntries(
-                      RateLimitDescriptor.Entry.newBuilder().setKey("user").setValue("anna")))
-          .build();
-
+  private final RateLimitRequest request;
   private final long windowMillis;
   private final List<ManagedChannel> channels = new ArrayList<>();
   private final List<AtomicLong> sent = new ArrayList<>();
   private final ConcurrentSkipListMap<Long, LongAdder> admitted = new ConcurrentSkipListMap<>();
+  private final List<LongAdder> admittedBy = new ArrayList<>();
   private final LongAdder refused = new LongAdder();
   private final LongAdder failed = new LongAdder();
   private final ScheduledExecutorService ticks = Executors.newSingleThreadScheduledExecutor();
@@ -48,7 +41,13 @@ final class Offered implements AutoCloseable {
    * @param windowMillis length of the policy's window in ms, from 2000: answers tell whole seconds
    */
   Offered(List<Integer> ports, long windowMillis) {
+    this(ports, windowMillis, "user", "anna");
+  }
+
+  /** The same, for another counter. */
+  Offered(List<Integer> ports, long windowMillis, String key, String value) {
     this.windowMillis = windowMillis;
+    this.request = request(key, value);
     for (int port : ports) {
       channels.add(
           NettyChannelBuilder.forAddress("127.0.0.1", port)
@@ -56,6 +55,7 @@ final class Offered implements AutoCloseable {
               .directExecutor()
               .build());
       sent.add(new AtomicLong());
+      admittedBy.add(new LongAdder());
     }
   }
 
@@ -76,7 +76,7 @@ final class Offered implements AutoCloseable {
                 long due = before.get(n) + perSecond.get(n) * elapsed / 1_000_000_000;
                 while (sent.get(n).get() < due) {
                   sent.get(n).incrementAndGet();
-                  ask(channels.get(n));
+                  ask(n);
                 }
               }
             },
@@ -93,13 +93,24 @@ final class Offered implements AutoCloseable {
     end.cancel(false);
   }
 
+  /** What was admitted in every window, by its end. */
+  NavigableMap<Long, Long> allWindows() {
+    TreeMap<Long, Long> all = new TreeMap<>();
+    admitted.forEach((end, count) -> all.put(end, count.sum()));
+    return all;
+  }
+
   /** What was admitted in every window that lasted while requests were offered, by its end. */
-  SortedMap<Long, Long> completeWindows() {
-    TreeMap<Long, Long> complete = new TreeMap<>();
-    admitted.forEach((end, count) -> complete.put(end, count.sum()));
+  NavigableMap<Long, Long> completeWindows() {
+    NavigableMap<Long, Long> complete = allWindows();
     complete.pollFirstEntry();
     complete.pollLastEntry();
     return complete;
+  }
+
+  /** What a node has admitted so far. */
+  long admittedBy(int node) {
+    return admittedBy.get(node).sum();
   }
 
   long refused() {
@@ -116,13 +127,28 @@ final class Offered implements AutoCloseable {
     channels.forEach(ManagedChannel::shutdownNow);
   }
 
-  private void ask(ManagedChannel channel) {
-    RateLimitServiceGrpc.newStub(channel)
+  private static RateLimitRequest request(String key, String value) {
+    return RateLimitRequest.newBuilder()
+        .setDomain("fleet")
+        .addDescriptors(
+            RateLimitDescriptor.newBuilder()
+                .addEntries(RateLimitDescriptor.Entry.newBuilder().setKey(key).setValue(value)))
+        .build();
+  }
+
+  private void ask(int node) {
+    RateLimitServiceGrpc.newStub(channels.get(node))
         .withDeadlineAfter(Duration.ofSeconds(5))
-        .shouldRateLimit(REQUEST, new Counting());
+        .shouldRateLimit(request, new Counting(node));
   }
 
   private final class Counting implements StreamObserver<RateLimitResponse> {
+    private final int node;
+
+    Counting(int node) {
+      this.node = node;
+    }
+
     @Override
     public void onNext(RateLimitResponse response) {
       if (response.getOverallCode() != Code.OK) {
@@ -133,6 +159,7 @@ final class Offered implements AutoCloseable {
       long reset = response.getStatuses(0).getDurationUntilReset().getSeconds() * 1000;
       long end = (System.currentTimeMillis() + reset) / windowMillis * windowMillis;
       admitted.computeIfAbsent(end, any -> new LongAdder()).increment();
+      admittedBy.get(node).increment();
     }
 
     @Override

@@ -38,7 +38,9 @@ class MetricsPageTest {
   private static Set<String> scraped() throws IOException {
     try (MetricsFixture fixture = MetricsFixture.of("domain: d\n")) {
       StoreMetrics.ofStore(fixture.telemetry.meter()).roundTrip(1, 1);
+      StoreMetrics.ofCoordinator(fixture.telemetry.meter()).roundTrip(1, 1);
       new TierMetrics(fixture.telemetry.meter());
+      new FederationMetrics(fixture.telemetry.meter());
       return fixture.scraped().stream()
           .map(SAMPLE::matcher)
           .filter(Matcher::matches)

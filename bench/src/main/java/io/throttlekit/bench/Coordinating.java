@@ -1,0 +1,35 @@
+package io.throttlekit.bench;
+
+import io.throttlekit.postgres.PostgresProcess;
+import io.throttlekit.redis.RedisProcess;
+
+/** A coordinator in a process of its own. */
+record Coordinating(String name, int port, String uriFormat, Runnable end)
+    implements AutoCloseable {
+
+  /** A Redis that writes every grant to disk before it answers. */
+  static Coordinating redis() {
+    RedisProcess redis = RedisProcess.start("--appendonly", "yes", "--appendfsync", "always");
+    return new Coordinating("Redis", redis.port(), "redis://127.0.0.1:%d", redis::close);
+  }
+
+  /** A PostgreSQL that does the same. */
+  static Coordinating postgres() {
+    PostgresProcess postgres = PostgresProcess.start();
+    return new Coordinating(
+        "PostgreSQL",
+        postgres.port(),
+        "postgresql://" + PostgresProcess.SUPERUSER + "@127.0.0.1:%d/postgres?sslmode=disable",
+        postgres::close);
+  }
+
+  /** Its address where it is reached by another port. */
+  String uri(int throughPort) {
+    return uriFormat.formatted(throughPort);
+  }
+
+  @Override
+  public void close() {
+    end.run();
+  }
+}

@@ -1,0 +1,122 @@
+package io.throttlekit.bench;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.throttlekit.TimeSource;
+import java.util.NavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Requests that come to each region at equal intervals, counted by the window that their answers
+ * name, until this is closed.
+ */
+final class EvenDemand implements AutoCloseable {
+  private static final double NANOS_PER_SECOND = 1e9;
+  private static final long MOST_NANOS = 10_000_000_000L;
+
+  private final long windowMillis;
+  private final TimeSource time = TimeSource.system();
+  private final byte[] request;
+  private final ScheduledExecutorService clock;
+  private final ConcurrentSkipListMap<Long, LongAdder> admitted = new ConcurrentSkipListMap<>();
+  private final LongAdder failed = new LongAdder();
+  private final Histogram nanos = new ConcurrentHistogram(MOST_NANOS, 3);
+
+  /**
+   * Nothing is asked for yet.
+   *
+   * @param run a counter of its own
+   */
+  EvenDemand(String run, long windowMillis) {
+    this.windowMillis = windowMillis;
+    RateLimitDescriptor.Entry entry =
+        RateLimitDescriptor.Entry.newBuilder().setKey("run").setValue(run).build();
+    this.request =
+        RateLimitRequest.newBuilder()
+            .setDomain("regions")
+            .addDescriptors(RateLimitDescriptor.newBuilder().addEntries(entry))
+            .build()
+            .toByteArray();
+    ThreadFactory thread = Thread.ofPlatform().daemon().name("demand").factory();
+    this.clock = Executors.newSingleThreadScheduledExecutor(thread);
+  }
+
+  /** Asks from now on, so many times a second. */
+  void offer(Connections region, double perSecond) {
+    long every = Math.round(NANOS_PER_SECOND / perSecond);
+    var _ =
+        clock.scheduleAtFixedRate(
+            () -> region.send(0, request, new Answer(time.monotonicNanos())),
+            every / 2,
+            every,
+            TimeUnit.NANOSECONDS);
+  }
+
+  /** What was admitted in each window, by its end. */
+  NavigableMap<Long, LongAdder> admitted() {
+    return admitted;
+  }
+
+  long failed() {
+    return failed.sum();
+  }
+
+  /** How long answers took, in ns, since this was asked last. */
+  Histogram takeLatencies() {
+    Histogram taken = nanos.copy();
+    nanos.reset();
+    return taken;
+  }
+
+  @Override
+  public void close() {
+    clock.shutdownNow();
+  }
+
+  private final class Answer extends ClientCall.Listener<byte[]> {
+    private final long sentNanos;
+
+    Answer(long sentNanos) {
+      this.sentNanos = sentNanos;
+    }
+
+    @Override
+    public void onMessage(byte[] message) {
+      nanos.recordValue(Math.clamp(time.monotonicNanos() - sentNanos, 0, MOST_NANOS));
+      try {
+        count(RateLimitResponse.parseFrom(message));
+      } catch (InvalidProtocolBufferException e) {
+        failed.increment();
+      }
+    }
+
+    private void count(RateLimitResponse answer) {
+      if (answer.getOverallCode() == Code.OK) {
+        // Seconds are rounded up, by less than one; no window is that short.
+        long reset = answer.getStatuses(0).getDurationUntilReset().getSeconds() * 1_000;
+        long end = (time.wallMillis() + reset) / windowMillis * windowMillis;
+        admitted.computeIfAbsent(end, _ -> new LongAdder()).increment();
+      }
+    }
+
+    @Override
+    public void onClose(Status status, Metadata trailers) {
+      if (!status.isOk()) {
+        failed.increment();
+      }
+    }
+  }
+}

@@ -1,0 +1,159 @@
+package io.throttlekit.bench;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.bench.SkewRow.Published;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Three regions as processes, each with its Redis, and one coordinator: what of one limit they
+ * admit together at every skew, what they ask the coordinator for, and what a decision takes when
+ * it is far away.
+ */
+final class FederationBenchmark {
+  static final Set<String> OPTIONS = options();
+
+  private static final int REGIONS = 3;
+  private static final long LIMIT = 300;
+  private static final long WINDOW_MILLIS = 10_000;
+  private static final List<Published> PUBLISHED =
+      List.of(
+          new Published(0, .973, 92),
+          new Published(.25, .977, 90),
+          new Published(.5, .990, 83),
+          new Published(.75, .957, 102),
+          new Published(1, 1.0, 76));
+  private static final List<Long> DELAYS_MILLIS = List.of(1L, 10L, 50L, 100L);
+  private static final double NANOS_PER_MILLI = 1e6;
+
+  private FederationBenchmark() {}
+
+  private static Set<String> options() {
+    Set<String> options = new TreeSet<>(Servers.OPTIONS);
+    options.addAll(Set.of("windows", "coordinator"));
+    return Set.copyOf(options);
+  }
+
+  /** Prints Markdown tables, then one line of JSON for each coordinator. */
+  public static void main(String[] args) throws InterruptedException {
+    System.exit(Program.start(FederationBenchmark::read, OPTIONS, System.err, args));
+  }
+
+  static Program read(Arguments arguments) {
+    arguments.noWords();
+    int windows = arguments.integer("windows", 2, 4);
+    String coordinator = arguments.text("coordinator", "both");
+    if (!Set.of("redis", "postgresql", "both").contains(coordinator)) {
+      throw new IllegalArgumentException(
+          "--coordinator is redis, postgresql or both, not " + coordinator);
+    }
+    Servers servers = Servers.from(arguments);
+    return () -> {
+      if (!coordinator.equals("postgresql")) {
+        measure(servers, Coordinating.redis(), windows);
+      }
+      if (!coordinator.equals("redis")) {
+        measure(servers, Coordinating.postgres(), windows);
+      }
+    };
+  }
+
+  private static void measure(Servers servers, Coordinating opened, int windows)
+      throws IOException {
+    try (Coordinating coordinator = opened;
+        Regions regions = Regions.start(servers, coordinator, REGIONS)) {
+      System.out.println("## Coordinator: " + coordinator.name() + "\n");
+      List<Target> targets = new ArrayList<>();
+      System.out.println(
+          "| skew | admitted | U | published | divided | overshoot | trips of 2 windows | published"
+              + " |\n|---|---|---|---|---|---|---|---|");
+      for (Published published : PUBLISHED) {
+        SkewRow row = skew(regions, published.skew(), windows);
+        System.out.println(row.row(REGIONS, published));
+        String at = String.format(Locale.ROOT, " at skew %.2f", published.skew());
+        targets.add(Target.atLeast("utilization" + at, .995, row.utilization()));
+        targets.add(Target.atMost("overshoot" + at, 0, (double) row.overshoot()));
+        targets.add(
+            Target.atMost("trips" + at, (double) published.trips(), row.tripsOfTwoWindows()));
+        targets.add(Target.atMost("unanswered" + at, 0, (double) row.failed()));
+      }
+      System.out.println(
+          "\n| delay of the coordinator | p50 | p99 | most | at the start of a window, most |\n"
+              + "|---|---|---|---|---|");
+      for (long delay : DELAYS_MILLIS) {
+        System.out.println(latency(regions, delay, windows));
+      }
+      System.out.println('\n' + Target.table(targets));
+      System.out.println(Target.jsonArray(targets));
+    }
+  }
+
+  private static SkewRow skew(Regions regions, double skew, int windows) throws IOException {
+    try (EvenDemand demand = new EvenDemand("skew " + skew, WINDOW_MILLIS);
+        OpenRegions open = OpenRegions.of(regions)) {
+      open.offer(demand, skew, LIMIT * 1_000.0 / WINDOW_MILLIS);
+      awaitWindows(2); // the first is none of its own, the second begins in it
+      long before = regions.coordinatorTrips();
+      long first = windowEnd(TimeSource.system().wallMillis());
+      awaitWindows(windows);
+      long trips = regions.coordinatorTrips() - before;
+      long end = first + (windows - 1) * WINDOW_MILLIS;
+      List<Long> admitted =
+          demand.admitted().subMap(first, true, end, true).values().stream()
+              .map(LongAdder::sum)
+              .toList();
+      return SkewRow.of(skew, admitted, trips, demand.failed(), LIMIT);
+    }
+  }
+
+  private static String latency(Regions regions, long delayMillis, int windows) throws IOException {
+    regions.delay(delayMillis);
+    try (EvenDemand demand = new EvenDemand("delay " + delayMillis, WINDOW_MILLIS);
+        OpenRegions open = OpenRegions.of(regions)) {
+      open.offer(demand, 1, LIMIT * 1_000.0 / WINDOW_MILLIS);
+      awaitWindows(2);
+      var _ = demand.takeLatencies();
+      Histogram all = new Histogram(3);
+      double mostAtStart = 0;
+      for (int window = 0; window < windows; window++) {
+        LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(1));
+        Histogram start = demand.takeLatencies();
+        mostAtStart = Math.max(mostAtStart, start.getMaxValue() / NANOS_PER_MILLI);
+        all.add(start);
+        awaitWindows(1);
+        all.add(demand.takeLatencies());
+      }
+      return String.format(
+          Locale.ROOT,
+          "| %d ms | %.2f ms | %.2f ms | %.2f ms | %.2f ms |",
+          delayMillis,
+          all.getValueAtPercentile(50) / NANOS_PER_MILLI,
+          all.getValueAtPercentile(99) / NANOS_PER_MILLI,
+          all.getMaxValue() / NANOS_PER_MILLI,
+          mostAtStart);
+    } finally {
+      regions.delay(0);
+    }
+  }
+
+  /** Waits until so many windows have begun; the coordinator's clock is this host's. */
+  private static void awaitWindows(int windows) {
+    TimeSource time = TimeSource.system();
+    long until = windowEnd(time.wallMillis()) + (windows - 1) * WINDOW_MILLIS;
+    for (long left = until - time.wallMillis(); left > 0; left = until - time.wallMillis()) {
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(left));
+    }
+  }
+
+  private static long windowEnd(long millis) {
+    return millis - Math.floorMod(millis, WINDOW_MILLIS) + WINDOW_MILLIS;
+  }
+}

@@ -1,0 +1,31 @@
+package io.throttlekit.bench;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** A connection to each region. */
+record OpenRegions(List<Connections> connections) implements AutoCloseable {
+
+  static OpenRegions of(Regions regions) {
+    List<Connections> connections = new ArrayList<>();
+    for (int region = 0; region < regions.count(); region++) {
+      connections.add(new Connections(regions.target(region), 1));
+    }
+    return new OpenRegions(connections);
+  }
+
+  /** Has {@code demand} ask all of them, together so many times a second. */
+  void offer(EvenDemand demand, double skew, double perSecond) {
+    for (int region = 0; region < connections.size(); region++) {
+      double share = SkewRow.share(region, skew, connections.size());
+      if (share > 0) {
+        demand.offer(connections.get(region), perSecond * share);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    connections.forEach(Connections::close);
+  }
+}

@@ -1,0 +1,86 @@
+package io.throttlekit.bench;
+
+import io.throttlekit.redis.RedisProcess;
+import io.throttlekit.redis.TcpProxy;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Regions with a process and a Redis each, and a way of their own to one coordinator. */
+final class Regions implements AutoCloseable {
+  private static final String COUNTS = "throttlekit_federation_";
+
+  private final List<RedisProcess> stores = new ArrayList<>();
+  private final List<TcpProxy> ways = new ArrayList<>();
+  private final List<ServerProcess> processes = new ArrayList<>();
+
+  private Regions() {}
+
+  /** Starts so many, one after the other, and waits until all serve. */
+  static Regions start(Servers servers, Coordinating coordinator, int count) throws IOException {
+    Regions regions = new Regions();
+    try {
+      for (int region = 0; region < count; region++) {
+        regions.add(servers, coordinator, "region" + region);
+      }
+      return regions;
+    } catch (IOException | RuntimeException e) {
+      regions.close();
+      throw e;
+    }
+  }
+
+  private void add(Servers servers, Coordinating coordinator, String name) throws IOException {
+    RedisProcess store = RedisProcess.start();
+    stores.add(store);
+    TcpProxy way = TcpProxy.to(coordinator.port());
+    ways.add(way);
+    // A request that finds nothing leased waits for the coordinator, however far it is.
+    Map<String, String> environment =
+        Map.of(
+            "THROTTLEKIT_STORE_URI",
+            store.url(),
+            "THROTTLEKIT_STORE_DEADLINE",
+            "250ms",
+            "THROTTLEKIT_STORE_DECISION_DEADLINE",
+            "500ms",
+            "THROTTLEKIT_FEDERATION_REGION",
+            name,
+            "THROTTLEKIT_FEDERATION_COORDINATOR",
+            coordinator.uri(way.port()),
+            "THROTTLEKIT_FEDERATION_REGIONAL_LEASES",
+            "1");
+    processes.add(servers.service(name, "regions.yaml", environment));
+  }
+
+  int count() {
+    return processes.size();
+  }
+
+  LoopbackTarget target(int region) {
+    return processes.get(region).target();
+  }
+
+  /** Makes every answer of the coordinator so much later. */
+  void delay(long millis) {
+    ways.forEach(way -> way.delayReplies(millis));
+  }
+
+  /** Leases and returns that the coordinator has answered so far, to all regions. */
+  long coordinatorTrips() throws IOException {
+    double trips = 0;
+    for (ServerProcess process : processes) {
+      trips += process.metric(COUNTS + "coordinator_leases_total");
+      trips += process.metric(COUNTS + "returns_total");
+    }
+    return Math.round(trips);
+  }
+
+  @Override
+  public void close() {
+    processes.forEach(ServerProcess::close);
+    ways.forEach(TcpProxy::close);
+    stores.forEach(RedisProcess::close);
+  }
+}

@@ -1,0 +1,138 @@
+package io.throttlekit.postgres;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.HeldCounters;
+import java.sql.Array;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rows of the counters of one transaction: locked, read, and written back where they changed.
+ *
+ * <p>Rows are locked in the order of their names, so transactions never wait in a circle. Those
+ * that are missing are made first, for nobody can lock what is not there; whoever else wants them
+ * waits.
+ */
+final class CounterRows {
+  private static final String LOCK =
+      """
+      INSERT INTO counters (name) SELECT n.name FROM unnest(?::bytea[]) AS n (name) ORDER BY n.name
+        ON CONFLICT (name) DO UPDATE SET name = excluded.name WHERE false;
+      SELECT n.place, c.state, c.kept_until_millis
+        FROM unnest(?::bytea[]) WITH ORDINALITY AS n (name, place) JOIN counters c USING (name);
+      """;
+  private static final String WRITE =
+      """
+      UPDATE counters c SET state = n.state, kept_until_millis = n.kept_until_millis
+        FROM unnest(?::bytea[], ?::bytea[], ?::bigint[]) AS n (name, state, kept_until_millis)
+        WHERE c.name = n.name;
+      """;
+  private static final String DROP = "DELETE FROM counters WHERE name = ANY (?);";
+  private static final String COMMIT = "COMMIT";
+  private static final long MIN_SLACK_MILLIS = 1_000;
+  private static final long MAX_SLACK_MILLIS = 60_000;
+
+  private final Session session;
+  private final List<Row> rows = new ArrayList<>();
+  private final HeldCounters held;
+
+  private static final class Row {
+    final CounterKey key;
+    final RateAlgorithm<?> algorithm;
+    final byte[] name;
+    @Nullable Object found;
+    long keptUntilMillis;
+
+    Row(CounterKey key, RateAlgorithm<?> algorithm) {
+      this.key = key;
+      this.algorithm = algorithm;
+      this.name = Names.of(key);
+    }
+  }
+
+  /** Locks and reads the rows of {@code counters}, and then the clock. */
+  CounterRows(Session session, Epochs epochs, Map<CounterKey, RateAlgorithm<?>> counters)
+      throws SQLException {
+    this.session = session;
+    counters.forEach((key, algorithm) -> rows.add(new Row(key, algorithm)));
+    Array names = session.names(rows.stream().map(row -> row.name).toList());
+    try (PreparedStatement sql = session.prepare(LOCK + epochs.after(Session.CLOCK))) {
+      sql.setArray(1, names);
+      sql.setArray(2, names);
+      sql.execute();
+      try (ResultSet found = Session.rowsOf(sql)) {
+        while (found.next()) {
+          Row row = rows.get(found.getInt(1) - 1);
+          byte[] state = found.getBytes(2);
+          row.found = state == null ? null : States.decode(row.algorithm, state);
+          row.keptUntilMillis = found.getLong(3);
+        }
+      }
+      try (ResultSet clock = Session.rowsOf(sql)) {
+        clock.next();
+        this.held = new HeldCounters(session.now(clock.getLong(1)), epochs.lossOf(clock, 2));
+      }
+    }
+    for (Row row : rows) {
+      held.hold(row.key, row.algorithm, row.found);
+    }
+  }
+
+  /** What decides. */
+  HeldCounters held() {
+    return held;
+  }
+
+  /** Writes what changed and commits; or leaves everything as it was. */
+  void write() throws SQLException {
+    List<byte[]> names = new ArrayList<>();
+    List<byte[]> states = new ArrayList<>();
+    List<Long> keptUntil = new ArrayList<>();
+    List<byte[]> unused = new ArrayList<>();
+    boolean changed = false;
+    for (Row row : rows) {
+      Object state = held.state(row.key);
+      changed |= !Objects.equals(state, row.found);
+      if (state == null) {
+        unused.add(row.name);
+      } else if (!state.equals(row.found)) {
+        names.add(row.name);
+        states.add(States.encode(row.algorithm, state));
+        keptUntil.add(keptUntil(row, state));
+      }
+    }
+    if (!changed) {
+      session.rollBack(); // with the rows that were made only to be locked
+      return;
+    }
+    try (PreparedStatement sql = session.prepare(WRITE + (unused.isEmpty() ? "" : DROP) + COMMIT)) {
+      sql.setArray(1, session.names(names));
+      sql.setArray(2, session.names(states));
+      sql.setArray(3, session.numbers(keptUntil));
+      if (!unused.isEmpty()) {
+        sql.setArray(4, session.names(unused));
+      }
+      sql.execute();
+    }
+  }
+
+  /**
+   * Until when the row is to be kept: moved only when it has to be, because each move is one of the
+   * index, too.
+   */
+  private static <S> long keptUntil(Row row, Object state) {
+    @SuppressWarnings("unchecked") // the state came from this algorithm
+    RateAlgorithm<S> algorithm = (RateAlgorithm<S>) row.algorithm;
+    @SuppressWarnings("unchecked")
+    long wholeAt = algorithm.unusedFromMillis((S) state);
+    long slack = Math.clamp(algorithm.windowMillis(), MIN_SLACK_MILLIS, MAX_SLACK_MILLIS);
+    return wholeAt <= row.keptUntilMillis - slack / 2 ? row.keptUntilMillis : wholeAt + slack;
+  }
+}

@@ -1,0 +1,185 @@
+package io.throttlekit.postgres;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.throttlekit.TimeSource;
+import io.throttlekit.tier.Timer;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Transactions in PostgreSQL on a pool of connections, each on a virtual thread.
+ *
+ * <p>A transaction that another one was in the way of is tried again, a few times. One whose
+ * connection broke is not: it may have been committed. Thread-safe; no method blocks.
+ */
+final class Database {
+  /** So often a transaction is tried at most. */
+  static final int ATTEMPTS = 8;
+
+  private static final int DAY_SECONDS = 86_400;
+  private static final long LEAST_HIKARI_MILLIS = 250;
+
+  private final PostgresSettings settings;
+  private final HikariDataSource pool;
+  private final Schema schema;
+  private final @Nullable Epochs epochs;
+  private final Calls calls;
+  private final PostgresListener listener;
+  private final @Nullable TimeSource testClock;
+
+  /**
+   * What a transaction does.
+   *
+   * @param <T> what comes of it
+   */
+  @FunctionalInterface
+  interface Work<T> {
+    T in(Session session) throws SQLException;
+  }
+
+  /**
+   * What surrounds all transactions.
+   *
+   * @param testClock in place of the server's; null for that
+   */
+  record Surroundings(
+      TimeSource time, Timer timer, PostgresListener listener, @Nullable TimeSource testClock) {}
+
+  /**
+   * A pool without connections yet.
+   *
+   * @param commit what a session does first, about how its commits are made durable
+   * @param epochs of what the transactions read and write; null when its loss harms nobody
+   */
+  Database(
+      PostgresSettings settings,
+      String commit,
+      Schema schema,
+      @Nullable Epochs epochs,
+      Surroundings around) {
+    this.settings = settings;
+    this.schema = schema;
+    this.epochs = epochs;
+    this.listener = around.listener();
+    this.testClock = around.testClock();
+    this.pool = new HikariDataSource(config(settings, commit));
+    this.calls = new Calls(settings, around.time(), around.timer(), listener);
+  }
+
+  boolean isUp() {
+    return calls.isUp();
+  }
+
+  /**
+   * Does something in a transaction.
+   *
+   * @param isLease whether it may take as long as a lease
+   */
+  <T> CompletionStage<T> call(boolean isLease, Work<T> work) {
+    return calls.submit(isLease, () -> inTransaction(work));
+  }
+
+  /** The server's clock. */
+  CompletionStage<Long> health() {
+    return call(
+        true,
+        session -> {
+          try (PreparedStatement sql = session.prepare("SELECT " + Session.CLOCK);
+              ResultSet row = sql.executeQuery()) {
+            row.next();
+            return session.now(row.getLong(1));
+          }
+        });
+  }
+
+  /** Takes no more calls, and lets go of connections when those before have ended. */
+  CompletionStage<?> close() {
+    calls.close();
+    CompletableFuture<Boolean> closed = new CompletableFuture<>();
+    var _ =
+        calls
+            .ended()
+            .whenComplete((_, _) -> {
+              var _ =
+                  Thread.ofVirtual()
+                      .start(() -> {
+                        pool.close();
+                        closed.complete(true);
+                      });
+            });
+    return closed;
+  }
+
+  private <T> T inTransaction(Work<T> work) throws SQLException {
+    for (int attempt = 1; ; attempt++) {
+      try (Connection connection = pool.getConnection()) {
+        connection.setNetworkTimeout(
+            Runnable::run, Math.toIntExact(settings.leaseDeadlineMillis()));
+        schema.ensure(connection);
+        return inTransaction(work, connection);
+      } catch (SQLException e) {
+        if (attempt == ATTEMPTS || !Failures.mayBeTriedAgain(e)) {
+          throw e;
+        }
+        if (Failures.isTableMissing(e)) {
+          schema.forget();
+        }
+        listener.triedAgain();
+      }
+    }
+  }
+
+  private <T> T inTransaction(Work<T> work, Connection connection) throws SQLException {
+    Session session = new Session(connection, testClock);
+    for (int attempt = 1; ; attempt++) {
+      try {
+        return work.in(session);
+      } catch (Epochs.Unknown e) {
+        connection.rollback();
+        if (epochs == null || attempt == ATTEMPTS) {
+          throw new SQLException("the epoch changes all the time", e);
+        }
+        epochs.settle(connection, session);
+      }
+    }
+  }
+
+  private static HikariConfig config(PostgresSettings settings, String commit) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(settings.url());
+    if (!settings.user().isEmpty()) {
+      config.setUsername(settings.user());
+    }
+    if (!settings.password().isEmpty()) {
+      config.setPassword(settings.password());
+    }
+    config.setPoolName("postgres-" + settings.schema());
+    config.setMaximumPoolSize(settings.connections());
+    config.setAutoCommit(false);
+    config.setIsolateInternalQueries(true); // else a rollback would undo what a session does first
+    config.setTransactionIsolation("TRANSACTION_READ_COMMITTED"); // a lock shows what was before it
+    config.setConnectionTimeout(settings.connectTimeoutMillis());
+    config.setValidationTimeout(Math.max(LEAST_HIKARI_MILLIS, settings.connectTimeoutMillis() / 2));
+    config.setInitializationFailTimeout(-1); // it may be made before there is a server
+    long deadline = settings.leaseDeadlineMillis();
+    config.setConnectionInitSql(
+        "SET statement_timeout = %1$d; SET idle_in_transaction_session_timeout = %1$d; %2$s"
+            .formatted(deadline, commit));
+    config.addDataSourceProperty("currentSchema", settings.schema());
+    config.addDataSourceProperty("ApplicationName", "throttlekit");
+    config.addDataSourceProperty("tcpKeepAlive", "true");
+    long connectSeconds =
+        Math.clamp(
+            TimeUnit.MILLISECONDS.toSeconds(settings.connectTimeoutMillis() + 999), 1, DAY_SECONDS);
+    config.addDataSourceProperty("connectTimeout", String.valueOf(connectSeconds));
+    config.addDataSourceProperty("loginTimeout", String.valueOf(connectSeconds));
+    return config;
+  }
+}

@@ -1,0 +1,130 @@
+package io.throttlekit.postgres;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The epochs that this process has seen: a table whose epoch is another has lost its rows, or got
+ * back older ones, in between.
+ *
+ * <p>Who finds no epoch, or an older one than it knows, begins the next; and the rows were lost if
+ * anybody had seen an epoch before. Thread-safe.
+ */
+final class Epochs {
+  private final String table;
+  private final String schema;
+  private final PostgresListener listener;
+  private volatile @Nullable Epoch known;
+
+  /**
+   * A row.
+   *
+   * @param lostMillis when rows were lost before it, 0 for never
+   */
+  private record Epoch(UUID id, long begunMillis, long lostMillis) {}
+
+  /** Thrown by a transaction that finds another epoch than is known; it is to be tried again. */
+  static final class Unknown extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private Unknown() {
+      super("another epoch", null, false, false);
+    }
+  }
+
+  /**
+   * @param table of one row, the epoch
+   */
+  Epochs(String schema, String table, PostgresListener listener) {
+    this.schema = schema;
+    this.table = table;
+    this.listener = listener;
+  }
+
+  /** A query of one row, {@code columns} (at least one), then what {@link #lossOf} reads. */
+  String after(String columns) {
+    return "SELECT %s, e.id, e.begun_millis, e.lost_millis FROM (SELECT 1) here LEFT JOIN %s e ON true"
+        .formatted(columns, table);
+  }
+
+  /**
+   * When the rows were lost last, 0 for never.
+   *
+   * @param column the first of the epoch's in the row
+   * @throws Unknown when the epoch is not the one that is known
+   */
+  long lossOf(ResultSet row, int column) throws SQLException {
+    Epoch stored = read(row, column);
+    if (stored == null || !stored.equals(known)) {
+      throw new Unknown();
+    }
+    return stored.lostMillis();
+  }
+
+  /** Learns the epoch, or begins the next, in a transaction of its own. Blocks. */
+  synchronized void settle(Connection connection, Session session) throws SQLException {
+    Epoch before = known;
+    Epoch stored;
+    long now;
+    try (PreparedStatement sql =
+        connection.prepareStatement(
+            "SELECT pg_advisory_xact_lock(%d); %s"
+                .formatted(
+                    Advisory.lock(schema, Advisory.EPOCH) ^ table.hashCode(),
+                    after(Session.CLOCK)))) {
+      sql.execute();
+      try (ResultSet row = Session.rowsOf(sql)) {
+        row.next();
+        now = session.now(row.getLong(1));
+        stored = read(row, 2);
+      }
+    }
+    Epoch next = next(stored, before, now);
+    if (!next.equals(stored)) {
+      write(connection, next);
+    }
+    connection.commit();
+    known = next;
+    if (before != null && next.lostMillis() > 0 && next.lostMillis() != before.lostMillis()) {
+      listener.dataLost(next.lostMillis());
+    }
+  }
+
+  private static Epoch next(@Nullable Epoch stored, @Nullable Epoch known, long now) {
+    if (known == null) {
+      return stored == null ? new Epoch(UUID.randomUUID(), now, 0) : stored;
+    }
+    if (stored == null || stored.begunMillis() < known.begunMillis()) {
+      return new Epoch(UUID.randomUUID(), Math.max(now, known.begunMillis() + 1), now);
+    }
+    boolean begunByANewcomer = !stored.id().equals(known.id()) && stored.lostMillis() == 0;
+    return begunByANewcomer
+        ? new Epoch(stored.id(), stored.begunMillis(), stored.begunMillis())
+        : stored;
+  }
+
+  private void write(Connection connection, Epoch next) throws SQLException {
+    try (PreparedStatement sql =
+        connection.prepareStatement(
+            """
+            INSERT INTO %s (id, begun_millis, lost_millis) VALUES (?, ?, ?)
+              ON CONFLICT (one) DO UPDATE SET id = excluded.id,
+                begun_millis = excluded.begun_millis, lost_millis = excluded.lost_millis\
+            """
+                .formatted(table))) {
+      sql.setObject(1, next.id());
+      sql.setLong(2, next.begunMillis());
+      sql.setLong(3, next.lostMillis());
+      sql.execute();
+    }
+  }
+
+  private static @Nullable Epoch read(ResultSet row, int column) throws SQLException {
+    UUID id = row.getObject(column, UUID.class);
+    return id == null ? null : new Epoch(id, row.getLong(column + 1), row.getLong(column + 2));
+  }
+}

@@ -1,0 +1,116 @@
+package io.throttlekit.postgres;
+
+import io.throttlekit.tier.Timer;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Deletes rows whose time is over, now and then, a few at a time.
+ *
+ * <p>Rows that someone holds are left for the next time, so several processes may do it at once.
+ * Thread-safe.
+ */
+final class Garbage {
+  /** Rows of one transaction. */
+  static final int BATCH = 500;
+
+  /** Transactions of one run for each kind of row, at most. */
+  static final int BATCHES = 40;
+
+  /** Rows are kept for so long beyond their time, for a clock that steps back. */
+  static final long SLACK_MILLIS = 60_000;
+
+  private final Database database;
+  private final Timer timer;
+  private final PostgresListener listener;
+  private final long everyNanos;
+  private final List<Kind> kinds;
+  private volatile boolean stopped;
+
+  /**
+   * Rows to delete.
+   *
+   * @param key the columns of its primary key
+   * @param over when a row is over: SQL in which {@code ?} is the moment
+   * @param slackMillis for so long it is kept then
+   */
+  record Kind(String table, String key, String over, long slackMillis) {
+    String delete() {
+      return """
+      DELETE FROM %1$s WHERE (%2$s) IN
+        (SELECT %2$s FROM %1$s WHERE %3$s LIMIT %4$d FOR UPDATE SKIP LOCKED)\
+      """
+          .formatted(table, key, over, BATCH);
+    }
+  }
+
+  Garbage(
+      Database database,
+      Timer timer,
+      PostgresListener listener,
+      long everyMillis,
+      List<Kind> kinds) {
+    this.database = database;
+    this.timer = timer;
+    this.listener = listener;
+    this.everyNanos = TimeUnit.MILLISECONDS.toNanos(everyMillis);
+    this.kinds = kinds;
+  }
+
+  void start() {
+    later();
+  }
+
+  void stop() {
+    stopped = true;
+  }
+
+  private void later() {
+    if (!stopped) {
+      timer.runAfter(everyNanos, () -> collect(0, 1));
+    }
+  }
+
+  private void collect(int kind, int batch) {
+    if (stopped) {
+      return;
+    }
+    if (kind == kinds.size()) {
+      later();
+      return;
+    }
+    var _ =
+        database
+            .call(true, session -> delete(session, kinds.get(kind)))
+            .whenComplete((deleted, failure) -> {
+              if (failure != null) {
+                later();
+              } else if (deleted == BATCH && batch < BATCHES) {
+                collect(kind, batch + 1);
+              } else {
+                collect(kind + 1, 1);
+              }
+            });
+  }
+
+  private int delete(Session session, Kind kind) throws SQLException {
+    long now;
+    try (PreparedStatement clock = session.prepare("SELECT " + Session.CLOCK);
+        ResultSet row = clock.executeQuery()) {
+      row.next();
+      now = session.now(row.getLong(1));
+    }
+    try (PreparedStatement delete = session.prepare(kind.delete() + "; COMMIT")) {
+      delete.setLong(1, now - kind.slackMillis());
+      delete.execute();
+      int rows = delete.getUpdateCount();
+      if (rows > 0) {
+        listener.collected(rows);
+      }
+      return rows;
+    }
+  }
+}

@@ -1,0 +1,172 @@
+package io.throttlekit.postgres;
+
+import io.throttlekit.Charge;
+import io.throttlekit.Claim;
+import io.throttlekit.CounterKey;
+import io.throttlekit.TimeSource;
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.CounterStore;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
+import io.throttlekit.store.Outcome;
+import io.throttlekit.tier.Timer;
+import java.sql.PreparedStatement;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Counters in PostgreSQL: locked there, decided here as {@link io.throttlekit.store.InMemoryStore}
+ * does, by the server's clock.
+ *
+ * <p>A request is one transaction of two round trips, however many descriptors it has. The clock is
+ * read when all rows are locked. A transaction that others were in the way of is tried again; one
+ * whose connection broke is not, and what it asked may be counted. While PostgreSQL does not
+ * answer, calls fail at once, but for a few that probe. A store comes back by itself. It may be
+ * made before there is a server, and makes its tables.
+ *
+ * <p>Thread-safe. Nothing blocks; stages complete on virtual threads.
+ */
+public final class PostgresCounterStore implements CounterStore {
+  private static final int MAX_CHARGES = 0xF000;
+  private static final Garbage.Kind OVER =
+      new Garbage.Kind("counters", "name", "kept_until_millis < ?", 0);
+
+  private final Database database;
+  private final Epochs epochs;
+  private final Garbage garbage;
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
+
+  private PostgresCounterStore(
+      PostgresSettings settings, Schema schema, Database.Surroundings around) {
+    this.epochs = new Epochs(settings.schema(), "counter_epoch", around.listener());
+    String commit =
+        settings.counters() == Durability.SYNCHRONOUS
+            ? Commits.DURABLE
+            : "SET synchronous_commit = off";
+    this.database = new Database(settings, commit, schema, epochs, around);
+    this.garbage =
+        new Garbage(
+            database,
+            around.timer(),
+            around.listener(),
+            settings.collectEveryMillis(),
+            List.of(OVER));
+    garbage.start();
+  }
+
+  /**
+   * A store without connections yet.
+   *
+   * @param time for deadlines; windows follow the server's clock
+   * @param timer for deadlines, and for deleting counters that are unused
+   * @throws IllegalArgumentException when the URL is none of PostgreSQL
+   */
+  public static PostgresCounterStore connect(
+      PostgresSettings settings, TimeSource time, Timer timer, PostgresListener listener) {
+    return open(settings, new Database.Surroundings(time, timer, listener, null));
+  }
+
+  /** A store that may have a test's clock. */
+  static PostgresCounterStore open(PostgresSettings settings, Database.Surroundings around) {
+    Schema schema = new Schema(settings.schema(), settings.counters() == Durability.UNLOGGED);
+    return new PostgresCounterStore(settings, schema, around);
+  }
+
+  /** Whether PostgreSQL answered lately, or was not asked. */
+  public boolean isUp() {
+    return database.isUp();
+  }
+
+  @Override
+  public CompletionStage<Outcome> acquire(List<Claim> claims) {
+    Map<CounterKey, RateAlgorithm<?>> counters = new LinkedHashMap<>();
+    int charges = 0;
+    for (Claim claim : claims) {
+      for (Charge charge : claim.charges()) {
+        counters.put(charge.key(), charge.algorithm());
+        charges++;
+      }
+    }
+    if (charges == 0) {
+      return CompletableFuture.completedFuture(new Outcome(true, List.of()));
+    }
+    if (charges > MAX_CHARGES) {
+      throw new IllegalArgumentException(charges + " charges are more than " + MAX_CHARGES);
+    }
+    return database.call(
+        false,
+        session -> {
+          CounterRows rows = new CounterRows(session, epochs, counters);
+          Outcome outcome = rows.held().acquire(claims);
+          rows.write();
+          return outcome;
+        });
+  }
+
+  @Override
+  public CompletionStage<Grant> lease(LeaseRequest request) {
+    return database.call(
+        true,
+        session -> {
+          CounterRows rows =
+              new CounterRows(session, epochs, Map.of(request.key(), request.window()));
+          Grant grant = rows.held().lease(request);
+          rows.write();
+          return grant;
+        });
+  }
+
+  @Override
+  public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
+    return database
+        .call(
+            true,
+            session -> {
+              CounterRows rows =
+                  new CounterRows(session, epochs, Map.of(lease.key(), lease.window()));
+              rows.held().giveBack(lease, windowEndMillis, units);
+              rows.write();
+              return true;
+            })
+        .thenRun(PostgresCounterStore::done);
+  }
+
+  @Override
+  public CompletionStage<Void> reset(CounterKey key, RateAlgorithm<?> algorithm) {
+    return database
+        .call(
+            false,
+            session -> {
+              try (PreparedStatement sql =
+                  session.prepare("DELETE FROM counters WHERE name = ?; COMMIT")) {
+                sql.setBytes(1, Names.of(key));
+                sql.execute();
+                return true;
+              }
+            })
+        .thenRun(PostgresCounterStore::done);
+  }
+
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      garbage.stop();
+      var _ = database.close().whenComplete((_, _) -> ended.complete(true));
+    }
+  }
+
+  /**
+   * Completes after {@link #close} when what was asked before it has been answered, or has taken as
+   * long as a lease may, and all connections are closed.
+   */
+  public CompletionStage<?> ended() {
+    return ended;
+  }
+
+  private static void done() {}
+}

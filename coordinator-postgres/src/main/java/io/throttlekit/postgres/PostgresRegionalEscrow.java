@@ -1,0 +1,265 @@
+package io.throttlekit.postgres;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.TimeSource;
+import io.throttlekit.federation.EscrowGrant;
+import io.throttlekit.federation.EscrowRefill;
+import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.tier.Timer;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * What a region has leased, in PostgreSQL, by the server's clock.
+ *
+ * <p>Every call is one transaction of two round trips, and the clock is read when the rows are
+ * locked. A transaction that others were in the way of is tried again; one whose connection broke
+ * is not, and what it asked may have happened. While PostgreSQL does not answer, calls fail at
+ * once, but for a few that probe. An escrow comes back by itself. It may be made before there is a
+ * server, and makes its tables. Units that are lost with the data are spent by nobody.
+ *
+ * <p>Thread-safe. Nothing blocks; stages complete on virtual threads.
+ */
+public final class PostgresRegionalEscrow implements RegionalEscrow {
+  private static final List<Garbage.Kind> OVER =
+      List.of(
+          new Garbage.Kind(
+              "escrow", "counter, window_end_millis", "ends_millis < ?", Garbage.SLACK_MILLIS));
+  private static final String CLOCK = "SELECT " + Session.CLOCK;
+  private static final String LEASE =
+      """
+      SELECT window_end_millis, begins_millis, ends_millis, units FROM escrow WHERE counter = ?
+        ORDER BY window_end_millis FOR UPDATE;
+      """
+          + CLOCK;
+  private static final String LOCK =
+      """
+      INSERT INTO escrow (counter, window_end_millis, units, begins_millis, ends_millis)
+        VALUES (?, ?, 0, 0, 0)
+        ON CONFLICT (counter, window_end_millis) DO UPDATE SET units = 0 WHERE false;
+      SELECT begins_millis, ends_millis, units, EXISTS
+          (SELECT FROM refills WHERE counter = ? AND window_end_millis = ? AND name = ?)
+        FROM escrow WHERE counter = ? AND window_end_millis = ?;
+      """
+          + CLOCK;
+  private static final String SET_UNITS =
+      "UPDATE escrow SET units = ? WHERE counter = ? AND window_end_millis = ?; COMMIT";
+  private static final String FORGET =
+      "DELETE FROM refills WHERE counter = ? AND window_end_millis = ?";
+  private static final String REFILL =
+      """
+      INSERT INTO refills (counter, window_end_millis, name) VALUES (?, ?, ?);
+      UPDATE escrow SET begins_millis = ?, ends_millis = ?, units = ?
+        WHERE counter = ? AND window_end_millis = ?;
+      COMMIT\
+      """;
+
+  private final Database database;
+  private final Garbage garbage;
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
+
+  /** A window's row. */
+  private record Held(long begins, long ends, long units) {}
+
+  private PostgresRegionalEscrow(PostgresSettings settings, Database.Surroundings around) {
+    Schema schema = new Schema(settings.schema(), settings.counters() == Durability.UNLOGGED);
+    this.database = new Database(settings, Commits.DURABLE, schema, null, around);
+    this.garbage =
+        new Garbage(
+            database, around.timer(), around.listener(), settings.collectEveryMillis(), OVER);
+    garbage.start();
+  }
+
+  /**
+   * An escrow without connections yet.
+   *
+   * @param time for deadlines; what can be spent follows the server's clock
+   * @param timer for deadlines, and for deleting windows that are over
+   * @throws IllegalArgumentException when the URL is none of PostgreSQL
+   */
+  public static PostgresRegionalEscrow connect(
+      PostgresSettings settings, TimeSource time, Timer timer, PostgresListener listener) {
+    return open(settings, new Database.Surroundings(time, timer, listener, null));
+  }
+
+  /** An escrow that may have a test's clock. */
+  static PostgresRegionalEscrow open(PostgresSettings settings, Database.Surroundings around) {
+    return new PostgresRegionalEscrow(settings, around);
+  }
+
+  /** Whether PostgreSQL answered lately, or was not asked. */
+  public boolean isUp() {
+    return database.isUp();
+  }
+
+  @Override
+  public CompletionStage<EscrowGrant> lease(CounterKey key, long units) {
+    byte[] counter = Names.of(key);
+    return database.call(true, session -> lease(session, counter, units));
+  }
+
+  @Override
+  public CompletionStage<Boolean> refill(EscrowRefill refill) {
+    return database.call(true, session -> refill(session, refill));
+  }
+
+  @Override
+  public CompletionStage<Long> release(CounterKey key, long windowEndMillis) {
+    byte[] counter = Names.of(key);
+    return database.call(true, session -> release(session, counter, windowEndMillis));
+  }
+
+  @Override
+  public CompletionStage<Long> health() {
+    return database.health();
+  }
+
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      garbage.stop();
+      var _ = database.close().whenComplete((_, _) -> ended.complete(true));
+    }
+  }
+
+  /**
+   * Completes after {@link #close} when what was asked before it has been answered, or has taken as
+   * long as it may, and all connections are closed.
+   */
+  public CompletionStage<?> ended() {
+    return ended;
+  }
+
+  private static EscrowGrant lease(Session session, byte[] counter, long units)
+      throws SQLException {
+    long now;
+    TreeMap<Long, Held> windows = new TreeMap<>();
+    try (PreparedStatement sql = session.prepare(LEASE)) {
+      sql.setBytes(1, counter);
+      sql.execute();
+      try (ResultSet rows = sql.getResultSet()) {
+        while (rows.next()) {
+          windows.put(rows.getLong(1), new Held(rows.getLong(2), rows.getLong(3), rows.getLong(4)));
+        }
+      }
+      now = clock(session, sql);
+    }
+    for (var window : windows.entrySet()) {
+      Held held = window.getValue();
+      if (held.begins() <= now && now < held.ends()) {
+        long granted = Math.min(units, held.units());
+        long left = held.units() - granted;
+        if (granted > 0) {
+          setUnits(session, counter, window.getKey(), left);
+        } else {
+          session.rollBack();
+        }
+        return new EscrowGrant(granted, window.getKey(), held.begins(), held.ends(), now, left);
+      }
+    }
+    session.rollBack();
+    return EscrowGrant.nothing(now);
+  }
+
+  private static boolean refill(Session session, EscrowRefill refill) throws SQLException {
+    byte[] counter = Names.of(refill.key());
+    byte[] name = Names.of(refill.id());
+    long window = refill.windowEndMillis();
+    Held held;
+    boolean known;
+    long now;
+    try (PreparedStatement sql = session.prepare(LOCK)) {
+      sql.setBytes(1, counter);
+      sql.setLong(2, window);
+      sql.setBytes(3, counter);
+      sql.setLong(4, window);
+      sql.setBytes(5, name);
+      sql.setBytes(6, counter);
+      sql.setLong(7, window);
+      sql.execute();
+      try (ResultSet row = Session.rowsOf(sql)) {
+        row.next();
+        held = new Held(row.getLong(1), row.getLong(2), row.getLong(3));
+        known = row.getBoolean(4);
+      }
+      now = clock(session, sql);
+    }
+    boolean over = held.ends() <= now;
+    if (refill.endsMillis() <= now || (known && !over)) {
+      session.rollBack();
+      return refill.endsMillis() > now;
+    }
+    if (over) { // what it held is worth nothing any more, and neither is what filled it
+      try (PreparedStatement sql = session.prepare(FORGET)) {
+        sql.setBytes(1, counter);
+        sql.setLong(2, window);
+        sql.execute();
+      }
+    }
+    try (PreparedStatement sql = session.prepare(REFILL)) {
+      sql.setBytes(1, counter);
+      sql.setLong(2, window);
+      sql.setBytes(3, name);
+      long begins = refill.beginsMillis();
+      sql.setLong(4, over ? begins : Math.min(begins, held.begins()));
+      sql.setLong(5, over ? refill.endsMillis() : Math.max(refill.endsMillis(), held.ends()));
+      sql.setLong(6, over ? refill.units() : held.units() + refill.units());
+      sql.setBytes(7, counter);
+      sql.setLong(8, window);
+      sql.execute();
+    }
+    return true;
+  }
+
+  private static long release(Session session, byte[] counter, long window) throws SQLException {
+    long now;
+    long units = 0;
+    long ends = 0;
+    try (PreparedStatement sql =
+        session.prepare(
+            "SELECT units, ends_millis FROM escrow WHERE counter = ? AND window_end_millis = ?"
+                + " FOR UPDATE;"
+                + CLOCK)) {
+      sql.setBytes(1, counter);
+      sql.setLong(2, window);
+      sql.execute();
+      try (ResultSet row = sql.getResultSet()) {
+        if (row.next()) {
+          units = row.getLong(1);
+          ends = row.getLong(2);
+        }
+      }
+      now = clock(session, sql);
+    }
+    if (units == 0 || ends <= now) {
+      session.rollBack();
+      return 0;
+    }
+    setUnits(session, counter, window, 0); // and its refills stay known
+    return units;
+  }
+
+  private static void setUnits(Session session, byte[] counter, long window, long units)
+      throws SQLException {
+    try (PreparedStatement sql = session.prepare(SET_UNITS)) {
+      sql.setLong(1, units);
+      sql.setBytes(2, counter);
+      sql.setLong(3, window);
+      sql.execute();
+    }
+  }
+
+  private static long clock(Session session, PreparedStatement sql) throws SQLException {
+    try (ResultSet row = Session.rowsOf(sql)) {
+      row.next();
+      return session.now(row.getLong(1));
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package io.throttlekit.postgres;
+
+import io.throttlekit.federation.BudgetReturn;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+
+/** A return of units of a budget, as one transaction. */
+final class ReturnTransaction {
+  private static final String IS_KNOWN =
+      """
+      SELECT EXISTS
+        (SELECT FROM returns WHERE budget = ? AND window_end_millis = ? AND name = ?);
+      """;
+  private static final String WRITE =
+      """
+      UPDATE parties SET clock_millis = ? WHERE name = ?;
+      INSERT INTO returns (budget, window_end_millis, name) VALUES (?, ?, ?);
+      """
+          + BudgetRows.SET_LEASED
+          + "COMMIT";
+
+  private final Session session;
+  private final Epochs epochs;
+  private final BudgetReturn units;
+  private final byte[] party;
+  private final byte[] budget;
+  private final byte[] name;
+
+  ReturnTransaction(Session session, Epochs epochs, BudgetReturn units) {
+    this.session = session;
+    this.epochs = epochs;
+    this.units = units;
+    this.party = Names.of(units.budget().party());
+    this.budget = Names.of(units.budget().key());
+    this.name = Names.of(units.region(), units.id());
+  }
+
+  boolean run() throws SQLException {
+    long end = units.windowEndMillis();
+    long now;
+    boolean known;
+    long leased;
+    try (PreparedStatement sql =
+        session.prepare(
+            BudgetRows.LOCK_PARTY + BudgetRows.clocks(epochs) + IS_KNOWN + BudgetRows.WINDOWS)) {
+      sql.setBytes(1, party);
+      sql.setBytes(2, party);
+      sql.setBytes(3, budget);
+      sql.setLong(4, end);
+      sql.setBytes(5, name);
+      sql.setBytes(6, budget);
+      sql.execute();
+      try (ResultSet row = Session.rowsOf(sql)) {
+        row.next();
+        now = Math.max(row.getLong(1), session.now(row.getLong(2)));
+        var _ = epochs.lossOf(row, 3);
+      }
+      try (ResultSet row = Session.rowsOf(sql)) {
+        row.next();
+        known = row.getBoolean(1);
+      }
+      leased = BudgetRows.leased(sql, end);
+    }
+    boolean lasts = leased != BudgetRows.NO_WINDOW && end > now;
+    if (lasts && !known) {
+      write(now, leased);
+    } else {
+      session.rollBack();
+    }
+    return lasts;
+  }
+
+  private void write(long now, long leased) throws SQLException {
+    try (PreparedStatement sql = session.prepare(WRITE)) {
+      sql.setLong(1, now);
+      sql.setBytes(2, party);
+      sql.setBytes(3, budget);
+      sql.setLong(4, units.windowEndMillis());
+      sql.setBytes(5, name);
+      sql.setBytes(6, budget);
+      sql.setLong(7, units.windowEndMillis());
+      sql.setLong(8, Math.max(0, leased - units.units()));
+      sql.setLong(9, leased);
+      sql.execute();
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package io.throttlekit.postgres;
+
+import io.throttlekit.TimeSource;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One transaction. It ends with a statement that commits, or counts for nothing.
+ *
+ * <p>What is read first, and what is written last with the commit, are several statements each that
+ * travel together, so a transaction is two round trips.
+ */
+final class Session {
+  /**
+   * The server's clock in ms. In a statement of its own, after the one that locks: in the same, it
+   * would be read before the lock is had.
+   */
+  static final String CLOCK = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+  private final Connection connection;
+  private final @Nullable TimeSource testClock;
+
+  Session(Connection connection, @Nullable TimeSource testClock) {
+    this.connection = connection;
+    this.testClock = testClock;
+  }
+
+  /** What the server's clock said, or what a test's says in its place. */
+  long now(long serverMillis) {
+    return testClock == null ? serverMillis : testClock.wallMillis();
+  }
+
+  PreparedStatement prepare(String sql) throws SQLException {
+    return connection.prepareStatement(sql);
+  }
+
+  Array names(List<byte[]> names) throws SQLException {
+    return connection.createArrayOf("bytea", names.toArray(byte[][]::new));
+  }
+
+  Array numbers(List<Long> numbers) throws SQLException {
+    return connection.createArrayOf("bigint", numbers.toArray());
+  }
+
+  /** Nothing of it is to be kept. */
+  void rollBack() throws SQLException {
+    connection.rollback();
+  }
+
+  /** The rows of the next of several statements that gives any. */
+  static ResultSet rowsOf(PreparedStatement statements) throws SQLException {
+    while (!statements.getMoreResults()) {
+      if (statements.getUpdateCount() < 0) {
+        throw new SQLException("a statement gave no rows");
+      }
+    }
+    return statements.getResultSet();
+  }
+}

@@ -1,0 +1,90 @@
+package io.throttlekit.postgres;
+
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.StoreException;
+import java.io.ByteArrayOutputStream;
+
+/**
+ * States of counters as bytes: the version of the format, then the state's numbers, each as its
+ * difference to the one two before it, because those are alike.
+ *
+ * <p>A difference is doubled, with the lowest bit for its sign, and written in 7 bits per byte, the
+ * lowest first, the eighth set where more follow.
+ */
+final class States {
+  private static final byte VERSION = 1;
+  private static final int NUMBER_BITS = 7;
+  private static final int NUMBER_MASK = 0x7F;
+  private static final int MORE = 0x80;
+
+  private States() {}
+
+  static byte[] encode(RateAlgorithm<?> algorithm, Object state) {
+    long[] numbers = numbers(algorithm, state);
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream(2 + 4 * numbers.length);
+    bytes.write(VERSION);
+    for (int i = 0; i < numbers.length; i++) {
+      long difference = i < 2 ? numbers[i] : numbers[i] - numbers[i - 2];
+      long rest = (difference << 1) ^ (difference >> (Long.SIZE - 1));
+      for (; (rest & ~NUMBER_MASK) != 0; rest >>>= NUMBER_BITS) {
+        bytes.write(((int) rest & NUMBER_MASK) | MORE);
+      }
+      bytes.write((int) rest);
+    }
+    return bytes.toByteArray();
+  }
+
+  /**
+   * The state that was encoded.
+   *
+   * @throws StoreException when a newer release wrote it, or something else did
+   */
+  static Object decode(RateAlgorithm<?> algorithm, byte[] bytes) {
+    if (bytes.length == 0 || bytes[0] != VERSION) {
+      throw new StoreException(
+          "a counter is kept in a format that this release does not know; it knows " + VERSION,
+          null);
+    }
+    try {
+      return state(algorithm, numbers(bytes));
+    } catch (IllegalArgumentException e) {
+      throw new StoreException("a counter is not what it was written as: " + e.getMessage(), e);
+    }
+  }
+
+  private static long[] numbers(byte[] bytes) {
+    int size = 0;
+    for (int at = 1; at < bytes.length; at++) {
+      size += bytes[at] >= 0 ? 1 : 0;
+    }
+    if (bytes[bytes.length - 1] < 0) {
+      throw new IllegalArgumentException("its last number has no end");
+    }
+    long[] numbers = new long[size];
+    int at = 1;
+    for (int i = 0; i < size; i++) {
+      long number = 0;
+      int shift = 0;
+      for (; bytes[at] < 0; shift += NUMBER_BITS) {
+        number |= (bytes[at++] & (long) NUMBER_MASK) << shift;
+      }
+      number |= (long) bytes[at++] << shift;
+      long difference = (number >>> 1) ^ -(number & 1);
+      numbers[i] = i < 2 ? difference : difference + numbers[i - 2];
+    }
+    return numbers;
+  }
+
+  @SuppressWarnings("unchecked") // a counter's key names its algorithm
+  private static <S> long[] numbers(RateAlgorithm<S> algorithm, Object state) {
+    return algorithm.numbers((S) state);
+  }
+
+  private static <S> Object state(RateAlgorithm<S> algorithm, long[] numbers) {
+    S state = algorithm.ofNumbers(numbers);
+    if (state == null) {
+      throw new IllegalArgumentException("it has no state");
+    }
+    return state;
+  }
+}

@@ -1,0 +1,123 @@
+package io.throttlekit.postgres;
+
+import static io.throttlekit.postgres.Asked.answer;
+import static io.throttlekit.postgres.Asked.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.DataLoss;
+import io.throttlekit.TimeSource;
+import io.throttlekit.federation.Budget;
+import io.throttlekit.federation.BudgetReturn;
+import io.throttlekit.federation.EscrowRefill;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A window that ends while a transaction waits for the rows that it needs; by the real clock. */
+@RealPostgres
+@Timeout(60)
+class ClockAfterLockTest {
+  private static final long WINDOW = 1_500;
+  private static final String WAITING =
+      "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+          + " AND datname = current_database()";
+  @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
+
+  private final FixedWindow window = new FixedWindow(10, WINDOW);
+  private final Budget budget = Asked.budget(window, "a");
+  private final PostgresSettings settings = Wanted.of(database.url()).settings();
+  private final Database.Surroundings around = Around.heard(PostgresListener.NONE);
+  private final PostgresGlobalCoordinator coordinator =
+      PostgresGlobalCoordinator.open(settings, around);
+  private final PostgresCounterStore store = PostgresCounterStore.open(settings, around);
+  private final PostgresRegionalEscrow escrow = PostgresRegionalEscrow.open(settings, around);
+
+  @BeforeEach
+  void makeTables() {
+    answer(coordinator.health());
+    database.empty();
+  }
+
+  @AfterEach
+  void close() {
+    coordinator.close();
+    store.close();
+    escrow.close();
+  }
+
+  @Test
+  void aLeaseThatWaitedIntoTheNextWindowIsOfThatWindow() throws SQLException {
+    Grant first = answer(coordinator.lease(Asked.wish(budget, "eu", 10)));
+    Grant waited =
+        whileHeld(
+            "SELECT FROM throttlekit.parties FOR UPDATE",
+            () -> coordinator.lease(Asked.wish(budget, "us", 4)));
+    assertThat(waited.storeNowMillis()).isGreaterThanOrEqualTo(first.windowEndMillis());
+    assertThat(waited.windowEndMillis()).isGreaterThan(first.windowEndMillis());
+    assertThat(waited.units()).isEqualTo(4);
+    assertThat(answer(coordinator.lease(Asked.wish(budget, "eu", 10))).units())
+        .as("the window is not rolled back, and nothing is granted twice")
+        .isIn(6L, 10L);
+    assertThat(database.query("SELECT max(leased) FROM throttlekit.windows")).isEqualTo("10");
+  }
+
+  @Test
+  void aReturnThatWaitedIntoTheNextWindowIsForfeited() throws SQLException {
+    Grant first = answer(coordinator.lease(Asked.wish(budget, "eu", 10)));
+    BudgetReturn units = new BudgetReturn(budget, "eu", "x", first.windowEndMillis(), 5);
+    assertThat(
+            whileHeld(
+                "SELECT FROM throttlekit.parties FOR UPDATE", () -> coordinator.reconcile(units)))
+        .isFalse();
+  }
+
+  @Test
+  void aChargeThatWaitedIntoTheNextWindowIsCountedThere() throws SQLException {
+    LeaseRequest all = new LeaseRequest(Asked.key(window, "a"), window, 10, DataLoss.REFILL);
+    Grant first = answer(store.lease(all));
+    Grant waited = whileHeld("SELECT FROM throttlekit.counters FOR UPDATE", () -> store.lease(all));
+    assertThat(waited.storeNowMillis()).isGreaterThanOrEqualTo(first.windowEndMillis());
+    assertThat(waited.units()).isEqualTo(10);
+  }
+
+  @Test
+  void unitsThatEndWhileALeaseWaitsAreNotGiven() throws SQLException {
+    long now = answer(escrow.health());
+    EscrowRefill refill =
+        new EscrowRefill(Asked.key(window, "a"), "1", now + WINDOW, now, now + WINDOW, 8);
+    assertThat(answer(escrow.refill(refill))).isTrue();
+    assertThat(
+            whileHeld(
+                    "SELECT FROM throttlekit.escrow FOR UPDATE",
+                    () -> escrow.lease(refill.key(), 5))
+                .units())
+        .isZero();
+    assertThat(answer(escrow.release(refill.key(), now + WINDOW))).isZero();
+  }
+
+  /** What comes of a call that has to wait for rows until their window is over. */
+  private <T> T whileHeld(String rows, Supplier<CompletionStage<T>> call) throws SQLException {
+    try (Connection holder = database.connect();
+        Statement sql = holder.createStatement()) {
+      holder.setAutoCommit(false);
+      sql.execute(rows);
+      CompletionStage<T> waiting = call.get();
+      await("waiting for the rows", () -> !database.query(WAITING).isEmpty());
+      long over = TimeSource.system().wallMillis() + WINDOW + 1;
+      await("over", () -> TimeSource.system().wallMillis() > over);
+      assertThat(waiting.toCompletableFuture()).isNotDone();
+      holder.rollback();
+      return answer(waiting);
+    }
+  }
+}

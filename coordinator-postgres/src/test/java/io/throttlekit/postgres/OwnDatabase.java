@@ -1,0 +1,96 @@
+package io.throttlekit.postgres;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Locale;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/** A database for all tests of a class, on a server that all classes share. */
+final class OwnDatabase implements BeforeAllCallback, AfterAllCallback {
+  private static final ExtensionContext.Namespace NAMESPACE =
+      ExtensionContext.Namespace.create(OwnDatabase.class);
+
+  private @Nullable PostgresProcess server;
+  private @Nullable Connection connection;
+  private String name = "";
+
+  /** Ended by JUnit after the last class. */
+  private record Shared(PostgresProcess server) implements AutoCloseable {
+    @Override
+    public void close() {
+      server.close();
+    }
+  }
+
+  @Override
+  public void beforeAll(ExtensionContext context) throws SQLException {
+    server =
+        context
+            .getRoot()
+            .getStore(NAMESPACE)
+            .getOrComputeIfAbsent(
+                Shared.class, _ -> new Shared(PostgresProcess.startFast()), Shared.class)
+            .server();
+    name = context.getRequiredTestClass().getSimpleName().toLowerCase(Locale.ROOT);
+    try (Connection admin = server.connect("postgres");
+        Statement sql = admin.createStatement()) {
+      sql.execute("CREATE DATABASE " + name);
+    }
+    connection = server.connect(name);
+  }
+
+  @Override
+  public void afterAll(ExtensionContext context) throws SQLException {
+    if (connection != null) {
+      connection.close();
+    }
+  }
+
+  String name() {
+    return name;
+  }
+
+  String url() {
+    return Objects.requireNonNull(server).url(name);
+  }
+
+  /** Another connection of the superuser. */
+  Connection connect() throws SQLException {
+    return Objects.requireNonNull(server).connect(name);
+  }
+
+  /** Empties all tables but the schema's version, if there are any. */
+  void empty() {
+    if (!query("SELECT to_regclass('throttlekit.counters')").isEmpty()) {
+      run(
+          "TRUNCATE throttlekit.counters, throttlekit.counter_epoch, throttlekit.parties,"
+              + " throttlekit.agreements, throttlekit.windows, throttlekit.returns,"
+              + " throttlekit.budget_epoch, throttlekit.escrow, throttlekit.refills");
+    }
+  }
+
+  void run(String sql) {
+    try (Statement statement = Objects.requireNonNull(connection).createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new IllegalStateException(sql, e);
+    }
+  }
+
+  /** The first column of the first row as text; empty for null or no row. */
+  String query(String sql) {
+    try (Statement statement = Objects.requireNonNull(connection).createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      String text = rows.next() ? rows.getString(1) : null;
+      return text == null ? "" : text;
+    } catch (SQLException e) {
+      throw new IllegalStateException(sql, e);
+    }
+  }
+}

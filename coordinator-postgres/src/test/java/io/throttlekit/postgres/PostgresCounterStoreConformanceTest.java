@@ -1,0 +1,17 @@
+package io.throttlekit.postgres;
+
+import io.throttlekit.ManualTime;
+import io.throttlekit.store.CounterStore;
+import io.throttlekit.store.CounterStoreConformance;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+@RealPostgres
+class PostgresCounterStoreConformanceTest extends CounterStoreConformance {
+  @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
+
+  @Override
+  protected CounterStore open(ManualTime clock) {
+    database.empty();
+    return PostgresCounterStore.open(Wanted.of(database.url()).settings(), Around.clock(clock));
+  }
+}

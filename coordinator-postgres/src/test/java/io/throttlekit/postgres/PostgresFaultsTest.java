@@ -1,0 +1,323 @@
+package io.throttlekit.postgres;
+
+import static io.throttlekit.postgres.Asked.acquire;
+import static io.throttlekit.postgres.Asked.answer;
+import static io.throttlekit.postgres.Asked.answers;
+import static io.throttlekit.postgres.Asked.ask;
+import static io.throttlekit.postgres.Asked.await;
+import static io.throttlekit.postgres.Asked.failure;
+import static io.throttlekit.postgres.Asked.left;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.federation.Budget;
+import io.throttlekit.postgres.PostgresListener.Failure;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.StoreException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A PostgreSQL that hangs, dies, is not there yet, or commits without telling. */
+@RealPostgres
+@Timeout(120)
+class PostgresFaultsTest {
+  private static PostgresProcess server;
+
+  private final Heard heard = new Heard();
+  private final List<AutoCloseable> opened = new ArrayList<>();
+
+  @BeforeAll
+  static void start() {
+    server = PostgresProcess.start();
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    for (AutoCloseable each : opened) {
+      each.close();
+    }
+    run("DROP SCHEMA IF EXISTS throttlekit CASCADE");
+  }
+
+  @Test
+  void failsInTimeAndThenAtOnceWhileTheServerHangsAndComesBackByItself() {
+    PostgresCounterStore store = open(impatient());
+    await("warm", () -> answers(ask(store, "warm", 0)));
+    server.hang();
+    try {
+      await("down", () -> failure(ask(store, "a", 1)) instanceof StoreException && !store.isUp());
+      assertThat(heard.failures).contains(Failure.DEADLINE);
+      int before = heard.failures.size();
+      for (int i = 0; i < 1000; i++) {
+        assertThat(ask(store, "a", 1).toCompletableFuture()).isCompletedExceptionally();
+      }
+      assertThat(heard.failures.subList(before, heard.failures.size()))
+          .filteredOn(Failure.OPEN::equals)
+          .hasSizeGreaterThan(950);
+    } finally {
+      server.goOn();
+    }
+    await("back", () -> answers(ask(store, "b", 0)));
+    await("up", store::isUp);
+    assertThat(heard.states.getFirst()).isEqualTo("down");
+    assertThat(heard.states.getLast()).isEqualTo("up");
+  }
+
+  @Test
+  void whatWasGrantedStaysGrantedWhenTheServerIsKilledAndItComesBackByItself() {
+    PostgresGlobalCoordinator coordinator = coordinator(url());
+    Budget budget = Asked.budget(Asked.FIVE, "a");
+    for (int i = 0; i < 3; i++) {
+      assertThat(answer(coordinator.lease(Asked.wish(budget, "eu", 1))).units()).isEqualTo(1);
+    }
+    server.kill();
+    assertThat(failure(coordinator.lease(Asked.wish(budget, "eu", 1))))
+        .isInstanceOf(StoreException.class);
+    server.restart();
+    await("back", () -> answers(coordinator.health()));
+    Grant rest = answer(coordinator.lease(Asked.wish(budget, "eu", 5)));
+    assertThat(rest.units()).isLessThanOrEqualTo(2);
+    assertThat(rest.left()).isZero();
+    assertThat(heard.losses).isEmpty();
+    assertThat(heard.failures).contains(Failure.CONNECTION);
+  }
+
+  @Test
+  void aCrashEmptiesUnloggedCountersAndThatIsNoticed() {
+    PostgresCounterStore store =
+        open(Wanted.of(url()).counters(Durability.UNLOGGED).deadlines(20_000, 2_000));
+    acquire(store, "a", 5);
+    server.kill();
+    server.restart();
+    await("back", () -> answers(ask(store, "b", 0)));
+    assertThat(left(store, "a")).isEqualTo(5);
+    assertThat(heard.losses).hasSize(1);
+  }
+
+  @Test
+  void countersOutliveACrash() {
+    PostgresCounterStore store = open(Wanted.of(url()).deadlines(20_000, 2_000));
+    acquire(store, "a", 4);
+    server.kill();
+    server.restart();
+    await("back", () -> answers(ask(store, "b", 0)));
+    assertThat(left(store, "a")).isEqualTo(1);
+    assertThat(heard.losses).isEmpty();
+  }
+
+  @Test
+  void mayBeMadeBeforeThereIsAServer() {
+    server.kill();
+    PostgresCounterStore store = open(impatient());
+    assertThat(failure(ask(store, "a", 1))).isInstanceOf(StoreException.class);
+    server.restart();
+    await("there", () -> answers(ask(store, "a", 0)));
+  }
+
+  @Test
+  void aCommitThatNobodyIsToldOfFailsAndIsCountedOnce() {
+    try (CuttingProxy proxy = CuttingProxy.to(server.port())) {
+      PostgresGlobalCoordinator direct = coordinator(url());
+      String proxied = "jdbc:postgresql://127.0.0.1:" + proxy.port() + "/postgres";
+      PostgresGlobalCoordinator coordinator = coordinator(proxied);
+      Budget budget = Asked.budget(Asked.FIVE, "a");
+      answer(coordinator.lease(Asked.wish(budget, "eu", 1)));
+      proxy.cutAtNextCommit();
+      assertThat(failure(coordinator.lease(Asked.wish(budget, "eu", 1))))
+          .isInstanceOf(StoreException.class)
+          .hasMessageContaining("may be counted");
+      assertThat(proxy.hasCut()).isTrue();
+      assertThat(answer(direct.lease(Asked.wish(budget, "eu", 5))).units())
+          .as("of 5, 1 was leased before, and 1 by the lease that failed")
+          .isEqualTo(3);
+      assertThat(heard.triedAgain).hasValue(0);
+    }
+  }
+
+  @Test
+  void noMoreCallsAreUnderWayThanConnectionsAndNobodyIsBlocked() throws SQLException {
+    PostgresCounterStore store = open(Wanted.of(url()).connections(3));
+    acquire(store, "a", 1);
+    List<CompletionStage<?>> asked = new ArrayList<>();
+    try (Connection holder = server.connect("postgres");
+        Statement sql = holder.createStatement()) {
+      holder.setAutoCommit(false);
+      sql.execute("SELECT FROM throttlekit.counters FOR UPDATE");
+      for (int i = 0; i < 200; i++) {
+        asked.add(ask(store, "a", 0));
+      }
+      await("waiting", () -> waiting() == 3);
+      assertThat(asked).noneMatch(stage -> stage.toCompletableFuture().isDone());
+      assertThat(
+              query("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'throttlekit'"))
+          .isEqualTo(3);
+      long longer = TimeSource.system().wallMillis() + Wanted.CONNECT_TIMEOUT_MILLIS + 200;
+      await("held", () -> TimeSource.system().wallMillis() > longer);
+      holder.rollback();
+    }
+    asked.forEach(Asked::answer);
+  }
+
+  @Test
+  void aCallWhoseTurnComesTooLateIsNotMade() throws SQLException {
+    PostgresCounterStore store = open(Wanted.of(url()).connections(1).deadlines(300, 10_000));
+    await("warm", () -> answers(ask(store, "a", 1)));
+    List<CompletionStage<?>> asked = new ArrayList<>();
+    try (Connection holder = server.connect("postgres");
+        Statement sql = holder.createStatement()) {
+      holder.setAutoCommit(false);
+      sql.execute("SELECT FROM throttlekit.counters FOR UPDATE");
+      for (int i = 0; i < 3; i++) {
+        asked.add(ask(store, "a", 1));
+      }
+      for (CompletionStage<?> each : asked) {
+        assertThat(failure(each)).hasMessageContaining("within 300 ms");
+      }
+      holder.rollback();
+    }
+    await("answers", () -> answers(ask(store, "b", 0)));
+    assertThat(query("SELECT count(*) FROM throttlekit.counters")).isEqualTo(1);
+    assertThat(left(store, "a")).as("the first was under way, and is counted").isEqualTo(3);
+  }
+
+  @Test
+  void aCallThatHangsHoldsNoLocksForLongerThanALeaseMayTake() throws SQLException {
+    PostgresCounterStore store = open(Wanted.of(url()).deadlines(300, 1_000));
+    await("warm", () -> answers(ask(store, "a", 1)));
+    try (Connection holder = server.connect("postgres");
+        Statement sql = holder.createStatement()) {
+      holder.setAutoCommit(false);
+      sql.execute("SELECT FROM throttlekit.counters FOR UPDATE");
+      assertThat(failure(ask(store, "a", 1))).hasMessageContaining("within 300 ms");
+      await("waiting", () -> waiting() == 1);
+      await("cancelled", () -> waiting() == 0);
+      holder.rollback();
+    }
+    await("answers", () -> answers(ask(store, "b", 0)));
+  }
+
+  @Test
+  void aSessionIsDurableWhereItHasToBeAndBounded() {
+    answer(coordinator(url()).health()); // the tables: who makes them commits, whatever else
+    run("ALTER SYSTEM SET synchronous_commit = off");
+    run("SELECT pg_reload_conf()");
+    try {
+      Database durable = database(Commits.DURABLE);
+      assertThat(setting(durable, "synchronous_commit")).isEqualTo("on");
+      assertThat(setting(durable, "transaction_isolation")).isEqualTo("read committed");
+      assertThat(setting(durable, "statement_timeout")).isEqualTo("20s");
+      assertThat(setting(durable, "idle_in_transaction_session_timeout")).isEqualTo("20s");
+      assertThat(setting(durable, "search_path")).isEqualTo("throttlekit");
+      answer(durable.close());
+    } finally {
+      run("ALTER SYSTEM RESET synchronous_commit");
+      run("SELECT pg_reload_conf()");
+    }
+  }
+
+  @Test
+  void whatIsAskedBeforeTheEndIsAnsweredAndNothingAfterIt() {
+    PostgresCounterStore store = open(Wanted.of(url()).connections(2));
+    acquire(store, "warm", 1);
+    List<CompletableFuture<?>> asked = new ArrayList<>();
+    for (int i = 0; i < 200; i++) {
+      asked.add(ask(store, "user" + i, 1).toCompletableFuture());
+    }
+    store.close();
+    assertThat(failure(ask(store, "late", 1))).hasMessageContaining("closed");
+    answer(store.ended().thenApply(_ -> true));
+    assertThat(asked).allMatch(each -> each.isDone() && !each.isCompletedExceptionally());
+    await(
+        "disconnected",
+        () ->
+            query("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'throttlekit'")
+                == 0);
+  }
+
+  private static String setting(Database database, String name) {
+    return answer(
+        database.call(
+            true,
+            session -> {
+              session.rollBack(); // as a refusal does; what the session is set to must outlive it
+              try (var sql = session.prepare("SHOW " + name);
+                  ResultSet row = sql.executeQuery()) {
+                row.next();
+                return row.getString(1);
+              }
+            }));
+  }
+
+  private Database database(String commit) {
+    return new Database(
+        Wanted.of(url()).settings(),
+        commit,
+        new Schema("throttlekit", false),
+        null,
+        Around.heard(heard));
+  }
+
+  private static long waiting() {
+    return query(
+        "SELECT count(*) FROM pg_stat_activity"
+            + " WHERE wait_event_type = 'Lock' AND application_name = 'throttlekit'");
+  }
+
+  private static Wanted impatient() {
+    return Wanted.of(url()).deadlines(200, 1_000).breaker(5, 50);
+  }
+
+  private static String url() {
+    return server.url("postgres");
+  }
+
+  private PostgresCounterStore open(Wanted wanted) {
+    PostgresCounterStore store = PostgresCounterStore.open(wanted.settings(), Around.heard(heard));
+    opened.add(store);
+    return store;
+  }
+
+  private PostgresGlobalCoordinator coordinator(String url) {
+    PostgresGlobalCoordinator coordinator =
+        PostgresGlobalCoordinator.open(
+            Wanted.of(url).connections(1).deadlines(20_000, 2_000).settings(), Around.heard(heard));
+    opened.add(coordinator);
+    return coordinator;
+  }
+
+  private static void run(String sql) {
+    try (Connection connection = server.connect("postgres");
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new IllegalStateException(sql, e);
+    }
+  }
+
+  private static long query(String sql) {
+    try (Connection connection = server.connect("postgres");
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(sql)) {
+      row.next();
+      return row.getLong(1);
+    } catch (SQLException e) {
+      throw new IllegalStateException(sql, e);
+    }
+  }
+}

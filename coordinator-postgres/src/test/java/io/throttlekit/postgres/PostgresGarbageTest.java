@@ -1,0 +1,160 @@
+package io.throttlekit.postgres;
+
+import static io.throttlekit.postgres.Asked.answer;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
+import io.throttlekit.ManualTime;
+import io.throttlekit.TimeSource;
+import io.throttlekit.federation.Budget;
+import io.throttlekit.federation.BudgetReturn;
+import io.throttlekit.federation.EscrowRefill;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.tier.Timer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Rows whose time is over. */
+@RealPostgres
+@Timeout(60)
+class PostgresGarbageTest {
+  private static final long START = 1_700_000_000_000L;
+  private static final long EVERY = 7_000;
+  @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
+
+  private final ManualTime clock = new ManualTime(START);
+  private final FixedWindow window = new FixedWindow(5, 10_000);
+  private final Heard heard = new Heard();
+  private final Queue<Runnable> due = new ConcurrentLinkedQueue<>();
+  private final Timer timer =
+      (nanos, task) -> {
+        if (nanos == EVERY * 1_000_000) {
+          due.add(task);
+        } else {
+          Around.TIMER.runAfter(nanos, task);
+        }
+      };
+
+  @BeforeEach
+  void empty() {
+    database.empty();
+  }
+
+  @Test
+  void countersGoSomeTimeAfterTheyAreUnusedAndNotBefore() {
+    try (PostgresCounterStore store = PostgresCounterStore.open(settings(), around())) {
+      charge(store, "a");
+      clock.advance(15_000);
+      collect();
+      assertThat(count("counters")).as("a clock may step back a little").isEqualTo("1");
+      clock.advance(60_000);
+      charge(store, "b");
+      collect();
+      assertThat(count("counters")).isEqualTo("1");
+      assertThat(charge(store, "b")).as("what counts stays").isEqualTo(3);
+    }
+  }
+
+  @Test
+  void aCounterThatIsHeldIsLeftForTheNextTime() throws SQLException {
+    try (PostgresCounterStore store = PostgresCounterStore.open(settings(), around());
+        Connection holder = database.connect();
+        Statement sql = holder.createStatement()) {
+      charge(store, "a");
+      charge(store, "b");
+      clock.advance(100_000);
+      holder.setAutoCommit(false);
+      sql.execute("SELECT FROM throttlekit.counters ORDER BY name LIMIT 1 FOR UPDATE");
+      collect();
+      assertThat(count("counters")).isEqualTo("1");
+      holder.rollback();
+      collect();
+      assertThat(count("counters")).isEqualTo("0");
+    }
+  }
+
+  @Test
+  void aRunIsOfManySmallTransactionsAndBounded() {
+    try (PostgresCounterStore store = PostgresCounterStore.open(settings(), around())) {
+      charge(store, "a");
+      int most = Garbage.BATCH * Garbage.BATCHES;
+      database.run(
+          "INSERT INTO throttlekit.counters (name, state, kept_until_millis)"
+              + " SELECT int8send(i), '\\x01', 1 FROM generate_series(1, %d) i"
+                  .formatted(most + 700));
+      collect();
+      assertThat(heard.collected).hasValue(most);
+      collect();
+      assertThat(count("counters")).isEqualTo("1");
+    }
+  }
+
+  @Test
+  void windowsAgreementsAndReturnsGoWithTheirTimeAndPartiesLater() {
+    Budget budget = Asked.budget(window, "a");
+    try (PostgresGlobalCoordinator coordinator =
+        PostgresGlobalCoordinator.open(settings(), around())) {
+      long end = answer(coordinator.lease(Asked.wish(budget, "eu", 5))).windowEndMillis();
+      answer(coordinator.reconcile(new BudgetReturn(budget, "eu", "x", end, 1)));
+      clock.setWall(end + Garbage.SLACK_MILLIS);
+      collect();
+      assertThat(count("windows") + count("returns") + count("agreements")).isEqualTo("111");
+      clock.advance(1);
+      collect();
+      assertThat(count("windows") + count("returns") + count("agreements")).isEqualTo("000");
+      assertThat(count("parties")).as("no window is rolled back").isEqualTo("1");
+      clock.advance(24 * 3_600_000);
+      collect();
+      assertThat(count("parties")).isEqualTo("0");
+    }
+  }
+
+  @Test
+  void whatAnEscrowHeldGoesWithItsRefills() {
+    CounterKey key = Asked.key(window, "a");
+    try (PostgresRegionalEscrow escrow = PostgresRegionalEscrow.open(settings(), around())) {
+      answer(escrow.refill(new EscrowRefill(key, "1", START, START, START + 10_000, 8)));
+      clock.advance(10_000 + Garbage.SLACK_MILLIS);
+      collect();
+      assertThat(count("escrow") + count("refills")).isEqualTo("11");
+      clock.advance(1);
+      collect();
+      assertThat(count("escrow") + count("refills")).isEqualTo("00");
+    }
+  }
+
+  /** Lets the timer run once, until it is set again. */
+  private void collect() {
+    Asked.await("scheduled", () -> due.size() == 1);
+    due.remove().run();
+    Asked.await("done", () -> due.size() == 1);
+  }
+
+  private long charge(PostgresCounterStore store, String user) {
+    return answer(store.acquire(List.of(Asked.claim(window, user, 1, DataLoss.REFILL))))
+        .decisions()
+        .getFirst()
+        .remaining();
+  }
+
+  private static String count(String table) {
+    return database.query("SELECT count(*) FROM throttlekit." + table);
+  }
+
+  private static PostgresSettings settings() {
+    return Wanted.of(database.url()).collectEvery(EVERY).settings();
+  }
+
+  private Database.Surroundings around() {
+    return new Database.Surroundings(TimeSource.system(), timer, heard, clock);
+  }
+}

@@ -1,0 +1,18 @@
+package io.throttlekit.postgres;
+
+import io.throttlekit.ManualTime;
+import io.throttlekit.federation.GlobalCoordinator;
+import io.throttlekit.federation.GlobalCoordinatorConformance;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+@RealPostgres
+class PostgresGlobalCoordinatorConformanceTest extends GlobalCoordinatorConformance {
+  @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
+
+  @Override
+  protected GlobalCoordinator open(ManualTime clock) {
+    database.empty();
+    return PostgresGlobalCoordinator.open(
+        Wanted.of(database.url()).settings(), Around.clock(clock));
+  }
+}

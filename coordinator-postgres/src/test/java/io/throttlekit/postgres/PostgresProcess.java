@@ -1,0 +1,225 @@
+package io.throttlekit.postgres;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * A real PostgreSQL on a free port of the loopback interface, ended by {@link #close} and at the
+ * latest with this JVM. Everybody who can reach it may do everything.
+ *
+ * <p>For one thread.
+ */
+public final class PostgresProcess implements AutoCloseable {
+  /** Who may do everything. */
+  public static final String SUPERUSER = "postgres";
+
+  private static final int PATIENCE_MILLIS = 30_000;
+  private static final int POLL_MILLIS = 10;
+
+  private final List<String> options;
+  private final Path folder;
+  private final int port;
+  private final Thread lastResort = new Thread(this::kill);
+  private Process process;
+
+  private PostgresProcess(int port, Path folder, List<String> options) throws IOException {
+    this.port = port;
+    this.folder = folder;
+    this.options = options;
+    run(
+        PostgresProgram.path("initdb").toString(),
+        "-D",
+        folder.resolve("data").toString(),
+        "-U",
+        SUPERUSER,
+        "--auth=trust",
+        "--encoding=UTF8",
+        "--locale=C",
+        "--no-sync");
+    this.process = launch();
+    Runtime.getRuntime().addShutdownHook(lastResort);
+  }
+
+  /** Starts one that forgets nothing in a crash, and waits until it answers. */
+  public static PostgresProcess start(String... options) {
+    List<String> all = new ArrayList<>(List.of("max_connections=200", "shared_buffers=64MB"));
+    all.addAll(List.of(options));
+    try {
+      Path folder = Files.createTempDirectory("postgres");
+      PostgresProcess server = new PostgresProcess(freePort(), folder, List.copyOf(all));
+      server.awaitAnswer();
+      return server;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Starts one that is fast, and not safe. */
+  public static PostgresProcess startFast() {
+    return start("fsync=off", "full_page_writes=off", "synchronous_commit=off");
+  }
+
+  /** Where it listens, on 127.0.0.1. */
+  public int port() {
+    return port;
+  }
+
+  /** The URL of a database. */
+  public String url(String database) {
+    return "jdbc:postgresql://127.0.0.1:" + port + "/" + database;
+  }
+
+  /** A connection of its superuser, which commits each statement. */
+  public Connection connect(String database) throws SQLException {
+    return DriverManager.getConnection(url(database), SUPERUSER, "");
+  }
+
+  /** Ends it and all its children at once (SIGKILL), as a crash of the machine would. */
+  public void kill() {
+    List<ProcessHandle> children = children();
+    process.destroyForcibly();
+    children.forEach(ProcessHandle::destroyForcibly);
+    awaitEnd();
+    for (ProcessHandle child : children) { // which hold on to memory that the next one would find
+      child.onExit().orTimeout(PATIENCE_MILLIS, TimeUnit.MILLISECONDS).join();
+    }
+  }
+
+  /** Starts it again on the same port and data, after {@link #kill}. */
+  public void restart() {
+    try {
+      process = launch();
+      awaitAnswer();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Lets it hang: connections stay, nothing is answered (SIGSTOP). */
+  public void hang() {
+    signal("STOP");
+  }
+
+  /** Ends {@link #hang} (SIGCONT). */
+  public void goOn() {
+    signal("CONT");
+  }
+
+  /** What it has written. */
+  public String log() {
+    try {
+      return Files.readString(folder.resolve("log"), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      return e.toString();
+    }
+  }
+
+  @Override
+  public void close() {
+    kill();
+    Runtime.getRuntime().removeShutdownHook(lastResort);
+    PostgresProgram.delete(folder);
+  }
+
+  private Process launch() throws IOException {
+    List<String> command = new ArrayList<>();
+    command.addAll(List.of(PostgresProgram.path("postgres").toString(), "-D"));
+    command.addAll(List.of(folder.resolve("data").toString(), "-p", String.valueOf(port)));
+    command.addAll(List.of("-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="));
+    for (String option : options) {
+      command.addAll(List.of("-c", option));
+    }
+    return started(command);
+  }
+
+  private void run(String... command) throws IOException {
+    process = started(List.of(command));
+    awaitEnd();
+    if (process.exitValue() != 0) {
+      throw new IOException(command[0] + " failed:\n" + log());
+    }
+  }
+
+  /** It refuses to run as root, so root runs it where nobody is. */
+  private Process started(List<String> command) throws IOException {
+    List<String> all = new ArrayList<>();
+    if (System.getProperty("user.name").equals("root")) {
+      all.addAll(List.of("unshare", "-U"));
+    }
+    all.addAll(command);
+    return new ProcessBuilder(all)
+        .redirectErrorStream(true)
+        .redirectOutput(ProcessBuilder.Redirect.appendTo(folder.resolve("log").toFile()))
+        .start();
+  }
+
+  private void awaitAnswer() throws IOException {
+    for (int waited = 0; waited < PATIENCE_MILLIS; waited += POLL_MILLIS) {
+      try (Connection _ = connect("postgres")) {
+        return;
+      } catch (SQLException _) {
+        if (waitFor(POLL_MILLIS)) {
+          throw new IOException("PostgreSQL ended at once:\n" + log());
+        }
+      }
+    }
+    throw new IOException("PostgreSQL does not answer:\n" + log());
+  }
+
+  private List<ProcessHandle> children() {
+    try (Stream<ProcessHandle> children = process.descendants()) {
+      return children.toList();
+    }
+  }
+
+  private void awaitEnd() {
+    if (!waitFor(PATIENCE_MILLIS)) {
+      throw new IllegalStateException("process " + process.pid() + " does not end");
+    }
+  }
+
+  private boolean waitFor(int millis) {
+    try {
+      return process.waitFor(millis, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", e);
+    }
+  }
+
+  private void signal(String name) {
+    List<String> command = new ArrayList<>(List.of("kill", "-" + name));
+    command.add(String.valueOf(process.pid()));
+    children().forEach(child -> command.add(String.valueOf(child.pid())));
+    try {
+      if (new ProcessBuilder(command).start().waitFor() != 0) {
+        throw new IllegalStateException("no " + command);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", e);
+    }
+  }
+
+  private static int freePort() {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,17 @@
+package io.throttlekit.postgres;
+
+import io.throttlekit.ManualTime;
+import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.federation.RegionalEscrowConformance;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+@RealPostgres
+class PostgresRegionalEscrowConformanceTest extends RegionalEscrowConformance {
+  @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
+
+  @Override
+  protected RegionalEscrow open(ManualTime clock) {
+    database.empty();
+    return PostgresRegionalEscrow.open(Wanted.of(database.url()).settings(), Around.clock(clock));
+  }
+}

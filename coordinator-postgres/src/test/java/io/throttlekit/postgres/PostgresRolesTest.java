@@ -1,0 +1,117 @@
+package io.throttlekit.postgres;
+
+import static io.throttlekit.postgres.Asked.answer;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.TimeSource;
+import io.throttlekit.federation.Budget;
+import io.throttlekit.federation.BudgetReturn;
+import io.throttlekit.federation.EscrowRefill;
+import io.throttlekit.store.Grant;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The roles of docs/POSTGRES.md, with the SQL that stands there and nothing more. */
+@RealPostgres
+@Timeout(60)
+class PostgresRolesTest {
+  private static final String OWNER = "throttlekit_owner";
+  private static final String SERVICE = "throttlekit_service";
+  @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
+
+  private final Heard heard = new Heard();
+
+  @BeforeAll
+  static void makeRoles() throws IOException {
+    Path page = Path.of(System.getProperty("throttlekit.root", ".."), "docs", "POSTGRES.md");
+    String text = Files.readString(page, StandardCharsets.UTF_8);
+    int begin = text.indexOf("```sql") + "```sql".length();
+    database.run(text.substring(begin, text.indexOf("```", begin)));
+    database.run("REVOKE CREATE ON SCHEMA public FROM PUBLIC");
+    try (PostgresGlobalCoordinator owner =
+        PostgresGlobalCoordinator.open(settings(OWNER), Around.heard(PostgresListener.NONE))) {
+      answer(owner.health());
+    }
+  }
+
+  @AfterAll
+  static void dropRoles() {
+    database.run(
+        "DROP OWNED BY throttlekit_service; DROP OWNED BY throttlekit_owner;"
+            + " DROP ROLE throttlekit_service; DROP ROLE throttlekit_owner");
+  }
+
+  @Test
+  void theServiceCanDoAllOfItsWork() {
+    CounterKey key = Asked.key(Asked.FIVE, "a");
+    Budget budget = Asked.budget(Asked.FIVE, "a");
+    try (PostgresCounterStore store =
+            PostgresCounterStore.open(settings(SERVICE), Around.heard(heard));
+        PostgresGlobalCoordinator coordinator =
+            PostgresGlobalCoordinator.open(settings(SERVICE), Around.heard(heard));
+        PostgresRegionalEscrow escrow =
+            PostgresRegionalEscrow.open(settings(SERVICE), Around.heard(heard))) {
+      assertThat(Asked.acquire(store, "a", 2).remaining()).isEqualTo(3);
+      Grant grant = answer(store.lease(Asked.lease("a", 2)));
+      assertThat(grant.units()).isEqualTo(2);
+      answer(store.giveBack(Asked.lease("a", 2), grant.windowEndMillis(), 1).thenApply(_ -> true));
+      answer(store.reset(key, Asked.FIVE).thenApply(_ -> true));
+      Grant lease = answer(coordinator.lease(Asked.wish(budget, "eu", 5)));
+      assertThat(lease.units()).isEqualTo(5);
+      assertThat(
+              answer(
+                  coordinator.reconcile(
+                      new BudgetReturn(budget, "eu", "x", lease.windowEndMillis(), 2))))
+          .isTrue();
+      long end = TimeSource.system().wallMillis() + 60_000;
+      assertThat(answer(escrow.refill(new EscrowRefill(key, "1", end, 0, end, 8)))).isTrue();
+      assertThat(answer(escrow.lease(key, 3)).units()).isEqualTo(3);
+      assertThat(answer(escrow.release(key, end))).isEqualTo(5);
+      database.run(
+          "UPDATE throttlekit.counters SET kept_until_millis = 1;"
+              + " UPDATE throttlekit.windows SET window_end_millis = 2 WHERE false;"
+              + " UPDATE throttlekit.agreements SET until_millis = 1;"
+              + " UPDATE throttlekit.escrow SET ends_millis = 1");
+      Asked.await("collected", () -> heard.collected.get() >= 2);
+    }
+    assertThat(heard.failures).as("%s", heard.words).isEmpty();
+  }
+
+  @Test
+  void theServiceChangesNoTable() throws SQLException {
+    try (Connection service = DriverManager.getConnection(database.url(), SERVICE, "");
+        Statement sql = service.createStatement()) {
+      for (String change :
+          new String[] {
+            "DROP TABLE throttlekit.counters",
+            "TRUNCATE throttlekit.counters",
+            "ALTER TABLE throttlekit.counters ADD more int",
+            "CREATE TABLE throttlekit.mine (a int)",
+            "CREATE SCHEMA mine"
+          }) {
+        assertThatThrownBy(() -> sql.execute(change))
+            .as(change)
+            .isInstanceOf(SQLException.class)
+            .extracting(e -> ((SQLException) e).getSQLState())
+            .isEqualTo("42501");
+      }
+    }
+  }
+
+  private static PostgresSettings settings(String role) {
+    return Wanted.of(database.url()).user(role).collectEvery(50).settings();
+  }
+}

@@ -1,0 +1,146 @@
+package io.throttlekit.postgres;
+
+import static io.throttlekit.postgres.Asked.answer;
+import static io.throttlekit.postgres.Asked.failure;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.throttlekit.store.StoreException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Tables that are not there, are older or newer, or may not be made. */
+@RealPostgres
+@Timeout(60)
+class PostgresSchemaTest {
+  private static final String NAME = "own";
+  private static final String VERSION = "SELECT max(version) FROM own.schema_version";
+  private static final List<Schema.Step> STEPS =
+      List.of(
+          new Schema.Step("one", "CREATE TABLE t (a int); INSERT INTO t VALUES (7)"),
+          new Schema.Step("two", "ALTER TABLE t ADD b int NOT NULL DEFAULT 2"),
+          new Schema.Step("three", "UPDATE t SET a = a + b"));
+  @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
+
+  @BeforeEach
+  void dropSchema() {
+    database.run("DROP SCHEMA IF EXISTS own CASCADE");
+  }
+
+  @Test
+  void goesFromAnOlderVersionToTheNewestAndKeepsTheRows() throws SQLException {
+    ensure(1);
+    assertThat(database.query(VERSION)).isEqualTo("1");
+    ensure(3);
+    assertThat(database.query(VERSION)).isEqualTo("3");
+    assertThat(database.query("SELECT a FROM own.t")).isEqualTo("9");
+    ensure(3);
+    assertThat(database.query("SELECT a FROM own.t")).as("every step once").isEqualTo("9");
+  }
+
+  @Test
+  void aStepThatFailsLeavesEverythingAsItWas() throws SQLException {
+    ensure(1);
+    List<Schema.Step> steps = new ArrayList<>(STEPS);
+    steps.set(2, new Schema.Step("bad", "DELETE FROM t; SELECT 1 / 0"));
+    assertThatThrownBy(() -> ensure(new Schema(NAME, steps, false)))
+        .isInstanceOf(SQLException.class);
+    assertThat(database.query(VERSION)).isEqualTo("1");
+    assertThat(database.query("SELECT a FROM own.t")).isEqualTo("7");
+  }
+
+  @Test
+  void aNewerVersionThanIsKnownIsAnErrorThatSaysSo() throws SQLException {
+    ensure(3);
+    assertThatThrownBy(() -> ensure(2))
+        .isInstanceOf(StoreException.class)
+        .hasMessage("schema own has version 3, and this release knows 2: run a newer release");
+  }
+
+  @Test
+  void processesThatStartTogetherMakeTheTablesOnce() {
+    CountDownLatch begin = new CountDownLatch(1);
+    List<CompletableFuture<Boolean>> all = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      CompletableFuture<Boolean> done = new CompletableFuture<>();
+      all.add(done);
+      Thread.ofVirtual()
+          .start(() -> {
+            try {
+              begin.await();
+              ensure(3);
+              done.complete(true);
+            } catch (SQLException | InterruptedException e) {
+              done.completeExceptionally(e);
+            }
+          });
+    }
+    begin.countDown();
+    assertThat(all).allSatisfy(done -> assertThat(answer(done)).isTrue());
+    assertThat(database.query("SELECT count(*) FROM own.schema_version")).isEqualTo("3");
+    assertThat(database.query("SELECT a FROM own.t")).isEqualTo("9");
+  }
+
+  @Test
+  void aRoleThatMayCreateNothingIsToldWhatToGrant() {
+    database.run("CREATE ROLE pauper LOGIN");
+    Heard heard = new Heard();
+    try (PostgresCounterStore store =
+        PostgresCounterStore.open(
+            Wanted.of(database.url()).user("pauper").schema(NAME).settings(),
+            Around.heard(heard))) {
+      assertThat(failure(Asked.ask(store, "a", 1)))
+          .isInstanceOf(StoreException.class)
+          .hasMessageContaining("role pauper may not")
+          .hasMessageContaining(
+              "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA own TO pauper")
+          .hasMessageContaining("GRANT CREATE ON DATABASE " + database.name() + " TO pauper");
+      assertThat(heard.failures).containsExactly(PostgresListener.Failure.ERROR);
+      database.run("GRANT CREATE ON DATABASE " + database.name() + " TO pauper");
+      assertThat(Asked.acquire(store, "a", 1).admitted()).as("it comes back by itself").isTrue();
+    } finally {
+      database.run("DROP OWNED BY pauper; DROP ROLE pauper");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void countersAreAsDurableAsIsSaidAndBudgetsAlways(Durability durability) {
+    PostgresSettings settings =
+        Wanted.of(database.url()).schema(NAME).counters(durability).settings();
+    try (PostgresCounterStore store =
+            PostgresCounterStore.open(settings, Around.heard(PostgresListener.NONE));
+        PostgresGlobalCoordinator coordinator =
+            PostgresGlobalCoordinator.open(settings, Around.heard(PostgresListener.NONE))) {
+      Asked.acquire(store, "a", 1);
+      answer(coordinator.health());
+    }
+    String unlogged =
+        "SELECT string_agg(relname, ',' ORDER BY relname) FROM pg_class WHERE relnamespace ="
+            + " 'own'::regnamespace AND relkind = 'r' AND relpersistence = 'u'";
+    assertThat(database.query(unlogged))
+        .isEqualTo(durability == Durability.UNLOGGED ? "counter_epoch,counters" : "");
+  }
+
+  private static void ensure(int steps) throws SQLException {
+    ensure(new Schema(NAME, STEPS.subList(0, steps), false));
+  }
+
+  private static void ensure(Schema schema) throws SQLException {
+    try (Connection connection = database.connect()) {
+      connection.setAutoCommit(false);
+      connection.setSchema(NAME);
+      schema.ensure(connection);
+    }
+  }
+}

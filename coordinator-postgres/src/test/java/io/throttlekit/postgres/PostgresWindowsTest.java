@@ -1,0 +1,75 @@
+package io.throttlekit.postgres;
+
+import static io.throttlekit.postgres.Asked.answer;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.DataLoss;
+import io.throttlekit.ManualTime;
+import io.throttlekit.federation.Budget;
+import io.throttlekit.federation.BudgetLease;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Grant;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Windows of a server whose clock steps back, for a process that knows nothing of before. */
+@RealPostgres
+@Timeout(60)
+class PostgresWindowsTest {
+  private static final long WINDOW = 10_000;
+  private static final long END = 1_700_000_010_000L;
+  @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
+
+  private final ManualTime clock = new ManualTime(END - 1);
+  private final Budget budget = Asked.budget(new FixedWindow(10, WINDOW), "a");
+  private PostgresGlobalCoordinator coordinator = open();
+
+  @BeforeEach
+  void empty() {
+    answer(coordinator.health());
+    database.empty();
+  }
+
+  @AfterEach
+  void close() {
+    coordinator.close();
+  }
+
+  @Test
+  void anOlderWindowIsNotGrantedOnceALaterOneWasCurrent() {
+    assertThat(lease("eu", BudgetLease.CURRENT, 3)).isEqualTo(new Grant(3, END, END - 1, 7));
+    clock.advance(1);
+    assertThat(lease("eu", BudgetLease.CURRENT, 4)).isEqualTo(new Grant(4, END + WINDOW, END, 6));
+    backInANewProcess();
+    assertThat(lease("eu", END, 1).units()).isZero();
+    assertThat(lease("us", BudgetLease.CURRENT, 9)).isEqualTo(new Grant(6, END + WINDOW, END, 0));
+  }
+
+  @Test
+  void noWindowIsRolledBackWhenTheLaterOneWasOnlyRefused() {
+    assertThat(lease("eu", END + WINDOW, 10).units()).isEqualTo(10);
+    clock.advance(1);
+    assertThat(lease("eu", BudgetLease.CURRENT, 1)).isEqualTo(new Grant(0, END + WINDOW, END, 0));
+    backInANewProcess();
+    assertThat(lease("eu", BudgetLease.CURRENT, 1)).isEqualTo(new Grant(0, END + WINDOW, END, 0));
+  }
+
+  private void backInANewProcess() {
+    coordinator.close();
+    coordinator = open();
+    clock.setWall(END - 1);
+  }
+
+  private Grant lease(String region, long windowEnd, long units) {
+    return answer(
+        coordinator.lease(new BudgetLease(budget, region, windowEnd, units, DataLoss.REFILL)));
+  }
+
+  private PostgresGlobalCoordinator open() {
+    return PostgresGlobalCoordinator.open(
+        Wanted.of(database.url()).settings(), Around.clock(clock));
+  }
+}

@@ -1,0 +1,81 @@
+package io.throttlekit.postgres;
+
+/** What a test wants of a PostgreSQL; as in production where it says nothing. Not thread-safe. */
+final class Wanted {
+  static final long CONNECT_TIMEOUT_MILLIS = 1_000;
+
+  private static final long PATIENT_MILLIS = 20_000;
+
+  private final String url;
+  private String user = PostgresProcess.SUPERUSER;
+  private String schema = PostgresSettings.DEFAULT_SCHEMA;
+  private Durability counters = Durability.SYNCHRONOUS;
+  private int connections = 4;
+  private long deadlineMillis = PATIENT_MILLIS;
+  private long leaseDeadlineMillis = PATIENT_MILLIS;
+  private int failuresToOpen = 1_000;
+  private long probeEveryMillis = 10;
+  private long collectEveryMillis = 3_600_000;
+
+  private Wanted(String url) {
+    this.url = url;
+  }
+
+  /** With deadlines for a machine that may be busy. */
+  static Wanted of(String url) {
+    return new Wanted(url);
+  }
+
+  Wanted user(String role) {
+    user = role;
+    return this;
+  }
+
+  Wanted schema(String name) {
+    schema = name;
+    return this;
+  }
+
+  Wanted counters(Durability durability) {
+    counters = durability;
+    return this;
+  }
+
+  Wanted connections(int atMost) {
+    connections = atMost;
+    return this;
+  }
+
+  Wanted deadlines(long acquireMillis, long leaseMillis) {
+    deadlineMillis = acquireMillis;
+    leaseDeadlineMillis = leaseMillis;
+    return this;
+  }
+
+  Wanted breaker(int failures, long probeMillis) {
+    failuresToOpen = failures;
+    probeEveryMillis = probeMillis;
+    return this;
+  }
+
+  Wanted collectEvery(long millis) {
+    collectEveryMillis = millis;
+    return this;
+  }
+
+  PostgresSettings settings() {
+    return new PostgresSettings(
+        url,
+        user,
+        "",
+        schema,
+        counters,
+        connections,
+        deadlineMillis,
+        leaseDeadlineMillis,
+        failuresToOpen,
+        probeEveryMillis,
+        CONNECT_TIMEOUT_MILLIS,
+        collectEveryMillis);
+  }
+}

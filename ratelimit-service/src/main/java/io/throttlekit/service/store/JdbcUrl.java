@@ -1,0 +1,42 @@
+package io.throttlekit.service.store;
+
+import io.throttlekit.service.config.StoreAccess;
+import io.throttlekit.service.config.StoreAddress.Node;
+import io.throttlekit.service.config.StoreAddress.Postgres;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** An address of PostgreSQL as the URL that its driver reads; without passwords. */
+final class JdbcUrl {
+  private JdbcUrl() {}
+
+  static String of(Postgres address, StoreAccess access) {
+    List<String> options = new ArrayList<>();
+    options.add("sslmode=" + address.sslMode());
+    StoreAccess.StoreTls tls = access.tls();
+    if (tls != null && tls.ca() != null) {
+      options.add("sslrootcert=" + encoded(tls.ca().toString()));
+    }
+    if (tls != null && tls.client() != null) {
+      options.add("sslcert=" + encoded(tls.client().certificate().toString()));
+      options.add("sslkey=" + encoded(tls.client().key().toString()));
+    }
+    if (address.nodes().size() > 1) {
+      options.add("targetServerType=primary");
+    }
+    String nodes = address.nodes().stream().map(Node::toString).collect(Collectors.joining(","));
+    return "jdbc:postgresql://"
+        + nodes
+        + '/'
+        + encoded(address.database())
+        + '?'
+        + String.join("&", options);
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+}

@@ -1,0 +1,174 @@
+package io.throttlekit.service.telemetry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
+import io.throttlekit.Decision;
+import io.throttlekit.ManualTime;
+import io.throttlekit.federation.EscrowGrant;
+import io.throttlekit.federation.EscrowRefill;
+import io.throttlekit.federation.FederatedLimiter;
+import io.throttlekit.federation.Federation;
+import io.throttlekit.federation.FederationListener;
+import io.throttlekit.federation.FederationSettings;
+import io.throttlekit.federation.InMemoryCoordinator;
+import io.throttlekit.federation.InMemoryEscrow;
+import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.StoreException;
+import io.throttlekit.store.Terms;
+import io.throttlekit.tier.LeaseSize;
+import io.throttlekit.tier.Outage;
+import io.throttlekit.tier.Tier;
+import io.throttlekit.tier.TierListener;
+import io.throttlekit.tier.TierSettings;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A decision is followed from the request through the region's store to the coordinator. */
+class LeaseTracingTest {
+  private static final FixedWindow HUNDRED = new FixedWindow(100, 10_000);
+  private static final Tier.Global GLOBAL =
+      new Tier.Global(
+          new LeaseSize.Fixed(8),
+          0,
+          0,
+          new Terms("shop", List.of(HUNDRED)),
+          DataLoss.REFILL,
+          false);
+
+  private final InMemorySpanExporter spans = InMemorySpanExporter.create();
+  private final SdkTracerProvider tracers =
+      SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(spans)).build();
+  private final Tracer tracer = tracers.get("test");
+  private final ManualTime time = new ManualTime(1_700_000_000_000L);
+  private final LaterEscrow escrow = new LaterEscrow(new InMemoryEscrow(time));
+  private final FederatedLimiter limiter =
+      new FederatedLimiter(
+          new Federation(
+              new TracedCoordinator(new InMemoryCoordinator(time), "redis://far", tracer),
+              new TracedEscrow(escrow, "eu", tracer),
+              time,
+              new FederationSettings("eu", "node", 2, 5_000),
+              FederationListener.NONE),
+          time,
+          (_, _) -> {},
+          new TierSettings(10, 1_000_000_000, 0),
+          TierListener.NONE);
+
+  @AfterEach
+  void close() {
+    limiter.close();
+    tracers.close();
+  }
+
+  @Test
+  void whatARequestHasToLeaseIsAPartOfItsSpanThoughTheAnswersComeOnOtherThreads() throws Exception {
+    DecisionSpan decision = new DecisionSpan(tracer.spanBuilder("ratelimit.decide").startSpan());
+    CompletableFuture<Decision> answer = decision.around(this::ask);
+    Thread other = new Thread(() -> escrow.answer.complete(EscrowGrant.nothing(time.wallMillis())));
+    other.start();
+    other.join();
+    assertThat(answer.join().admitted()).isTrue();
+    decision.end();
+
+    SpanData decide = span("ratelimit.decide");
+    for (String name : List.of("escrow.lease", "coordinator.lease", "escrow.refill")) {
+      SpanData part = span(name);
+      assertThat(part.getTraceId()).as(name).isEqualTo(decide.getTraceId());
+      assertThat(part.getParentSpanId()).as(name).isEqualTo(decide.getSpanId());
+    }
+    assertThat(number(span("escrow.lease"), "throttlekit.granted")).isZero();
+    SpanData far = span("coordinator.lease");
+    assertThat(far.getAttributes().get(AttributeKey.stringKey("throttlekit.coordinator")))
+        .isEqualTo("redis://far");
+    assertThat(number(far, "throttlekit.wanted")).isEqualTo(16);
+    assertThat(number(far, "throttlekit.granted")).isEqualTo(16);
+    assertThat(number(far, "throttlekit.limit")).isEqualTo(100);
+    assertThat(number(span("escrow.refill"), "throttlekit.units")).isEqualTo(8);
+  }
+
+  @Test
+  void aCallThatFailsSaysWhy() {
+    DecisionSpan decision = new DecisionSpan(tracer.spanBuilder("ratelimit.decide").startSpan());
+    CompletableFuture<Decision> answer = decision.around(this::ask);
+    escrow.answer.completeExceptionally(new StoreException("it is away", null));
+    assertThat(answer.join().admitted()).isTrue();
+
+    SpanData near = span("escrow.lease");
+    assertThat(near.getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
+    assertThat(near.getStatus().getDescription()).isEqualTo("it is away");
+    assertThat(span("coordinator.lease").getTraceId()).isEqualTo(near.getTraceId());
+  }
+
+  @Test
+  void nothingIsTracedOfARequestThatIsNot() {
+    CompletableFuture<Decision> answer = ask();
+    escrow.answer.complete(EscrowGrant.nothing(time.wallMillis()));
+    assertThat(answer.join().admitted()).isTrue();
+    assertThat(spans.getFinishedSpanItems()).isEmpty();
+  }
+
+  private CompletableFuture<Decision> ask() {
+    CounterKey key = CounterKey.of("shop/10000", "user", "a");
+    return limiter.charge(key, HUNDRED, GLOBAL, 1, Outage.DENY).toCompletableFuture();
+  }
+
+  private SpanData span(String name) {
+    return spans.getFinishedSpanItems().stream()
+        .filter(span -> span.getName().equals(name))
+        .findAny()
+        .orElseThrow(() -> new AssertionError("no span " + name));
+  }
+
+  private static @Nullable Long number(SpanData span, String name) {
+    return span.getAttributes().get(AttributeKey.longKey(name));
+  }
+
+  /** One whose first answer comes when the test says so. */
+  private static final class LaterEscrow implements RegionalEscrow {
+    final CompletableFuture<EscrowGrant> answer = new CompletableFuture<>();
+    private final RegionalEscrow there;
+
+    LaterEscrow(RegionalEscrow there) {
+      this.there = there;
+    }
+
+    @Override
+    public CompletionStage<EscrowGrant> lease(CounterKey key, long units) {
+      return answer;
+    }
+
+    @Override
+    public CompletionStage<Boolean> refill(EscrowRefill refill) {
+      return there.refill(refill);
+    }
+
+    @Override
+    public CompletionStage<Long> release(CounterKey key, long windowEndMillis) {
+      return there.release(key, windowEndMillis);
+    }
+
+    @Override
+    public CompletionStage<Long> health() {
+      return there.health();
+    }
+
+    @Override
+    public void close() {
+      there.close();
+    }
+  }
+}

@@ -1,0 +1,185 @@
+package io.throttlekit.spec;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * The federation keeps its limit, and would not without any one of its safeguards. The counts and
+ * the lengths of the ways beyond the limit pin the model: one that has lost a step still keeps the
+ * limit.
+ */
+class FederatedWindowsSpecTest {
+  private static final Configuration WHOLE = Configuration.of("FederatedWindows");
+  private static final Configuration PLAIN =
+      WHOLE.with("Surplus", 0).with("Returns", "FALSE").with("Limit", 1);
+  private static final Configuration THIS_WINDOW = WHOLE.with("Kinds", "{\"this\"}");
+  private static final Configuration RETURNS = THIS_WINDOW.with("Surplus", 0);
+  private static final Configuration ESCROW = THIS_WINDOW.with("Returns", "FALSE");
+  private static final Configuration TICKS_IN_WINDOWS = PLAIN.with("Length", 2);
+  private static final Configuration LONG_WINDOWS = PLAIN.with("Length", 3);
+  private static final Configuration MANY_WINDOWS = PLAIN.with("Windows", 4);
+  private static final Configuration CLOCKS = PLAIN.with("Windows", 3);
+
+  @TempDir Path scratch;
+  private Tlc tlc;
+
+  @BeforeEach
+  void makeTlc() {
+    tlc = new Tlc(scratch);
+  }
+
+  @Test
+  void keepsTheLimitWithAllThatARegionDoes() throws IOException, InterruptedException {
+    assertHolds(WHOLE, 55_251);
+  }
+
+  @Test
+  void keepsTheLimitWhileAWindowMayBeOver() throws IOException, InterruptedException {
+    assertHolds(LONG_WINDOWS, 18_855);
+  }
+
+  @Test
+  void keepsTheLimitWithAnswersThatTakeLongerThanWindows()
+      throws IOException, InterruptedException {
+    assertHolds(MANY_WINDOWS, 8_645);
+  }
+
+  @Test
+  void keepsTheLimitWithAnEscrowThatHearsLate() throws IOException, InterruptedException {
+    assertHolds(THIS_WINDOW.with("Length", 2), 72_604);
+  }
+
+  @Test
+  void keepsTheLimitWithTwoProcessesThatShareAnEscrow() throws IOException, InterruptedException {
+    assertHolds(ESCROW.with("Processes", "{p1, p2}"), 18_063);
+  }
+
+  @Test
+  void keepsTheLimitWithTwoRegions() throws IOException, InterruptedException {
+    assertHolds(PLAIN.with("Regions", "{r1, r2}"), 9_010);
+  }
+
+  @Test
+  void keepsEveryBudgetWhenTheCoordinatorsClockStepsBack()
+      throws IOException, InterruptedException {
+    assertHolds(CLOCKS.with("MaxBack", 2), 17_194);
+  }
+
+  @ParameterizedTest(name = "without \"{0}\", in {1} states")
+  @CsvSource({
+    "credit once, 6",
+    "answer once, 7",
+    "forfeit leftover, 11",
+    "new unit, 11",
+    "lasts since asking, 11",
+    "over since answer, 10",
+    "row per window, 10",
+    "rows outlive restart, 10",
+  })
+  void exceedsTheLimitWithoutASafeguard(String safeguard, int states)
+      throws IOException, InterruptedException {
+    assertRefuted(TICKS_IN_WINDOWS, safeguard, states);
+  }
+
+  @Test
+  void exceedsTheLimitWhenOnlyTheNewWindowsUnitIsSpent() throws IOException, InterruptedException {
+    assertRefuted(LONG_WINDOWS, "old unit", 11);
+  }
+
+  @Test
+  void exceedsTheLimitWhenAnotherWindowsGrantIsSpent() throws IOException, InterruptedException {
+    assertRefuted(RETURNS.with("Returns", "FALSE"), "credit to own window", 17);
+  }
+
+  @ParameterizedTest(name = "without \"{0}\", in {1} states")
+  @CsvSource({"return to own window, 19", "return once, 19"})
+  void exceedsTheLimitWhenMoreComesBackThanWent(String safeguard, int states)
+      throws IOException, InterruptedException {
+    assertRefuted(RETURNS, safeguard, states);
+  }
+
+  @ParameterizedTest(name = "without \"{0}\", in {1} states")
+  @CsvSource({"refill once, 15", "refill tells bounds, 16", "refill or keep, 12"})
+  void exceedsTheLimitWhenAnEscrowHasMoreThanWasGranted(String safeguard, int states)
+      throws IOException, InterruptedException {
+    assertRefuted(ESCROW.with("Length", 2), safeguard, states);
+  }
+
+  @Test
+  void exceedsTheLimitWhenAnOldRequestRollsTheRowsBack() throws IOException, InterruptedException {
+    assertRefuted(CLOCKS, "clock after lock\", \"only forward", 20);
+  }
+
+  @Test
+  void exceedsABudgetWhenWindowsFollowAClockThatStepsBack()
+      throws IOException, InterruptedException {
+    assertRefuted(CLOCKS.with("MaxBack", 1), "only forward", 12);
+  }
+
+  /** Each of the two makes up for the other, as long as the clock does not step back. */
+  @Test
+  void keepsTheLimitWithOneOfTheSafeguardsAgainstOldRequests()
+      throws IOException, InterruptedException {
+    assertHolds(without("clock after lock", CLOCKS), 4_941);
+    assertHolds(without("only forward", CLOCKS), 2_136);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource({
+    "NeverTheWholeLimit, 10",
+    "NeverForfeited, 6",
+    "NeverReady, 8",
+    "NeverInPart, 4",
+    "NeverGiven, 7",
+    "NeverTakenBack, 6",
+    "NeverLate, 9",
+  })
+  void takesTheInterestingSteps(String never, int states) throws IOException, InterruptedException {
+    assertReached(WHOLE, never, states);
+  }
+
+  @Test
+  void spendsOfBothWindows() throws IOException, InterruptedException {
+    assertReached(LONG_WINDOWS, "NeverOfBoth", 10);
+  }
+
+  @Test
+  void hearsAnAnswerThatTookLongerThanAWindow() throws IOException, InterruptedException {
+    assertReached(MANY_WINDOWS, "NeverSlow", 6);
+  }
+
+  private static Configuration without(String safeguards, Configuration configuration) {
+    return configuration.with("Removed", "{\"" + safeguards + "\"}");
+  }
+
+  private void assertHolds(Configuration configuration, long distinct)
+      throws IOException, InterruptedException {
+    Verdict verdict = tlc.check(configuration);
+    assertThat(verdict.violated()).as(verdict.output()).isNull();
+    assertThat(verdict.distinct()).isEqualTo(distinct);
+  }
+
+  private void assertRefuted(Configuration configuration, String safeguards, int states)
+      throws IOException, InterruptedException {
+    Verdict verdict = tlc.check(without(safeguards, configuration).invariants("WindowLimit"));
+    assertThat(verdict.violated()).isEqualTo("WindowLimit");
+    assertThat(verdict.statesToViolation()).as(verdict.output()).isEqualTo(states);
+  }
+
+  private void assertReached(Configuration configuration, String never, int states)
+      throws IOException, InterruptedException {
+    boolean ofStates = never.equals("NeverTheWholeLimit") || never.equals("NeverForfeited");
+    Configuration asked =
+        ofStates ? configuration.invariants(never) : configuration.property(never);
+    Verdict verdict = tlc.check(asked);
+    assertThat(verdict.violated()).isEqualTo(never);
+    assertThat(verdict.statesToViolation()).as(verdict.output()).isEqualTo(states);
+  }
+}

@@ -1,0 +1,93 @@
+package io.throttlekit.store;
+
+import io.throttlekit.Charge;
+import io.throttlekit.Claim;
+import io.throttlekit.CounterKey;
+import io.throttlekit.TimeSource;
+import io.throttlekit.rate.RateAlgorithm;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** A store that keeps nothing but numbers, and decides with {@link HeldCounters}. */
+final class KeptElsewhere implements CounterStore {
+  private final Map<CounterKey, long[]> rows = new HashMap<>();
+  private final TimeSource time;
+  private long lossMillis;
+
+  KeptElsewhere(TimeSource time) {
+    this.time = time;
+  }
+
+  void lose() {
+    rows.clear();
+    lossMillis = time.wallMillis();
+  }
+
+  @Override
+  public CompletionStage<Outcome> acquire(List<Claim> claims) {
+    HeldCounters held = new HeldCounters(time.wallMillis(), lossMillis);
+    Map<CounterKey, RateAlgorithm<?>> used = new HashMap<>();
+    for (Claim claim : claims) {
+      for (Charge charge : claim.charges()) {
+        used.put(charge.key(), charge.algorithm());
+      }
+    }
+    used.forEach((key, algorithm) -> held.hold(key, algorithm, read(key, algorithm)));
+    Outcome outcome = held.acquire(claims);
+    used.forEach((key, algorithm) -> write(key, algorithm, held.state(key)));
+    return CompletableFuture.completedFuture(outcome);
+  }
+
+  @Override
+  public CompletionStage<Grant> lease(LeaseRequest request) {
+    HeldCounters held = hold(request);
+    Grant grant = held.lease(request);
+    write(request.key(), request.window(), held.state(request.key()));
+    return CompletableFuture.completedFuture(grant);
+  }
+
+  @Override
+  public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
+    HeldCounters held = hold(lease);
+    held.giveBack(lease, windowEndMillis, units);
+    write(lease.key(), lease.window(), held.state(lease.key()));
+    return CompletableFuture.completedFuture(null);
+  }
+
+  @Override
+  public CompletionStage<Void> reset(CounterKey key, RateAlgorithm<?> algorithm) {
+    rows.remove(key);
+    return CompletableFuture.completedFuture(null);
+  }
+
+  @Override
+  public void close() {}
+
+  private HeldCounters hold(LeaseRequest request) {
+    HeldCounters held = new HeldCounters(time.wallMillis(), lossMillis);
+    held.hold(request.key(), request.window(), read(request.key(), request.window()));
+    return held;
+  }
+
+  private @Nullable Object read(CounterKey key, RateAlgorithm<?> algorithm) {
+    long[] numbers = rows.get(key);
+    return numbers == null ? null : algorithm.ofNumbers(numbers);
+  }
+
+  private void write(CounterKey key, RateAlgorithm<?> algorithm, @Nullable Object state) {
+    if (state == null) {
+      rows.remove(key);
+    } else {
+      rows.put(key, numbers(algorithm, state));
+    }
+  }
+
+  @SuppressWarnings("unchecked") // the state came from the same algorithm
+  private static <S> long[] numbers(RateAlgorithm<S> algorithm, Object state) {
+    return algorithm.numbers((S) state);
+  }
+}
