@@ -5,11 +5,11 @@ FROM maven:3.9.11-eclipse-temurin-25 AS build
 WORKDIR /src
 COPY . .
 RUN mvn -B -ntp -q -DskipTests -Dexec.skip=true -pl ratelimit-service -am package \
-    && deploy/image/assemble /opt/throttlekit /opt/java
+    && deploy/image/assemble /image/throttlekit /image/java
 
 FROM debian:12.12-slim AS trained
 ENV JAVA_HOME=/opt/java
-COPY --from=build /opt /opt
+COPY --from=build /image /opt
 RUN /opt/throttlekit/train
 
 FROM debian:12.12-slim
