@@ -7,8 +7,9 @@ home=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 
 say() { printf '%s: %s\n' "$program" "$*" >&2; }
 
+# Whether it can build and run; in a copy without sources, such as an image, whether it can run.
 is_jdk() {
-  [[ -x $1/bin/java && -x $1/bin/javac && -r $1/release ]] &&
+  [[ -x $1/bin/java && -r $1/release ]] && [[ -x $1/bin/javac || ! -f $home/pom.xml ]] &&
     grep -q "^JAVA_VERSION=\"$JDK[.\"]" "$1/release"
 }
 

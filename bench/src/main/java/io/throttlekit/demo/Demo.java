@@ -7,13 +7,9 @@ import io.throttlekit.envoy.EnvoyLookup.Unavailable;
 import io.throttlekit.envoy.EnvoyLookup.Unusable;
 import io.throttlekit.envoy.EnvoyProcess;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
-import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -60,9 +56,9 @@ final class Demo {
       throw new UnusableEnvoyException(reason);
     }
     try (Undo started = new Undo()) {
-      Path folder = Files.createTempDirectory("throttlekit-demo");
-      started.push(() -> delete(folder));
-      Path policyFile = Files.writeString(folder.resolve("policy.yaml"), resource("policy.yaml"));
+      Path folder = DemoFiles.folder(started);
+      Path policyFile =
+          Files.writeString(folder.resolve("policy.yaml"), DemoFiles.text("policy.yaml"));
       DemoPolicy policy = DemoPolicy.read(policyFile);
 
       progress.accept("starting the service with in-memory counters");
@@ -112,7 +108,7 @@ final class Demo {
       throws IOException {
     progress.accept("starting Envoy " + version);
     String bootstrap =
-        resource("envoy.yaml")
+        DemoFiles.text("envoy.yaml")
             .replace("@SERVICE@", Integer.toString(servicePort))
             .replace("@UPSTREAM@", Integer.toString(upstreamPort));
     try {
@@ -130,19 +126,5 @@ final class Demo {
       screen.show(second, counts);
     }
     return second;
-  }
-
-  private static String resource(String name) throws IOException {
-    try (InputStream file = Demo.class.getResourceAsStream(name)) {
-      return new String(Objects.requireNonNull(file, name).readAllBytes(), StandardCharsets.UTF_8);
-    }
-  }
-
-  private static void delete(Path folder) throws IOException {
-    try (var files = Files.walk(folder)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(file);
-      }
-    }
   }
 }

@@ -26,8 +26,17 @@ public final class DemoMain implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Option(
+      names = "--mesh",
+      description =
+          "three regions that share a limit, each with an Envoy, two replicas of the service and a"
+              + " Redis; one of them is cut off from the coordinator for a while")
+  private boolean mesh;
+
+  @Option(
       names = "--seconds",
-      description = "stop after this many, from 1 to 86400; without it, at Ctrl-C")
+      description =
+          "stop after this many, from 1 to 86400; without it, at Ctrl-C. With --mesh from 18, and"
+              + " 60 without it: six windows of up to 10 s")
   private @Nullable String seconds;
 
   @Option(names = "--seed", description = "chooses the order of requests; 1 unless told otherwise")
@@ -55,14 +64,46 @@ public final class DemoMain implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    int end = seconds == null ? 0 : seconds(seconds);
+    return mesh ? showMesh() : show();
+  }
+
+  private int show() {
+    int end = seconds == null ? 0 : seconds(seconds, 1);
     Demo demo = Demo.ofThisMachine(System.err::println);
+    return show(
+        demo::stop,
+        () -> {
+          Summary summary = demo.run(end, seed, System.out, terminal);
+          return json ? summary.json() : summary.words();
+        });
+  }
+
+  private int showMesh() {
+    int end =
+        seconds == null
+            ? MeshScenario.USUAL_SECONDS
+            : seconds(seconds, MeshScenario.FEWEST_SECONDS);
+    MeshDemo demo = MeshDemo.ofThisMachine(System.err::println);
+    return show(
+        demo::stop,
+        () -> {
+          MeshSummary summary = demo.run(end, System.out);
+          return json ? summary.json() : summary.words();
+        });
+  }
+
+  /** Something to watch that ends with words. */
+  @FunctionalInterface
+  private interface Show {
+    String run() throws IOException, InterruptedException;
+  }
+
+  private static int show(Runnable stop, Show show) {
     CountDownLatch ended = new CountDownLatch(1);
-    Thread atInterrupt = Thread.ofPlatform().unstarted(() -> stop(demo, ended));
+    Thread atInterrupt = Thread.ofPlatform().unstarted(() -> stop(stop, ended));
     Runtime.getRuntime().addShutdownHook(atInterrupt);
     try {
-      Summary summary = demo.run(end, seed, System.out, terminal);
-      System.out.println(json ? summary.json() : summary.words());
+      System.out.println(show.run());
       System.out.flush();
       return CommandLine.ExitCode.OK;
     } catch (UnusableEnvoyException e) {
@@ -87,16 +128,17 @@ public final class DemoMain implements Callable<Integer> {
     }
   }
 
-  private int seconds(String text) {
+  private int seconds(String text, int fewest) {
     if (text.matches("[0-9]{1,5}")) {
       int seconds = Integer.parseInt(text);
-      if (seconds >= 1 && seconds <= MOST_SECONDS) {
+      if (seconds >= fewest && seconds <= MOST_SECONDS) {
         return seconds;
       }
     }
     throw new ParameterException(
         spec.commandLine(),
-        "--seconds is a whole number from 1 to " + MOST_SECONDS + ", not '" + text + "'");
+        "--seconds is a whole number from %d to %d%s, not '%s'"
+            .formatted(fewest, MOST_SECONDS, mesh ? " with --mesh" : "", text));
   }
 
   private static int wrongUse(ParameterException mistake, String[] arguments) {
@@ -111,8 +153,8 @@ public final class DemoMain implements Callable<Integer> {
     return CommandLine.ExitCode.USAGE;
   }
 
-  private static void stop(Demo demo, CountDownLatch ended) {
-    demo.stop();
+  private static void stop(Runnable stop, CountDownLatch ended) {
+    stop.run();
     try {
       boolean _ = ended.await(20, TimeUnit.SECONDS);
     } catch (InterruptedException e) {

@@ -4,6 +4,8 @@ import io.throttlekit.envoy.ChildProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -17,16 +19,35 @@ final class DemoService implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final ChildProcess process;
-  private final int port;
+  private int port;
 
-  private DemoService(ChildProcess process, int port) {
+  private DemoService(ChildProcess process) {
     this.process = process;
-    this.port = port;
   }
 
+  /** Starts it with counters in memory, and waits until it is ready. */
   static DemoService start(Path policy, Path log) throws IOException {
-    ChildProcess process =
-        ChildProcess.start(
+    DemoService service = begin(policy, List.of(), Map.of(), log);
+    try {
+      int _ = service.awaitPort();
+      return service;
+    } catch (IOException | RuntimeException e) {
+      service.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Starts it, and does not wait: {@link #awaitPort} does.
+   *
+   * @param arguments more of them
+   * @param environment more of it
+   */
+  static DemoService begin(
+      Path policy, List<String> arguments, Map<String, String> environment, Path log)
+      throws IOException {
+    List<String> command =
+        new ArrayList<>(
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
@@ -40,22 +61,25 @@ final class DemoService implements AutoCloseable {
                 "--policies=" + policy,
                 "--grpc-port=0",
                 "--http-port=0",
-                "--debug-port=0"),
-            Map.of(
-                "THROTTLEKIT_WARM_UP_REQUESTS", "1000",
-                "THROTTLEKIT_GRPC_HOST", "127.0.0.1",
-                "THROTTLEKIT_HTTP_HOST", "127.0.0.1",
-                "THROTTLEKIT_DEBUG_HOST", "127.0.0.1"),
-            log);
-    try {
-      String port = process.awaitLog(READY, PATIENCE).group(1);
-      return new DemoService(process, Integer.parseInt(port));
-    } catch (IOException | RuntimeException e) {
-      process.close();
-      throw e;
-    }
+                "--debug-port=0"));
+    command.addAll(arguments);
+    Map<String, String> settings = new HashMap<>(environment);
+    settings.put("THROTTLEKIT_WARM_UP_REQUESTS", "1000");
+    settings.put("THROTTLEKIT_GRPC_HOST", "127.0.0.1");
+    settings.put("THROTTLEKIT_HTTP_HOST", "127.0.0.1");
+    settings.put("THROTTLEKIT_DEBUG_HOST", "127.0.0.1");
+    return new DemoService(ChildProcess.start(command, settings, log));
   }
 
+  /** Waits until it is ready. */
+  int awaitPort() throws IOException {
+    if (port == 0) {
+      port = Integer.parseInt(process.awaitLog(READY, PATIENCE).group(1));
+    }
+    return port;
+  }
+
+  /** Where it listens, once it is ready. */
   int port() {
     return port;
   }

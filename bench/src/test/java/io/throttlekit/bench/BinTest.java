@@ -46,7 +46,7 @@ class BinTest {
     "bench, nothing, 2, 'bin/bench: no command nothing: service, store, startup, jmh, leases, load"
         + " or all; --help says more'",
     "bench, all of it, 2, 'bin/bench: all takes no arguments, but got of it'",
-    "demo, --mesh, 2, bin/demo --mesh is not built yet",
+    "demo, --overload, 2, bin/demo --overload is not built yet",
     "throttlekit, serve, 1, 'throttlekit: there is no ratelimit-service jar in"
         + " HOME/ratelimit-service/target: build it with ''mvn -DskipTests package'', or copy it"
         + " there with its lib folder'"

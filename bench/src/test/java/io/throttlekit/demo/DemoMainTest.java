@@ -18,6 +18,7 @@ class DemoMainTest {
     "--seconds -1,    --seconds is a whole number from 1 to 86400",
     "--seconds 86401, --seconds is a whole number from 1 to 86400",
     "--seconds abc,   not 'abc'",
+    "--mesh --seconds 17, --seconds is a whole number from 18 to 86400 with --mesh",
     "foo,             there is no 'foo' here",
     "--seed x,        'x' is not a whole number"
   })

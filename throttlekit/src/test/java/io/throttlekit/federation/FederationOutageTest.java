@@ -19,7 +19,10 @@ import org.junit.jupiter.api.Test;
 /** A coordinator that does not answer: asked all the same, or left alone but for probes. */
 class FederationOutageTest {
   private static final CounterKey KEY = CounterKey.of("shop/10000", "user", "a");
-  private static final CounterKey IN_EU = KEY.inScope("eu/shop/10000");
+
+  /** The same in the escrow, which regions may share. */
+  private static final CounterKey REGIONAL = KEY.inScope("eu/shop/10000");
+
   private static final long START = 1_700_000_000_000L;
   private static final String DOWN = "the test's coordinator is down";
   private static final String ALONE = "the coordinator does not answer, and is left alone";
@@ -56,7 +59,7 @@ class FederationOutageTest {
     assertThat(why(lease(true))).hasMessage(ALONE);
     assertThat(coordinator.leases).as("nobody asked it").hasSize(2);
     assertThat(heard.said.getLast()).isEqualTo("left alone");
-    escrow.escrow.refill(new EscrowRefill(IN_EU, "x", START + 10_000, START, START + 9_000, 5));
+    escrow.escrow.refill(new EscrowRefill(REGIONAL, "x", START + 10_000, START, START + 9_000, 5));
     assertThat(lease(true).join().units()).as("the region's own").isEqualTo(5);
   }
 
@@ -106,7 +109,7 @@ class FederationOutageTest {
     leaveAlone();
     coordinator.calls.fail(false);
     assertThat(lease(false).join().units()).isEqualTo(8);
-    escrow.escrow.release(IN_EU, START + 10_000);
+    escrow.escrow.release(REGIONAL, START + 10_000);
     assertThat(lease(true).join().units()).isEqualTo(8);
     assertThat(coordinator.probes).isZero();
   }

@@ -1,0 +1,169 @@
+package io.throttlekit.demo;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.demo.MeshCounts.Window;
+import java.io.PrintStream;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * What happens in the mesh, and tells it: sends the traffic, cuts a region off, counts, and says in
+ * words what came of it. For one thread.
+ */
+final class MeshStory implements AutoCloseable {
+  private static final long ASK_EVERY_MILLIS = 500;
+
+  /** What a window's last answers may take to come. */
+  private static final long LATE_MILLIS = 300;
+
+  private static final int CUT = MeshScenario.REGIONS.indexOf(MeshScenario.CUT);
+
+  private final MeshScenario scenario;
+  private final List<MeshRegion> regions;
+  private final CoordinatorClock clock;
+  private final TimeSource time;
+  private final PrintStream out;
+  private final MeshCounts counts;
+  private final Cuts cuts = new Cuts(CUT);
+  private final MeshTraffic traffic;
+  private final long firstWindow;
+  private long askedMillis;
+  private long told;
+  private boolean cut;
+  private boolean refusalTold;
+  private int returnsTold;
+
+  MeshStory(
+      MeshScenario scenario,
+      List<MeshRegion> regions,
+      CoordinatorClock clock,
+      TimeSource time,
+      PrintStream out) {
+    this.scenario = scenario;
+    this.regions = regions;
+    this.clock = clock;
+    this.time = time;
+    this.out = out;
+    this.counts = new MeshCounts(scenario);
+    this.firstWindow = clock.aboutMillis() / scenario.windowMillis() + 1;
+    this.traffic =
+        new MeshTraffic(
+            regions.stream().map(MeshRegion::envoy).toList(),
+            region -> scenario.rate(region, sinceFirstWindow()),
+            this::answered,
+            time);
+  }
+
+  /** Begins to send. The first window that counts is the next one. */
+  void begin() {
+    say(
+        "one limit for all: %d requests in %d s; %s are sent half as much again, unevenly"
+            .formatted(
+                scenario.limit(),
+                scenario.windowMillis() / 1000,
+                String.join(", ", MeshScenario.REGIONS)));
+    traffic.start();
+  }
+
+  /** Does and tells what is due; to be called every few milliseconds. Whether it is over. */
+  boolean tell(long windows) {
+    long now = sinceFirstWindow();
+    if (clock.aboutMillis() - askedMillis >= ASK_EVERY_MILLIS) {
+      clock.ask();
+      askedMillis = clock.aboutMillis();
+    }
+    if (now < windows * scenario.windowMillis()) {
+      cutOrConnect(now);
+    }
+    tellOfTheCut();
+    while (told < windows && now >= (told + 1) * scenario.windowMillis() + LATE_MILLIS) {
+      tellWindow(told++);
+    }
+    return told == windows;
+  }
+
+  private void cutOrConnect(long now) {
+    if (scenario.isCut(now) == cut) {
+      return;
+    }
+    cut = !cut;
+    if (cut) {
+      regions.get(CUT).cut();
+      cuts.begin(time.monotonicNanos());
+      refusalTold = false;
+      say(MeshScenario.CUT + " is cut off from the coordinator, and spends what it has leased");
+    } else {
+      cuts.end(time.monotonicNanos());
+      regions.get(CUT).connect();
+      say(MeshScenario.CUT + " reaches the coordinator again");
+    }
+  }
+
+  private void tellOfTheCut() {
+    if (cut && !refusalTold && cuts.refuses()) {
+      refusalTold = true;
+      say("%s has spent %d, and refuses".formatted(MeshScenario.CUT, cuts.spent()));
+    }
+    List<Cuts.Cut> ended = cuts.ended();
+    if (ended.size() > returnsTold && ended.getLast().millisToReturn() >= 0) {
+      returnsTold = ended.size();
+      say(
+          "%s admits again, %d ms after it could reach the coordinator"
+              .formatted(MeshScenario.CUT, ended.getLast().millisToReturn()));
+    }
+  }
+
+  private void tellWindow(long index) {
+    Window window = counts.window(firstWindow + index);
+    String byRegion =
+        IntStream.range(0, regions.size())
+            .mapToObj(region ->
+                "%s %d of %d"
+                    .formatted(
+                        MeshScenario.REGIONS.get(region),
+                        window.admitted().get(region),
+                        window.admitted().get(region) + window.refused().get(region)))
+            .reduce((one, other) -> one + ", " + other)
+            .orElse("");
+    say(
+        "window %d is over: admitted %d of %d: %s"
+            .formatted(index + 1, window.total(), scenario.limit(), byRegion));
+  }
+
+  /** Waits for the last answers; what was counted in whole windows. */
+  MeshSummary end() throws InterruptedException {
+    traffic.finish();
+    long whole =
+        Math.max(0, Math.min(told, clock.aboutMillis() / scenario.windowMillis() - firstWindow));
+    List<Window> windows =
+        IntStream.range(0, (int) whole).mapToObj(i -> counts.window(firstWindow + i)).toList();
+    return new MeshSummary(
+        scenario.limit(), windows, cuts.ended(), counts.undecided(), counts.failed());
+  }
+
+  @Override
+  public void close() {
+    traffic.close();
+  }
+
+  private void answered(
+      int region, Answer answer, long sentNanos, long answeredNanos, long resetSeconds) {
+    cuts.add(region, answer, sentNanos, answeredNanos);
+    counts.add(
+        new MeshAnswer(
+            region,
+            answer,
+            clock.earliestMicros(sentNanos),
+            clock.latestMicros(answeredNanos),
+            resetSeconds));
+  }
+
+  private long sinceFirstWindow() {
+    return clock.aboutMillis() - firstWindow * scenario.windowMillis();
+  }
+
+  private void say(String words) {
+    out.printf("%6.1f s  %s%n", sinceFirstWindow() / 1000.0, words);
+    out.flush();
+  }
+}

@@ -1,0 +1,72 @@
+package io.throttlekit.demo;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+/**
+ * The compose file of the project, as Compose reads it.
+ *
+ * @param root all of it
+ */
+record ComposeFile(Map<String, Object> root) {
+  static final Path PROJECT = Path.of("..");
+
+  static ComposeFile read() throws IOException {
+    return new ComposeFile(map(yaml(PROJECT.resolve("docker-compose.yml"))));
+  }
+
+  /** What a YAML or JSON file says. */
+  static Object yaml(Path file) throws IOException {
+    LoadSettings settings = LoadSettings.builder().setMaxAliasesForCollections(1_000).build();
+    return Objects.requireNonNull(new Load(settings).loadFromString(Files.readString(file)));
+  }
+
+  Map<String, Service> services() {
+    Map<String, Service> services = new TreeMap<>();
+    map(root.get("services")).forEach((name, says) -> services.put(name, new Service(map(says))));
+    return services;
+  }
+
+  /** What one service says; what it does not say is empty. */
+  record Service(Map<String, Object> says) {
+    String text(String key) {
+      return Objects.toString(says.get(key), "");
+    }
+
+    List<String> list(String key) {
+      return says.get(key) instanceof List<?> list
+          ? list.stream().map(String::valueOf).toList()
+          : List.of();
+    }
+
+    /** The keys of a mapping, or the members of a list. */
+    List<String> names(String key) {
+      return says.get(key) instanceof Map<?, ?>
+          ? List.copyOf(map(says.get(key)).keySet())
+          : list(key);
+    }
+  }
+
+  /** A mapping with what it merges ({@code <<}); empty when it is none. */
+  static Map<String, Object> map(@Nullable Object value) {
+    Map<String, Object> merged = new LinkedHashMap<>();
+    if (value instanceof Map<?, ?> mapping) {
+      merged.putAll(mapping.get("<<") == null ? Map.of() : map(mapping.get("<<")));
+      mapping.forEach((key, member) -> {
+        if (!key.equals("<<") && member != null) {
+          merged.put(key.toString(), member);
+        }
+      });
+    }
+    return merged;
+  }
+}
