@@ -188,6 +188,16 @@ class FederationTest {
   }
 
   @Test
+  void norDoesWhatGoesBackTakeWhatWaitsForAnotherRegion() {
+    lease(8, 1_000);
+    Federation us =
+        new Federation(coordinator, escrow, here, new FederationSettings("us", "n1", 3, 5), heard);
+    await(us.giveBack(ask(END, 5, 5, false), END, 5));
+    assertThat(coordinator.returns.getFirst().units()).isEqualTo(5);
+    assertThat(lease(20, 20).units()).isEqualTo(16);
+  }
+
+  @Test
   void whatGoesBackDoesSoThoughTheEscrowIsDown() {
     lease(8, 8);
     escrow.calls.fail(true);

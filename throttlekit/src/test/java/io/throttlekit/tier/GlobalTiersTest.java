@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.Charge;
 import io.throttlekit.Claim;
 import io.throttlekit.Claim.Role;
+import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.ManualTime;
 import io.throttlekit.Overrun;
@@ -29,6 +30,7 @@ class GlobalTiersTest {
 
   private final FixedWindow ten = new FixedWindow(10, WINDOW);
   private final FixedWindow two = new FixedWindow(2, WINDOW);
+  private final FixedWindow hourly = new FixedWindow(3, 3_600_000);
   private final ManualTime time = new ManualTime(END - WINDOW);
   private final InMemoryStore counters = new InMemoryStore(time, 10_000);
   private final HeldStore store = new HeldStore(counters);
@@ -148,21 +150,20 @@ class GlobalTiersTest {
 
   @Test
   void severalSharedLimitsOfOneDescriptorAreSpentTogetherOrNotAtAll() {
-    FixedWindow hourly = new FixedWindow(3, 3_600_000);
-    Tier.Global tier = GlobalCells.tier(ten, new LeaseSize.Fixed(5), 0, 0);
-    Tier.Global both =
-        new Tier.Global(
-            tier.size(), 0, 0, new Terms("shop", List.of(ten, hourly)), tier.onDataLoss(), false);
-    Claim claim =
-        new Claim(
-            Role.ENFORCED,
-            List.of(
-                new Charge(Node.key("small"), ten, 1, Overrun.REFUSE),
-                new Charge(Node.key("large"), hourly, 1, Overrun.REFUSE)));
-    TieredClaim together = new TieredClaim(claim, both, Outage.ERROR);
+    TieredClaim together = sharing(Outage.ERROR, small(), large());
     assertThat(node.admitted(8, together)).isEqualTo(3);
     node.tiers.close();
     assertThat(source.back).contains(new Back(END, 2));
+  }
+
+  @Test
+  void whereThisProcessDecidesForOneOfThemTheOtherIsPutBack() {
+    assertThat(node.ask(sharing(Outage.LOCAL, small())).admitted()).isTrue();
+    source.fail(true);
+    assertThat(node.ask(sharing(Outage.LOCAL, small(), large())).outcome().decidedBy())
+        .containsOnly(DecidedBy.OUTAGE);
+    node.tiers.close();
+    assertThat(source.back).containsExactly(new Back(END, 4));
   }
 
   @ParameterizedTest
@@ -223,6 +224,31 @@ class GlobalTiersTest {
   }
 
   @Test
+  void whatAllShareIsAskedForAgainThoughTheStoreIsNotAnswered() {
+    store.fail(true);
+    store.hold();
+    TieredClaim own = claim(Role.ENFORCED, Node.batches(5), Outage.ALLOW, "b", two, 1);
+    Reply reply = node.ask(roomy(4), own);
+    assertThat(node.admitted(7, roomy(1))).as("others spend it meanwhile").isEqualTo(7);
+    store.answerAll();
+    assertThat(reply.admitted()).isTrue();
+    assertThat(reply.outcome().decidedBy())
+        .containsExactly(DecidedBy.GLOBAL_LEASE, DecidedBy.OUTAGE);
+    assertThat(node.counted.outages).containsExactly(Outage.ALLOW);
+  }
+
+  @Test
+  void whatIsGrantedToACellThatIsGoneGoesBack() {
+    source.hold();
+    Reply reply = node.ask(global(1));
+    node.tiers.leases.close();
+    source.answerOne();
+    assertThat(source.back).containsExactly(new Back(END, 10));
+    source.answerAll();
+    assertThat(reply.admitted()).isTrue();
+  }
+
+  @Test
   void whoWantsAnErrorOfTheStoreKeepsNothingOfWhatAllShare() {
     store.fail(true);
     assertThat(node.ask(global(4), strict(1)).failure).hasMessage(HeldStore.NO_ANSWER);
@@ -251,6 +277,21 @@ class GlobalTiersTest {
   private TieredClaim global(Outage outage, long cost) {
     Tier.Global tier = GlobalCells.tier(ten, new LeaseSize.Fixed(10), 0, 0);
     return claim(Role.ENFORCED, tier, outage, "shared", ten, cost);
+  }
+
+  /** Some limits of one descriptor that has two. */
+  private TieredClaim sharing(Outage outage, Charge... charges) {
+    Terms terms = new Terms("shop", List.of(ten, hourly));
+    Tier.Global both = new Tier.Global(new LeaseSize.Fixed(5), 0, 0, terms, DataLoss.REFILL, false);
+    return new TieredClaim(new Claim(Role.ENFORCED, List.of(charges)), both, outage);
+  }
+
+  private Charge small() {
+    return new Charge(Node.key("small"), ten, 1, Overrun.REFUSE);
+  }
+
+  private Charge large() {
+    return new Charge(Node.key("large"), hourly, 1, Overrun.REFUSE);
   }
 
   private TieredClaim roomy(long cost) {
