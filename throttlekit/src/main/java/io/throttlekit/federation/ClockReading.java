@@ -39,6 +39,11 @@ record ClockReading(long farMillis, long askedNanos, long answeredNanos) {
     return farMillis + 1 + Math.ceilDiv(since + drift(since), NANOS_PER_MILLI);
   }
 
+  /** How many ms one clock can count, rounded up, while another counts {@code millis}. */
+  static long longest(long millis) {
+    return millis + Math.ceilDiv(millis, DRIFT_PARTS);
+  }
+
   private static long drift(long nanos) {
     return Math.abs(nanos) / DRIFT_PARTS;
   }

@@ -93,7 +93,8 @@ public final class Federation implements LeaseSource {
   }
 
   private static LeasedUnits spendable(EscrowGrant grant, LeaseAsk ask) {
-    long overBy = grant.beginsMillis() + ask.window().windowMillis();
+    long length = ask.window().windowMillis();
+    long overBy = grant.beginsMillis() + ClockReading.longest(length);
     return new LeasedUnits(
         grant.units(),
         grant.windowEndMillis(),

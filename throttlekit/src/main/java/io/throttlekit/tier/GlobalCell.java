@@ -1,5 +1,6 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.rate.FixedWindow;
@@ -18,27 +19,16 @@ import org.jspecify.annotations.Nullable;
  * <p>Its limit never changes: another limit is other terms, which have a cell of their own.
  */
 final class GlobalCell extends LeaseCell {
-  /** The part of a window, one over this, before whose end the next one is leased. */
-  private static final int LEAD_PARTS = 20;
-
-  private static final int LONGEST_LEAD_PARTS = 4;
-  private static final int LEAD_ROUND_TRIPS = 4;
-
-  /** Leads differ by key, so that not everyone asks at once. */
-  private static final long SPREAD = 1 << 10;
-
   private final LeaseSizer sizer;
   private final WindowClock clock;
   private final Pace pace;
+  private final LeadTime lead;
   private WindowUnits current = new WindowUnits();
   private WindowUnits next = new WindowUnits();
   private boolean askingNext;
 
   /** The window before whose end somebody looks whether the next is to be leased. */
   private long lookedAfterMillis = Long.MIN_VALUE;
-
-  /** The longest of the last answers, forgotten slowly. */
-  private long roundTripNanos;
 
   /** Whether the lease that is asked for is one of the next window. */
   private boolean leasingNext;
@@ -57,6 +47,7 @@ final class GlobalCell extends LeaseCell {
     this.sizer = sizer;
     this.clock = new WindowClock(window);
     this.pace = new Pace(clock.lengthNanos());
+    this.lead = new LeadTime(clock.lengthNanos(), key.lowHash());
   }
 
   @Override
@@ -66,18 +57,18 @@ final class GlobalCell extends LeaseCell {
     }
     lastUsedNanos = now;
     roll(now);
-    if (first) {
-      pace.offer(cost, now);
-    }
     if (cost > window.limit()) {
       return refusal(Decision.NEVER, now);
     }
-    Take taken = spend(cost, now);
-    if (taken != null) {
-      return taken;
+    if (first) {
+      pace.offer(cost, now);
     }
-    if (current.isExhausted(now) || (clock.mayBeOver(now) && next.isExhausted(now))) {
-      return refusal(Math.max(1, millisToEnd(now)), now);
+    if (covers(cost, now)) {
+      return spend(cost, now);
+    }
+    long wait = millisToLeasable(cost, now);
+    if (wait > 0) {
+      return refusal(wait, now);
     }
     lacked = Math.min(window.limit(), lacked + cost);
     return Take.SHORT;
@@ -86,7 +77,7 @@ final class GlobalCell extends LeaseCell {
   @Override
   synchronized Take takeAtOnce(FixedWindow newest, long cost, long now) {
     roll(now);
-    return current.isExhausted(now) || covers(cost, now)
+    return millisToLeasable(cost, now) > 0 || covers(cost, now)
         ? take(newest, cost, true, now)
         : Take.SHORT;
   }
@@ -110,7 +101,7 @@ final class GlobalCell extends LeaseCell {
         || current.isExhausted(now)) {
       return false;
     }
-    long mark = Math.max(tier().lowWater(), pace.within(2 * roundTripNanos, now));
+    long mark = Math.max(tier().lowWater(), pace.within(2 * lead.roundTripNanos(), now));
     return current.units() <= mark;
   }
 
@@ -120,21 +111,22 @@ final class GlobalCell extends LeaseCell {
     if (leasing || retired || current.isExhausted(now)) {
       return 0;
     }
-    long lacking = cost == 0 ? 0 : Math.max(Math.max(cost, unmet), lacked) - current.units();
-    long toCome =
-        clock.isKnown()
-            ? pace.toCome(now, clock.lastsUntilNanos(), clock.overByNanos())
-            : Pace.UNKNOWN;
-    usable = usable(Math.max(0, lacking), toCome);
+    boolean ofNext = cost > 0 && current.units() >= cost && clock.mayBeOver(now);
+    WindowUnits of = ofNext ? next : current;
+    if (of.isExhausted(now)) {
+      return 0;
+    }
+    long lacking = Math.max(Math.max(cost, unmet), lacked) - of.units();
+    long toCome = toCome(now);
+    usable = ofNext ? Math.max(lacking, wantedOfNext(now)) : usable(Math.max(0, lacking), toCome);
     if (cost == 0 && (usable == 0 || (toCome == Pace.UNKNOWN && tier().lowWater() == 0))) {
       return 0;
     }
     leasing = true;
-    leasingNext =
-        cost > 0 && clock.isKnown() && clock.mayBeOver(now) && !next.isGranted() && !askingNext;
+    leasingNext = ofNext;
     unmet = 0;
     long limit = Math.max(1, window.limit());
-    long size = sizer.size(Math.max(0, pace.offered() - cost), limit);
+    long size = sizer.size(ofNext ? 0 : Math.max(0, pace.offered() - cost), limit);
     return Math.clamp(Math.max(lacking, Math.min(size, usable)), 1, limit);
   }
 
@@ -144,7 +136,21 @@ final class GlobalCell extends LeaseCell {
       return Math.max(1, window.limit());
     }
     long spare = lacking > 0 ? 0 : current.units();
-    return Math.clamp(lacking + toCome - spare, 0, Math.max(1, window.limit()));
+    long coming = Math.min(toCome, Cost.MAX);
+    return Math.clamp(lacking + coming - spare, 0, Math.max(1, window.limit()));
+  }
+
+  /** How many units of the next window requests will want: as many as they want of this one. */
+  private long wantedOfNext(long now) {
+    long toCome = toCome(now);
+    long coming = toCome == Pace.UNKNOWN ? 0 : Math.min(toCome, Cost.MAX);
+    return Math.min(pace.offered(), Cost.MAX) + coming;
+  }
+
+  private long toCome(long now) {
+    return clock.isKnown()
+        ? pace.toCome(now, clock.lastsUntilNanos(), clock.overByNanos())
+        : Pace.UNKNOWN;
   }
 
   @Override
@@ -170,15 +176,12 @@ final class GlobalCell extends LeaseCell {
    */
   synchronized long beginNext(long now) {
     roll(now);
-    long expected = pace.offered();
-    if (!clock.isKnown() || retired || askingNext || next.isGranted() || expected == 0) {
+    if (!clock.isKnown() || retired || askingNext || next.isGranted() || pace.offered() == 0) {
       return 0;
     }
     askingNext = true;
-    long toCome = pace.toCome(now, clock.lastsUntilNanos(), clock.overByNanos());
-    expected += toCome == Pace.UNKNOWN ? 0 : toCome;
     long limit = Math.max(1, window.limit());
-    return Math.clamp(Math.min(sizer.size(0, limit), expected), 1, limit);
+    return Math.clamp(Math.min(sizer.size(0, limit), wantedOfNext(now)), 1, limit);
   }
 
   /** Names the window after the one that lasts. */
@@ -205,16 +208,22 @@ final class GlobalCell extends LeaseCell {
   @Override
   synchronized Completed complete(
       long wanted, LeasedUnits leased, long askedNanos, long answeredNanos) {
-    roundTripNanos = Math.max(answeredNanos - askedNanos, roundTripNanos - roundTripNanos / 8);
+    lead.answeredAfter(answeredNanos - askedNanos);
     WindowUnits of = retired ? null : learn(leased, leasingNext, askedNanos, answeredNanos);
     if (of == null) {
       lacked = 0;
       return completed(retired ? End.CREDITED : End.LATE, leased.units());
     }
     of.credit(wanted, leased, askAgainNanos(answeredNanos));
-    unmet = Math.max(0, lacked - current.units());
+    unmet = Math.max(0, lacked - of.units());
     lacked = 0;
     return completed(End.CREDITED, 0);
+  }
+
+  @Override
+  synchronized Completed fail() {
+    lacked = 0; // who waited is decided without units
+    return super.fail();
   }
 
   /** Ends a lease of the next window and credits what it granted; returns what is unspendable. */
@@ -270,7 +279,7 @@ final class GlobalCell extends LeaseCell {
 
   @Override
   public synchronized String toString() {
-    return "%s: %s; then %s; %s; lacked %d, %d; round trip %d; %s%s%s"
+    return "%s: %s; then %s; %s; lacked %d, %d; %s; %s%s%s"
         .formatted(
             clock,
             current,
@@ -278,7 +287,7 @@ final class GlobalCell extends LeaseCell {
             pace,
             lacked,
             unmet,
-            roundTripNanos,
+            lead,
             leasing ? "leasing %s for %d".formatted(leasingNext, waiting()) : "",
             askingNext ? " and for the next" : "",
             retired ? " retired" : "");
@@ -291,10 +300,17 @@ final class GlobalCell extends LeaseCell {
         && (!clock.mayBeOver(now) || next.units() >= needed);
   }
 
-  private @Nullable Take spend(long cost, long now) {
-    if (!covers(cost, now)) {
-      return null;
+  /** How long nobody can lease what a cost lacks, from 1; 0 when it is to be asked for. */
+  private long millisToLeasable(long cost, long now) {
+    long needed = Math.max(1, cost);
+    long toEnd = Math.max(1, millisToEnd(now));
+    if (clock.mayBeOver(now) && next.units() < needed && next.isExhausted(now)) {
+      return toEnd + window.windowMillis();
     }
+    return current.isExhausted(now) ? toEnd : 0;
+  }
+
+  private Take spend(long cost, long now) {
     boolean both = clock.mayBeOver(now);
     current.spend(cost);
     if (both) {
@@ -323,10 +339,7 @@ final class GlobalCell extends LeaseCell {
 
   /** When to look whether the next window is to be leased. */
   private long lookNanos() {
-    long lead = Math.max(clock.lengthNanos() / LEAD_PARTS, LEAD_ROUND_TRIPS * roundTripNanos);
-    long spread = lead * (key().lowHash() & (SPREAD - 1)) / SPREAD;
-    return clock.lastsUntilNanos()
-        - Math.min(lead + spread, clock.lengthNanos() / LONGEST_LEAD_PARTS);
+    return clock.lastsUntilNanos() - lead.nanos();
   }
 
   private long askAgainNanos(long answeredNanos) {
@@ -371,6 +384,7 @@ final class GlobalCell extends LeaseCell {
       forfeit(next.takeAll());
       next.clear();
     }
+    unmet = 0;
     WindowUnits ended = current;
     current = next;
     next = ended;

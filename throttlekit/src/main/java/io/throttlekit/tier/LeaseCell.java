@@ -115,7 +115,7 @@ abstract class LeaseCell extends Keyed {
   }
 
   /** Ends a lease that was not answered. */
-  final synchronized Completed fail() {
+  synchronized Completed fail() {
     return completed(End.FAILED, 0);
   }
 

@@ -12,6 +12,8 @@ import io.throttlekit.recent.RecentlyAsked;
 import io.throttlekit.store.StoreException;
 import java.util.Collections;
 import java.util.Iterator;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -186,9 +188,16 @@ final class LeasedTier implements AutoCloseable {
             cell.windowToLease(),
             wanted,
             cell.usable(wanted));
-    source
-        .lease(ask)
-        .whenComplete((leased, failure) -> answered(cell, ask, leased, failure, askedNanos));
+    lease(ask).whenComplete((leased, failure) -> answered(cell, ask, leased, failure, askedNanos));
+  }
+
+  /** A source that throws has failed, or its cell would wait for an answer for ever. */
+  private CompletionStage<LeasedUnits> lease(LeaseAsk ask) {
+    try {
+      return source.lease(ask);
+    } catch (RuntimeException refused) {
+      return CompletableFuture.failedFuture(refused);
+    }
   }
 
   private void answered(
@@ -248,7 +257,7 @@ final class LeasedTier implements AutoCloseable {
             cell.nextEndMillis(),
             wanted,
             wanted);
-    source.lease(ask).whenComplete((leased, _) -> prepared(cell, ask, leased, asked));
+    lease(ask).whenComplete((leased, _) -> prepared(cell, ask, leased, asked));
   }
 
   private void prepared(

@@ -47,14 +47,19 @@ final class TieredRequest implements LeaseWaiter {
   /** A lease came too late, so that what lacks units is for the store to decide. */
   private boolean pastLeasing;
 
-  /** Leases that came too late. */
-  private int late;
-
   /** A lease did not come, so that what lacks units is decided by its {@link Outage}. */
   private boolean leasesFail;
 
   /** Why it did not come, when the store said so. */
   private @Nullable StoreException leaseFailure;
+
+  /** The same of what all regions share: the one may well answer while the other does not. */
+  private boolean globalFails;
+
+  private @Nullable StoreException globalFailure;
+
+  /** Leases of what all regions share that came too late. */
+  private int late;
 
   TieredRequest(Tiers tiers, List<TieredClaim> claims, Tiers.Later later) {
     this.tiers = tiers;
@@ -79,8 +84,8 @@ final class TieredRequest implements LeaseWaiter {
     List<LeaseWish> lacking = decideInMemory();
     if (lacking.isEmpty() || standing.refused()) {
       mayWait = false;
-      if (leasesFail && !standing.refused() && !outages.decideGlobal()) {
-        StoreException why = whyNoLease();
+      if (globalFails && !standing.refused() && !outages.decideGlobal()) {
+        StoreException why = orPatience(globalFailure);
         taken.putBackAll();
         later.failed(why);
         return null;
@@ -98,19 +103,35 @@ final class TieredRequest implements LeaseWaiter {
 
   @Override
   public void leaseEnded(End end, @Nullable StoreException failure) {
+    boolean last;
     synchronized (this) {
       leaseFailure = failure != null ? failure : leaseFailure;
-      if (awaited == 0) {
-        return; // the timer was faster
-      }
-      pastLeasing |= end == End.LATE;
-      late += end == End.LATE ? 1 : 0;
-      leasesFail |= end == End.FAILED || late >= MOST_LATE;
-      if (--awaited > 0) {
-        return;
+      last = awaited == 1;
+      if (awaited > 0) { // else the timer was faster
+        awaited--;
+        pastLeasing |= end == End.LATE;
+        leasesFail |= end == End.FAILED;
       }
     }
-    goOn();
+    if (last) {
+      goOn();
+    }
+  }
+
+  private void globalLeaseEnded(End end, @Nullable StoreException failure) {
+    boolean last;
+    synchronized (this) {
+      globalFailure = failure != null ? failure : globalFailure;
+      last = awaited == 1;
+      if (awaited > 0) {
+        awaited--;
+        late += end == End.LATE ? 1 : 0;
+        globalFails |= end == End.FAILED || late >= MOST_LATE;
+      }
+    }
+    if (last) {
+      goOn();
+    }
   }
 
   /** Whether it waits for leases, or may yet do so. */
@@ -127,6 +148,7 @@ final class TieredRequest implements LeaseWaiter {
       }
       awaited = 0;
       leasesFail = true;
+      globalFails = true;
     }
     goOn();
   }
@@ -156,6 +178,7 @@ final class TieredRequest implements LeaseWaiter {
     synchronized (this) {
       tooLate = timeIsUp;
       leasesFail |= tooLate;
+      globalFails |= tooLate;
       awaited = tooLate ? 0 : lacking.size();
     }
     if (tooLate) {
@@ -167,7 +190,8 @@ final class TieredRequest implements LeaseWaiter {
       tiers.patience.add(this, later.patienceNanos());
     }
     for (LeaseWish wish : lacking) {
-      tiers.leases.lease(wish.cell(), wish.cost(), wish.onDataLoss(), this);
+      LeaseWaiter waiter = wish.global() ? this::globalLeaseEnded : this;
+      tiers.leases.lease(wish.cell(), wish.cost(), wish.onDataLoss(), waiter);
     }
   }
 
@@ -217,8 +241,9 @@ final class TieredRequest implements LeaseWaiter {
       if (take.kind() == Take.Kind.TAKEN) {
         taken.add(i, cell, take);
         tiers.leases.refill(cell, onDataLoss, now);
-      } else if (take.kind() == Take.Kind.SHORT && !leasesFail && (global || !pastLeasing)) {
-        lacking.add(new LeaseWish(cell, Math.max(1, charge.cost()), onDataLoss));
+      } else if (take.kind() == Take.Kind.SHORT
+          && (global ? !globalFails : !leasesFail && !pastLeasing)) {
+        lacking.add(new LeaseWish(cell, Math.max(1, charge.cost()), onDataLoss, global));
       }
     }
   }
@@ -230,15 +255,14 @@ final class TieredRequest implements LeaseWaiter {
         : cell.take(window, charge.cost(), first, now);
   }
 
-  private StoreException whyNoLease() {
-    StoreException why = leaseFailure;
+  private StoreException orPatience(@Nullable StoreException why) {
     return why != null ? why : tiers.patience.atItsEnd();
   }
 
   private void ask(Question question) {
     long asked = tiers.time.monotonicNanos();
     if (leasesFail && lacksLease(question)) {
-      told(question, null, whyNoLease(), 0);
+      told(question, null, orPatience(leaseFailure), 0);
       return;
     }
     tiers

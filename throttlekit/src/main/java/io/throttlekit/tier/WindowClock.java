@@ -16,6 +16,9 @@ import io.throttlekit.rate.FixedWindow;
 final class WindowClock {
   private static final long UNKNOWN = Long.MIN_VALUE;
 
+  /** Clocks that are being corrected run fast or slow by at most 500 in a million, each. */
+  private static final long DRIFT_PARTS = 1_000;
+
   private final long lengthMillis;
   private final long lengthNanos;
   private long endMillis = UNKNOWN;
@@ -66,11 +69,11 @@ final class WindowClock {
     if (!isKnown() || now - overByNanos < 0) {
       return 0;
     }
-    long windows = 1 + (now - overByNanos) / lengthNanos;
+    long drift = lengthNanos / DRIFT_PARTS;
+    long windows = 1 + (now - overByNanos) / (lengthNanos + drift); // as one by one
     endMillis += windows * lengthMillis;
-    long drift = windows * (lengthNanos / LeaseCell.DRIFT_PARTS);
-    lastsUntilNanos += windows * lengthNanos - drift;
-    overByNanos += windows * lengthNanos + drift;
+    lastsUntilNanos += windows * (lengthNanos - drift);
+    overByNanos += windows * (lengthNanos + drift);
     return windows;
   }
 
@@ -112,12 +115,12 @@ final class WindowClock {
 
   private static long lastsUntil(long millis, long asked) {
     long nanos = nanos(millis);
-    return asked + nanos - LeaseCell.ROUNDING_NANOS - Math.abs(nanos) / LeaseCell.DRIFT_PARTS;
+    return asked + nanos - LeaseCell.ROUNDING_NANOS - Math.abs(nanos) / DRIFT_PARTS;
   }
 
   private static long overBy(long millis, long answered) {
     long nanos = nanos(millis);
-    return answered + nanos + Math.abs(nanos) / LeaseCell.DRIFT_PARTS;
+    return answered + nanos + Math.abs(nanos) / DRIFT_PARTS;
   }
 
   private static long nanos(long millis) {

@@ -1,0 +1,76 @@
+package io.throttlekit.federation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.ManualTime;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class CoordinatorHealthTest {
+  private final ManualTime time = new ManualTime(0);
+  private final List<Boolean> heard = new ArrayList<>();
+  private final CoordinatorHealth health =
+      new CoordinatorHealth(
+          time,
+          1_000,
+          new FederationListener() {
+            @Override
+            public void coordinatorAnswers(boolean answers) {
+              heard.add(answers);
+            }
+          });
+
+  @Test
+  void isTakenToAnswerUntilItDoesNot() {
+    assertThat(health.answers()).isTrue();
+    health.failed();
+    assertThat(health.answers()).isFalse();
+    health.succeeded();
+    assertThat(health.answers()).isTrue();
+  }
+
+  @Test
+  void onlyChangesAreTold() {
+    health.succeeded();
+    health.failed();
+    health.failed();
+    health.succeeded();
+    health.succeeded();
+    assertThat(heard).containsExactly(false, true);
+  }
+
+  @Test
+  void aProbeIsDueOnceInEachIntervalAfterAFailure() {
+    assertThat(health.isProbeDue()).as("it answers").isFalse();
+    health.failed();
+    time.advance(999);
+    assertThat(health.isProbeDue()).isFalse();
+    time.advance(1);
+    assertThat(health.isProbeDue()).isTrue();
+    assertThat(health.isProbeDue()).isFalse();
+    time.advance(5_500);
+    assertThat(health.isProbeDue()).isTrue();
+    time.advance(999);
+    assertThat(health.isProbeDue()).as("counted from the last").isFalse();
+    time.advance(1);
+    assertThat(health.isProbeDue()).isTrue();
+  }
+
+  @Test
+  void moreFailuresDoNotPutTheProbeOff() {
+    health.failed();
+    time.advance(999);
+    health.failed();
+    time.advance(1);
+    assertThat(health.isProbeDue()).isTrue();
+  }
+
+  @Test
+  void whoAnswersIsNotProbed() {
+    health.failed();
+    time.advance(1_000);
+    health.succeeded();
+    assertThat(health.isProbeDue()).isFalse();
+  }
+}

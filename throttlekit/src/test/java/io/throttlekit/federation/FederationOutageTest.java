@@ -1,0 +1,146 @@
+package io.throttlekit.federation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
+import io.throttlekit.ManualTime;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.StoreException;
+import io.throttlekit.store.Terms;
+import io.throttlekit.tier.LeaseAsk;
+import io.throttlekit.tier.LeaseSize;
+import io.throttlekit.tier.LeasedUnits;
+import io.throttlekit.tier.Tier;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** A coordinator that does not answer: asked all the same, or left alone but for probes. */
+class FederationOutageTest {
+  private static final CounterKey KEY = CounterKey.of("shop/10000", "user", "a");
+
+  /** The same in the escrow, which regions may share. */
+  private static final CounterKey REGIONAL = KEY.inScope("eu/shop/10000");
+
+  private static final long START = 1_700_000_000_000L;
+  private static final String DOWN = "the test's coordinator is down";
+  private static final String ALONE = "the coordinator does not answer, and is left alone";
+
+  private final FixedWindow hundred = new FixedWindow(100, 10_000);
+  private final ManualTime time = new ManualTime(START + 10);
+  private final HeldCoordinator coordinator = new HeldCoordinator(time);
+  private final HeldEscrow escrow = new HeldEscrow(time);
+  private final Heard heard = new Heard();
+  private final Federation federation =
+      new Federation(
+          coordinator, escrow, time, new FederationSettings("eu", "n1", 3, 1_000), heard);
+
+  @Test
+  void whoDoesNotLeaveItAloneAsksEveryTime() {
+    coordinator.calls.fail(true);
+    assertThat(why(lease(false))).hasMessage(DOWN);
+    assertThat(why(lease(false))).hasMessage(DOWN);
+    assertThat(coordinator.leases).hasSize(2);
+    assertThat(coordinator.probes).isZero();
+    assertThat(heard.said)
+        .containsSubsequence("answers false", "coordinator failed: " + DOWN)
+        .doesNotContain("left alone");
+  }
+
+  @Test
+  void regionalOnlyLeavesItAloneAfterAFailureAndSpendsWhatTheRegionHas() {
+    assertThat(lease(true).join().units()).isEqualTo(8);
+    coordinator.calls.fail(true);
+    assertThat(lease(true).join().units()).as("of the escrow").isEqualTo(8);
+    assertThat(lease(true).join().units()).as("of the escrow").isEqualTo(8);
+    assertThat(why(lease(true))).hasMessage(DOWN);
+    assertThat(coordinator.leases).hasSize(2);
+    assertThat(why(lease(true))).hasMessage(ALONE);
+    assertThat(coordinator.leases).as("nobody asked it").hasSize(2);
+    assertThat(heard.said.getLast()).isEqualTo("left alone");
+    escrow.escrow.refill(new EscrowRefill(REGIONAL, "x", START + 10_000, START, START + 9_000, 5));
+    assertThat(lease(true).join().units()).as("the region's own").isEqualTo(5);
+  }
+
+  @Test
+  void theNextWindowIsNotAskedForEither() {
+    leaveAlone();
+    LeaseAsk next = new LeaseAsk(KEY, hundred, tier(true), DataLoss.REFILL, START + 20_000, 8, 8);
+    assertThat(why(federation.lease(next).toCompletableFuture())).hasMessage(ALONE);
+    assertThat(coordinator.leases).hasSize(1);
+  }
+
+  @Test
+  void itIsProbedOnceInEachIntervalOfTheInjectedClockAndAskedAgainOnceItAnswers() {
+    leaveAlone();
+    time.advance(999);
+    var _ = lease(true);
+    assertThat(coordinator.probes).isZero();
+    time.advance(1);
+    var _ = lease(true);
+    var _ = lease(true);
+    assertThat(coordinator.probes).as("it failed").isEqualTo(1);
+    coordinator.calls.fail(false);
+    time.advance(999);
+    assertThat(why(lease(true))).hasMessage(ALONE);
+    time.advance(1);
+    assertThat(why(lease(true))).as("this one probes").hasMessage(ALONE);
+    assertThat(coordinator.probes).isEqualTo(2);
+    assertThat(heard.said).contains("answers true");
+    assertThat(lease(true).join().units()).isEqualTo(8);
+    assertThat(coordinator.leases).hasSize(2);
+  }
+
+  @Test
+  void aProbeThatIsAnsweredLaterEndsItToo() {
+    leaveAlone();
+    coordinator.calls.fail(false);
+    coordinator.calls.hold();
+    time.advance(1_000);
+    assertThat(why(lease(true))).hasMessage(ALONE);
+    assertThat(why(lease(true))).hasMessage(ALONE);
+    coordinator.calls.answerAll();
+    assertThat(lease(true).join().units()).isEqualTo(8);
+  }
+
+  @Test
+  void whoeverElseIsAnsweredEndsItToo() {
+    leaveAlone();
+    coordinator.calls.fail(false);
+    assertThat(lease(false).join().units()).isEqualTo(8);
+    escrow.escrow.release(REGIONAL, START + 10_000);
+    assertThat(lease(true).join().units()).isEqualTo(8);
+    assertThat(coordinator.probes).isZero();
+  }
+
+  @Test
+  void whatGoesBackIsSentAllTheSame() {
+    leaveAlone();
+    coordinator.calls.fail(false);
+    LeaseAsk back = new LeaseAsk(KEY, hundred, tier(true), DataLoss.REFILL, START + 10_000, 5, 5);
+    federation.giveBack(back, START + 10_000, 5);
+    assertThat(coordinator.returns).hasSize(1);
+  }
+
+  private void leaveAlone() {
+    coordinator.calls.fail(true);
+    assertThat(why(lease(true))).hasMessage(DOWN);
+  }
+
+  private CompletableFuture<LeasedUnits> lease(boolean regionalOnly) {
+    LeaseAsk ask =
+        new LeaseAsk(KEY, hundred, tier(regionalOnly), DataLoss.REFILL, LeaseAsk.CURRENT, 8, 1_000);
+    return federation.lease(ask).toCompletableFuture();
+  }
+
+  private Tier.Global tier(boolean regionalOnly) {
+    Terms terms = new Terms("shop", List.of(hundred));
+    return new Tier.Global(new LeaseSize.Fixed(8), 0, 0, terms, DataLoss.REFILL, regionalOnly);
+  }
+
+  private static Throwable why(CompletableFuture<?> failed) {
+    assertThat(failed).isCompletedExceptionally();
+    return StoreException.of(failed.handle((_, failure) -> failure).join());
+  }
+}

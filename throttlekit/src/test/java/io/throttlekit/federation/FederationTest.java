@@ -1,0 +1,265 @@
+package io.throttlekit.federation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
+import io.throttlekit.ManualTime;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.StoreException;
+import io.throttlekit.store.Terms;
+import io.throttlekit.tier.LeaseAsk;
+import io.throttlekit.tier.LeaseSize;
+import io.throttlekit.tier.LeasedUnits;
+import io.throttlekit.tier.Tier;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Who is asked for units, and what becomes of those that nobody asked for. */
+class FederationTest {
+  private static final long WINDOW = 10_000;
+  private static final long END = 1_700_000_010_000L;
+  private static final long START = END - WINDOW;
+  private static final CounterKey KEY = CounterKey.of("shop/10000", "user", "a");
+
+  /** The same in the escrow, which regions may share. */
+  private static final CounterKey REGIONAL = KEY.inScope("eu/shop/10000");
+
+  private final FixedWindow hundred = new FixedWindow(100, WINDOW);
+
+  /** A process's own clock is of no account, nor is it that the escrow's is hours off. */
+  private final ManualTime here = new ManualTime(0);
+
+  private final ManualTime far = new ManualTime(START + 4_000);
+  private final ManualTime near = new ManualTime(START + 9_000_000);
+  private final HeldCoordinator coordinator = new HeldCoordinator(far);
+  private final HeldEscrow escrow = new HeldEscrow(near);
+  private final Heard heard = new Heard();
+  private final Federation federation = federation("n1", escrow);
+
+  @Test
+  void theEscrowIsAskedFirstAndTheCoordinatorOnlyWhereItHasNothing() {
+    assertThat(lease(8, 8).units()).isEqualTo(8);
+    assertThat(escrow.leases).containsExactly(8L);
+    assertThat(coordinator.leases).hasSize(1);
+    escrow.escrow.refill(
+        new EscrowRefill(REGIONAL, "x", END, START + 9_000_000, START + 9_005_000, 5));
+    assertThat(lease(8, 8))
+        .as("by the escrow's clock, and what it has left is not all there is")
+        .isEqualTo(new LeasedUnits(5, END, 5_000, 10_010, LeasedUnits.UNKNOWN));
+    assertThat(coordinator.leases).hasSize(1);
+    assertThat(heard.said).contains("escrow 0 of 8", "coordinator 8 of 8", "escrow 5 of 8");
+  }
+
+  @Test
+  void regionsThatKeepTheirUnitsInOneStoreTakeNothingFromEachOther() {
+    CounterKey others = KEY.inScope("us/shop/10000");
+    escrow.escrow.refill(new EscrowRefill(others, "x", END, START, START + 9_005_000, 5));
+    lease(8, 8);
+    assertThat(heard.said).contains("escrow 0 of 8", "coordinator 8 of 8");
+  }
+
+  @Test
+  void whereARegionIsOneProcessOnlyTheCoordinatorIsAsked() {
+    LeasedUnits units = await(federation("n2", null).lease(ask(LeaseAsk.CURRENT, 8, 50, false)));
+    assertThat(units).isEqualTo(new LeasedUnits(8, END, 6_000, 6_000, 92));
+    assertThat(escrow.leases).isEmpty();
+  }
+
+  @Test
+  void theNextWindowIsAskedOfTheCoordinatorAlone() {
+    LeasedUnits units = await(federation.lease(ask(END + WINDOW, 8, 50, false)));
+    assertThat(units).isEqualTo(new LeasedUnits(8, END + WINDOW, 16_000, 16_000, 92));
+    assertThat(escrow.leases).isEmpty();
+    assertThat(escrow.refills).isEmpty();
+  }
+
+  @Test
+  void theRegionLeasesForItsOtherProcessesNoMoreThanThereIsUseFor() {
+    lease(8, 8);
+    lease(8, 20);
+    lease(8, 1_000);
+    assertThat(coordinator.leases.stream().map(BudgetLease::units)).containsExactly(8L, 20L);
+    escrow.escrow.release(REGIONAL, END).toCompletableFuture().join();
+    lease(8, 1_000);
+    assertThat(coordinator.leases.getLast().units()).as("three leases").isEqualTo(24);
+    assertThat(coordinator.leases.getLast().region()).isEqualTo("eu");
+  }
+
+  @Test
+  void whatWasNotAskedForWaitsInTheEscrowAndIsNotSpentHereAsWell() {
+    LeasedUnits units = lease(8, 1_000);
+    assertThat(units).isEqualTo(new LeasedUnits(8, END, 6_000, 6_000, 92));
+    assertThat(coordinator.leases.getLast().units()).isEqualTo(24);
+    assertThat(heard.said).contains("refilled 16");
+    assertThat(lease(20, 20).units()).isEqualTo(16);
+  }
+
+  @Test
+  void theTimesOfARefillAreByTheEscrowsClockOnTheSafeSide() {
+    escrow.calls.hold();
+    CompletableFuture<LeasedUnits> units =
+        federation.lease(ask(LeaseAsk.CURRENT, 8, 1_000, false)).toCompletableFuture();
+    pass(30); // the escrow was read between 0 and 30 ms
+    coordinator.calls.hold();
+    escrow.calls.answerAll();
+    pass(200); // the coordinator between 30 and 230
+    coordinator.calls.answerAll();
+    assertThat(units).isCompleted();
+    EscrowRefill refill = escrow.refills.getFirst();
+    long off = near.wallMillis() - far.wallMillis();
+    assertThat(refill.windowEndMillis()).isEqualTo(END);
+    assertThat(refill.units()).isEqualTo(16);
+    // how long one answer took, and the other; what is more is rounding and one in a thousand
+    assertThat(refill.beginsMillis()).isBetween(START + off + 200, START + off + 215);
+    assertThat(refill.endsMillis()).isBetween(END + off - 45, END + off - 30);
+  }
+
+  @Test
+  void aSurplusThatCouldNotBeSpentFromTheEscrowAnyMoreIsKept() {
+    far.setWall(END - 3);
+    assertThat(lease(8, 1_000).units()).isEqualTo(24);
+    assertThat(escrow.refills).isEmpty();
+  }
+
+  @Test
+  void ifNobodyCanSayWhetherARefillArrivedNobodySpendsItHere() {
+    escrow.refillCalls.failAfterwards();
+    LeasedUnits units = lease(8, 1_000);
+    assertThat(units.units()).isEqualTo(8);
+    assertThat(units.left()).as("what is in the escrow, if it is").isEqualTo(92);
+    assertThat(heard.said).contains("escrow failed: the test's escrow is down");
+    assertThat(lease(20, 20).units()).as("it was there").isEqualTo(16);
+  }
+
+  @Test
+  void whereTheEscrowIsDownTheCoordinatorIsAskedForThisProcessAlone() {
+    escrow.calls.fail(true);
+    assertThat(lease(8, 1_000)).isEqualTo(new LeasedUnits(8, END, 6_000, 6_000, 92));
+    assertThat(coordinator.leases.getLast().units()).isEqualTo(8);
+    assertThat(escrow.refills).isEmpty();
+    assertThat(heard.said).contains("escrow failed: the test's escrow is down");
+  }
+
+  @Test
+  void unitsOfTheEscrowSayWhenTheirWindowIsOverThoughClocksDrift() {
+    escrow.escrow.refill(
+        new EscrowRefill(REGIONAL, "x", END, START + 8_999_000, START + 9_005_000, 5));
+    LeasedUnits units = lease(5, 5);
+    assertThat(units.lastsMillis()).isEqualTo(5_000);
+    assertThat(units.endsWithinMillis())
+        .as("begun a second ago, and as long as a window by a clock that is slower")
+        .isEqualTo(WINDOW - 1_000 + WINDOW / 1_000);
+  }
+
+  @Test
+  void regionsThatDoNotAgreeAreToldSoAndBothNamed() {
+    lease(8, 8);
+    FixedWindow other = new FixedWindow(50, WINDOW);
+    Federation us =
+        new Federation(coordinator, null, here, new FederationSettings("us", "n9", 1, 5), heard);
+    LeaseAsk ask = new LeaseAsk(KEY, other, tier(other, true), DataLoss.REFILL, 0, 8, 8);
+    assertThatThrownBy(() -> await(us.lease(ask)))
+        .isInstanceOf(StoreException.class)
+        .hasMessageContaining("region us has a budget of 50 per 10000 ms")
+        .hasMessageContaining("region eu leased from one of 100 per 10000 ms");
+    assertThat(heard.said.getLast()).startsWith("mismatch: region us");
+    here.advance(1);
+    assertThatThrownBy(() -> await(us.lease(ask))).hasMessageContaining("region us");
+    assertThat(coordinator.leases).as("it answers, so it is not left alone").hasSize(3);
+  }
+
+  @Test
+  void whatGoesBackTakesTheEscrowsRestAlong() {
+    lease(8, 1_000);
+    await(federation.giveBack(ask(END, 5, 5, false), END, 5));
+    assertThat(coordinator.returns.getFirst().units()).isEqualTo(21);
+    assertThat(coordinator.returns.getFirst().windowEndMillis()).isEqualTo(END);
+    assertThat(heard.said.getLast()).isEqualTo("returned 21 true");
+    assertThat(lease(100, 100).units()).as("all but 3 that were spent").isEqualTo(97);
+  }
+
+  @Test
+  void whatGoesBackDoesSoThoughTheEscrowIsDown() {
+    lease(8, 8);
+    escrow.calls.fail(true);
+    await(federation.giveBack(ask(END, 5, 5, false), END, 5));
+    assertThat(coordinator.returns.getFirst().units()).isEqualTo(5);
+  }
+
+  @Test
+  void whatGoesBackLateIsToldToBeWorthNothing() {
+    lease(8, 8);
+    far.advance(6_000);
+    await(federation.giveBack(ask(END, 5, 5, false), END, 5));
+    assertThat(heard.said.getLast()).isEqualTo("returned 5 false");
+  }
+
+  @Test
+  void everyRefillAndEveryReturnHasAnIdOfItsOwn() {
+    Federation other = federation("n2", escrow);
+    List<String> ids = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      for (Federation each : List.of(federation, other)) {
+        await(each.lease(ask(LeaseAsk.CURRENT, 2, 6, false)));
+        escrow.escrow.release(REGIONAL, END).toCompletableFuture().join();
+        await(each.giveBack(ask(END, 1, 1, false), END, 1));
+      }
+    }
+    escrow.refills.forEach(refill -> ids.add(refill.id()));
+    coordinator.returns.forEach(back -> ids.add(back.id()));
+    assertThat(ids).hasSize(16);
+    assertThat(new HashSet<>(ids)).hasSize(16);
+  }
+
+  @Test
+  void whatIsNotGlobalIsNotLeasedHere() {
+    Tier.Leased leased = new Tier.Leased(new LeaseSize.Fixed(1), true, 0, 0);
+    LeaseAsk ask = new LeaseAsk(KEY, hundred, leased, DataLoss.REFILL, 0, 1, 1);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> federation("n1", null).lease(ask))
+        .withMessage("only what is global is leased from a federation");
+  }
+
+  private Federation federation(String node, @Nullable RegionalEscrow regional) {
+    return new Federation(
+        coordinator, regional, here, new FederationSettings("eu", node, 3, 1_000), heard);
+  }
+
+  private LeasedUnits lease(long units, long usable) {
+    return await(federation.lease(ask(LeaseAsk.CURRENT, units, usable, false)));
+  }
+
+  private LeaseAsk ask(long window, long units, long usable, boolean regionalOnly) {
+    Tier.Global tier = tier(hundred, regionalOnly);
+    return new LeaseAsk(KEY, hundred, tier, DataLoss.REFILL, window, units, usable);
+  }
+
+  private static Tier.Global tier(FixedWindow window, boolean regionalOnly) {
+    Terms terms = new Terms("shop", List.of(window));
+    return new Tier.Global(new LeaseSize.Fixed(8), 0, 0, terms, DataLoss.REFILL, regionalOnly);
+  }
+
+  private void pass(long millis) {
+    here.advance(millis);
+    far.advance(millis);
+    near.advance(millis);
+  }
+
+  private static <T> T await(CompletionStage<T> stage) {
+    assertThat(stage.toCompletableFuture()).isDone();
+    try {
+      return stage.toCompletableFuture().join();
+    } catch (CompletionException e) {
+      throw e.getCause() instanceof RuntimeException cause ? cause : e;
+    }
+  }
+}

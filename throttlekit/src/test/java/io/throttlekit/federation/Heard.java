@@ -1,0 +1,54 @@
+package io.throttlekit.federation;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** What a federation told, in words. For one thread. */
+final class Heard implements FederationListener {
+  final List<String> said = new ArrayList<>();
+
+  @Override
+  public void leasedFromEscrow(long wanted, long granted) {
+    said.add("escrow " + granted + " of " + wanted);
+  }
+
+  @Override
+  public void escrowFailed(String whyInWords) {
+    said.add("escrow failed: " + whyInWords);
+  }
+
+  @Override
+  public void refilled(long units) {
+    said.add("refilled " + units);
+  }
+
+  @Override
+  public void leasedFromCoordinator(long wanted, long granted) {
+    said.add("coordinator " + granted + " of " + wanted);
+  }
+
+  @Override
+  public void coordinatorFailed(String whyInWords) {
+    said.add("coordinator failed: " + whyInWords);
+  }
+
+  @Override
+  public void coordinatorLeftAlone() {
+    said.add("left alone");
+  }
+
+  @Override
+  public void coordinatorAnswers(boolean answers) {
+    said.add("answers " + answers);
+  }
+
+  @Override
+  public void returned(long units, boolean taken) {
+    said.add("returned " + units + " " + taken);
+  }
+
+  @Override
+  public void mismatch(String inWords) {
+    said.add("mismatch: " + inWords);
+  }
+}

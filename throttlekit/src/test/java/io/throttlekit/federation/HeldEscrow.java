@@ -1,0 +1,45 @@
+package io.throttlekit.federation;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.TimeSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+
+/** An escrow whose answers wait for the test, and what it was asked. For one thread. */
+final class HeldEscrow implements RegionalEscrow {
+  final HeldCalls calls = new HeldCalls("escrow");
+  final HeldCalls refillCalls = new HeldCalls("escrow");
+  final List<Long> leases = new ArrayList<>();
+  final List<EscrowRefill> refills = new ArrayList<>();
+  final InMemoryEscrow escrow;
+
+  HeldEscrow(TimeSource time) {
+    this.escrow = new InMemoryEscrow(time);
+  }
+
+  @Override
+  public CompletionStage<EscrowGrant> lease(CounterKey key, long units) {
+    leases.add(units);
+    return calls.call(() -> escrow.lease(key, units));
+  }
+
+  @Override
+  public CompletionStage<Boolean> refill(EscrowRefill refill) {
+    refills.add(refill);
+    return refillCalls.call(() -> escrow.refill(refill));
+  }
+
+  @Override
+  public CompletionStage<Long> release(CounterKey key, long windowEndMillis) {
+    return calls.call(() -> escrow.release(key, windowEndMillis));
+  }
+
+  @Override
+  public CompletionStage<Long> health() {
+    return calls.call(escrow::health);
+  }
+
+  @Override
+  public void close() {}
+}

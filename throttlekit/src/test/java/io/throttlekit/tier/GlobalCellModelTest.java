@@ -1,0 +1,268 @@
+package io.throttlekit.tier;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.tier.Take.Kind;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Everything that can happen to a cell, in any order, beside accounts of every unit that was
+ * granted it: where each is, and that it never is in two places.
+ */
+class GlobalCellModelTest {
+  private static final int STEPS = 4_000;
+
+  /** What became of the units of one window. */
+  private static final class Account {
+    long granted;
+    long spent;
+    long left;
+  }
+
+  /** A call that is under way, and what the coordinator said to it already. */
+  private record Call(boolean next, long wanted, long askedNanos, LeasedUnits answer) {}
+
+  /** One cell, and a coordinator whose clock is ahead by so much that nobody could guess it. */
+  private static final class Run {
+    private final long seed;
+    private final SplittableRandom random;
+    private final GlobalCell cell = GlobalCells.cell(2, GlobalCells.IDLE, new FixedSizer(10));
+    private final TreeMap<Long, Account> accounts = new TreeMap<>();
+    private final List<Call> calls = new ArrayList<>();
+    private final List<Take> taken = new ArrayList<>();
+    private final Map<Kind, Integer> reached = new HashMap<>();
+    private final long ahead;
+    private final long oneWayNanos;
+    private long now;
+    private int both;
+    private int late;
+    private int refunded;
+    private long forfeited;
+
+    Run(long seed) {
+      this.seed = seed;
+      this.random = new SplittableRandom(seed);
+      this.ahead = random.nextLong(1_000_000);
+      this.oneWayNanos = ms(seed % 2 == 0 ? 2 : 500);
+    }
+
+    long far() {
+      return ahead + now / 1_000_000;
+    }
+
+    long window() {
+      return far() - far() % GlobalCells.END + GlobalCells.END;
+    }
+
+    Account account(long window) {
+      return accounts.computeIfAbsent(window, _ -> new Account());
+    }
+
+    void run() {
+      for (int step = 0; step < STEPS; step++) {
+        now += random.nextInt(8) == 0 ? random.nextLong(ms(600)) : random.nextLong(ms(3));
+        step(random.nextInt(16));
+        check(step);
+      }
+    }
+
+    private void step(int what) {
+      switch (what) {
+        case 0, 1, 2, 3, 4 -> take(random.nextLong(5));
+        case 5 -> refund(random.nextLong(1, 6));
+        case 6, 7 -> ask(cell.beginLease(random.nextLong(5), now), false);
+        case 8 -> ask(cell.beginNext(now), true);
+        case 9, 10, 11, 12 -> answer();
+        case 13 -> putBack();
+        case 14 -> giveBack(random.nextInt(8) == 0 ? cell.takeIdle(now) : new Leftover(0, 0));
+        default -> {
+          if (random.nextInt(40) == 0) {
+            cell.reopen();
+          }
+        }
+      }
+    }
+
+    private void take(long cost) {
+      Take take =
+          random.nextBoolean()
+              ? cell.take(GlobalCells.HUNDRED, cost, random.nextBoolean(), now)
+              : cell.takeAtOnce(GlobalCells.HUNDRED, cost, now);
+      reached.merge(take.kind(), 1, Integer::sum);
+      if (take.kind() != Kind.TAKEN) {
+        return;
+      }
+      spend(take, cost);
+      both += take.ofNextToo() ? 1 : 0;
+      assertThat(window())
+          .as("what lasts is among what is spent, seed %d: %s", seed, cell)
+          .isBetween(
+              take.windowEndMillis(),
+              take.windowEndMillis() + (take.ofNextToo() ? GlobalCells.END : 0));
+      for (long unit = 0; unit < cost; unit++) {
+        taken.add(take);
+      }
+    }
+
+    private void spend(Take take, long units) {
+      move(take.windowEndMillis(), units);
+      if (take.ofNextToo()) {
+        move(take.windowEndMillis() + GlobalCells.END, units);
+      }
+    }
+
+    private void move(long window, long units) {
+      account(window).left -= units;
+      account(window).spent += units;
+    }
+
+    private void refund(long units) {
+      long window = currentOfCell();
+      long most = Math.min(units, account(window).spent);
+      cell.refund(units, now);
+      move(window, -most);
+      refunded += most > 0 ? 1 : 0;
+      taken.clear(); // what is refunded is not put back as well
+    }
+
+    /** The window whose units the cell takes back. */
+    private long currentOfCell() {
+      return cell.refund(0, now).windowEndMillis();
+    }
+
+    private void ask(long wanted, boolean ahead) {
+      if (wanted == 0) {
+        return;
+      }
+      long asked = now;
+      boolean next = ahead || cell.windowToLease() != LeaseAsk.CURRENT;
+      long wish = next ? cell.nextEndMillis() : window();
+      now += random.nextLong(oneWayNanos);
+      long lasting = window();
+      long window = next ? wish : lasting;
+      boolean known = window == lasting || window == lasting + GlobalCells.END;
+      long there = known ? GlobalCells.HUNDRED.limit() - account(window).granted : 0;
+      long units = Math.min(there, random.nextInt(4) == 0 ? random.nextLong(wanted + 1) : wanted);
+      account(window).granted += units;
+      long millis = window - far();
+      LeasedUnits answer = new LeasedUnits(units, window, millis, millis, there - units);
+      calls.add(new Call(ahead, wanted, asked, answer));
+    }
+
+    private void answer() {
+      if (calls.isEmpty()) {
+        return;
+      }
+      now += random.nextLong(oneWayNanos);
+      Call call = calls.remove(random.nextInt(calls.size()));
+      if (random.nextInt(20) == 0) { // lost: nobody spends it
+        if (call.next()) {
+          cell.failNext();
+        } else {
+          cell.fail();
+        }
+        return;
+      }
+      long unspendable =
+          call.next()
+              ? cell.completeNext(call.wanted(), call.answer(), call.askedNanos(), now)
+              : cell.complete(call.wanted(), call.answer(), call.askedNanos(), now).unspendable();
+      assertThat(unspendable).isIn(0L, call.answer().units());
+      late += unspendable > 0 ? 1 : 0;
+      account(call.answer().windowEndMillis()).left += call.answer().units() - unspendable;
+    }
+
+    private void putBack() {
+      if (taken.isEmpty()) {
+        return;
+      }
+      Take take = taken.remove(random.nextInt(taken.size()));
+      long end = take.windowEndMillis();
+      assertThat(cell.putBack(1, end)).isTrue();
+      move(end, -1);
+      if (take.ofNextToo()) {
+        assertThat(cell.putBack(1, end + GlobalCells.END)).isTrue();
+        move(end + GlobalCells.END, -1);
+      }
+    }
+
+    private void giveBack(Leftover left) {
+      if (left.units() > 0) {
+        account(left.windowEndMillis()).left -= left.units();
+        account(left.windowEndMillis()).granted -= left.units();
+      }
+      if (left.ofNext() > 0) {
+        account(left.windowEndMillis() + GlobalCells.END).left -= left.ofNext();
+        account(left.windowEndMillis() + GlobalCells.END).granted -= left.ofNext();
+      }
+    }
+
+    private void check(int step) {
+      forfeited += cell.takeForfeited();
+      for (Map.Entry<Long, Account> entry : accounts.entrySet()) {
+        Account each = entry.getValue();
+        String where = "seed %d, step %d, window %d: %s";
+        assertThat(each.left).as(where, seed, step, entry.getKey(), cell).isNotNegative();
+        assertThat(each.spent)
+            .as(where, seed, step, entry.getKey(), cell)
+            .isBetween(0L, each.granted);
+        assertThat(each.granted).isBetween(0L, GlobalCells.HUNDRED.limit());
+      }
+    }
+
+    /** Once the cell has gone, what it held is what the accounts say, of each window. */
+    void end() {
+      Leftover left = cell.retire(now);
+      forfeited += cell.takeForfeited();
+      long end = left.windowEndMillis();
+      assertThat(left.units()).as("seed %d", seed).isEqualTo(account(end).left);
+      assertThat(left.ofNext()).isEqualTo(account(end + GlobalCells.END).left);
+      long older = accounts.headMap(end).values().stream().mapToLong(each -> each.left).sum();
+      assertThat(forfeited).as("seed %d", seed).isEqualTo(older);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+  void noUnitIsSpentTwiceNorMoreOfAWindowThanWasGranted(long seed) {
+    Run run = new Run(seed);
+    run.run();
+    run.end();
+  }
+
+  @Test
+  void theRunsReachWhatTheyAreFor() {
+    Map<Kind, Integer> reached = new HashMap<>();
+    int both = 0;
+    int late = 0;
+    int refunded = 0;
+    long forfeited = 0;
+    for (long seed = 1; seed <= 12; seed++) {
+      Run run = new Run(seed);
+      run.run();
+      run.reached.forEach((kind, times) -> reached.merge(kind, times, Integer::sum));
+      both += run.both;
+      late += run.late;
+      refunded += run.refunded;
+      forfeited += run.forfeited;
+    }
+    assertThat(reached).containsOnlyKeys(Kind.TAKEN, Kind.REFUSED, Kind.SHORT);
+    assertThat(reached.values()).as("%s", reached).allMatch(times -> times > 300);
+    assertThat(both).as("of both windows").isGreaterThan(20);
+    assertThat(late).as("late").isGreaterThan(5);
+    assertThat(refunded).as("refunds").isGreaterThan(200);
+    assertThat(forfeited).as("forfeited").isGreaterThan(1_000);
+  }
+
+  private static long ms(long millis) {
+    return millis * 1_000_000;
+  }
+}

@@ -1,0 +1,112 @@
+package io.throttlekit.tier;
+
+import io.throttlekit.rate.FixedWindow;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Threads that take, refund, lease both windows, complete, return and retire on one cell, as
+ * Lincheck orders them: every outcome must be one that some order of whole operations has.
+ */
+public class GlobalCellRaceTest {
+  private static final long END = 60_000;
+
+  /** When nobody can say which of the two windows lasts. */
+  private static final long EITHER = 60_000_000_000L;
+
+  private final FixedWindow window = new FixedWindow(7, END);
+  private final GlobalCell cell =
+      new GlobalCell(
+          Node.key("user"),
+          window,
+          GlobalCells.tier(window, new LeaseSize.Fixed(2), 1, 1),
+          new FixedSizer(2),
+          0);
+
+  @Operation
+  public String take() {
+    return cell.take(window, 1, true, 1).toString();
+  }
+
+  @Operation
+  public String takeOfEither() {
+    return cell.takeAtOnce(window, 1, EITHER).toString();
+  }
+
+  @Operation
+  public String refund() {
+    return cell.refund(1, 1).toString();
+  }
+
+  @Operation
+  public long beginLease() {
+    return cell.beginLease(1, 1);
+  }
+
+  @Operation
+  public String completeLease() {
+    Completed completed = cell.complete(2, new LeasedUnits(2, END, END, END, 5), 1, 2);
+    return completed.end() + " " + completed.unspendable() + " " + completed.waiting().size();
+  }
+
+  @Operation
+  public boolean awaitLease() {
+    return cell.await((_, _) -> {});
+  }
+
+  @Operation
+  public int failLease() {
+    return cell.fail().waiting().size();
+  }
+
+  @Operation
+  public long beginNext() {
+    return cell.beginNext(1);
+  }
+
+  @Operation
+  public long completeNext() {
+    return cell.completeNext(2, new LeasedUnits(2, 2 * END, 2 * END, 2 * END, 5), 1, 2);
+  }
+
+  @Operation
+  public boolean putBack() {
+    return cell.putBack(1, END);
+  }
+
+  @Operation
+  public String takeIdle() {
+    return cell.takeIdle(EITHER).toString();
+  }
+
+  @Operation
+  public String retire() {
+    return cell.retire(EITHER).toString();
+  }
+
+  @Test
+  void everyOutcomeIsThatOfSomeOrder() {
+    new StressOptions()
+        .iterations(12)
+        .invocationsPerIteration(300)
+        .threads(2)
+        .actorsPerThread(4)
+        .actorsBefore(3)
+        .actorsAfter(2)
+        .check(GlobalCellRaceTest.class);
+  }
+
+  @Test
+  void soItIsInEveryInterleavingThatAModelCheckerFinds() {
+    new ModelCheckingOptions()
+        .iterations(5)
+        .invocationsPerIteration(50)
+        .threads(2)
+        .actorsPerThread(3)
+        .actorsBefore(3)
+        .actorsAfter(1)
+        .check(GlobalCellRaceTest.class);
+  }
+}

@@ -1,0 +1,91 @@
+package io.throttlekit.tier;
+
+import io.throttlekit.ManualTime;
+import io.throttlekit.federation.Federation;
+import io.throttlekit.federation.FederationListener;
+import io.throttlekit.federation.FederationSettings;
+import io.throttlekit.federation.InMemoryCoordinator;
+import io.throttlekit.store.StoreException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** A federation that leases at once, and answers when the test says so. For one thread. */
+final class HeldSource implements LeaseSource {
+  static final String NO_ANSWER = "the test's coordinator is down";
+
+  final List<LeaseAsk> leases = new ArrayList<>();
+  final List<Back> back = new ArrayList<>();
+  private final Federation federation;
+  private final Deque<Runnable> replies = new ArrayDeque<>();
+  private boolean holding;
+  private boolean failing;
+
+  /** What was given back. */
+  record Back(long windowEndMillis, long units) {}
+
+  /** The federation of one region whose coordinator has the wall clock of {@code time}. */
+  HeldSource(ManualTime time) {
+    this.federation =
+        new Federation(
+            new InMemoryCoordinator(time),
+            null,
+            time,
+            new FederationSettings("eu", "n1", 1, 1_000),
+            FederationListener.NONE);
+  }
+
+  /** Keeps answers from now on. */
+  void hold() {
+    holding = true;
+  }
+
+  /** Delivers the oldest answer that is kept. */
+  void answerOne() {
+    replies.remove().run();
+  }
+
+  /** Delivers what is kept, and what is asked meanwhile, and keeps nothing any more. */
+  void answerAll() {
+    holding = false;
+    while (!replies.isEmpty()) {
+      answerOne();
+    }
+  }
+
+  /** Leases nothing and fails every call from now on, or does no longer. */
+  void fail(boolean fails) {
+    failing = fails;
+  }
+
+  @Override
+  public CompletionStage<LeasedUnits> lease(LeaseAsk ask) {
+    leases.add(ask);
+    CompletionStage<LeasedUnits> answer =
+        failing
+            ? CompletableFuture.failedFuture(new StoreException(NO_ANSWER, null))
+            : federation.lease(ask);
+    if (!holding) {
+      return answer;
+    }
+    CompletableFuture<LeasedUnits> stage = new CompletableFuture<>();
+    replies.add(() ->
+        answer.whenComplete((leased, failure) -> {
+          if (leased != null) {
+            stage.complete(leased);
+          } else {
+            stage.completeExceptionally(failure);
+          }
+        }));
+    return stage;
+  }
+
+  @Override
+  public CompletionStage<?> giveBack(LeaseAsk lease, long windowEndMillis, long units) {
+    back.add(new Back(windowEndMillis, units));
+    return federation.giveBack(lease, windowEndMillis, units);
+  }
+}
