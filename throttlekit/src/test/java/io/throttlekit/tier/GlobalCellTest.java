@@ -92,6 +92,7 @@ class GlobalCellTest {
     assertThat(late.end()).isEqualTo(End.LATE);
     assertThat(late.unspendable()).isEqualTo(7);
     assertThat(take(cell, 11, ms(1))).isEqualTo(Take.SHORT);
+    assertThat(take(cell, 1, OVER)).as("nor does it say when this one ends").isEqualTo(Take.SHORT);
   }
 
   @Test
@@ -195,6 +196,14 @@ class GlobalCellTest {
     assertThat(take(cell, 1, OVER).kind()).isEqualTo(Kind.REFUSED);
     cell.reopen();
     assertThat(take(cell, 1, OVER)).isEqualTo(Take.SHORT);
+  }
+
+  @Test
+  void thatOneWindowWasUsedUpSaysNothingOfLaterOnes() {
+    lease(cell, 1, units(0, END, 10_000, 0), 0, 0);
+    assertThat(take(cell, 1, OVER)).isEqualTo(Take.SHORT);
+    lease(cell, 1, units(10, 2 * END, 10_000, 90), OVER, OVER);
+    assertThat(take(cell, 1, ms(19_999))).as("of the third, too").isEqualTo(Take.SHORT);
   }
 
   @Test

@@ -116,10 +116,12 @@ class WindowClockTest {
 
   @Test
   void aWindowOfAgesOverflowsNothing() {
-    WindowClock ages = new WindowClock(new FixedWindow(100, Cost.MAX));
-    ages.follow(units(Cost.MAX, Cost.MAX), false, 0, 0);
-    assertThat(ages.mayBeOver(ms(1_000_000_000))).isFalse();
-    assertThat(ages.roll(ms(1_000_000_000))).isZero();
+    for (long length : new long[] {9_400_000_000_000L, 20_000_000_000_000L, Cost.MAX}) {
+      WindowClock ages = new WindowClock(new FixedWindow(100, length));
+      ages.follow(units(length, length), false, 0, 0);
+      assertThat(ages.mayBeOver(ms(1_000_000_000))).as("%d", length).isFalse();
+      assertThat(ages.roll(ms(1_000_000_000))).isZero();
+    }
   }
 
   /** Two clocks of which each is wrong by almost as much as one that is being corrected can be. */
