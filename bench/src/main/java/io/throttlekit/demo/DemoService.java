@@ -51,6 +51,7 @@ final class DemoService implements AutoCloseable {
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1", // it is to be ready soon, and has little to do
                 "-Xmx128m",
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",

@@ -19,7 +19,12 @@ class UpToDateTest {
   private static final String COMPILED =
       "target/maven-status/maven-compiler-plugin/compile/default-compile/inputFiles.lst";
   private static final String[] MODULES = {
-    "throttlekit", "coordinator-redis", "descriptors", "envoy-config", "ratelimit-service"
+    "throttlekit",
+    "coordinator-redis",
+    "coordinator-postgres",
+    "descriptors",
+    "envoy-config",
+    "ratelimit-service"
   };
 
   @TempDir private Path folder;
