@@ -69,6 +69,9 @@ class MalformedInputTest {
       String value = scraps(random);
       Map<String, String> environment = new HashMap<>();
       environment.put("THROTTLEKIT_POLICIES_PATHS", "p");
+      if (environment.containsKey(setting.variable()) && value.isBlank()) {
+        continue; // as if nobody had set it, and then there are no policies
+      }
       environment.put(setting.variable(), value);
       refused += check(new ConfigLoader(environment).load(ServeFlags.none()), setting.variable());
     }
