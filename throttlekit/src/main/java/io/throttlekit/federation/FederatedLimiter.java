@@ -70,6 +70,11 @@ public final class FederatedLimiter implements AutoCloseable {
     return answer;
   }
 
+  /** Completes when this is closed and what was given back has been taken, or could not be. */
+  public CompletionStage<?> ended() {
+    return tiers.ended();
+  }
+
   /** Gives what is leased back. */
   @Override
   public void close() {

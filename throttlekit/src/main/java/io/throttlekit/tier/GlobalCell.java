@@ -2,6 +2,7 @@ package io.throttlekit.tier;
 
 import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.tier.LeaseWaiter.End;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Its limit never changes: another limit is other terms, which have a cell of their own.
  */
 final class GlobalCell extends LeaseCell {
+  private final DataLoss onDataLoss;
   private final LeaseSizer sizer;
   private final WindowClock clock;
   private final Pace pace;
@@ -33,9 +35,6 @@ final class GlobalCell extends LeaseCell {
   /** Whether the lease that is asked for is one of the next window. */
   private boolean leasingNext;
 
-  /** How many units there was use for when a lease was begun last. */
-  private long usable;
-
   /** Wanted by requests that found too little, since a lease was answered. */
   private long lacked;
 
@@ -44,6 +43,7 @@ final class GlobalCell extends LeaseCell {
 
   GlobalCell(CounterKey key, FixedWindow window, Tier.Global tier, LeaseSizer sizer, long now) {
     super(key, window, tier, now);
+    this.onDataLoss = tier.onDataLoss();
     this.sizer = sizer;
     this.clock = new WindowClock(window);
     this.pace = new Pace(clock.lengthNanos());
@@ -106,28 +106,31 @@ final class GlobalCell extends LeaseCell {
   }
 
   @Override
-  synchronized long beginLease(long cost, long now) {
+  synchronized UnitsWanted beginLease(long cost, long now) {
     roll(now);
     if (leasing || retired || current.isExhausted(now)) {
-      return 0;
+      return UnitsWanted.NONE;
     }
     boolean ofNext = cost > 0 && current.units() >= cost && clock.mayBeOver(now);
     WindowUnits of = ofNext ? next : current;
     if (of.isExhausted(now)) {
-      return 0;
+      return UnitsWanted.NONE;
     }
     long lacking = Math.max(Math.max(cost, unmet), lacked) - of.units();
     long toCome = toCome(now);
-    usable = ofNext ? Math.max(lacking, wantedOfNext(now)) : usable(Math.max(0, lacking), toCome);
+    long usable =
+        ofNext ? Math.max(lacking, wantedOfNext(toCome)) : usable(Math.max(0, lacking), toCome);
     if (cost == 0 && (usable == 0 || (toCome == Pace.UNKNOWN && tier().lowWater() == 0))) {
-      return 0;
+      return UnitsWanted.NONE;
     }
     leasing = true;
     leasingNext = ofNext;
     unmet = 0;
     long limit = Math.max(1, window.limit());
     long size = sizer.size(ofNext ? 0 : Math.max(0, pace.offered() - cost), limit);
-    return Math.clamp(Math.max(lacking, Math.min(size, usable)), 1, limit);
+    long units = Math.clamp(Math.max(lacking, Math.min(size, usable)), 1, limit);
+    long end = ofNext ? clock.nextEndMillis() : LeaseAsk.CURRENT;
+    return new UnitsWanted(units, Math.max(units, usable), end);
   }
 
   /** How many more units requests will want, of which {@code lacking} wait for them. */
@@ -141,8 +144,7 @@ final class GlobalCell extends LeaseCell {
   }
 
   /** How many units of the next window requests will want: as many as they want of this one. */
-  private long wantedOfNext(long now) {
-    long toCome = toCome(now);
+  private long wantedOfNext(long toCome) {
     long coming = toCome == Pace.UNKNOWN ? 0 : Math.min(toCome, Cost.MAX);
     return Math.min(pace.offered(), Cost.MAX) + coming;
   }
@@ -154,49 +156,32 @@ final class GlobalCell extends LeaseCell {
   }
 
   @Override
-  synchronized long usable(long wanted) {
-    return Math.max(wanted, usable);
-  }
-
-  @Override
-  synchronized long windowToLease() {
-    return leasingNext ? nextEndMillis() : LeaseAsk.CURRENT;
-  }
-
-  /** Whether it is time to lease the next window. */
   synchronized boolean isNextDue(long now) {
     roll(now);
     return clock.isKnown() && now - lookNanos() >= 0;
   }
 
-  /**
-   * Says how many units of the next window to ask for, and that they are being asked for.
-   *
-   * @return 0 when there is nothing to ask for
-   */
-  synchronized long beginNext(long now) {
+  @Override
+  DataLoss onDataLoss() {
+    return onDataLoss;
+  }
+
+  @Override
+  synchronized UnitsWanted beginNext(long now) {
     roll(now);
     if (!clock.isKnown() || retired || askingNext || next.isGranted() || pace.offered() == 0) {
-      return 0;
+      return UnitsWanted.NONE;
     }
     askingNext = true;
     long limit = Math.max(1, window.limit());
-    return Math.clamp(Math.min(sizer.size(0, limit), wantedOfNext(now)), 1, limit);
+    long wanted = Math.min(sizer.size(0, limit), wantedOfNext(toCome(now)));
+    long units = Math.clamp(wanted, 1, limit);
+    return new UnitsWanted(units, units, clock.nextEndMillis());
   }
 
-  /** Names the window after the one that lasts. */
-  synchronized long nextEndMillis() {
-    return clock.nextEndMillis();
-  }
-
-  /**
-   * How many ns from now somebody has to look whether the next window is to be leased: once for
-   * each window.
-   *
-   * @return from 1; 0 when nobody has to
-   */
+  @Override
   synchronized long nanosToLook(long now) {
-    long of = next.isGranted() ? nextEndMillis() : clock.endMillis();
+    long of = next.isGranted() ? clock.nextEndMillis() : clock.endMillis();
     if (!clock.isKnown() || retired || of == lookedAfterMillis) {
       return 0;
     }
@@ -226,7 +211,7 @@ final class GlobalCell extends LeaseCell {
     return super.fail();
   }
 
-  /** Ends a lease of the next window and credits what it granted; returns what is unspendable. */
+  @Override
   synchronized long completeNext(
       long wanted, LeasedUnits leased, long askedNanos, long answeredNanos) {
     askingNext = false;
@@ -238,19 +223,19 @@ final class GlobalCell extends LeaseCell {
     return 0;
   }
 
-  /** Ends a lease of the next window that was not answered. */
+  @Override
   synchronized void failNext() {
     askingNext = false;
   }
 
   @Override
   synchronized boolean putBack(long units, long takenWindowEndMillis) {
-    if (retired || takenWindowEndMillis > nextEndMillis()) {
+    if (retired || takenWindowEndMillis > clock.nextEndMillis()) {
       return false;
     }
     if (takenWindowEndMillis == clock.endMillis()) {
       current.putBack(units);
-    } else if (takenWindowEndMillis == nextEndMillis()) {
+    } else if (takenWindowEndMillis == clock.nextEndMillis()) {
       next.putBack(units);
     } else {
       forfeit(units);

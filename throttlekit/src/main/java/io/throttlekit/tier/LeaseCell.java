@@ -1,6 +1,7 @@
 package io.throttlekit.tier;
 
 import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.recent.Keyed;
 import io.throttlekit.tier.LeaseWaiter.End;
@@ -62,21 +63,44 @@ abstract class LeaseCell extends Keyed {
   abstract boolean isLow(long now);
 
   /**
-   * Says how many units to ask for, and that they are being asked for.
+   * Says what to ask for, and that it is being asked for.
    *
-   * @param cost of the request that they are for; 0 when it is ahead of need
-   * @return 0 when some are being asked for already, or should not be
+   * @param cost of the request that it is for; 0 when it is ahead of need
+   * @return none when some is being asked for already, or should not be
    */
-  abstract long beginLease(long cost, long now);
+  abstract UnitsWanted beginLease(long cost, long now);
 
-  /** How many units there is use for in this window, for the lease of {@code wanted} just begun. */
-  long usable(long wanted) {
-    return wanted;
+  /** The same of the window after the one that lasts, where that can be leased before it begins. */
+  UnitsWanted beginNext(long now) {
+    return UnitsWanted.NONE;
   }
 
-  /** Names the window that the lease just begun is for, as {@link LeaseAsk} does. */
-  long windowToLease() {
-    return LeaseAsk.CURRENT;
+  /** What a loss of data means for {@link #beginNext}, which no request asks for. */
+  DataLoss onDataLoss() {
+    return DataLoss.REFILL;
+  }
+
+  /** Ends a lease of the next window and credits what it granted; returns what is unspendable. */
+  long completeNext(long wanted, LeasedUnits leased, long askedNanos, long answeredNanos) {
+    return leased.units();
+  }
+
+  /** Ends a lease of the next window that was not answered. */
+  void failNext() {}
+
+  /** Whether it is time to lease the next window. */
+  boolean isNextDue(long now) {
+    return false;
+  }
+
+  /**
+   * How many ns from now somebody has to look whether the next window is to be leased: once for
+   * each window.
+   *
+   * @return from 1; 0 when nobody has to
+   */
+  long nanosToLook(long now) {
+    return 0;
   }
 
   /** Ends a lease and credits what it granted: here, once, and nowhere else. */

@@ -15,6 +15,7 @@ import java.util.Iterator;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,6 +48,7 @@ final class LeasedTier implements AutoCloseable {
   private Iterator<LeaseCell> unswept = Collections.emptyIterator();
 
   private final AtomicBoolean closed = new AtomicBoolean();
+  private final Outstanding outstanding = new Outstanding();
 
   LeasedTier(
       LeaseSource source, TimeSource time, Timer timer, long maxCells, TierListener listener) {
@@ -95,14 +97,14 @@ final class LeasedTier implements AutoCloseable {
    */
   void lease(LeaseCell cell, long cost, DataLoss onDataLoss, LeaseWaiter waiter) {
     long asked = now();
-    long wanted = cell.beginLease(cost, asked);
-    if (wanted == 0) {
+    UnitsWanted wanted = cell.beginLease(cost, asked);
+    if (wanted.units() == 0) {
       listener.rider();
     }
     if (!cell.await(waiter)) {
       waiter.leaseEnded(LeaseWaiter.End.CREDITED, null); // it has ended meanwhile: look again
     }
-    if (wanted > 0) {
+    if (wanted.units() > 0) {
       ask(cell, wanted, asked, onDataLoss);
     }
   }
@@ -110,8 +112,8 @@ final class LeasedTier implements AutoCloseable {
   /** Asks for units ahead of need where a cell wants that. */
   void refill(LeaseCell cell, DataLoss onDataLoss, long now) {
     if (cell.isLow(now)) {
-      long wanted = cell.beginLease(0, now);
-      if (wanted > 0) {
+      UnitsWanted wanted = cell.beginLease(0, now);
+      if (wanted.units() > 0) {
         listener.refillAhead();
         ask(cell, wanted, now, onDataLoss);
       }
@@ -165,8 +167,8 @@ final class LeasedTier implements AutoCloseable {
       LeaseCell cell = unswept.next();
       giveBack(cell, cell.takeIdle(now));
       tellForfeits(cell);
-      if (cell instanceof GlobalCell global && global.isNextDue(now)) {
-        prepare(global);
+      if (cell.isNextDue(now)) {
+        prepare(cell);
       }
     }
   }
@@ -174,21 +176,36 @@ final class LeasedTier implements AutoCloseable {
   /** Gives back everything. */
   @Override
   public void close() {
-    closed.set(true);
-    cells.invalidateAll();
+    if (closed.compareAndSet(false, true)) {
+      cells.invalidateAll();
+      outstanding.close();
+    }
   }
 
-  private void ask(LeaseCell cell, long wanted, long askedNanos, DataLoss onDataLoss) {
-    LeaseAsk ask =
-        new LeaseAsk(
-            cell.key(),
-            cell.window(),
-            cell.tier(),
-            onDataLoss,
-            cell.windowToLease(),
-            wanted,
-            cell.usable(wanted));
-    lease(ask).whenComplete((leased, failure) -> answered(cell, ask, leased, failure, askedNanos));
+  /** Completes when this is closed and what was given back has been taken or lost. */
+  CompletionStage<?> ended() {
+    return outstanding.ended();
+  }
+
+  private static LeaseAsk ask(LeaseCell cell, UnitsWanted wanted, DataLoss onDataLoss) {
+    return new LeaseAsk(
+        cell.key(),
+        cell.window(),
+        cell.tier(),
+        onDataLoss,
+        wanted.windowEndMillis(),
+        wanted.units(),
+        wanted.usable());
+  }
+
+  private void ask(LeaseCell cell, UnitsWanted wanted, long askedNanos, DataLoss onDataLoss) {
+    LeaseAsk ask = ask(cell, wanted, onDataLoss);
+    lease(ask, (leased, failure) -> answered(cell, ask, leased, failure, askedNanos));
+  }
+
+  private void lease(LeaseAsk ask, BiConsumer<@Nullable LeasedUnits, @Nullable Throwable> told) {
+    outstanding.begun();
+    lease(ask).whenComplete(told).whenComplete((_, _) -> outstanding.answered());
   }
 
   /** A source that throws has failed, or its cell would wait for an answer for ever. */
@@ -232,36 +249,25 @@ final class LeasedTier implements AutoCloseable {
 
   /** Has the next window leased before it begins, if somebody asks in this one. */
   private void lookAhead(LeaseCell cell) {
-    if (cell instanceof GlobalCell global) {
-      long nanos = global.nanosToLook(now());
-      if (nanos > 0 && nanos <= LONGEST_TIMER_NANOS) {
-        timer.runAfter(nanos, () -> prepare(global));
-      }
+    long nanos = cell.nanosToLook(now());
+    if (nanos > 0 && nanos <= LONGEST_TIMER_NANOS) {
+      timer.runAfter(nanos, () -> prepare(cell));
     }
   }
 
-  private void prepare(GlobalCell cell) {
+  private void prepare(LeaseCell cell) {
     long asked = now();
-    long wanted = closed.get() ? 0 : cell.beginNext(asked);
-    if (wanted == 0) {
+    UnitsWanted wanted = closed.get() ? UnitsWanted.NONE : cell.beginNext(asked);
+    if (wanted.units() == 0) {
       return;
     }
-    Tier.Global tier = (Tier.Global) cell.tier();
     listener.refillAhead();
-    LeaseAsk ask =
-        new LeaseAsk(
-            cell.key(),
-            cell.window(),
-            tier,
-            tier.onDataLoss(),
-            cell.nextEndMillis(),
-            wanted,
-            wanted);
-    lease(ask).whenComplete((leased, _) -> prepared(cell, ask, leased, asked));
+    LeaseAsk ask = ask(cell, wanted, cell.onDataLoss());
+    lease(ask, (leased, _) -> prepared(cell, ask, leased, asked));
   }
 
   private void prepared(
-      GlobalCell cell, LeaseAsk ask, @Nullable LeasedUnits leased, long askedNanos) {
+      LeaseCell cell, LeaseAsk ask, @Nullable LeasedUnits leased, long askedNanos) {
     if (leased == null) {
       listener.leaseFailed();
       cell.failNext();
@@ -291,7 +297,16 @@ final class LeasedTier implements AutoCloseable {
               windowEndMillis,
               units,
               units);
-      var _ = source.giveBack(lease, windowEndMillis, units);
+      outstanding.begun();
+      giveBack(lease, windowEndMillis, units).whenComplete((_, _) -> outstanding.answered());
+    }
+  }
+
+  private CompletionStage<?> giveBack(LeaseAsk lease, long windowEndMillis, long units) {
+    try {
+      return source.giveBack(lease, windowEndMillis, units);
+    } catch (RuntimeException refused) {
+      return CompletableFuture.failedFuture(refused);
     }
   }
 

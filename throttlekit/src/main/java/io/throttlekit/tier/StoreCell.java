@@ -121,16 +121,17 @@ final class StoreCell extends LeaseCell {
   }
 
   @Override
-  synchronized long beginLease(long cost, long now) {
+  synchronized UnitsWanted beginLease(long cost, long now) {
     if (leasing || retired || exhausted) {
-      return 0;
+      return UnitsWanted.NONE;
     }
     leasing = true;
     long lacking = Math.max(0, cost - credits);
     long limit = Math.max(1, window.limit());
-    return knowsStoreClock()
-        ? demand.size(lacking, limit, storeMillis(now))
-        : Math.clamp(Math.max(lacking, sizer.size(0, limit)), 1, limit);
+    return UnitsWanted.of(
+        knowsStoreClock()
+            ? demand.size(lacking, limit, storeMillis(now))
+            : Math.clamp(Math.max(lacking, sizer.size(0, limit)), 1, limit));
   }
 
   @Override

@@ -9,6 +9,7 @@ import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.StoreException;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -136,6 +137,14 @@ public final class Tiers implements AutoCloseable {
   /** How many counters have units leased here. */
   public long cells() {
     return leases.size();
+  }
+
+  /**
+   * Completes when this is closed and the store, and all regions, have taken what was given back,
+   * or have failed to.
+   */
+  public CompletionStage<?> ended() {
+    return leases.ended();
   }
 
   /** Gives what is leased back to the store. */

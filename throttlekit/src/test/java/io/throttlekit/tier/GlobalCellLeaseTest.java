@@ -25,63 +25,63 @@ class GlobalCellLeaseTest {
 
   @Test
   void oneLeaseIsAskedForAtATime() {
-    assertThat(cell.beginLease(1, 0)).isEqualTo(10);
-    assertThat(cell.beginLease(1, 0)).isZero();
+    assertThat(cell.beginLease(1, 0).units()).isEqualTo(10);
+    assertThat(cell.beginLease(1, 0).units()).isZero();
     cell.fail();
-    assertThat(cell.beginLease(1, 0)).isEqualTo(10);
+    assertThat(cell.beginLease(1, 0).units()).isEqualTo(10);
     cell.complete(10, units(10, END, END, 90), 0, 0);
-    assertThat(cell.beginLease(11, 0)).isPositive();
+    assertThat(cell.beginLease(11, 0).units()).isPositive();
   }
 
   @Test
   void aCostBeyondTheBatchAsksForWhatItLacks() {
     lease(cell, 1, units(10, END, END, 90), 0, 0);
     take(cell, 30, 0);
-    assertThat(cell.beginLease(30, 0)).isEqualTo(20);
+    assertThat(cell.beginLease(30, 0).units()).isEqualTo(20);
   }
 
   @Test
   void nobodyAsksForMoreThanTheLimitWhateverASizerSays() {
     GlobalCell greedy = GlobalCells.cell(0, 0, new Asked(1_000));
-    assertThat(greedy.beginLease(1, 0)).isEqualTo(100);
+    assertThat(greedy.beginLease(1, 0).units()).isEqualTo(100);
   }
 
   @Test
   void allThatCouldNotBeServedIsAskedForTogether() {
     assertThat(take(cell, 5, 0)).isEqualTo(Take.SHORT);
-    assertThat(cell.beginLease(5, 0)).isEqualTo(10);
+    assertThat(cell.beginLease(5, 0).units()).isEqualTo(10);
     for (int i = 0; i < 5; i++) {
       assertThat(take(cell, 5, 0)).isEqualTo(Take.SHORT);
     }
     cell.complete(10, units(10, END, END, 90), 0, 0);
     assertThat(take(cell, 10, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(take(cell, 5, 0)).isEqualTo(Take.SHORT);
-    assertThat(cell.beginLease(5, 0)).as("of 30, 10 were covered").isEqualTo(20);
+    assertThat(cell.beginLease(5, 0).units()).as("of 30, 10 were covered").isEqualTo(20);
     cell.complete(20, units(20, END, END, 70), 0, 0);
     assertThat(take(cell, 20, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(take(cell, 5, 0)).isEqualTo(Take.SHORT);
-    assertThat(cell.beginLease(5, 0)).as("covered").isLessThanOrEqualTo(10);
+    assertThat(cell.beginLease(5, 0).units()).as("covered").isLessThanOrEqualTo(10);
   }
 
   @Test
   void whoWasRefusedInAnOutageIsNotAskedForAfterIt() {
     for (int i = 0; i < 50; i++) {
       assertThat(take(cell, 1, 0)).isEqualTo(Take.SHORT);
-      assertThat(cell.beginLease(1, 0)).isPositive();
+      assertThat(cell.beginLease(1, 0).units()).isPositive();
       cell.fail();
     }
     take(cell, 1, 0);
-    assertThat(cell.beginLease(1, 0)).isEqualTo(10);
+    assertThat(cell.beginLease(1, 0).units()).isEqualTo(10);
   }
 
   @Test
   void whatWasLackingInAWindowIsNotAskedForInTheNext() {
     take(cell, 5, 0);
-    assertThat(cell.beginLease(5, 0)).isEqualTo(10);
+    assertThat(cell.beginLease(5, 0).units()).isEqualTo(10);
     take(cell, 60, 0);
     cell.complete(10, units(10, END, END, 90), 0, 0);
     take(cell, 1, OVER);
-    assertThat(cell.beginLease(1, OVER)).isEqualTo(10);
+    assertThat(cell.beginLease(1, OVER).units()).isEqualTo(10);
   }
 
   @Test
@@ -102,9 +102,9 @@ class GlobalCellLeaseTest {
     for (int i = 0; i < 2_000; i++) {
       huge.take(most, Cost.MAX, true, i);
     }
-    assertThat(huge.beginLease(Cost.MAX, ms(1))).isEqualTo(Cost.MAX - 10);
-    assertThat(huge.usable(1)).isEqualTo(Cost.MAX);
-    assertThat(huge.beginNext(ms(1))).isEqualTo(10);
+    assertThat(huge.beginLease(Cost.MAX, ms(1)))
+        .isEqualTo(new UnitsWanted(Cost.MAX - 10, Cost.MAX, LeaseAsk.CURRENT));
+    assertThat(huge.beginNext(ms(1)).units()).isEqualTo(10);
   }
 
   @Test
@@ -116,7 +116,7 @@ class GlobalCellLeaseTest {
     assertThat(take(each, 1, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(each.isLow(0)).isTrue();
     assertThat(each.isLow(LASTS)).as("the window may be over").isFalse();
-    assertThat(each.beginLease(0, 0)).isEqualTo(10);
+    assertThat(each.beginLease(0, 0).units()).isEqualTo(10);
     assertThat(each.isLow(0)).as("asked for").isFalse();
   }
 
@@ -140,7 +140,7 @@ class GlobalCellLeaseTest {
     assertThat(take(cell, 1, OVER)).isEqualTo(Take.SHORT);
     lease(cell, 1, units(10, 2 * END, END, 90), OVER, OVER);
     assertThat(take(cell, 1, OVER + ms(1_000)).kind()).isEqualTo(Kind.TAKEN);
-    assertThat(cell.beginLease(0, OVER + ms(1_000))).as("8 will be, 9 are there").isZero();
+    assertThat(cell.beginLease(0, OVER + ms(1_000)).units()).as("8 will be, 9 are there").isZero();
   }
 
   @Test
@@ -171,32 +171,31 @@ class GlobalCellLeaseTest {
 
   @Test
   void theNextWindowIsLeasedOnceAndOnlyWhereSomebodyAskedInThisOne() {
-    assertThat(cell.beginNext(0)).as("nothing is known").isZero();
+    assertThat(cell.beginNext(0).units()).as("nothing is known").isZero();
     lease(cell, 1, units(10, END, END, 90), 0, 0);
-    assertThat(cell.beginNext(0)).as("nobody asked").isZero();
+    assertThat(cell.beginNext(0).units()).as("nobody asked").isZero();
     take(cell, 1, 0);
     take(cell, 1, 0);
-    assertThat(cell.beginNext(0)).as("as many as were wanted").isEqualTo(2);
-    assertThat(cell.beginNext(0)).as("asked for").isZero();
+    assertThat(cell.beginNext(0).units()).as("as many as were wanted").isEqualTo(2);
+    assertThat(cell.beginNext(0).units()).as("asked for").isZero();
     cell.failNext();
-    assertThat(cell.beginNext(0)).isEqualTo(2);
+    assertThat(cell.beginNext(0)).isEqualTo(new UnitsWanted(2, 2, 2 * END));
     assertThat(cell.completeNext(2, units(0, 2 * END, 20_000, 0), 0, 0)).isZero();
-    assertThat(cell.beginNext(0)).as("answered, were it with nothing").isZero();
-    assertThat(cell.nextEndMillis()).isEqualTo(2 * END);
+    assertThat(cell.beginNext(0).units()).as("answered, were it with nothing").isZero();
   }
 
   @Test
   void theNextWindowsLeaseIsNoLargerThanABatch() {
     lease(cell, 1, units(90, END, END, 10), 0, 0);
     take(cell, 80, 0);
-    assertThat(cell.beginNext(0)).isEqualTo(10);
+    assertThat(cell.beginNext(0).units()).isEqualTo(10);
   }
 
   @Test
   void aLeaseOfTheNextThatComesInThatWindowIsOfTheOneThatLasts() {
     lease(cell, 1, units(10, END, END, 90), 0, 0);
     take(cell, 1, 0);
-    assertThat(cell.beginNext(ms(9_500))).isPositive();
+    assertThat(cell.beginNext(ms(9_500)).units()).isPositive();
     LeasedUnits answer = units(5, 2 * END, 10_500, 90);
     assertThat(cell.completeNext(5, answer, ms(9_500), OVER + ms(100))).isZero();
     assertThat(take(cell, 5, OVER + ms(100)).windowEndMillis()).isEqualTo(2 * END);
@@ -206,7 +205,7 @@ class GlobalCellLeaseTest {
   void aLeaseOfTheNextThatComesAfterThatWindowGoesBack() {
     lease(cell, 1, units(10, END, END, 90), 0, 0);
     take(cell, 1, 0);
-    assertThat(cell.beginNext(ms(9_500))).isPositive();
+    assertThat(cell.beginNext(ms(9_500)).units()).isPositive();
     LeasedUnits answer = units(5, 2 * END, 10_500, 90);
     assertThat(cell.completeNext(5, answer, ms(9_500), ms(20_100))).isEqualTo(5);
   }
@@ -215,13 +214,15 @@ class GlobalCellLeaseTest {
   void whereOnlyTheNextWindowLacksUnitsItIsTheNextThatIsLeased() {
     lease(cell, 1, units(50, END, END, 50), 0, 0);
     assertThat(take(cell, 5, LASTS)).isEqualTo(Take.SHORT);
-    assertThat(cell.beginLease(5, LASTS)).as("as many as were wanted").isEqualTo(5);
-    assertThat(cell.windowToLease()).isEqualTo(2 * END);
+    assertThat(cell.beginLease(5, LASTS))
+        .as("as many as were wanted")
+        .isEqualTo(new UnitsWanted(5, 5, 2 * END));
     cell.complete(5, units(5, 2 * END, 10_001, 90), LASTS, LASTS);
     assertThat(take(cell, 4, LASTS).ofNextToo()).isTrue();
     assertThat(take(cell, 5, LASTS)).as("1 is left of the next").isEqualTo(Take.SHORT);
-    assertThat(cell.beginLease(5, LASTS)).isEqualTo(10);
-    assertThat(cell.windowToLease()).as("again").isEqualTo(2 * END);
+    UnitsWanted again = cell.beginLease(5, LASTS);
+    assertThat(again.units()).isEqualTo(10);
+    assertThat(again.windowEndMillis()).isEqualTo(2 * END);
     cell.complete(4, units(4, 2 * END, 10_001, 86), LASTS, LASTS);
     assertThat(take(cell, 5, LASTS).ofNextToo()).isTrue();
   }
@@ -230,8 +231,9 @@ class GlobalCellLeaseTest {
   void whereThisWindowLacksUnitsTheOneThatLastsIsLeased() {
     lease(cell, 1, units(4, END, END, LeasedUnits.UNKNOWN), 0, 0);
     assertThat(take(cell, 5, LASTS)).isEqualTo(Take.SHORT);
-    assertThat(cell.beginLease(5, LASTS)).isPositive();
-    assertThat(cell.windowToLease()).isEqualTo(LeaseAsk.CURRENT);
+    UnitsWanted wanted = cell.beginLease(5, LASTS);
+    assertThat(wanted.units()).isPositive();
+    assertThat(wanted.windowEndMillis()).isEqualTo(LeaseAsk.CURRENT);
     cell.complete(10, units(10, 2 * END, 9_990, 90), LASTS, LASTS + ms(2));
     assertThat(take(cell, 5, LASTS + ms(2)).ofNextToo()).as("it has begun").isFalse();
   }
@@ -241,7 +243,7 @@ class GlobalCellLeaseTest {
     lease(cell, 1, units(50, END, END, 50), 0, 0);
     take(cell, 1, 0);
     leaseNext(cell, 0, 0, 0);
-    assertThat(cell.beginLease(5, LASTS)).isZero();
+    assertThat(cell.beginLease(5, LASTS).units()).isZero();
   }
 
   @Test

@@ -138,16 +138,16 @@ class GlobalCellModelTest {
       return cell.refund(0, now).windowEndMillis();
     }
 
-    private void ask(long wanted, boolean ahead) {
+    private void ask(UnitsWanted begun, boolean ahead) {
+      long wanted = begun.units();
       if (wanted == 0) {
         return;
       }
       long asked = now;
-      boolean next = ahead || cell.windowToLease() != LeaseAsk.CURRENT;
-      long wish = next ? cell.nextEndMillis() : window();
+      boolean next = begun.windowEndMillis() != LeaseAsk.CURRENT;
       now += random.nextLong(oneWayNanos);
       long lasting = window();
-      long window = next ? wish : lasting;
+      long window = next ? begun.windowEndMillis() : lasting;
       boolean known = window == lasting || window == lasting + GlobalCells.END;
       long there = known ? GlobalCells.HUNDRED.limit() - account(window).granted : 0;
       long units = Math.min(there, random.nextInt(4) == 0 ? random.nextLong(wanted + 1) : wanted);

@@ -42,7 +42,7 @@ public class GlobalCellRaceTest {
 
   @Operation
   public long beginLease() {
-    return cell.beginLease(1, 1);
+    return cell.beginLease(1, 1).units();
   }
 
   @Operation
@@ -63,7 +63,7 @@ public class GlobalCellRaceTest {
 
   @Operation
   public long beginNext() {
-    return cell.beginNext(1);
+    return cell.beginNext(1).units();
   }
 
   @Operation

@@ -98,7 +98,7 @@ class GlobalCellTest {
   @Test
   void anAnswerThatCameWhenItsWindowMustBeOverIsNotCredited() {
     lease(cell, 1, units(10, END, 10_000, 90), 0, 0);
-    assertThat(cell.beginLease(11, ms(9_000))).isEqualTo(10);
+    assertThat(cell.beginLease(11, ms(9_000)).units()).isEqualTo(10);
     Completed late = cell.complete(10, units(10, END, 1_000, 80), ms(9_000), OVER);
     assertThat(late.end()).isEqualTo(End.LATE);
     assertThat(late.unspendable()).isEqualTo(10);
@@ -125,7 +125,7 @@ class GlobalCellTest {
   @Test
   void aRetiredCellTakesNothingAndKeepsNothing() {
     leaseBoth(10, 5);
-    assertThat(cell.beginLease(11, 0)).isPositive();
+    assertThat(cell.beginLease(11, 0).units()).isPositive();
     assertThat(cell.retire(0)).isEqualTo(new Leftover(10, END, 5));
     Completed answer = cell.complete(10, units(10, END, 10_000, 70), 0, 0);
     assertThat(answer.end()).as("look for another cell").isEqualTo(End.CREDITED);
@@ -134,8 +134,8 @@ class GlobalCellTest {
     assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.RETIRED);
     assertThat(cell.refund(1, 0).kind()).isEqualTo(Kind.RETIRED);
     assertThat(cell.putBack(1, END)).isFalse();
-    assertThat(cell.beginLease(1, 0)).isZero();
-    assertThat(cell.beginNext(0)).isZero();
+    assertThat(cell.beginLease(1, 0).units()).isZero();
+    assertThat(cell.beginNext(0).units()).isZero();
     assertThat(cell.nanosToLook(0)).isZero();
     assertThat(cell.isLow(0)).isFalse();
     assertThat(cell.retire(0)).isEqualTo(new Leftover(0, END));
@@ -149,10 +149,10 @@ class GlobalCellTest {
     assertThat(take(cell, 0, OVER - 1).kind()).as("a look").isEqualTo(Kind.REFUSED);
     assertThat(cell.takeAtOnce(GlobalCells.HUNDRED, 1, OVER - 1).decision())
         .isEqualTo(Decision.refuse(100, 0, 1, 1));
-    assertThat(cell.beginLease(1, OVER - 1)).isZero();
+    assertThat(cell.beginLease(1, OVER - 1).units()).isZero();
     assertThat(cell.isLow(ms(10))).isFalse();
     assertThat(take(cell, 1, OVER)).isEqualTo(Take.SHORT);
-    assertThat(cell.beginLease(1, OVER)).isPositive();
+    assertThat(cell.beginLease(1, OVER).units()).isPositive();
   }
 
   @Test
@@ -279,10 +279,10 @@ class GlobalCellTest {
     GlobalCell each = GlobalCells.cell(IDLE);
     lease(each, 1, units(10, END, 10_000, 90), 0, 0);
     assertThat(take(each, 1, 0).kind()).isEqualTo(Kind.TAKEN);
-    assertThat(each.beginLease(10, 0)).isPositive();
+    assertThat(each.beginLease(10, 0).units()).isPositive();
     assertThat(each.takeIdle(ms(IDLE)).units()).isZero();
     each.fail();
-    assertThat(each.beginNext(0)).isPositive();
+    assertThat(each.beginNext(0).units()).isPositive();
     assertThat(each.takeIdle(ms(IDLE)).units()).isZero();
     each.failNext();
     assertThat(each.takeIdle(ms(IDLE)).units()).isEqualTo(9);

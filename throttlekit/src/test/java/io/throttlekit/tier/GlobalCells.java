@@ -39,21 +39,21 @@ final class GlobalCells {
   }
 
   static Completed lease(GlobalCell to, long cost, LeasedUnits answer, long asked, long answered) {
-    long wanted = to.beginLease(cost, asked);
+    long wanted = to.beginLease(cost, asked).units();
     assertThat(wanted).isPositive();
     return to.complete(wanted, answer, asked, answered);
   }
 
   /** Leases the second window at the beginning of the first. */
   static void leaseNext(GlobalCell to, long units, long left, long now) {
-    assertThat(to.beginNext(now)).isPositive();
+    assertThat(to.beginNext(now).units()).isPositive();
     LeasedUnits answer = units(units, 2 * END, 2 * END - now / 1_000_000, left);
     assertThat(to.completeNext(units, answer, now, now)).isZero();
   }
 
   /** Leases both windows at the beginning of the first; 90 are left of each. */
   static void leaseBoth(GlobalCell to, long current, long next) {
-    assertThat(to.beginLease(1, 0)).isPositive();
+    assertThat(to.beginLease(1, 0).units()).isPositive();
     to.complete(current, units(current, END, END, 90), 0, 0);
     take(to, 1, 0);
     to.putBack(1, END);

@@ -241,11 +241,26 @@ class GlobalTiersTest {
   void whatIsGrantedToACellThatIsGoneGoesBack() {
     source.hold();
     Reply reply = node.ask(global(1));
-    node.tiers.leases.close();
+    node.tiers.close();
     source.answerOne();
     assertThat(source.back).containsExactly(new Back(END, 10));
+    assertThat(node.tiers.ended().toCompletableFuture()).as("it is on its way").isNotDone();
     source.answerAll();
     assertThat(reply.admitted()).isTrue();
+    assertThat(node.tiers.ended().toCompletableFuture()).isDone();
+  }
+
+  @Test
+  void itHasEndedWhenEverythingIsGivenBackAndThatIsAnswered() {
+    assertThat(node.ask(global(1)).admitted()).isTrue();
+    assertThat(node.tiers.ended().toCompletableFuture()).as("not before it is closed").isNotDone();
+    source.hold();
+    node.tiers.close();
+    node.tiers.close();
+    assertThat(source.back).containsExactly(new Back(END, 9));
+    assertThat(node.tiers.ended().toCompletableFuture()).isNotDone();
+    source.answerOne();
+    assertThat(node.tiers.ended().toCompletableFuture()).isDone();
   }
 
   @Test

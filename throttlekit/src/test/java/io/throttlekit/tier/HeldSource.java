@@ -68,24 +68,28 @@ final class HeldSource implements LeaseSource {
         failing
             ? CompletableFuture.failedFuture(new StoreException(NO_ANSWER, null))
             : federation.lease(ask);
-    if (!holding) {
-      return answer;
-    }
-    CompletableFuture<LeasedUnits> stage = new CompletableFuture<>();
-    replies.add(() ->
-        answer.whenComplete((leased, failure) -> {
-          if (leased != null) {
-            stage.complete(leased);
-          } else {
-            stage.completeExceptionally(failure);
-          }
-        }));
-    return stage;
+    return held(answer);
   }
 
   @Override
   public CompletionStage<?> giveBack(LeaseAsk lease, long windowEndMillis, long units) {
     back.add(new Back(windowEndMillis, units));
-    return federation.giveBack(lease, windowEndMillis, units);
+    return held(federation.giveBack(lease, windowEndMillis, units));
+  }
+
+  private <T> CompletionStage<T> held(CompletionStage<T> answer) {
+    if (!holding) {
+      return answer;
+    }
+    CompletableFuture<T> stage = new CompletableFuture<>();
+    replies.add(() ->
+        answer.whenComplete((told, failure) -> {
+          if (failure == null) {
+            stage.complete(told);
+          } else {
+            stage.completeExceptionally(failure);
+          }
+        }));
+    return stage;
   }
 }

@@ -29,7 +29,7 @@ public class StoreCellRaceTest {
 
   @Operation
   public long beginLease() {
-    return cell.beginLease(1, 1);
+    return cell.beginLease(1, 1).units();
   }
 
   @Operation

@@ -75,7 +75,7 @@ class StoreCellTest {
     assertThat(cell.putBack(1, taken.windowEndMillis())).isFalse();
     assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.RETIRED);
     assertThat(cell.takeAtOnce(hundred, 1, 0).decision()).isNull();
-    assertThat(cell.beginLease(1, 0)).isZero();
+    assertThat(cell.beginLease(1, 0).units()).isZero();
     assertThat(cell.retire(0).units()).isZero();
   }
 
@@ -92,7 +92,7 @@ class StoreCellTest {
   void whileALeaseIsUnderWayNothingGoesBackForIdleness() {
     lease(cell, new Grant(10, END, 0, 90), 0, 0);
     assertThat(take(cell, 11, 0).kind()).isEqualTo(Kind.SHORT);
-    assertThat(cell.beginLease(11, 0)).isEqualTo(10);
+    assertThat(cell.beginLease(11, 0).units()).isEqualTo(10);
     assertThat(cell.takeIdle(ms(IDLE)).units()).isZero();
   }
 
@@ -102,9 +102,9 @@ class StoreCellTest {
     lease(steady, new Grant(10, END, 0, 0), 0, 0);
     assertThat(take(steady, 10, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(take(steady, 1, ms(END) - 1).decision()).isEqualTo(Decision.refuse(100, 0, 1, 1));
-    assertThat(steady.beginLease(1, ms(END) - 1)).isZero();
+    assertThat(steady.beginLease(1, ms(END) - 1).units()).isZero();
     assertThat(take(steady, 1, ms(END)).kind()).isEqualTo(Kind.SHORT);
-    assertThat(steady.beginLease(1, ms(END))).isEqualTo(10);
+    assertThat(steady.beginLease(1, ms(END)).units()).isEqualTo(10);
   }
 
   @Test
@@ -132,7 +132,7 @@ class StoreCellTest {
   @Test
   void whatALargeCostLeasedAndLeftIsCarriedOverAsABatchIs() {
     StoreCell carrying = cell(false, new FixedSizer(10));
-    assertThat(carrying.beginLease(30, 0)).isEqualTo(30);
+    assertThat(carrying.beginLease(30, 0).units()).isEqualTo(30);
     carrying.complete(
         30, LeasedUnits.of(new Grant(30, END, 0, 70)), 0, 0); // whoever asked has gone
     assertThat(carrying.retire(ms(END)).units()).isEqualTo(9);
@@ -159,17 +159,17 @@ class StoreCellTest {
     assertThat(take(carrying, 11, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(carrying.isLow(0)).isTrue();
     assertThat(carrying.isLow(ms(END))).as("what is carried over").isFalse();
-    assertThat(carrying.beginLease(0, 0)).isEqualTo(10);
+    assertThat(carrying.beginLease(0, 0).units()).isEqualTo(10);
     assertThat(carrying.isLow(0)).as("renewed").isFalse();
   }
 
   @Test
   void nobodyAsksForMoreThanTheLimitWhateverASizerSays() {
     StoreCell greedy = cell(true, new Asked(1_000));
-    assertThat(greedy.beginLease(1, 0)).isEqualTo(100);
+    assertThat(greedy.beginLease(1, 0).units()).isEqualTo(100);
     greedy.complete(100, LeasedUnits.of(new Grant(10, END, 0, 90)), 0, 0);
     greedy.reopen();
-    assertThat(greedy.beginLease(11, 0)).isEqualTo(100);
+    assertThat(greedy.beginLease(11, 0).units()).isEqualTo(100);
   }
 
   @Test
@@ -220,7 +220,7 @@ class StoreCellTest {
 
   private static Completed lease(StoreCell to, Grant grant, long asked, long answered) {
     to.reopen();
-    assertThat(to.beginLease(1, asked)).isEqualTo(10);
+    assertThat(to.beginLease(1, asked).units()).isEqualTo(10);
     return to.complete(10, LeasedUnits.of(grant), asked, answered);
   }
 

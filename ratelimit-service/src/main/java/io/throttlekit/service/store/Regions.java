@@ -94,10 +94,16 @@ final class Regions {
   }
 
   /**
-   * Asks for what nobody shares, as requests will ask for what all do, so that their way is known
-   * before they come.
+   * Waits until the coordinator has answered once, having asked it for what nobody shares, as
+   * requests will ask for what all do, so that their way is known before they come.
+   *
+   * @return whether it has
    */
-  CompletionStage<?> greet() {
+  boolean answer(Greeting greeting) throws InterruptedException {
+    return greeting.await(coordinator, this::greet, 1, Long.MAX_VALUE);
+  }
+
+  private CompletionStage<?> greet() {
     BudgetLease nothing = new BudgetLease(NOBODYS, region, BudgetLease.CURRENT, 1, DataLoss.REFILL);
     CompletionStage<?> near =
         escrow == null
@@ -116,10 +122,8 @@ final class Regions {
     return "region " + region + ", coordinator " + state.inWords();
   }
 
-  void close(long mostNanos) {
-    SharedStore.close(coordinator, mostNanos, state);
-    if (escrow != null) {
-      SharedStore.close(escrow, mostNanos, state);
-    }
+  /** The coordinator, and where this region keeps what it has leased. */
+  List<Backend<?>> backends() {
+    return escrow == null ? List.of(coordinator) : List.of(coordinator, escrow);
   }
 }

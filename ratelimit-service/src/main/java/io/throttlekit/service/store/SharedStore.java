@@ -21,7 +21,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,13 +36,16 @@ public final class SharedStore implements AutoCloseable {
 
   private static final Duration LONGEST_GREETING = Duration.ofSeconds(2);
   private static final int FAST_ANSWERS = 100;
-  private static final long PAUSE_MILLIS = 20;
+
+  /** A lease that is being asked for is given back once it has been answered. */
+  private static final int CALLS_TO_GIVE_BACK = 2;
+
   private static final FixedWindow NOTHING = new FixedWindow(1, 1);
   private static final CounterKey NOBODY = CounterKey.of("start");
 
   private final TimeSource time;
   private final long deadlineNanos;
-  private final long leaseDeadlineNanos;
+  private final long closingNanos;
   private final Backend<CounterStore> counters;
   private final BackendState state;
   private final @Nullable Regions regions;
@@ -67,7 +69,8 @@ public final class SharedStore implements AutoCloseable {
       Consumer<Boolean> reachable) {
     this.time = time;
     this.deadlineNanos = config.deadlines().call().toNanos();
-    this.leaseDeadlineNanos = config.deadlines().lease().toNanos();
+    Duration far = federation == null ? Duration.ZERO : federation.deadline();
+    this.closingNanos = config.deadlines().lease().plus(far).toNanos() * CALLS_TO_GIVE_BACK;
     this.state =
         config.address().inMemory()
             ? BackendState.here(Role.STORE)
@@ -103,50 +106,13 @@ public final class SharedStore implements AutoCloseable {
    * @return whether it does by now; if not, it may at any time later
    */
   public boolean awaitAnswers() throws InterruptedException {
-    long end = time.monotonicNanos() + LONGEST_GREETING.toNanos();
-    Regions shared = regions;
-    return awaitFastAnswers(() -> counters.api().peek(NOBODY, NOTHING), deadlineNanos / 2, end)
-        && (shared == null || awaitFastAnswers(shared::greet, Long.MAX_VALUE, end));
-  }
-
-  private boolean awaitFastAnswers(Supplier<CompletionStage<?>> look, long fastNanos, long endNanos)
-      throws InterruptedException {
-    int fast = 0;
-    while (fast < FAST_ANSWERS) {
-      long asked = time.monotonicNanos();
-      long left = endNanos - asked;
-      if (left <= 0) {
-        return false;
-      }
-      try {
-        counters
-            .ready()
-            .get()
-            .thenCompose(_ -> look.get())
-            .toCompletableFuture()
-            .get(left, TimeUnit.NANOSECONDS);
-        fast += time.monotonicNanos() - asked < fastNanos ? 1 : 0;
-      } catch (TimeoutException e) {
-        return false;
-      } catch (ExecutionException e) {
-        fast = 0; // beyond the deadline, or not there, which is said at once
-        if (endsWithin(PAUSE_MILLIS)) {
-          return false;
-        }
-      }
-    }
-    return true;
-  }
-
-  private boolean endsWithin(long millis) throws InterruptedException {
-    try {
-      counters.ended().get().toCompletableFuture().get(millis, TimeUnit.MILLISECONDS);
-      return true;
-    } catch (TimeoutException e) {
-      return false;
-    } catch (ExecutionException impossible) { // it ends in one way only
-      throw new IllegalStateException(impossible);
-    }
+    Greeting greeting = new Greeting(time, time.monotonicNanos() + LONGEST_GREETING.toNanos());
+    return greeting.await(
+            counters,
+            () -> counters.ready().get().thenCompose(_ -> counters.api().peek(NOBODY, NOTHING)),
+            FAST_ANSWERS,
+            deadlineNanos / 2)
+        && (regions == null || regions.answer(greeting));
   }
 
   /** What requests are decided by. */
@@ -159,26 +125,35 @@ public final class SharedStore implements AutoCloseable {
     return state.inWords() + (regions == null ? "" : "; " + regions.inWords());
   }
 
-  /** Gives back what is leased, waits until that is done or a lease's deadline, and disconnects. */
+  /** Gives back what is leased, waits until that is done or the deadlines pass, and disconnects. */
   @Override
   public void close() {
+    long end = time.monotonicNanos() + closingNanos;
     tiers.close();
+    await(tiers.ended(), end);
     if (regions != null) {
-      regions.close(leaseDeadlineNanos * 2);
+      regions.backends().forEach(backend -> close(backend, end));
     }
-    close(counters, leaseDeadlineNanos * 2, state);
+    close(counters, end);
   }
 
-  /** Closes a backend and waits until it has ended. */
-  static void close(Backend<?> backend, long mostNanos, BackendState state) {
+  private void close(Backend<?> backend, long endNanos) {
     try {
       backend.api().close();
-      backend.ended().get().toCompletableFuture().get(mostNanos, TimeUnit.NANOSECONDS);
+    } catch (Exception e) {
+      LOG.warn("not closed: {}", e.toString());
+    }
+    await(backend.ended().get(), endNanos);
+  }
+
+  private void await(CompletionStage<?> ended, long endNanos) {
+    try {
+      long left = Math.max(1, endNanos - time.monotonicNanos());
+      ended.toCompletableFuture().get(left, TimeUnit.NANOSECONDS);
     } catch (InterruptedException _) {
       Thread.currentThread().interrupt();
-    } catch (Exception e) {
-      LOG.warn(
-          "what was leased may not all be given back to {}: {}", state.inWords(), e.toString());
+    } catch (ExecutionException | TimeoutException e) {
+      LOG.warn("what was leased may not all be given back: {}: {}", inWords(), e.toString());
     }
   }
 }

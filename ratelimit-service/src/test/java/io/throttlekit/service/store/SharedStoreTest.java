@@ -12,16 +12,20 @@ import io.opentelemetry.api.trace.TracerProvider;
 import io.throttlekit.Charge;
 import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
 import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.redis.RealRedis;
 import io.throttlekit.redis.RedisProcess;
+import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.store.StoreException;
+import io.throttlekit.store.Terms;
+import io.throttlekit.tier.LeaseSize;
 import io.throttlekit.tier.Outage;
 import io.throttlekit.tier.Tier;
 import io.throttlekit.tier.TieredClaim;
@@ -34,6 +38,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -90,9 +95,7 @@ class SharedStoreTest {
   @Test
   void aStoreThatComesBackEmptyIsNoticedBeforeAnybodyAsks() throws Exception {
     try (SharedStore store = store()) {
-      while (!store.awaitAnswers()) {
-        // a busy machine takes longer for its first answers
-      }
+      awaitAnswers(store);
       assertThat(admitted(store, 3)).as("and then a refusal is remembered").isEqualTo(2);
       redis.kill();
       redis.restart();
@@ -104,9 +107,7 @@ class SharedStoreTest {
   @Test
   void asksAStoreThatRefusesAtOnceOnlyNowAndThen() throws Exception {
     try (SharedStore store = store()) {
-      while (!store.awaitAnswers()) {
-        // a busy machine takes longer for its first answers
-      }
+      awaitAnswers(store);
       redis.kill();
       double before = failures();
       assertThat(store.awaitAnswers()).isFalse();
@@ -114,22 +115,66 @@ class SharedStoreTest {
     }
   }
 
+  @Test
+  void whatIsLeasedOfAllRegionsGoesBackBeforeItDisconnects() throws Exception {
+    try (SharedStore store = region()) {
+      awaitAnswers(store);
+      assertThat(admittedOfAllRegions(store, 1)).isEqualTo(1);
+    }
+    try (SharedStore store = region()) {
+      awaitAnswers(store);
+      assertThat(admittedOfAllRegions(store, 200)).isEqualTo(99);
+    }
+  }
+
+  @Test
+  void itGreetsTheCoordinatorOnce() throws Exception {
+    try (SharedStore store = region()) {
+      awaitAnswers(store);
+      assertThat(sum("throttlekit_coordinator_requests_total")).isEqualTo(1);
+    }
+  }
+
+  /** A busy machine takes longer for its first answers. */
+  private static void awaitAnswers(SharedStore store) {
+    await().until(store::awaitAnswers);
+  }
+
   private double failures() throws IOException {
+    return sum("throttlekit_store_failures_total{");
+  }
+
+  private double sum(String metric) throws IOException {
     return Objects.requireNonNull(telemetry.scrape())
         .page(null)
         .body()
         .lines()
-        .filter(line -> line.startsWith("throttlekit_store_failures_total{"))
+        .filter(line -> line.startsWith(metric))
         .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
         .sum();
   }
 
   private SharedStore store() {
-    StoreConfig base = StoreConfig.defaults();
+    return store(null);
+  }
+
+  /** One of a region whose store is the coordinator, too. */
+  private SharedStore region() {
+    StoreConfig store = StoreConfig.defaults();
+    return store(
+        new FederationConfig("eu", address(), store.access(), "gale:", PATIENT, PATIENT, 4));
+  }
+
+  private StoreAddress address() {
     StoreAddress.Node node = new StoreAddress.Node("127.0.0.1", redis.port());
+    return new StoreAddress.Standalone(false, node, 0);
+  }
+
+  private SharedStore store(@Nullable FederationConfig federation) {
+    StoreConfig base = StoreConfig.defaults();
     StoreConfig config =
         new StoreConfig(
-            new StoreAddress.Standalone(false, node, 0),
+            address(),
             base.access(),
             base.keyPrefix(),
             base.maxCounters(),
@@ -140,7 +185,7 @@ class SharedStoreTest {
             base.cachedDenyDefault());
     return new SharedStore(
         config,
-        null,
+        federation,
         loops,
         telemetry.meter(),
         TracerProvider.noop().get("test"),
@@ -149,10 +194,20 @@ class SharedStoreTest {
   }
 
   private static int admitted(SharedStore store, int requests) {
-    Charge charge = new Charge(CounterKey.of("a"), new FixedWindow(2, HOUR), 1, Overrun.REFUSE);
+    return admitted(store, new FixedWindow(2, HOUR), new Tier.CachedDeny(), requests);
+  }
+
+  private static int admittedOfAllRegions(SharedStore store, int requests) {
+    FixedWindow window = new FixedWindow(100, HOUR);
+    Terms terms = new Terms("shop", List.of(window));
+    Tier tier = new Tier.Global(new LeaseSize.Fixed(10), 0, 0, terms, DataLoss.REFILL, false);
+    return admitted(store, window, tier, requests);
+  }
+
+  private static int admitted(SharedStore store, FixedWindow window, Tier tier, int requests) {
+    Charge charge = new Charge(CounterKey.of("a"), window, 1, Overrun.REFUSE);
     TieredClaim claim =
-        new TieredClaim(
-            new Claim(Claim.Role.ENFORCED, List.of(charge)), new Tier.CachedDeny(), Outage.DENY);
+        new TieredClaim(new Claim(Claim.Role.ENFORCED, List.of(charge)), tier, Outage.DENY);
     int admitted = 0;
     for (int i = 0; i < requests; i++) {
       CompletableFuture<TieredOutcome> later = new CompletableFuture<>();
