@@ -10,6 +10,7 @@ import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
 import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceResponse;
 import io.opentelemetry.proto.collector.trace.v1.TraceServiceGrpc.TraceServiceImplBase;
 import io.opentelemetry.proto.resource.v1.Resource;
+import io.opentelemetry.proto.trace.v1.Span;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -17,20 +18,24 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** A collector that speaks OTLP over gRPC and remembers what it was sent, as service: name. */
-final class OtlpCollector implements AutoCloseable {
-  private final Queue<String> spans;
+/** A collector that speaks OTLP over gRPC and remembers what it was sent. */
+public final class OtlpCollector implements AutoCloseable {
+  private final Queue<Sent> spans;
   private final Queue<String> metrics;
   private final Server server;
 
-  private OtlpCollector(Queue<String> spans, Queue<String> metrics, Server server) {
+  /** A span, and the name of the service that sent it. */
+  public record Sent(String service, Span span) {}
+
+  private OtlpCollector(Queue<Sent> spans, Queue<String> metrics, Server server) {
     this.spans = spans;
     this.metrics = metrics;
     this.server = server;
   }
 
-  static OtlpCollector start() throws IOException {
-    Queue<String> spans = new ConcurrentLinkedQueue<>();
+  /** Starts one on loopback. */
+  public static OtlpCollector start() throws IOException {
+    Queue<Sent> spans = new ConcurrentLinkedQueue<>();
     Queue<String> metrics = new ConcurrentLinkedQueue<>();
     Server server =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
@@ -41,14 +46,16 @@ final class OtlpCollector implements AutoCloseable {
     return new OtlpCollector(spans, metrics, server);
   }
 
-  int port() {
+  public int port() {
     return server.getPort();
   }
 
-  List<String> spans() {
+  /** All spans until now. */
+  public List<Sent> spans() {
     return List.copyOf(spans);
   }
 
+  /** All metrics until now, as service: name. */
   List<String> metrics() {
     return List.copyOf(metrics);
   }
@@ -61,9 +68,9 @@ final class OtlpCollector implements AutoCloseable {
   private static String service(Resource resource) {
     return resource.getAttributesList().stream()
         .filter(attribute -> attribute.getKey().equals("service.name"))
-        .map(attribute -> attribute.getValue().getStringValue() + ": ")
+        .map(attribute -> attribute.getValue().getStringValue())
         .findFirst()
-        .orElse("nobody: ");
+        .orElse("nobody");
   }
 
   private static <T> void answer(StreamObserver<T> reply, T answer) {
@@ -72,9 +79,9 @@ final class OtlpCollector implements AutoCloseable {
   }
 
   private static final class Spans extends TraceServiceImplBase {
-    private final Queue<String> seen;
+    private final Queue<Sent> seen;
 
-    Spans(Queue<String> seen) {
+    Spans(Queue<Sent> seen) {
       this.seen = seen;
     }
 
@@ -84,7 +91,7 @@ final class OtlpCollector implements AutoCloseable {
       for (var one : request.getResourceSpansList()) {
         one.getScopeSpansList().stream()
             .flatMap(scope -> scope.getSpansList().stream())
-            .forEach(span -> seen.add(service(one.getResource()) + span.getName()));
+            .forEach(span -> seen.add(new Sent(service(one.getResource()), span)));
       }
       answer(reply, ExportTraceServiceResponse.getDefaultInstance());
     }
@@ -103,7 +110,7 @@ final class OtlpCollector implements AutoCloseable {
       for (var one : request.getResourceMetricsList()) {
         one.getScopeMetricsList().stream()
             .flatMap(scope -> scope.getMetricsList().stream())
-            .forEach(metric -> seen.add(service(one.getResource()) + metric.getName()));
+            .forEach(metric -> seen.add(service(one.getResource()) + ": " + metric.getName()));
       }
       answer(reply, ExportMetricsServiceResponse.getDefaultInstance());
     }
