@@ -1,9 +1,11 @@
 package io.throttlekit.federation;
 
+import io.throttlekit.ClockDrift;
+
 /**
  * What a clock far away said once, and between which two times of this process it did. It says
  * when, at the earliest and at the latest, that clock reads something else; the further from the
- * reading, the less surely, for two clocks drift apart by at most one in a thousand.
+ * reading, the less surely, for two clocks drift apart ({@link ClockDrift}).
  *
  * @param farMillis what it read, rounded down, in ms since the epoch
  * @param askedNanos monotonic ns of this process
@@ -12,39 +14,27 @@ package io.throttlekit.federation;
 record ClockReading(long farMillis, long askedNanos, long answeredNanos) {
   private static final long NANOS_PER_MILLI = 1_000_000;
 
-  /** Clocks that are being corrected run fast or slow by at most 500 in a million, each. */
-  private static final long DRIFT_PARTS = 1_000;
-
   /** Until when, by this process, that clock is surely before {@code millis}. */
   long surelyBefore(long millis) {
     long nanos = (millis - farMillis - 1) * NANOS_PER_MILLI;
-    return askedNanos + nanos - drift(nanos);
+    return askedNanos + nanos - ClockDrift.after(nanos);
   }
 
   /** From when on, by this process, that clock has surely reached {@code millis}. */
   long surelyReached(long millis) {
     long nanos = (millis - farMillis) * NANOS_PER_MILLI;
-    return answeredNanos + nanos + drift(nanos);
+    return answeredNanos + nanos + ClockDrift.after(nanos);
   }
 
   /** The least that that clock reads at {@code nanos} of this process, rounded down. */
   long earliestMillis(long nanos) {
     long since = nanos - answeredNanos;
-    return farMillis + Math.floorDiv(since - drift(since), NANOS_PER_MILLI);
+    return farMillis + Math.floorDiv(since - ClockDrift.after(since), NANOS_PER_MILLI);
   }
 
   /** The most that that clock reads at {@code nanos} of this process, rounded up. */
   long latestMillis(long nanos) {
     long since = nanos - askedNanos;
-    return farMillis + 1 + Math.ceilDiv(since + drift(since), NANOS_PER_MILLI);
-  }
-
-  /** How many ms one clock can count, rounded up, while another counts {@code millis}. */
-  static long longest(long millis) {
-    return millis + Math.ceilDiv(millis, DRIFT_PARTS);
-  }
-
-  private static long drift(long nanos) {
-    return Math.abs(nanos) / DRIFT_PARTS;
+    return farMillis + 1 + Math.ceilDiv(since + ClockDrift.after(since), NANOS_PER_MILLI);
   }
 }

@@ -1,5 +1,6 @@
 package io.throttlekit.federation;
 
+import io.throttlekit.ClockDrift;
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.Grant;
@@ -94,7 +95,7 @@ public final class Federation implements LeaseSource {
 
   private static LeasedUnits spendable(EscrowGrant grant, LeaseAsk ask) {
     long length = ask.window().windowMillis();
-    long overBy = grant.beginsMillis() + ClockReading.longest(length);
+    long overBy = grant.beginsMillis() + ClockDrift.longest(length);
     return new LeasedUnits(
         grant.units(),
         grant.windowEndMillis(),

@@ -24,9 +24,6 @@ abstract class LeaseCell extends Keyed {
   /** A clock is told in ms, rounded down. */
   static final long ROUNDING_NANOS = NANOS_PER_MILLI;
 
-  /** A clock that is being corrected runs fast by at most 500 in a million. */
-  static final long DRIFT_PARTS = 2_000;
-
   private final Tier.Leasing tier;
 
   /** The limit as it was asked for last. */

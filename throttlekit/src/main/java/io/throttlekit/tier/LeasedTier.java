@@ -176,8 +176,9 @@ final class LeasedTier implements AutoCloseable {
   /** Gives back everything. */
   @Override
   public void close() {
-    if (closed.compareAndSet(false, true)) {
-      cells.invalidateAll();
+    boolean first = closed.compareAndSet(false, true);
+    cells.invalidateAll();
+    if (first) {
       outstanding.close();
     }
   }

@@ -1,5 +1,6 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.ClockDrift;
 import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
@@ -151,7 +152,7 @@ final class StoreCell extends LeaseCell {
 
   private void learnWindow(LeasedUnits grant, long askedNanos, long answeredNanos) {
     long nanos = Math.clamp(grant.lastsMillis(), 0, LONGEST_MILLIS) * NANOS_PER_MILLI;
-    long creditsEnd = askedNanos + nanos - ROUNDING_NANOS - nanos / DRIFT_PARTS;
+    long creditsEnd = askedNanos + nanos - ROUNDING_NANOS - ClockDrift.after(nanos);
     long windowEnd = answeredNanos + nanos;
     if (grant.windowEndMillis() == windowEndMillis && windowLasts) {
       creditsEndNanos += Math.max(0, creditsEnd - creditsEndNanos);

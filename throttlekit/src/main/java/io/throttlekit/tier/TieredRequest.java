@@ -7,6 +7,7 @@ import io.throttlekit.Decision;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.StoreException;
+import io.throttlekit.tier.LeaseWaiter.End;
 import io.throttlekit.tier.Standing.Question;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * when all have ended. One thread works on it at a time; the lock is for the timer, which may end
  * the waiting.
  */
-final class TieredRequest implements LeaseWaiter {
+final class TieredRequest {
   /** Nobody asks more often when what is leased belongs to windows that are over. */
   private static final int MOST_LATE = 3;
 
@@ -44,22 +45,10 @@ final class TieredRequest implements LeaseWaiter {
 
   private volatile boolean mayWait = true;
 
-  /** A lease came too late, so that what lacks units is for the store to decide. */
-  private boolean pastLeasing;
+  /** What lacks units is for the store to decide if one came too late, by its outage if none. */
+  private final AwaitedLeases ofStore = new AwaitedLeases();
 
-  /** A lease did not come, so that what lacks units is decided by its {@link Outage}. */
-  private boolean leasesFail;
-
-  /** Why it did not come, when the store said so. */
-  private @Nullable StoreException leaseFailure;
-
-  /** The same of what all regions share: the one may well answer while the other does not. */
-  private boolean globalFails;
-
-  private @Nullable StoreException globalFailure;
-
-  /** Leases of what all regions share that came too late. */
-  private int late;
+  private final AwaitedLeases ofAllRegions = new AwaitedLeases();
 
   TieredRequest(Tiers tiers, List<TieredClaim> claims, Tiers.Later later) {
     this.tiers = tiers;
@@ -84,8 +73,8 @@ final class TieredRequest implements LeaseWaiter {
     List<LeaseWish> lacking = decideInMemory();
     if (lacking.isEmpty() || standing.refused()) {
       mayWait = false;
-      if (globalFails && !standing.refused() && !outages.decideGlobal()) {
-        StoreException why = orPatience(globalFailure);
+      if (globalFail() && !standing.refused() && !outages.decideGlobal()) {
+        StoreException why = orPatience(ofAllRegions.failure());
         taken.putBackAll();
         later.failed(why);
         return null;
@@ -101,32 +90,14 @@ final class TieredRequest implements LeaseWaiter {
     return null;
   }
 
-  @Override
-  public void leaseEnded(End end, @Nullable StoreException failure) {
+  private void leaseEnded(AwaitedLeases leases, End end, @Nullable StoreException failure) {
     boolean last;
     synchronized (this) {
-      leaseFailure = failure != null ? failure : leaseFailure;
+      leases.failedBy(failure);
       last = awaited == 1;
       if (awaited > 0) { // else the timer was faster
         awaited--;
-        pastLeasing |= end == End.LATE;
-        leasesFail |= end == End.FAILED;
-      }
-    }
-    if (last) {
-      goOn();
-    }
-  }
-
-  private void globalLeaseEnded(End end, @Nullable StoreException failure) {
-    boolean last;
-    synchronized (this) {
-      globalFailure = failure != null ? failure : globalFailure;
-      last = awaited == 1;
-      if (awaited > 0) {
-        awaited--;
-        late += end == End.LATE ? 1 : 0;
-        globalFails |= end == End.FAILED || late >= MOST_LATE;
+        leases.ended(end);
       }
     }
     if (last) {
@@ -147,8 +118,8 @@ final class TieredRequest implements LeaseWaiter {
         return; // somebody works on it, and will see
       }
       awaited = 0;
-      leasesFail = true;
-      globalFails = true;
+      ofStore.giveUp();
+      ofAllRegions.giveUp();
     }
     goOn();
   }
@@ -177,8 +148,10 @@ final class TieredRequest implements LeaseWaiter {
     boolean tooLate;
     synchronized (this) {
       tooLate = timeIsUp;
-      leasesFail |= tooLate;
-      globalFails |= tooLate;
+      if (tooLate) {
+        ofStore.giveUp();
+        ofAllRegions.giveUp();
+      }
       awaited = tooLate ? 0 : lacking.size();
     }
     if (tooLate) {
@@ -190,7 +163,8 @@ final class TieredRequest implements LeaseWaiter {
       tiers.patience.add(this, later.patienceNanos());
     }
     for (LeaseWish wish : lacking) {
-      LeaseWaiter waiter = wish.global() ? this::globalLeaseEnded : this;
+      AwaitedLeases leases = wish.global() ? ofAllRegions : ofStore;
+      LeaseWaiter waiter = (end, failure) -> leaseEnded(leases, end, failure);
       tiers.leases.lease(wish.cell(), wish.cost(), wish.onDataLoss(), waiter);
     }
   }
@@ -242,7 +216,7 @@ final class TieredRequest implements LeaseWaiter {
         taken.add(i, cell, take);
         tiers.leases.refill(cell, onDataLoss, now);
       } else if (take.kind() == Take.Kind.SHORT
-          && (global ? !globalFails : !leasesFail && !pastLeasing)) {
+          && (global ? !globalFail() : !ofStore.fail() && ofStore.late() == 0)) {
         lacking.add(new LeaseWish(cell, Math.max(1, charge.cost()), onDataLoss, global));
       }
     }
@@ -255,14 +229,18 @@ final class TieredRequest implements LeaseWaiter {
         : cell.take(window, charge.cost(), first, now);
   }
 
+  private boolean globalFail() {
+    return ofAllRegions.fail() || ofAllRegions.late() >= MOST_LATE;
+  }
+
   private StoreException orPatience(@Nullable StoreException why) {
     return why != null ? why : tiers.patience.atItsEnd();
   }
 
   private void ask(Question question) {
     long asked = tiers.time.monotonicNanos();
-    if (leasesFail && lacksLease(question)) {
-      told(question, null, orPatience(leaseFailure), 0);
+    if (ofStore.fail() && lacksLease(question)) {
+      told(question, null, orPatience(ofStore.failure()), 0);
       return;
     }
     tiers

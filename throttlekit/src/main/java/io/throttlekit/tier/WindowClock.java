@@ -1,5 +1,6 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.ClockDrift;
 import io.throttlekit.rate.FixedWindow;
 
 /**
@@ -15,9 +16,6 @@ import io.throttlekit.rate.FixedWindow;
  */
 final class WindowClock {
   private static final long UNKNOWN = Long.MIN_VALUE;
-
-  /** Clocks that are being corrected run fast or slow by at most 500 in a million, each. */
-  private static final long DRIFT_PARTS = 1_000;
 
   private final long lengthMillis;
   private final long lengthNanos;
@@ -69,7 +67,7 @@ final class WindowClock {
     if (!isKnown() || now - overByNanos < 0) {
       return 0;
     }
-    long drift = lengthNanos / DRIFT_PARTS;
+    long drift = ClockDrift.after(lengthNanos);
     long windows = 1 + (now - overByNanos) / (lengthNanos + drift); // as one by one
     endMillis += windows * lengthMillis;
     lastsUntilNanos += windows * (lengthNanos - drift);
@@ -115,12 +113,12 @@ final class WindowClock {
 
   private static long lastsUntil(long millis, long asked) {
     long nanos = nanos(millis);
-    return asked + nanos - LeaseCell.ROUNDING_NANOS - Math.abs(nanos) / DRIFT_PARTS;
+    return asked + nanos - LeaseCell.ROUNDING_NANOS - ClockDrift.after(nanos);
   }
 
   private static long overBy(long millis, long answered) {
     long nanos = nanos(millis);
-    return answered + nanos + Math.abs(nanos) / DRIFT_PARTS;
+    return answered + nanos + ClockDrift.after(nanos);
   }
 
   private static long nanos(long millis) {

@@ -24,14 +24,14 @@ class StoreCellTest {
   @Test
   void creditsEndBeforeTheWindowByTheStoresRoundingAndTheRateOfTheClocks() {
     lease(cell, new Grant(10, END, 0, 90), 0, 0);
-    assertThat(take(cell, 1, ms(9_994) - 1).kind()).isEqualTo(Kind.TAKEN);
-    assertThat(take(cell, 1, ms(9_994)).kind()).isEqualTo(Kind.STRICT);
+    assertThat(take(cell, 1, ms(9_989) - 1).kind()).isEqualTo(Kind.TAKEN);
+    assertThat(take(cell, 1, ms(9_989)).kind()).isEqualTo(Kind.STRICT);
   }
 
   @Test
   void ofSeveralGrantsInAWindowEachTimeIsTheOneThatIsKnownBest() {
-    Grant slow = new Grant(10, END, 90, 90); // good until 9,904 ms, over at 10,010
-    Grant quick = new Grant(10, END, 205, 80); // good until 9,989 ms, over at 10,005
+    Grant slow = new Grant(10, END, 90, 90); // good until 9,899 ms, over at 10,010
+    Grant quick = new Grant(10, END, 205, 80); // good until 9,984 ms, over at 10,005
     for (List<Grant> order : List.of(List.of(slow, quick), List.of(quick, slow))) {
       StoreCell each = cell(true, new FixedSizer(10));
       for (Grant grant : order) {
