@@ -2,9 +2,10 @@ package io.throttlekit.postgres;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.federation.TermsMismatchException;
-import io.throttlekit.postgres.PostgresListener.Failure;
 import io.throttlekit.store.CircuitBreaker;
 import io.throttlekit.store.StoreException;
+import io.throttlekit.store.StoreListener;
+import io.throttlekit.store.StoreListener.Failure;
 import io.throttlekit.tier.Timer;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class Calls {
   private final int atOnce;
   private final TimeSource time;
-  private final PostgresListener listener;
+  private final StoreListener listener;
   private final CircuitBreaker breaker;
   private final Deadlines deadlines;
   private final Deadlines leaseDeadlines;
@@ -38,7 +39,7 @@ final class Calls {
     T run() throws SQLException;
   }
 
-  Calls(PostgresSettings settings, TimeSource time, Timer timer, PostgresListener listener) {
+  Calls(PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
     this.settings = settings;
     this.atOnce = settings.connections();
     this.time = time;
@@ -66,7 +67,7 @@ final class Calls {
     Call<T> call = new Call<>(isLease, work);
     if (!breaker.allows()) {
       String words = "PostgreSQL does not answer, so it is not asked";
-      listener.failed(Failure.OPEN, words);
+      listener.failed(1, Failure.OPEN, words);
       return CompletableFuture.failedFuture(new StoreException(words, null));
     }
     synchronized (this) {
@@ -118,14 +119,14 @@ final class Calls {
   }
 
   private void answered(long nanos) {
-    listener.answered(nanos);
+    listener.roundTrip(1, nanos);
     if (breaker.succeeded()) {
       listener.up();
     }
   }
 
   private void failed(Failure why, String inWords) {
-    listener.failed(why, inWords);
+    listener.failed(1, why, inWords);
     if (breaker.failed()) {
       listener.down();
     }
@@ -162,7 +163,7 @@ final class Calls {
         answered(time.monotonicNanos() - askedNanos);
         answer.completeExceptionally(e);
       } catch (RuntimeException | Error e) { // a bug; the next call goes on all the same
-        listener.failed(Failure.ERROR, e.toString());
+        listener.failed(1, Failure.ERROR, e.toString());
         answer.completeExceptionally(StoreException.of(e));
       }
     }

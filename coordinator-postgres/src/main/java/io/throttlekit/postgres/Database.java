@@ -3,6 +3,7 @@ package io.throttlekit.postgres;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.Timer;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -31,7 +32,7 @@ final class Database {
   private final Schema schema;
   private final @Nullable Epochs epochs;
   private final Calls calls;
-  private final PostgresListener listener;
+  private final StoreListener listener;
   private final @Nullable TimeSource testClock;
 
   /**
@@ -50,7 +51,7 @@ final class Database {
    * @param testClock in place of the server's; null for that
    */
   record Surroundings(
-      TimeSource time, Timer timer, PostgresListener listener, @Nullable TimeSource testClock) {}
+      TimeSource time, Timer timer, StoreListener listener, @Nullable TimeSource testClock) {}
 
   /**
    * A pool without connections yet.

@@ -1,5 +1,6 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.store.StoreListener;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class Epochs {
   private final String table;
   private final String schema;
-  private final PostgresListener listener;
+  private final StoreListener listener;
   private volatile @Nullable Epoch known;
 
   /**
@@ -39,7 +40,7 @@ final class Epochs {
   /**
    * @param table of one row, the epoch
    */
-  Epochs(String schema, String table, PostgresListener listener) {
+  Epochs(String schema, String table, StoreListener listener) {
     this.schema = schema;
     this.table = table;
     this.listener = listener;
@@ -88,10 +89,10 @@ final class Epochs {
       write(connection, next);
     }
     connection.commit();
-    known = next;
     if (before != null && next.lostMillis() > 0 && next.lostMillis() != before.lostMillis()) {
-      listener.dataLost(next.lostMillis());
+      listener.dataLost(next.lostMillis()); // before anything is decided without what was lost
     }
+    known = next;
   }
 
   private static Epoch next(@Nullable Epoch stored, @Nullable Epoch known, long now) {

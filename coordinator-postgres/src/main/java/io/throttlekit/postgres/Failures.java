@@ -1,8 +1,8 @@
 package io.throttlekit.postgres;
 
 import com.zaxxer.hikari.pool.HikariPool;
-import io.throttlekit.postgres.PostgresListener.Failure;
 import io.throttlekit.store.StoreException;
+import io.throttlekit.store.StoreListener.Failure;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;

@@ -1,5 +1,6 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.Timer;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -25,7 +26,7 @@ final class Garbage {
 
   private final Database database;
   private final Timer timer;
-  private final PostgresListener listener;
+  private final StoreListener listener;
   private final long everyNanos;
   private final List<Kind> kinds;
   private volatile boolean stopped;
@@ -48,11 +49,7 @@ final class Garbage {
   }
 
   Garbage(
-      Database database,
-      Timer timer,
-      PostgresListener listener,
-      long everyMillis,
-      List<Kind> kinds) {
+      Database database, Timer timer, StoreListener listener, long everyMillis, List<Kind> kinds) {
     this.database = database;
     this.timer = timer;
     this.listener = listener;

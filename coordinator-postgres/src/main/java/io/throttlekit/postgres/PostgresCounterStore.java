@@ -9,6 +9,7 @@ import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
+import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.Timer;
 import java.sql.PreparedStatement;
 import java.util.LinkedHashMap;
@@ -67,7 +68,7 @@ public final class PostgresCounterStore implements CounterStore {
    * @throws IllegalArgumentException when the URL is none of PostgreSQL
    */
   public static PostgresCounterStore connect(
-      PostgresSettings settings, TimeSource time, Timer timer, PostgresListener listener) {
+      PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
     return open(settings, new Database.Surroundings(time, timer, listener, null));
   }
 

@@ -5,6 +5,7 @@ import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.store.Grant;
+import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.Timer;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -59,7 +60,7 @@ public final class PostgresGlobalCoordinator implements GlobalCoordinator {
    * @throws IllegalArgumentException when the URL is none of PostgreSQL
    */
   public static PostgresGlobalCoordinator connect(
-      PostgresSettings settings, TimeSource time, Timer timer, PostgresListener listener) {
+      PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
     return open(settings, new Database.Surroundings(time, timer, listener, null));
   }
 

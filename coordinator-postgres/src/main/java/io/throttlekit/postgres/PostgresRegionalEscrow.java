@@ -5,6 +5,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.federation.EscrowGrant;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.Timer;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -85,7 +86,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
    * @throws IllegalArgumentException when the URL is none of PostgreSQL
    */
   public static PostgresRegionalEscrow connect(
-      PostgresSettings settings, TimeSource time, Timer timer, PostgresListener listener) {
+      PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
     return open(settings, new Database.Surroundings(time, timer, listener, null));
   }
 

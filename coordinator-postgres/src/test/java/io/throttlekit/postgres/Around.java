@@ -1,6 +1,7 @@
 package io.throttlekit.postgres;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.Timer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -15,11 +16,11 @@ final class Around {
 
   /** A server whose clock is a test's. */
   static Database.Surroundings clock(TimeSource clock) {
-    return new Database.Surroundings(TimeSource.system(), TIMER, PostgresListener.NONE, clock);
+    return new Database.Surroundings(TimeSource.system(), TIMER, StoreListener.NONE, clock);
   }
 
   /** The server's own clock. */
-  static Database.Surroundings heard(PostgresListener listener) {
+  static Database.Surroundings heard(StoreListener listener) {
     return new Database.Surroundings(TimeSource.system(), TIMER, listener, null);
   }
 }

@@ -12,6 +12,7 @@ import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
+import io.throttlekit.store.StoreListener;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -36,7 +37,7 @@ class ClockAfterLockTest {
   private final FixedWindow window = new FixedWindow(10, WINDOW);
   private final Budget budget = Asked.budget(window, "a");
   private final PostgresSettings settings = Wanted.of(database.url()).settings();
-  private final Database.Surroundings around = Around.heard(PostgresListener.NONE);
+  private final Database.Surroundings around = Around.heard(StoreListener.NONE);
   private final PostgresGlobalCoordinator coordinator =
       PostgresGlobalCoordinator.open(settings, around);
   private final PostgresCounterStore store = PostgresCounterStore.open(settings, around);

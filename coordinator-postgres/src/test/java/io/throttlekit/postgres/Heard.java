@@ -1,11 +1,12 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.store.StoreListener;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Remembers what it hears. */
-final class Heard implements PostgresListener {
+final class Heard implements StoreListener {
   final AtomicInteger answers = new AtomicInteger();
   final AtomicInteger triedAgain = new AtomicInteger();
   final AtomicInteger collected = new AtomicInteger();
@@ -15,12 +16,12 @@ final class Heard implements PostgresListener {
   final List<Long> losses = new CopyOnWriteArrayList<>();
 
   @Override
-  public void answered(long nanos) {
+  public void roundTrip(int requests, long nanos) {
     answers.incrementAndGet();
   }
 
   @Override
-  public void failed(Failure why, String inWords) {
+  public void failed(int requests, Failure why, String inWords) {
     failures.add(why);
     words.add(inWords);
   }

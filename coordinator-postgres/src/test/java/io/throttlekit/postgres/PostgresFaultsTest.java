@@ -11,9 +11,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
-import io.throttlekit.postgres.PostgresListener.Failure;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.StoreException;
+import io.throttlekit.store.StoreListener.Failure;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

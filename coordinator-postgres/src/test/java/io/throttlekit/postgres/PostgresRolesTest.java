@@ -10,6 +10,7 @@ import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.store.Grant;
+import io.throttlekit.store.StoreListener;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -42,7 +43,7 @@ class PostgresRolesTest {
     database.run(text.substring(begin, text.indexOf("```", begin)));
     database.run("REVOKE CREATE ON SCHEMA public FROM PUBLIC");
     try (PostgresGlobalCoordinator owner =
-        PostgresGlobalCoordinator.open(settings(OWNER), Around.heard(PostgresListener.NONE))) {
+        PostgresGlobalCoordinator.open(settings(OWNER), Around.heard(StoreListener.NONE))) {
       answer(owner.health());
     }
   }

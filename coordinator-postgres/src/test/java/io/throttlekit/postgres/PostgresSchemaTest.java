@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.throttlekit.store.StoreException;
+import io.throttlekit.store.StoreListener;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -105,7 +106,7 @@ class PostgresSchemaTest {
           .hasMessageContaining(
               "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA own TO pauper")
           .hasMessageContaining("GRANT CREATE ON DATABASE " + database.name() + " TO pauper");
-      assertThat(heard.failures).containsExactly(PostgresListener.Failure.ERROR);
+      assertThat(heard.failures).containsExactly(StoreListener.Failure.ERROR);
       database.run("GRANT CREATE ON DATABASE " + database.name() + " TO pauper");
       assertThat(Asked.acquire(store, "a", 1).admitted()).as("it comes back by itself").isTrue();
     } finally {
@@ -119,9 +120,9 @@ class PostgresSchemaTest {
     PostgresSettings settings =
         Wanted.of(database.url()).schema(NAME).counters(durability).settings();
     try (PostgresCounterStore store =
-            PostgresCounterStore.open(settings, Around.heard(PostgresListener.NONE));
+            PostgresCounterStore.open(settings, Around.heard(StoreListener.NONE));
         PostgresGlobalCoordinator coordinator =
-            PostgresGlobalCoordinator.open(settings, Around.heard(PostgresListener.NONE))) {
+            PostgresGlobalCoordinator.open(settings, Around.heard(StoreListener.NONE))) {
       Asked.acquire(store, "a", 1);
       answer(coordinator.health());
     }

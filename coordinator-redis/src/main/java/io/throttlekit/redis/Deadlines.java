@@ -2,8 +2,8 @@ package io.throttlekit.redis;
 
 import io.netty.channel.EventLoop;
 import io.throttlekit.TimeSource;
-import io.throttlekit.redis.RedisListener.Failure;
 import io.throttlekit.store.StoreException;
+import io.throttlekit.store.StoreListener.Failure;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;

@@ -1,5 +1,6 @@
 package io.throttlekit.redis;
 
+import io.throttlekit.store.StoreListener;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -18,10 +19,10 @@ final class Epochs {
   private static final long SAME_LOSS_MILLIS = 60_000;
 
   private final ConcurrentMap<Integer, String> known = new ConcurrentHashMap<>();
-  private final RedisListener listener;
+  private final StoreListener listener;
   private long lastLossMillis = -SAME_LOSS_MILLIS;
 
-  Epochs(RedisListener listener) {
+  Epochs(StoreListener listener) {
     this.listener = listener;
   }
 

@@ -1,8 +1,9 @@
 package io.throttlekit.redis;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.redis.RedisListener.Failure;
 import io.throttlekit.store.CircuitBreaker;
+import io.throttlekit.store.StoreListener;
+import io.throttlekit.store.StoreListener.Failure;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
@@ -22,12 +23,12 @@ final class Health {
 
   private final RedisSettings settings;
   private final TimeSource time;
-  private final RedisListener listener;
+  private final StoreListener listener;
   private final CircuitBreaker whole;
   private final ConcurrentMap<String, CircuitBreaker> byNode = new ConcurrentHashMap<>();
   private volatile long answeredNanos;
 
-  Health(RedisSettings settings, TimeSource time, RedisListener listener) {
+  Health(RedisSettings settings, TimeSource time, StoreListener listener) {
     this.settings = settings;
     this.time = time;
     this.listener = listener;

@@ -12,6 +12,7 @@ import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
+import io.throttlekit.store.StoreListener;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -46,7 +47,7 @@ public final class RedisCounterStore implements CounterStore {
   private RedisCounterStore(
       RedisSettings settings,
       TimeSource time,
-      RedisListener listener,
+      StoreListener listener,
       @Nullable EventLoopGroup group,
       @Nullable TimeSource storeClock) {
     this.time = time;
@@ -67,12 +68,12 @@ public final class RedisCounterStore implements CounterStore {
    * @throws IllegalArgumentException when the URL is none of Redis, or a file of TLS is not good
    */
   public static RedisCounterStore connect(RedisSettings settings, TimeSource time) {
-    return connect(settings, time, RedisListener.NONE);
+    return connect(settings, time, StoreListener.NONE);
   }
 
   /** The same, and {@code listener} hears of what it does. */
   public static RedisCounterStore connect(
-      RedisSettings settings, TimeSource time, RedisListener listener) {
+      RedisSettings settings, TimeSource time, StoreListener listener) {
     return new RedisCounterStore(settings, time, listener, null, null);
   }
 
@@ -84,14 +85,14 @@ public final class RedisCounterStore implements CounterStore {
    *     class path, else NIO); not ended by the store
    */
   public static RedisCounterStore connect(
-      RedisSettings settings, TimeSource time, RedisListener listener, EventLoopGroup group) {
+      RedisSettings settings, TimeSource time, StoreListener listener, EventLoopGroup group) {
     return new RedisCounterStore(settings, time, listener, group, null);
   }
 
   /** A store whose windows follow a test's clock. */
   static RedisCounterStore connectWithClock(RedisSettings settings, TimeSource storeClock) {
     return new RedisCounterStore(
-        settings, TimeSource.system(), RedisListener.NONE, null, storeClock);
+        settings, TimeSource.system(), StoreListener.NONE, null, storeClock);
   }
 
   /** Completes when all its connections have been made once; never while there is no Redis. */

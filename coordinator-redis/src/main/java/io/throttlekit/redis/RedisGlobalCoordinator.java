@@ -11,8 +11,9 @@ import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.TermsMismatchException;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.redis.FederationKeys.Place;
-import io.throttlekit.redis.RedisListener.Failure;
 import io.throttlekit.store.Grant;
+import io.throttlekit.store.StoreListener;
+import io.throttlekit.store.StoreListener.Failure;
 import io.throttlekit.store.Terms;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,7 +45,7 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
   private RedisGlobalCoordinator(
       RedisSettings settings,
       TimeSource time,
-      RedisListener listener,
+      StoreListener listener,
       @Nullable EventLoopGroup group,
       @Nullable TimeSource storeClock) {
     this.redis =
@@ -65,7 +66,7 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
    * @throws IllegalArgumentException when the URL is none of Redis, or a file of TLS is not good
    */
   public static RedisGlobalCoordinator connect(
-      RedisSettings settings, TimeSource time, RedisListener listener) {
+      RedisSettings settings, TimeSource time, StoreListener listener) {
     return new RedisGlobalCoordinator(settings, time, listener, null, null);
   }
 
@@ -76,13 +77,13 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
    *     class path, else NIO); not ended by the coordinator
    */
   public static RedisGlobalCoordinator connect(
-      RedisSettings settings, TimeSource time, RedisListener listener, EventLoopGroup group) {
+      RedisSettings settings, TimeSource time, StoreListener listener, EventLoopGroup group) {
     return new RedisGlobalCoordinator(settings, time, listener, group, null);
   }
 
   /** A coordinator whose windows follow a test's clock. */
   static RedisGlobalCoordinator connectWithClock(
-      RedisSettings settings, RedisListener listener, TimeSource storeClock) {
+      RedisSettings settings, StoreListener listener, TimeSource storeClock) {
     return new RedisGlobalCoordinator(settings, TimeSource.system(), listener, null, storeClock);
   }
 

@@ -7,7 +7,8 @@ import io.throttlekit.federation.EscrowGrant;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.redis.FederationKeys.Place;
-import io.throttlekit.redis.RedisListener.Failure;
+import io.throttlekit.store.StoreListener;
+import io.throttlekit.store.StoreListener.Failure;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +37,7 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
   private RedisRegionalEscrow(
       RedisSettings settings,
       TimeSource time,
-      RedisListener listener,
+      StoreListener listener,
       @Nullable EventLoopGroup group,
       @Nullable TimeSource storeClock) {
     this.redis =
@@ -57,7 +58,7 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
    * @throws IllegalArgumentException when the URL is none of Redis, or a file of TLS is not good
    */
   public static RedisRegionalEscrow connect(
-      RedisSettings settings, TimeSource time, RedisListener listener) {
+      RedisSettings settings, TimeSource time, StoreListener listener) {
     return new RedisRegionalEscrow(settings, time, listener, null, null);
   }
 
@@ -68,13 +69,13 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
    *     class path, else NIO); not ended by the escrow
    */
   public static RedisRegionalEscrow connect(
-      RedisSettings settings, TimeSource time, RedisListener listener, EventLoopGroup group) {
+      RedisSettings settings, TimeSource time, StoreListener listener, EventLoopGroup group) {
     return new RedisRegionalEscrow(settings, time, listener, group, null);
   }
 
   /** An escrow whose windows follow a test's clock. */
   static RedisRegionalEscrow connectWithClock(
-      RedisSettings settings, RedisListener listener, TimeSource storeClock) {
+      RedisSettings settings, StoreListener listener, TimeSource storeClock) {
     return new RedisRegionalEscrow(settings, TimeSource.system(), listener, null, storeClock);
   }
 

@@ -2,7 +2,8 @@ package io.throttlekit.redis;
 
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
-import io.throttlekit.redis.RedisListener.Failure;
+import io.throttlekit.store.StoreListener;
+import io.throttlekit.store.StoreListener.Failure;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -37,7 +38,7 @@ final class Scripts {
       long deadlineMillis,
       Failure kind,
       TimeSource time,
-      RedisListener listener,
+      StoreListener listener,
       @Nullable EventLoopGroup group,
       @Nullable TimeSource storeClock) {
     this.keys = new FederationKeys(settings.access().keyPrefix(), settings.cluster());

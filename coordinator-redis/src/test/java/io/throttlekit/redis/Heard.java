@@ -1,11 +1,12 @@
 package io.throttlekit.redis;
 
+import io.throttlekit.store.StoreListener;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Remembers what a listener was told. */
-final class Heard implements RedisListener {
+final class Heard implements StoreListener {
   final AtomicInteger roundTrips = new AtomicInteger();
   final AtomicInteger requests = new AtomicInteger();
   final List<Failure> failures = new CopyOnWriteArrayList<>();

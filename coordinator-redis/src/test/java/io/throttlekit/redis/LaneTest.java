@@ -6,6 +6,7 @@ import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.StoreListener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -53,8 +54,8 @@ class LaneTest {
         time,
         Script.load(),
         Slots.none(new KeyText("")),
-        new Epochs(RedisListener.NONE),
-        new Health(settings, time, RedisListener.NONE),
+        new Epochs(StoreListener.NONE),
+        new Health(settings, time, StoreListener.NONE),
         null);
   }
 

@@ -21,6 +21,7 @@ import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.TermsMismatchException;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.StoreException;
+import io.throttlekit.store.StoreListener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -227,7 +228,7 @@ class RedisCoordinatorTest {
           RedisGlobalCoordinator.connect(
               Stores.patient(redis.url()).settings(),
               TimeSource.system(),
-              RedisListener.NONE,
+              StoreListener.NONE,
               group);
       Stores.awaitReady(coordinator.ready());
       EventLoop asking = group.next();
@@ -272,8 +273,8 @@ class RedisCoordinatorTest {
         "+sadd",
         "+pexpire");
     Wanted wanted = Stores.patient("redis://regions:secret@127.0.0.1:" + redis.port());
-    RedisGlobalCoordinator coordinator = Stores.coordinator(wanted, RedisListener.NONE);
-    RedisRegionalEscrow escrow = Stores.escrow(wanted, RedisListener.NONE);
+    RedisGlobalCoordinator coordinator = Stores.coordinator(wanted, StoreListener.NONE);
+    RedisRegionalEscrow escrow = Stores.escrow(wanted, StoreListener.NONE);
     opened.addAll(List.of(coordinator, escrow));
     Grant grant = lease(coordinator, five("a"), 3);
     assertThat(answer(giveBack(coordinator, five("a"), "eu", "1", grant))).isTrue();
@@ -303,7 +304,7 @@ class RedisCoordinatorTest {
 
   private RedisGlobalCoordinator open() {
     RedisGlobalCoordinator coordinator =
-        Stores.coordinator(Stores.patient(redis.url()), RedisListener.NONE);
+        Stores.coordinator(Stores.patient(redis.url()), StoreListener.NONE);
     opened.add(coordinator);
     return coordinator;
   }

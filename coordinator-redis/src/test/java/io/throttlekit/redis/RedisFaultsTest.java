@@ -13,10 +13,10 @@ import static io.throttlekit.redis.Asked.left;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.redis.RedisListener.Failure;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.StoreException;
+import io.throttlekit.store.StoreListener.Failure;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

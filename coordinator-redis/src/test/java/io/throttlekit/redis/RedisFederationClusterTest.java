@@ -12,6 +12,7 @@ import io.throttlekit.DataLoss;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.store.Grant;
+import io.throttlekit.store.StoreListener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionException;
@@ -46,7 +47,7 @@ class RedisFederationClusterTest {
   @Test
   void spreadsWhatItKeepsAndSaysItsClock() {
     try (RedisRegionalEscrow escrow =
-        Stores.escrow(Stores.patientCluster(nodes.urls()), RedisListener.NONE)) {
+        Stores.escrow(Stores.patientCluster(nodes.urls()), StoreListener.NONE)) {
       for (int i = 0; i < 40; i++) {
         long now = answer(escrow.health());
         assertThat(answer(coordinator.health())).isBetween(now - 10_000, now + 10_000);

@@ -8,6 +8,7 @@ import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.store.Grant;
+import io.throttlekit.store.StoreListener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -50,7 +51,7 @@ class RedisLeasingRaceTest {
       List<Future<?>> running = new ArrayList<>();
       for (int region = 0; region < REGIONS; region++) {
         RedisGlobalCoordinator coordinator =
-            Stores.coordinator(Stores.patient(redis.url()), RedisListener.NONE);
+            Stores.coordinator(Stores.patient(redis.url()), StoreListener.NONE);
         coordinators.add(coordinator);
         for (int thread = 0; thread < THREADS_EACH; thread++) {
           String name = "r" + region;

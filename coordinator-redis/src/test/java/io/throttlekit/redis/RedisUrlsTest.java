@@ -12,6 +12,7 @@ import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.nio.NioIoHandler;
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.StoreListener;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -89,7 +90,7 @@ class RedisUrlsTest {
             RedisCounterStore.connect(
                 Stores.patient(redis.url()).settings(),
                 TimeSource.system(),
-                RedisListener.NONE,
+                StoreListener.NONE,
                 loops))) {
       List<CompletableFuture<Boolean>> sameThread = new ArrayList<>();
       loops.forEach(loop -> {

@@ -1,6 +1,7 @@
 package io.throttlekit.redis;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.StoreListener;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
@@ -30,7 +31,7 @@ final class Stores {
   }
 
   /** A connected coordinator that {@code listener} hears of. */
-  static RedisGlobalCoordinator coordinator(Wanted wanted, RedisListener listener) {
+  static RedisGlobalCoordinator coordinator(Wanted wanted, StoreListener listener) {
     RedisGlobalCoordinator coordinator =
         RedisGlobalCoordinator.connect(wanted.settings(), TimeSource.system(), listener);
     awaitReady(coordinator.ready());
@@ -38,7 +39,7 @@ final class Stores {
   }
 
   /** A connected escrow that {@code listener} hears of. */
-  static RedisRegionalEscrow escrow(Wanted wanted, RedisListener listener) {
+  static RedisRegionalEscrow escrow(Wanted wanted, StoreListener listener) {
     RedisRegionalEscrow escrow =
         RedisRegionalEscrow.connect(wanted.settings(), TimeSource.system(), listener);
     awaitReady(escrow.ready());
@@ -48,7 +49,7 @@ final class Stores {
   /** A connected coordinator whose windows follow {@code clock}. */
   static RedisGlobalCoordinator coordinator(Wanted wanted, TimeSource clock) {
     RedisGlobalCoordinator coordinator =
-        RedisGlobalCoordinator.connectWithClock(wanted.settings(), RedisListener.NONE, clock);
+        RedisGlobalCoordinator.connectWithClock(wanted.settings(), StoreListener.NONE, clock);
     awaitReady(coordinator.ready());
     return coordinator;
   }
@@ -56,7 +57,7 @@ final class Stores {
   /** A connected escrow whose windows follow {@code clock}. */
   static RedisRegionalEscrow escrow(Wanted wanted, TimeSource clock) {
     RedisRegionalEscrow escrow =
-        RedisRegionalEscrow.connectWithClock(wanted.settings(), RedisListener.NONE, clock);
+        RedisRegionalEscrow.connectWithClock(wanted.settings(), StoreListener.NONE, clock);
     awaitReady(escrow.ready());
     return escrow;
   }

@@ -1,9 +1,8 @@
 package io.throttlekit.service.store;
 
-import io.throttlekit.postgres.PostgresListener;
-import io.throttlekit.redis.RedisListener;
 import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.StoreMetrics.NoAnswer;
+import io.throttlekit.store.StoreListener;
 import java.time.Instant;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -13,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Turns what a backend does into metrics, log lines and one line of state. Thread-safe. */
-final class BackendState implements RedisListener, PostgresListener {
+final class BackendState implements StoreListener {
   private static final Logger LOG = LoggerFactory.getLogger(BackendState.class);
   private static final int MOST_REASONS = 10;
 
@@ -139,27 +138,12 @@ final class BackendState implements RedisListener, PostgresListener {
   }
 
   @Override
-  public void answered(long nanos) {
-    roundTrip(1, nanos);
-  }
-
-  @Override
-  public void failed(int requests, RedisListener.Failure why, String inWords) {
+  public void failed(int requests, Failure why, String inWords) {
     switch (why) {
       case DEADLINE -> failed(NoAnswer.TIMEOUT, requests, inWords, role.deadline());
       case LEASE_DEADLINE -> failed(NoAnswer.TIMEOUT, requests, inWords, role.leaseDeadline());
       case CONNECTION, ERROR -> failed(NoAnswer.ERROR, requests, inWords, "");
       case OPEN -> metrics.failed(NoAnswer.BREAKER_OPEN, requests);
-    }
-  }
-
-  @Override
-  public void failed(PostgresListener.Failure why, String inWords) {
-    switch (why) {
-      case DEADLINE -> failed(NoAnswer.TIMEOUT, 1, inWords, role.deadline());
-      case LEASE_DEADLINE -> failed(NoAnswer.TIMEOUT, 1, inWords, role.leaseDeadline());
-      case CONNECTION, ERROR -> failed(NoAnswer.ERROR, 1, inWords, "");
-      case OPEN -> metrics.failed(NoAnswer.BREAKER_OPEN, 1);
     }
   }
 

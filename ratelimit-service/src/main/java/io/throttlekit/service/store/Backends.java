@@ -8,13 +8,11 @@ import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.postgres.Durability;
 import io.throttlekit.postgres.PostgresCounterStore;
 import io.throttlekit.postgres.PostgresGlobalCoordinator;
-import io.throttlekit.postgres.PostgresListener;
 import io.throttlekit.postgres.PostgresRegionalEscrow;
 import io.throttlekit.postgres.PostgresSettings;
 import io.throttlekit.redis.RedisAccess;
 import io.throttlekit.redis.RedisCounterStore;
 import io.throttlekit.redis.RedisGlobalCoordinator;
-import io.throttlekit.redis.RedisListener;
 import io.throttlekit.redis.RedisRegionalEscrow;
 import io.throttlekit.redis.RedisSettings;
 import io.throttlekit.service.config.FederationConfig;
@@ -24,6 +22,7 @@ import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.Timer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -68,11 +67,11 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
     if (config.address() instanceof StoreAddress.Postgres address) {
       PostgresRegionalEscrow postgres =
           PostgresRegionalEscrow.connect(
-              postgres(address, config), time, timer, PostgresListener.NONE);
+              postgres(address, config), time, timer, StoreListener.NONE);
       return connected(postgres, postgres::ended);
     }
     RedisRegionalEscrow redis =
-        RedisRegionalEscrow.connect(redis(config), time, RedisListener.NONE, loops);
+        RedisRegionalEscrow.connect(redis(config), time, StoreListener.NONE, loops);
     return new Backend<>(redis, redis::ready, redis::ended);
   }
 

@@ -2,11 +2,11 @@ package io.throttlekit.service.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.redis.RedisListener.Failure;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.Telemetry;
+import io.throttlekit.store.StoreListener.Failure;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
