@@ -5,6 +5,7 @@ import static io.throttlekit.redis.Asked.failure;
 import static io.throttlekit.redis.Asked.left;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -40,6 +41,14 @@ class RedisUrlsTest {
   @AfterAll
   static void stop() {
     redis.close();
+  }
+
+  @Test
+  void aPrefixWithBracesIsRefused() {
+    for (String prefix : List.of("{a}:", "a{", "}")) {
+      assertThatThrownBy(() -> new RedisAccess(prefix, null, "", ""))
+          .hasMessage("a key prefix has no braces, was " + prefix);
+    }
   }
 
   @Test

@@ -25,7 +25,7 @@ final class Forms {
 
   private static final Pattern ENDPOINT = Pattern.compile("https?://[^\\s\\p{Cntrl}]{1,2000}");
 
-  private static final Pattern KEY_PREFIX = Pattern.compile("[!-~]{0,100}");
+  private static final Pattern KEY_PREFIX = Pattern.compile("[!-z|~]{0,100}");
 
   private static final Pattern REGION = Pattern.compile("[0-9A-Za-z._-]{0,64}");
 
@@ -158,10 +158,10 @@ final class Forms {
                         : ""));
   }
 
-  /** What the names of all keys in a store begin with. */
+  /** What the names of all keys in a store begin with; braces are for Redis Cluster to read. */
   static Form<String> keyPrefix() {
     return Form.of(
-        "at most 100 printable ASCII characters without blanks",
+        "at most 100 printable ASCII characters without blanks and braces",
         text -> KEY_PREFIX.matcher(text).matches() ? text : null,
         Forms::quoted);
   }

@@ -102,6 +102,15 @@ class FederationSettingsTest {
   }
 
   @Test
+  void aKeyPrefixWithBracesWouldPutAClusterIntoOneSlot() throws IOException {
+    String file = file("federation: {region: a, coordinator: memory, key_prefix: '{tk}:'}");
+    assertThat(load(flagsWithFile(file)).errors())
+        .singleElement()
+        .asString()
+        .contains("{tk}:", "without blanks and braces");
+  }
+
+  @Test
   void eachHalfNeedsTheOther() throws IOException {
     String region =
         "a region needs a coordinator to share limits with others: --coordinator or"
