@@ -9,9 +9,11 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +36,9 @@ final class Database {
   private final Calls calls;
   private final StoreListener listener;
   private final @Nullable TimeSource testClock;
+  private final Garbage garbage;
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
 
   /**
    * What a transaction does.
@@ -58,20 +63,34 @@ final class Database {
    *
    * @param commit what a session does first, about how its commits are made durable
    * @param epochs of what the transactions read and write; null when its loss harms nobody
+   * @param over rows that are deleted now and then
    */
-  Database(
+  static Database open(
       PostgresSettings settings,
       String commit,
-      Schema schema,
       @Nullable Epochs epochs,
+      List<Garbage.Kind> over,
+      Surroundings around) {
+    Database database = new Database(settings, commit, epochs, over, around);
+    database.garbage.start();
+    return database;
+  }
+
+  private Database(
+      PostgresSettings settings,
+      String commit,
+      @Nullable Epochs epochs,
+      List<Garbage.Kind> over,
       Surroundings around) {
     this.settings = settings;
-    this.schema = schema;
+    this.schema = new Schema(settings.schema(), settings.counters() == Durability.UNLOGGED);
     this.epochs = epochs;
     this.listener = around.listener();
     this.testClock = around.testClock();
     this.pool = new HikariDataSource(config(settings, commit));
     this.calls = new Calls(settings, around.time(), around.timer(), listener);
+    long every = settings.collectEveryMillis();
+    this.garbage = new Garbage(this::call, around.timer(), listener, every, over);
   }
 
   boolean isUp() {
@@ -101,21 +120,23 @@ final class Database {
   }
 
   /** Takes no more calls, and lets go of connections when those before have ended. */
-  CompletionStage<?> close() {
+  void close() {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    garbage.stop();
     calls.close();
-    CompletableFuture<Boolean> closed = new CompletableFuture<>();
-    var _ =
-        calls
-            .ended()
-            .whenComplete((_, _) -> {
-              var _ =
-                  Thread.ofVirtual()
-                      .start(() -> {
-                        pool.close();
-                        closed.complete(true);
-                      });
-            });
-    return closed;
+    var _ = calls.ended().whenComplete((_, _) -> Thread.startVirtualThread(this::end));
+  }
+
+  /** Completes after {@link #close} when all connections are closed. */
+  CompletionStage<?> ended() {
+    return ended;
+  }
+
+  private void end() {
+    pool.close();
+    ended.complete(true);
   }
 
   private <T> T inTransaction(Work<T> work) throws SQLException {

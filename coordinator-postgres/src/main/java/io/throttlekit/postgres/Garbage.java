@@ -6,6 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -24,7 +25,7 @@ final class Garbage {
   /** Rows are kept for so long beyond their time, for a clock that steps back. */
   static final long SLACK_MILLIS = 60_000;
 
-  private final Database database;
+  private final Transactions transactions;
   private final Timer timer;
   private final StoreListener listener;
   private final long everyNanos;
@@ -48,9 +49,19 @@ final class Garbage {
     }
   }
 
+  /** Where rows are deleted: as {@link Database#call}. */
+  @FunctionalInterface
+  interface Transactions {
+    CompletionStage<Integer> call(boolean isLease, Database.Work<Integer> work);
+  }
+
   Garbage(
-      Database database, Timer timer, StoreListener listener, long everyMillis, List<Kind> kinds) {
-    this.database = database;
+      Transactions transactions,
+      Timer timer,
+      StoreListener listener,
+      long everyMillis,
+      List<Kind> kinds) {
+    this.transactions = transactions;
     this.timer = timer;
     this.listener = listener;
     this.everyNanos = TimeUnit.MILLISECONDS.toNanos(everyMillis);
@@ -80,7 +91,7 @@ final class Garbage {
       return;
     }
     var _ =
-        database
+        transactions
             .call(true, session -> delete(session, kinds.get(kind)))
             .whenComplete((deleted, failure) -> {
               if (failure != null) {

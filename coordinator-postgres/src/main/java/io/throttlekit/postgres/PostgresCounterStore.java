@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Counters in PostgreSQL: locked there, decided here as {@link io.throttlekit.store.InMemoryStore}
@@ -38,26 +37,14 @@ public final class PostgresCounterStore implements CounterStore {
 
   private final Database database;
   private final Epochs epochs;
-  private final Garbage garbage;
-  private final AtomicBoolean closed = new AtomicBoolean();
-  private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
 
-  private PostgresCounterStore(
-      PostgresSettings settings, Schema schema, Database.Surroundings around) {
+  private PostgresCounterStore(PostgresSettings settings, Database.Surroundings around) {
     this.epochs = new Epochs(settings.schema(), "counter_epoch", around.listener());
     String commit =
         settings.counters() == Durability.SYNCHRONOUS
             ? Commits.DURABLE
             : "SET synchronous_commit = off";
-    this.database = new Database(settings, commit, schema, epochs, around);
-    this.garbage =
-        new Garbage(
-            database,
-            around.timer(),
-            around.listener(),
-            settings.collectEveryMillis(),
-            List.of(OVER));
-    garbage.start();
+    this.database = Database.open(settings, commit, epochs, List.of(OVER), around);
   }
 
   /**
@@ -74,8 +61,7 @@ public final class PostgresCounterStore implements CounterStore {
 
   /** A store that may have a test's clock. */
   static PostgresCounterStore open(PostgresSettings settings, Database.Surroundings around) {
-    Schema schema = new Schema(settings.schema(), settings.counters() == Durability.UNLOGGED);
-    return new PostgresCounterStore(settings, schema, around);
+    return new PostgresCounterStore(settings, around);
   }
 
   /** Whether PostgreSQL answered lately, or was not asked. */
@@ -155,10 +141,7 @@ public final class PostgresCounterStore implements CounterStore {
 
   @Override
   public void close() {
-    if (closed.compareAndSet(false, true)) {
-      garbage.stop();
-      var _ = database.close().whenComplete((_, _) -> ended.complete(true));
-    }
+    database.close();
   }
 
   /**
@@ -166,7 +149,7 @@ public final class PostgresCounterStore implements CounterStore {
    * long as a lease may, and all connections are closed.
    */
   public CompletionStage<?> ended() {
-    return ended;
+    return database.ended();
   }
 
   private static void done() {}

@@ -8,10 +8,8 @@ import io.throttlekit.store.Grant;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.Timer;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Budgets in PostgreSQL, by the server's clock.
@@ -38,18 +36,10 @@ public final class PostgresGlobalCoordinator implements GlobalCoordinator {
 
   private final Database database;
   private final Epochs epochs;
-  private final Garbage garbage;
-  private final AtomicBoolean closed = new AtomicBoolean();
-  private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
 
   private PostgresGlobalCoordinator(PostgresSettings settings, Database.Surroundings around) {
     this.epochs = new Epochs(settings.schema(), "budget_epoch", around.listener());
-    Schema schema = new Schema(settings.schema(), settings.counters() == Durability.UNLOGGED);
-    this.database = new Database(settings, Commits.DURABLE, schema, epochs, around);
-    this.garbage =
-        new Garbage(
-            database, around.timer(), around.listener(), settings.collectEveryMillis(), OVER);
-    garbage.start();
+    this.database = Database.open(settings, Commits.DURABLE, epochs, OVER, around);
   }
 
   /**
@@ -91,10 +81,7 @@ public final class PostgresGlobalCoordinator implements GlobalCoordinator {
 
   @Override
   public void close() {
-    if (closed.compareAndSet(false, true)) {
-      garbage.stop();
-      var _ = database.close().whenComplete((_, _) -> ended.complete(true));
-    }
+    database.close();
   }
 
   /**
@@ -102,6 +89,6 @@ public final class PostgresGlobalCoordinator implements GlobalCoordinator {
    * long as it may, and all connections are closed.
    */
   public CompletionStage<?> ended() {
-    return ended;
+    return database.ended();
   }
 }

@@ -12,9 +12,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * What a region has leased, in PostgreSQL, by the server's clock.
@@ -62,20 +60,12 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
       """;
 
   private final Database database;
-  private final Garbage garbage;
-  private final AtomicBoolean closed = new AtomicBoolean();
-  private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
 
   /** A window's row. */
   private record Held(long begins, long ends, long units) {}
 
   private PostgresRegionalEscrow(PostgresSettings settings, Database.Surroundings around) {
-    Schema schema = new Schema(settings.schema(), settings.counters() == Durability.UNLOGGED);
-    this.database = new Database(settings, Commits.DURABLE, schema, null, around);
-    this.garbage =
-        new Garbage(
-            database, around.timer(), around.listener(), settings.collectEveryMillis(), OVER);
-    garbage.start();
+    this.database = Database.open(settings, Commits.DURABLE, null, OVER, around);
   }
 
   /**
@@ -124,10 +114,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
 
   @Override
   public void close() {
-    if (closed.compareAndSet(false, true)) {
-      garbage.stop();
-      var _ = database.close().whenComplete((_, _) -> ended.complete(true));
-    }
+    database.close();
   }
 
   /**
@@ -135,7 +122,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
    * long as it may, and all connections are closed.
    */
   public CompletionStage<?> ended() {
-    return ended;
+    return database.ended();
   }
 
   private static EscrowGrant lease(Session session, byte[] counter, long units)

@@ -224,7 +224,8 @@ class PostgresFaultsTest {
       assertThat(setting(durable, "statement_timeout")).isEqualTo("20s");
       assertThat(setting(durable, "idle_in_transaction_session_timeout")).isEqualTo("20s");
       assertThat(setting(durable, "search_path")).isEqualTo("throttlekit");
-      answer(durable.close());
+      durable.close();
+      answer(durable.ended());
     } finally {
       run("ALTER SYSTEM RESET synchronous_commit");
       run("SELECT pg_reload_conf()");
@@ -265,12 +266,7 @@ class PostgresFaultsTest {
   }
 
   private Database database(String commit) {
-    return new Database(
-        Wanted.of(url()).settings(),
-        commit,
-        new Schema("throttlekit", false),
-        null,
-        Around.heard(heard));
+    return Database.open(Wanted.of(url()).settings(), commit, null, List.of(), Around.heard(heard));
   }
 
   private static long waiting() {
