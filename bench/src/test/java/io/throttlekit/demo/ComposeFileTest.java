@@ -36,6 +36,10 @@ class ComposeFileTest {
 
   private static final Pattern TARGET = Pattern.compile("envoy-[a-z]+:9901|throttlekit-[a-z]+");
 
+  /** A port that is another one where a variable says so. */
+  private static final Pattern PUBLISHED =
+      Pattern.compile("127\\.0\\.0\\.1:\\$\\{PORT_[A-Z]+:-(\\d+)}:\\d+");
+
   @TempDir private Path folder;
   private Map<String, Service> services = Map.of();
   private Map<String, Object> root = Map.of();
@@ -84,12 +88,18 @@ class ComposeFileTest {
   @Test
   void everyImageOfTheDockerfileIsPinned() throws IOException {
     List<String> bases =
-        Pattern.compile("(?m)^FROM (\\S+)")
-            .matcher(Files.readString(PROJECT.resolve("Dockerfile")))
-            .results()
-            .map(found -> found.group(1))
-            .toList();
-    assertThat(bases).hasSize(3).allMatch(base -> base.matches("[a-z]+:\\d+\\.\\d+.*"));
+        images("^ARG (?:BASE|BUILDER)=(\\S+)", Files.readString(PROJECT.resolve("Dockerfile")));
+    assertThat(bases).hasSize(2).allMatch(base -> base.matches("[a-z]+:\\d+\\.\\d+.*"));
+    assertThat(images("^FROM (\\S+)", Files.readString(PROJECT.resolve("Dockerfile"))))
+        .containsExactly("${BUILDER}", "${BASE}", "${BASE}");
+  }
+
+  private static List<String> images(String pattern, String dockerfile) {
+    return Pattern.compile(pattern, Pattern.MULTILINE)
+        .matcher(dockerfile)
+        .results()
+        .map(found -> found.group(1))
+        .toList();
   }
 
   @Test
@@ -111,8 +121,8 @@ class ComposeFileTest {
             .collect(Collectors.toCollection(TreeSet::new));
     assertThat(published).allMatch(port -> port.startsWith("127.0.0.1:"));
     assertThat(published)
-        .extracting(port -> Integer.valueOf(port.split(":", -1)[1]))
-        .containsExactlyInAnyOrder(10001, 10002, 10003, 16686, 9090, 3000);
+        .extracting(port -> PUBLISHED.matcher(port).replaceFirst("$1"))
+        .containsExactlyInAnyOrder("10001", "10002", "10003", "16686", "9090", "3000");
   }
 
   @Test
@@ -165,6 +175,21 @@ class ComposeFileTest {
   void envoyAcceptsItsFiles(String name) throws IOException {
     String bootstrap = Files.readString(PROJECT.resolve("deploy/mesh/" + name + ".yaml"));
     assertThat(EnvoyProcess.validate(EnvoyProgram.path(), bootstrap, folder)).isEmpty();
+  }
+
+  @Test
+  void envoyAnswersTheQuestionForItsHealth() throws Exception {
+    String bootstrap = Files.readString(PROJECT.resolve("deploy/mesh/upstream.yaml"));
+    String anyPorts = bootstrap.replaceAll("port_value: \\d+", "port_value: 0");
+    List<String> asked =
+        new Service(ComposeFile.map(service("envoy-eu").says().get("healthcheck"))).list("test");
+    assertThat(asked).startsWith("CMD", "bash", "-c").hasSize(4);
+    try (EnvoyProcess envoy = EnvoyProcess.start(EnvoyProgram.path(), anyPorts, folder)) {
+      String address = Files.readString(folder.resolve("admin-address")).strip();
+      String script = asked.getLast().replace("127.0.0.1/9901", address.replace(':', '/'));
+      assertThat(script).isNotEqualTo(asked.getLast());
+      assertThat(DockerEngine.run(List.of("bash", "-c", script))).as(envoy.log()).isEmpty();
+    }
   }
 
   private Service service(String name) {
