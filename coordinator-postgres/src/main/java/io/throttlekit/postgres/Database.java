@@ -1,7 +1,5 @@
 package io.throttlekit.postgres;
 
-import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.Timer;
@@ -12,7 +10,6 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -26,11 +23,8 @@ final class Database {
   /** So often a transaction is tried at most. */
   static final int ATTEMPTS = 8;
 
-  private static final int DAY_SECONDS = 86_400;
-  private static final long LEAST_HIKARI_MILLIS = 250;
-
   private final PostgresSettings settings;
-  private final HikariDataSource pool;
+  private final Pool pool;
   private final Schema schema;
   private final @Nullable Epochs epochs;
   private final Calls calls;
@@ -87,7 +81,7 @@ final class Database {
     this.epochs = epochs;
     this.listener = around.listener();
     this.testClock = around.testClock();
-    this.pool = new HikariDataSource(config(settings, commit));
+    this.pool = new Pool(settings, commit);
     this.calls = new Calls(settings, around.time(), around.timer(), listener);
     long every = settings.collectEveryMillis();
     this.garbage = new Garbage(this::call, around.timer(), listener, every, over);
@@ -141,11 +135,18 @@ final class Database {
 
   private <T> T inTransaction(Work<T> work) throws SQLException {
     for (int attempt = 1; ; attempt++) {
-      try (Connection connection = pool.getConnection()) {
+      try (Connection connection = pool.connection()) {
         connection.setNetworkTimeout(
             Runnable::run, Math.toIntExact(settings.leaseDeadlineMillis()));
-        schema.ensure(connection);
-        return inTransaction(work, connection);
+        try {
+          schema.ensure(connection);
+          return inTransaction(work, connection);
+        } catch (SQLException e) {
+          if (Failures.isServerGone(e)) { // then the other connections are of no use, either
+            pool.forget();
+          }
+          throw e;
+        }
       } catch (SQLException e) {
         if (attempt == ATTEMPTS || !Failures.mayBeTriedAgain(e)) {
           throw e;
@@ -171,37 +172,5 @@ final class Database {
         epochs.settle(connection, session);
       }
     }
-  }
-
-  private static HikariConfig config(PostgresSettings settings, String commit) {
-    HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(settings.url());
-    if (!settings.user().isEmpty()) {
-      config.setUsername(settings.user());
-    }
-    if (!settings.password().isEmpty()) {
-      config.setPassword(settings.password());
-    }
-    config.setPoolName("postgres-" + settings.schema());
-    config.setMaximumPoolSize(settings.connections());
-    config.setAutoCommit(false);
-    config.setIsolateInternalQueries(true); // else a rollback would undo what a session does first
-    config.setTransactionIsolation("TRANSACTION_READ_COMMITTED"); // a lock shows what was before it
-    config.setConnectionTimeout(settings.connectTimeoutMillis());
-    config.setValidationTimeout(Math.max(LEAST_HIKARI_MILLIS, settings.connectTimeoutMillis() / 2));
-    config.setInitializationFailTimeout(-1); // it may be made before there is a server
-    long deadline = settings.leaseDeadlineMillis();
-    config.setConnectionInitSql(
-        "SET statement_timeout = %1$d; SET idle_in_transaction_session_timeout = %1$d; %2$s"
-            .formatted(deadline, commit));
-    config.addDataSourceProperty("currentSchema", settings.schema());
-    config.addDataSourceProperty("ApplicationName", "throttlekit");
-    config.addDataSourceProperty("tcpKeepAlive", "true");
-    long connectSeconds =
-        Math.clamp(
-            TimeUnit.MILLISECONDS.toSeconds(settings.connectTimeoutMillis() + 999), 1, DAY_SECONDS);
-    config.addDataSourceProperty("connectTimeout", String.valueOf(connectSeconds));
-    config.addDataSourceProperty("loginTimeout", String.valueOf(connectSeconds));
-    return config;
   }
 }

@@ -4,6 +4,7 @@ import com.zaxxer.hikari.pool.HikariPool;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
 import java.io.IOException;
+import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.util.Set;
@@ -45,6 +46,13 @@ final class Failures {
       cause = cause.getCause();
     }
     return Failure.ERROR;
+  }
+
+  /** Whether the server, or the way to it, broke a connection; not when it is slow. */
+  static boolean isServerGone(SQLException failure) {
+    String state = state(failure);
+    return state.startsWith("57P")
+        || (state.startsWith("08") && !(failure.getCause() instanceof SocketTimeoutException));
   }
 
   static StoreException inWords(Throwable failure) {

@@ -11,7 +11,9 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -81,9 +83,10 @@ public final class PostgresProcess implements AutoCloseable {
     return "jdbc:postgresql://127.0.0.1:" + port + "/" + database;
   }
 
-  /** A connection of its superuser, which commits each statement. */
+  /** A connection of its superuser, which commits each statement, and waits for none too long. */
   public Connection connect(String database) throws SQLException {
-    return DriverManager.getConnection(url(database), SUPERUSER, "");
+    return DriverManager.getConnection(
+        url(database) + "?socketTimeout=" + PATIENCE_MILLIS / 1000, SUPERUSER, "");
   }
 
   /** Ends it and all its children at once (SIGKILL), as a crash of the machine would. */
@@ -109,12 +112,20 @@ public final class PostgresProcess implements AutoCloseable {
 
   /** Lets it hang: connections stay, nothing is answered (SIGSTOP). */
   public void hang() {
-    signal("STOP");
+    signal(
+        "STOP", List.of(process.pid())); // first: it starts no more children then, nor buries any
+    Set<Long> stopped = new HashSet<>();
+    for (List<Long> more = childrenBut(stopped); !more.isEmpty(); more = childrenBut(stopped)) {
+      signal("STOP", more);
+      stopped.addAll(more);
+    }
   }
 
   /** Ends {@link #hang} (SIGCONT). */
   public void goOn() {
-    signal("CONT");
+    List<Long> all = childrenBut(Set.of());
+    all.add(process.pid());
+    signal("CONT", all);
   }
 
   /** What it has written. */
@@ -199,10 +210,19 @@ public final class PostgresProcess implements AutoCloseable {
     }
   }
 
-  private void signal(String name) {
+  private List<Long> childrenBut(Set<Long> known) {
+    List<Long> pids = new ArrayList<>();
+    for (ProcessHandle child : children()) {
+      if (!known.contains(child.pid())) {
+        pids.add(child.pid());
+      }
+    }
+    return pids;
+  }
+
+  private static void signal(String name, List<Long> pids) {
     List<String> command = new ArrayList<>(List.of("kill", "-" + name));
-    command.add(String.valueOf(process.pid()));
-    children().forEach(child -> command.add(String.valueOf(child.pid())));
+    pids.forEach(pid -> command.add(String.valueOf(pid)));
     try {
       if (new ProcessBuilder(command).start().waitFor() != 0) {
         throw new IllegalStateException("no " + command);

@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.junit.platform.commons.support.AnnotationSupport;
 
 /**
  * Fails the build when tests that {@linkplain Requires require} a program were skipped, or not run,
@@ -86,17 +85,22 @@ public final class RequiredTests {
     Map<String, ExternalProgram> programs = new TreeMap<>();
     Map<String, List<TestReport>> ran = new TreeMap<>();
     for (Class<?> test : testClasses()) {
-      AnnotationSupport.findAnnotation(test, Requires.class)
-          .map(SkippedWhereMissing::program)
-          .ifPresent(program -> {
-            programs.putIfAbsent(program.name(), program);
-            ran.computeIfAbsent(program.name(), _ -> new ArrayList<>())
-                .add(TestReport.read(reports, test.getName(), started));
-          });
+      for (ExternalProgram program : blamed(SkippedWhereMissing.programs(test))) {
+        programs.putIfAbsent(program.name(), program);
+        ran.computeIfAbsent(program.name(), _ -> new ArrayList<>())
+            .add(TestReport.read(reports, test.getName(), started));
+      }
     }
     return programs.values().stream()
         .map(program -> Verdict.of(program, ran.getOrDefault(program.name(), List.of())))
         .toList();
+  }
+
+  /** Those because of which a class may have been skipped: the missing ones, if there are any. */
+  private static List<ExternalProgram> blamed(List<ExternalProgram> programs) {
+    List<ExternalProgram> missing =
+        programs.stream().filter(program -> program.whyMissing() != null).toList();
+    return missing.isEmpty() ? programs : missing;
   }
 
   private List<Class<?>> testClasses() throws IOException {

@@ -3,6 +3,8 @@ package io.throttlekit.required;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -45,6 +47,18 @@ class RequiredTestsTest {
 
   @Requires(Missing.class)
   private static final class NeedsMissing {}
+
+  @Requires(Here.class)
+  @Retention(RetentionPolicy.RUNTIME)
+  private @interface NamesHere {}
+
+  @Requires(Missing.class)
+  @Retention(RetentionPolicy.RUNTIME)
+  private @interface NamesMissing {}
+
+  @NamesHere
+  @NamesMissing
+  private static final class NeedsBoth {}
 
   @TempDir Path folder;
   private Path classes = Path.of("");
@@ -95,6 +109,14 @@ class RequiredTestsTest {
     assertThat(SkippedWhereMissing.evaluate(RequiredTestsTest.class).isDisabled()).isFalse();
     assertThat(SkippedWhereMissing.evaluate(NeedsMissing.class).isDisabled()).isTrue();
     assertThat(SkippedWhereMissing.evaluate(NeedsMissing.class).getReason()).contains("no network");
+  }
+
+  @Test
+  void aClassThatNeedsTwoProgramsIsSkippedForTheOneThatIsMissing() throws IOException {
+    assertThat(SkippedWhereMissing.evaluate(NeedsBoth.class).isDisabled()).isTrue();
+    Verdict verdict = verdict(NeedsBoth.class, 1, 1);
+    assertThat(verdict.failed()).as("the other one is here, but that does not help").isFalse();
+    assertThat(verdict.toString()).contains("required tests: Missing: 0 ran");
   }
 
   @Test

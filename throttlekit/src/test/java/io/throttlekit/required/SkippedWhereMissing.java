@@ -1,6 +1,7 @@
 package io.throttlekit.required;
 
 import java.lang.reflect.Constructor;
+import java.util.List;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -15,12 +16,23 @@ final class SkippedWhereMissing implements ExecutionCondition {
   }
 
   static ConditionEvaluationResult evaluate(Class<?> test) {
-    return AnnotationSupport.findAnnotation(test, Requires.class)
-        .map(requires -> evaluate(program(requires)))
-        .orElse(ConditionEvaluationResult.enabled("needs no program"));
+    for (ExternalProgram program : programs(test)) {
+      String reason = program.whyMissing();
+      if (reason != null) {
+        return ConditionEvaluationResult.disabled(reason);
+      }
+    }
+    return ConditionEvaluationResult.enabled("all that it needs is here");
   }
 
-  static ExternalProgram program(Requires requires) {
+  /** All programs that a test class needs. */
+  static List<ExternalProgram> programs(Class<?> test) {
+    return AnnotationSupport.findRepeatableAnnotations(test, Requires.class).stream()
+        .map(SkippedWhereMissing::program)
+        .toList();
+  }
+
+  private static ExternalProgram program(Requires requires) {
     try {
       Constructor<? extends ExternalProgram> constructor =
           requires.value().getDeclaredConstructor();
@@ -29,12 +41,5 @@ final class SkippedWhereMissing implements ExecutionCondition {
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(requires.value() + " has no constructor to call", e);
     }
-  }
-
-  private static ConditionEvaluationResult evaluate(ExternalProgram program) {
-    String reason = program.whyMissing();
-    return reason == null
-        ? ConditionEvaluationResult.enabled(program.name() + " is here")
-        : ConditionEvaluationResult.disabled(reason);
   }
 }

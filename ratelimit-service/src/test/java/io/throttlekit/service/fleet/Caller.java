@@ -16,22 +16,29 @@ import java.time.Duration;
 
 /** Asks one process of the service, as Envoy and as an operator. */
 final class Caller implements AutoCloseable {
+  private final String domain;
   private final ManagedChannel channel;
   private final int debugPort;
 
+  /** Asks for the domain shop. */
   Caller(ServiceProcess service) {
+    this(service, "shop");
+  }
+
+  Caller(ServiceProcess service, String domain) {
+    this.domain = domain;
     this.channel =
         NettyChannelBuilder.forAddress("127.0.0.1", service.port()).usePlaintext().build();
     this.debugPort = service.debugPort();
   }
 
-  /** The answer to one request of the domain shop with one entry. */
+  /** The answer to one request with one entry. */
   Code ask(String key) {
     RateLimitServiceBlockingStub stub =
         RateLimitServiceGrpc.newBlockingStub(channel).withDeadlineAfter(Duration.ofSeconds(10));
     return stub.shouldRateLimit(
             RateLimitRequest.newBuilder()
-                .setDomain("shop")
+                .setDomain(domain)
                 .addDescriptors(
                     RateLimitDescriptor.newBuilder()
                         .addEntries(
@@ -46,6 +53,16 @@ final class Caller implements AutoCloseable {
       URI uri = URI.create("http://127.0.0.1:" + debugPort + path);
       return client.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()).body();
     }
+  }
+
+  /** What a counter or gauge without labels says; -1 when there is none. */
+  double metric(String name) throws IOException, InterruptedException {
+    return page("/metrics")
+        .lines()
+        .filter(line -> line.startsWith(name + ' '))
+        .mapToDouble(line -> Double.parseDouble(line.substring(name.length() + 1)))
+        .findFirst()
+        .orElse(-1);
   }
 
   @Override

@@ -4,112 +4,117 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.redis.RealRedis;
 import io.throttlekit.redis.RedisProcess;
-import java.io.IOException;
+import io.throttlekit.service.fleet.Offered.Window;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.SortedMap;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Four processes, one Redis, one limit; offered three times the limit, unevenly. */
+/**
+ * Four processes, one Redis, one limit; offered three times the limit, unevenly. Every test has a
+ * counter of its own, and processes that are killed are replaced.
+ */
 @RealRedis
-@Timeout(180)
+@Timeout(120)
 class FleetTest {
-  private static final long LIMIT = 400;
-  private static final long WINDOW_MILLIS = 4_000;
+  private static final long LIMIT = 200;
+  private static final long WINDOW_MILLIS = 2_000;
   private static final long BATCH = 10;
 
-  /** 3 · LIMIT a window, the busier nodes four times the others: 1.6, 1.6, 0.4 and 0.4 shares. */
+  /** 3 · LIMIT a window, the busier nodes four times the others: 1.2, 1.2, 0.3 and 0.3 shares. */
   private static final List<Integer> SKEWED = List.of(120, 120, 30, 30);
 
-  @TempDir private Path folder;
+  @TempDir private static Path folder;
 
-  private final List<ServiceProcess> nodes = new ArrayList<>();
-  private RedisProcess redis;
+  private static final List<ServiceProcess> nodes = new ArrayList<>();
+  private static RedisProcess redis;
 
-  @BeforeEach
-  void startRedis() {
+  @BeforeAll
+  static void start() throws Exception {
     redis = RedisProcess.start();
+    String rule = "  - {key: %s, rate_limit: {requests_per_unit: %d, every: %dms, tier: %s}}\n";
+    StringBuilder policies = new StringBuilder("domain: fleet\ndescriptors:\n");
+    for (String tier : List.of("strict", "cached_deny", "leased, lease: {size: " + BATCH + "}")) {
+      String key = tier.replaceFirst(",.*", "");
+      policies.append(rule.formatted(key, LIMIT, WINDOW_MILLIS, tier));
+    }
+    Path file = Files.writeString(folder.resolve("fleet.yaml"), policies);
+    List<Callable<ServiceProcess>> starts = new ArrayList<>();
+    for (int n = 0; n < SKEWED.size(); n++) {
+      Path log = folder.resolve("node" + n);
+      starts.add(() -> startNode(file, log));
+    }
+    nodes.addAll(Together.all(starts));
   }
 
-  @AfterEach
-  void stop() {
+  @AfterAll
+  static void stop() {
     nodes.forEach(ServiceProcess::close);
     redis.close();
   }
 
   @Test
-  void aFleetThatLeasesAdmitsExactlyTheLimitInEveryWindow() throws Exception {
-    startNodes("tier: leased, lease: {size: " + BATCH + "}");
-    try (Offered offered = new Offered(ports(), WINDOW_MILLIS)) {
-      offered.run(SKEWED, Duration.ofMillis(5 * WINDOW_MILLIS), () -> {});
+  void aFleetThatLeasesAdmitsExactlyTheLimitInEveryWindow() {
+    try (Offered offered = offer("leased", "all")) {
+      offered.await("three windows", () -> offered.wholeWindows().size() >= 3);
       assertThat(offered.failed()).isZero();
       assertThat(offered.refused()).isGreaterThan(LIMIT);
-      assertThat(offered.completeWindows()).hasSizeGreaterThanOrEqualTo(3);
-      assertThat(offered.completeWindows().values()).containsOnly(LIMIT);
+      assertThat(offered.wholeWindows()).extracting(Window::units).containsOnly(LIMIT);
     }
   }
 
   @Test
   void whatAKilledNodeHeldIsLostUntilItsWindowEndsAndNothingElse() throws Exception {
-    startNodes("tier: leased, lease: {size: " + BATCH + "}");
-    try (Offered offered = new Offered(ports(), WINDOW_MILLIS)) {
-      offered.run(SKEWED, Duration.ofMillis(7 * WINDOW_MILLIS), () -> nodes.getFirst().kill());
-      SortedMap<Long, Long> admitted = offered.completeWindows();
+    try (Offered offered = offer("leased", "killed")) {
+      offered.await("a window", () -> !offered.wholeWindows().isEmpty());
+      nodes.getFirst().kill();
+      long killed = offered.nowEndsMillis();
+      offered.await(
+          "two windows without it",
+          () -> offered.wholeWindows().stream().filter(w -> w.endMillis() > killed).count() >= 2);
       assertThat(offered.failed()).as("calls to the node that is gone").isPositive();
-      assertThat(admitted).hasSizeGreaterThanOrEqualTo(5);
-      assertThat(admitted.values()).allMatch(units -> units <= LIMIT);
-      assertThat(admitted.values()).allMatch(units -> units >= LIMIT - BATCH);
-      assertThat(admitted.values().stream().filter(units -> units != LIMIT))
+      assertThat(offered.wholeWindows())
+          .extracting(Window::units)
+          .allMatch(units -> units <= LIMIT && units >= LIMIT - BATCH);
+      assertThat(offered.wholeWindows().stream().filter(window -> window.units() != LIMIT))
           .as("windows that the kill cost something")
           .hasSizeLessThanOrEqualTo(1);
+    } finally {
+      nodes.set(0, startNode(folder.resolve("fleet.yaml"), folder.resolve("another")));
     }
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"strict", "cached_deny"})
-  void aFleetThatLeasesNothingAdmitsExactlyTheLimitToo(String tier) throws Exception {
-    startNodes("tier: " + tier);
-    try (Offered offered = new Offered(ports(), WINDOW_MILLIS)) {
-      offered.run(SKEWED, Duration.ofMillis(4 * WINDOW_MILLIS), () -> {});
+  void aFleetThatLeasesNothingAdmitsExactlyTheLimitToo(String tier) {
+    try (Offered offered = offer(tier, "all")) {
+      offered.await("two windows", () -> offered.wholeWindows().size() >= 2);
       assertThat(offered.failed()).isZero();
-      assertThat(offered.completeWindows()).hasSizeGreaterThanOrEqualTo(2);
-      assertThat(offered.completeWindows().values()).containsOnly(LIMIT);
+      assertThat(offered.wholeWindows()).extracting(Window::units).containsOnly(LIMIT);
     }
   }
 
-  private void startNodes(String tier) throws IOException {
-    Path policies = folder.resolve("fleet.yaml");
-    Files.writeString(
-        policies,
-        """
-        domain: fleet
-        descriptors:
-          - key: user
-            rate_limit: {requests_per_unit: %d, every: %dms, %s}
-        """
-            .formatted(LIMIT, WINDOW_MILLIS, tier));
+  private static Offered offer(String key, String value) {
+    List<Integer> ports = nodes.stream().map(ServiceProcess::port).toList();
+    return new Offered(ports, SKEWED, WINDOW_MILLIS, key, value);
+  }
+
+  private static ServiceProcess startNode(Path policies, Path log) throws Exception {
     // The machine runs them all, and the load: a deadline for a quiet network would be missed.
     Map<String, String> environment =
         Map.of(
             "THROTTLEKIT_STORE_URI", redis.url(),
             "THROTTLEKIT_STORE_DEADLINE", "2s",
             "THROTTLEKIT_STORE_DECISION_DEADLINE", "2s");
-    for (int n = 0; n < SKEWED.size(); n++) {
-      nodes.add(ServiceProcess.start(policies, environment, 0, folder.resolve("node" + n)));
-    }
-  }
-
-  private List<Integer> ports() {
-    return nodes.stream().map(ServiceProcess::port).toList();
+    return ServiceProcess.start(policies, environment, 0, log);
   }
 }

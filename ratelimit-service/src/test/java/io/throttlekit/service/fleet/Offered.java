@@ -11,120 +11,75 @@ import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.NavigableMap;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
+import org.awaitility.Awaitility;
 
 /**
- * Requests for one counter at a steady rate to each node of a fleet, counted by the end of the
- * window that each answer tells. Bounded: it lasts as long as it was told to.
+ * Requests for one counter at a steady rate to each node of a fleet, from when it is made until
+ * {@link #stop}, counted by the end of the window that each answer tells.
  */
 final class Offered implements AutoCloseable {
   private static final long TICK_MILLIS = 5;
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration POLL = Duration.ofMillis(20);
+  private static final long ANSWER_SECONDS = 5;
+
   private final RateLimitRequest request;
   private final long windowMillis;
+  private final List<Integer> perSecond;
   private final List<ManagedChannel> channels = new ArrayList<>();
-  private final List<AtomicLong> sent = new ArrayList<>();
-  private final ConcurrentSkipListMap<Long, LongAdder> admitted = new ConcurrentSkipListMap<>();
-  private final List<LongAdder> admittedBy = new ArrayList<>();
+  private final AtomicLongArray sent;
+  private final AtomicLongArray lastAdmittedNanos;
+  private final ConcurrentSkipListMap<Long, AtomicLongArray> admitted =
+      new ConcurrentSkipListMap<>();
+  private final AtomicLongArray refusedSince;
   private final LongAdder refused = new LongAdder();
   private final LongAdder failed = new LongAdder();
+  private final AtomicLong underWay = new AtomicLong();
+  private final long begunNanos = System.nanoTime();
   private final ScheduledExecutorService ticks = Executors.newSingleThreadScheduledExecutor();
 
-  /**
-   * @param windowMillis length of the policy's window in ms, from 2000: answers tell whole seconds
-   */
-  Offered(List<Integer> ports, long windowMillis) {
-    this(ports, windowMillis, "user", "anna");
-  }
+  /** What was admitted in a window, by node. */
+  record Window(long endMillis, List<Long> byNode) {
+    long units() {
+      return byNode.stream().mapToLong(Long::longValue).sum();
+    }
 
-  /** The same, for another counter. */
-  Offered(List<Integer> ports, long windowMillis, String key, String value) {
-    this.windowMillis = windowMillis;
-    this.request = request(key, value);
-    for (int port : ports) {
-      channels.add(
-          NettyChannelBuilder.forAddress("127.0.0.1", port)
-              .usePlaintext()
-              .directExecutor()
-              .build());
-      sent.add(new AtomicLong());
-      admittedBy.add(new LongAdder());
+    long by(int node) {
+      return byNode.get(node);
     }
   }
 
   /**
-   * Offers so many requests a second to each node, and waits until the time is over.
+   * Begins.
    *
-   * @param midway done once, half way
+   * @param perSecond requests for each node
+   * @param windowMillis length of the policy's window in ms, from 2000: answers tell whole seconds
    */
-  void run(List<Integer> perSecond, Duration time, Runnable midway) throws InterruptedException {
-    long begun = System.nanoTime();
-    List<Long> before = sent.stream().map(AtomicLong::get).toList();
-    CountDownLatch over = new CountDownLatch(1);
-    var tick =
-        ticks.scheduleAtFixedRate(
-            () -> {
-              long elapsed = System.nanoTime() - begun;
-              for (int n = 0; n < channels.size(); n++) {
-                long due = before.get(n) + perSecond.get(n) * elapsed / 1_000_000_000;
-                while (sent.get(n).get() < due) {
-                  sent.get(n).incrementAndGet();
-                  ask(n);
-                }
-              }
-            },
-            0,
-            TICK_MILLIS,
-            TimeUnit.MILLISECONDS);
-    var half =
-        ticks.schedule(
-            () -> new Thread(midway).start(), time.toMillis() / 2, TimeUnit.MILLISECONDS);
-    var end = ticks.schedule(over::countDown, time.toMillis(), TimeUnit.MILLISECONDS);
-    over.await();
-    tick.cancel(false);
-    half.cancel(false);
-    end.cancel(false);
-  }
-
-  /** What was admitted in every window, by its end. */
-  NavigableMap<Long, Long> allWindows() {
-    TreeMap<Long, Long> all = new TreeMap<>();
-    admitted.forEach((end, count) -> all.put(end, count.sum()));
-    return all;
-  }
-
-  /** What was admitted in every window that lasted while requests were offered, by its end. */
-  NavigableMap<Long, Long> completeWindows() {
-    NavigableMap<Long, Long> complete = allWindows();
-    complete.pollFirstEntry();
-    complete.pollLastEntry();
-    return complete;
-  }
-
-  /** What a node has admitted so far. */
-  long admittedBy(int node) {
-    return admittedBy.get(node).sum();
-  }
-
-  long refused() {
-    return refused.sum();
-  }
-
-  long failed() {
-    return failed.sum();
-  }
-
-  @Override
-  public void close() {
-    ticks.shutdownNow();
-    channels.forEach(ManagedChannel::shutdownNow);
+  Offered(
+      List<Integer> ports, List<Integer> perSecond, long windowMillis, String key, String value) {
+    this.perSecond = perSecond;
+    this.windowMillis = windowMillis;
+    this.request = request(key, value);
+    this.sent = new AtomicLongArray(ports.size());
+    this.lastAdmittedNanos = new AtomicLongArray(ports.size());
+    this.refusedSince = new AtomicLongArray(ports.size());
+    for (int node = 0; node < ports.size(); node++) {
+      lastAdmittedNanos.set(node, begunNanos);
+      channels.add(
+          NettyChannelBuilder.forAddress("127.0.0.1", ports.get(node))
+              .usePlaintext()
+              .directExecutor()
+              .build());
+    }
+    var _ = ticks.scheduleAtFixedRate(this::tick, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
   }
 
   private static RateLimitRequest request(String key, String value) {
@@ -136,9 +91,93 @@ final class Offered implements AutoCloseable {
         .build();
   }
 
+  /** Waits for something while requests are offered. */
+  void await(String what, BooleanSupplier condition) {
+    Awaitility.await(what)
+        .atMost(PATIENCE)
+        .pollInterval(POLL)
+        .pollDelay(Duration.ZERO)
+        .until(condition::getAsBoolean);
+  }
+
+  /** Waits until a node has done nothing but refuse for as long as a window is. */
+  void awaitSilenceOf(int node) {
+    long since = System.nanoTime();
+    refusedSince.set(node, 0);
+    long most = perSecond.get(node) * windowMillis / 1000;
+    await(
+        "silence of node " + node,
+        () -> {
+          long quiet = System.nanoTime() - Math.max(since, lastAdmittedNanos.get(node));
+          return quiet > TimeUnit.MILLISECONDS.toNanos(windowMillis)
+              && refusedSince.get(node) > most / 2;
+        });
+  }
+
+  /** The end of the window that lasts now. */
+  long nowEndsMillis() {
+    return System.currentTimeMillis() / windowMillis * windowMillis + windowMillis;
+  }
+
+  /** What was admitted in every window but those in which nothing was. */
+  List<Window> windows() {
+    List<Window> all = new ArrayList<>();
+    admitted.forEach((end, units) -> {
+      List<Long> byNode = new ArrayList<>();
+      for (int node = 0; node < units.length(); node++) {
+        byNode.add(units.get(node));
+      }
+      all.add(new Window(end, byNode));
+    });
+    return all;
+  }
+
+  /** Those that are over, and lasted wholly while requests were offered. */
+  List<Window> wholeWindows() {
+    List<Window> whole = windows();
+    return whole.size() < 2 ? List.of() : whole.subList(1, whole.size() - 1);
+  }
+
+  /** What a node has admitted so far. */
+  long admittedBy(int node) {
+    return windows().stream().mapToLong(window -> window.by(node)).sum();
+  }
+
+  long refused() {
+    return refused.sum();
+  }
+
+  long failed() {
+    return failed.sum();
+  }
+
+  /** Offers no more, and waits for the last answers. */
+  void stop() {
+    ticks.close();
+    await("the last answers", () -> underWay.get() == 0);
+  }
+
+  @Override
+  public void close() {
+    ticks.shutdownNow();
+    channels.forEach(ManagedChannel::shutdownNow);
+  }
+
+  private void tick() {
+    long elapsed = System.nanoTime() - begunNanos;
+    for (int node = 0; node < channels.size(); node++) {
+      long due = perSecond.get(node) * elapsed / 1_000_000_000;
+      while (sent.get(node) < due) {
+        sent.incrementAndGet(node);
+        ask(node);
+      }
+    }
+  }
+
   private void ask(int node) {
+    underWay.incrementAndGet();
     RateLimitServiceGrpc.newStub(channels.get(node))
-        .withDeadlineAfter(Duration.ofSeconds(5))
+        .withDeadlineAfter(Duration.ofSeconds(ANSWER_SECONDS))
         .shouldRateLimit(request, new Counting(node));
   }
 
@@ -153,21 +192,28 @@ final class Offered implements AutoCloseable {
     public void onNext(RateLimitResponse response) {
       if (response.getOverallCode() != Code.OK) {
         refused.increment();
+        refusedSince.incrementAndGet(node);
         return;
       }
       // Seconds are rounded up, by less than one; no window is that short.
       long reset = response.getStatuses(0).getDurationUntilReset().getSeconds() * 1000;
       long end = (System.currentTimeMillis() + reset) / windowMillis * windowMillis;
-      admitted.computeIfAbsent(end, any -> new LongAdder()).increment();
-      admittedBy.get(node).increment();
+      admitted
+          .computeIfAbsent(end, _ -> new AtomicLongArray(channels.size()))
+          .incrementAndGet(node);
+      lastAdmittedNanos.set(node, System.nanoTime());
+      refusedSince.set(node, 0);
     }
 
     @Override
     public void onError(Throwable error) {
       failed.increment();
+      underWay.decrementAndGet();
     }
 
     @Override
-    public void onCompleted() {}
+    public void onCompleted() {
+      underWay.decrementAndGet();
+    }
   }
 }

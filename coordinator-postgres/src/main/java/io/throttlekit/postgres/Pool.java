@@ -1,0 +1,122 @@
+package io.throttlekit.postgres;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.util.Properties;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Connections to PostgreSQL, each with what a session does first.
+ *
+ * <p>Hikari pauses for up to 5 s between two attempts to make one, longer the longer the server is
+ * away. So once it has lost all that it had, each call tries by itself, and the first that finds
+ * the server makes the pool anew. Thread-safe; blocks.
+ */
+final class Pool {
+  private static final int DAY_SECONDS = 86_400;
+  private static final long LEAST_HIKARI_MILLIS = 250;
+
+  private final PostgresSettings settings;
+  private final HikariConfig config;
+  private volatile HikariDataSource connections;
+  private volatile boolean serverGone;
+  private boolean closed;
+
+  /**
+   * A pool without connections yet.
+   *
+   * @param commit what a session does first, about how its commits are made durable
+   */
+  Pool(PostgresSettings settings, String commit) {
+    this.settings = settings;
+    this.config = config(settings, commit);
+    this.connections = new HikariDataSource(config);
+  }
+
+  /** One that is the caller's until it is closed. */
+  Connection connection() throws SQLException {
+    HikariDataSource known = connections;
+    if (serverGone && isEmpty(known)) {
+      try (Connection _ = DriverManager.getConnection(settings.url(), login())) {
+        renew(known);
+      }
+    }
+    try {
+      return connections.getConnection();
+    } catch (SQLTransientConnectionException e) {
+      serverGone = true;
+      throw e;
+    }
+  }
+
+  /** One was found broken: then the others are of no use, either. */
+  void forget() {
+    serverGone = true;
+    connections.getHikariPoolMXBean().softEvictConnections();
+  }
+
+  synchronized void close() {
+    closed = true;
+    connections.close();
+  }
+
+  private synchronized void renew(HikariDataSource known) {
+    if (!closed && connections.equals(known) && isEmpty(known)) { // else somebody was first
+      connections = new HikariDataSource(config);
+      serverGone = false;
+      var _ = Thread.startVirtualThread(known::close);
+    }
+  }
+
+  private static boolean isEmpty(HikariDataSource pool) {
+    return pool.getHikariPoolMXBean().getTotalConnections() == 0;
+  }
+
+  private Properties login() {
+    Properties login = new Properties();
+    login.putAll(config.getDataSourceProperties());
+    if (!settings.user().isEmpty()) {
+      login.setProperty("user", settings.user());
+    }
+    if (!settings.password().isEmpty()) {
+      login.setProperty("password", settings.password());
+    }
+    return login;
+  }
+
+  private static HikariConfig config(PostgresSettings settings, String commit) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(settings.url());
+    if (!settings.user().isEmpty()) {
+      config.setUsername(settings.user());
+    }
+    if (!settings.password().isEmpty()) {
+      config.setPassword(settings.password());
+    }
+    config.setPoolName("postgres-" + settings.schema());
+    config.setMaximumPoolSize(settings.connections());
+    config.setAutoCommit(false);
+    config.setIsolateInternalQueries(true); // else a rollback would undo what a session does first
+    config.setTransactionIsolation("TRANSACTION_READ_COMMITTED"); // a lock shows what was before it
+    config.setConnectionTimeout(settings.connectTimeoutMillis());
+    config.setValidationTimeout(Math.max(LEAST_HIKARI_MILLIS, settings.connectTimeoutMillis() / 2));
+    config.setInitializationFailTimeout(-1); // it may be made before there is a server
+    long deadline = settings.leaseDeadlineMillis();
+    config.setConnectionInitSql(
+        "SET statement_timeout = %1$d; SET idle_in_transaction_session_timeout = %1$d; %2$s"
+            .formatted(deadline, commit));
+    config.addDataSourceProperty("currentSchema", settings.schema());
+    config.addDataSourceProperty("ApplicationName", "throttlekit");
+    config.addDataSourceProperty("tcpKeepAlive", "true");
+    long connectSeconds =
+        Math.clamp(
+            TimeUnit.MILLISECONDS.toSeconds(settings.connectTimeoutMillis() + 999), 1, DAY_SECONDS);
+    config.addDataSourceProperty("connectTimeout", String.valueOf(connectSeconds));
+    config.addDataSourceProperty("loginTimeout", String.valueOf(connectSeconds));
+    return config;
+  }
+}

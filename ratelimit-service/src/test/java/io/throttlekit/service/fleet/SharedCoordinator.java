@@ -1,0 +1,124 @@
+package io.throttlekit.service.fleet;
+
+import io.throttlekit.postgres.PostgresProcess;
+import io.throttlekit.redis.RedisProcess;
+
+/** Where regions lease what they share: a real process, which loses no grant that it answered. */
+interface SharedCoordinator extends AutoCloseable {
+
+  /** Which kinds there are. */
+  enum Kind {
+    REDIS,
+    POSTGRESQL
+  }
+
+  /** Starts one, and waits until it answers. */
+  static SharedCoordinator start(Kind kind) {
+    return switch (kind) {
+      case REDIS ->
+          new OnRedis(RedisProcess.start("--appendonly", "yes", "--appendfsync", "always"));
+      case POSTGRESQL -> new OnPostgres(PostgresProcess.start());
+    };
+  }
+
+  /** Where it listens, on 127.0.0.1. */
+  int port();
+
+  /**
+   * The setting for whoever reaches it there.
+   *
+   * @param port its own, or one of something in between
+   */
+  String uri(int port);
+
+  /** Ends it at once (SIGKILL). */
+  void kill();
+
+  /** Starts it again after {@link #kill}, with what it had. */
+  void restart();
+
+  /** Lets it hang (SIGSTOP). */
+  void hang();
+
+  /** Ends {@link #hang}. */
+  void goOn();
+
+  @Override
+  void close();
+
+  /** A Redis that writes to the disk before it answers. */
+  record OnRedis(RedisProcess redis) implements SharedCoordinator {
+    @Override
+    public int port() {
+      return redis.port();
+    }
+
+    @Override
+    public String uri(int port) {
+      return "redis://127.0.0.1:" + port;
+    }
+
+    @Override
+    public void kill() {
+      redis.kill();
+    }
+
+    @Override
+    public void restart() {
+      redis.restart();
+    }
+
+    @Override
+    public void hang() {
+      redis.hang();
+    }
+
+    @Override
+    public void goOn() {
+      redis.goOn();
+    }
+
+    @Override
+    public void close() {
+      redis.close();
+    }
+  }
+
+  /** A PostgreSQL as it is by default. */
+  record OnPostgres(PostgresProcess postgres) implements SharedCoordinator {
+    @Override
+    public int port() {
+      return postgres.port();
+    }
+
+    @Override
+    public String uri(int port) {
+      return "postgresql://" + PostgresProcess.SUPERUSER + ":any@127.0.0.1:" + port + "/postgres";
+    }
+
+    @Override
+    public void kill() {
+      postgres.kill();
+    }
+
+    @Override
+    public void restart() {
+      postgres.restart();
+    }
+
+    @Override
+    public void hang() {
+      postgres.hang();
+    }
+
+    @Override
+    public void goOn() {
+      postgres.goOn();
+    }
+
+    @Override
+    public void close() {
+      postgres.close();
+    }
+  }
+}
