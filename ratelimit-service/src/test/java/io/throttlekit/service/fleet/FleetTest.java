@@ -41,11 +41,12 @@ class FleetTest {
   @BeforeAll
   static void start() throws Exception {
     redis = RedisProcess.start();
-    String rule = "  - {key: %s, rate_limit: {requests_per_unit: %d, every: %dms, tier: %s}}\n";
     StringBuilder policies = new StringBuilder("domain: fleet\ndescriptors:\n");
     for (String tier : List.of("strict", "cached_deny", "leased, lease: {size: " + BATCH + "}")) {
       String key = tier.replaceFirst(",.*", "");
-      policies.append(rule.formatted(key, LIMIT, WINDOW_MILLIS, tier));
+      policies.append(
+          "  - {key: %s, rate_limit: {requests_per_unit: %d, every: %dms, tier: %s}}\n"
+              .formatted(key, LIMIT, WINDOW_MILLIS, tier));
     }
     Path file = Files.writeString(folder.resolve("fleet.yaml"), policies);
     List<Callable<ServiceProcess>> starts = new ArrayList<>();

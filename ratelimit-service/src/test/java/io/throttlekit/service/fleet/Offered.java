@@ -11,6 +11,9 @@ import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -27,6 +30,7 @@ import org.awaitility.Awaitility;
  */
 final class Offered implements AutoCloseable {
   private static final long TICK_MILLIS = 5;
+  private static final long SKEW_MILLIS = 200;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Duration POLL = Duration.ofMillis(20);
   private static final long ANSWER_SECONDS = 5;
@@ -40,6 +44,7 @@ final class Offered implements AutoCloseable {
   private final ConcurrentSkipListMap<Long, AtomicLongArray> admitted =
       new ConcurrentSkipListMap<>();
   private final AtomicLongArray refusedSince;
+  private final Map<Span, LongAdder> uncertain = new ConcurrentHashMap<>();
   private final LongAdder refused = new LongAdder();
   private final LongAdder failed = new LongAdder();
   private final AtomicLong underWay = new AtomicLong();
@@ -56,6 +61,9 @@ final class Offered implements AutoCloseable {
       return byNode.get(node);
     }
   }
+
+  /** Ends of the windows that an answer may be of, because it took long to come. */
+  private record Span(long earliestMillis, long latestMillis) {}
 
   /**
    * Begins.
@@ -138,9 +146,33 @@ final class Offered implements AutoCloseable {
     return whole.size() < 2 ? List.of() : whole.subList(1, whole.size() - 1);
   }
 
-  /** What a node has admitted so far. */
-  long admittedBy(int node) {
-    return windows().stream().mapToLong(window -> window.by(node)).sum();
+  /**
+   * How many units were admitted beyond what any run of windows has; 0 or less for none. An answer
+   * that was so late that nobody can say of which window it is counts only for runs that hold all
+   * that it may be of.
+   */
+  long mostBeyond(long limit) {
+    TreeSet<Long> ends = new TreeSet<>(admitted.keySet());
+    uncertain
+        .keySet()
+        .forEach(span -> ends.addAll(List.of(span.earliestMillis, span.latestMillis)));
+    long most = Long.MIN_VALUE;
+    for (long first : ends) {
+      for (long last : ends.tailSet(first)) {
+        long units =
+            windows().stream()
+                .filter(window -> window.endMillis() >= first && window.endMillis() <= last)
+                .mapToLong(Window::units)
+                .sum();
+        for (Map.Entry<Span, LongAdder> late : uncertain.entrySet()) {
+          Span span = late.getKey();
+          boolean inside = span.earliestMillis >= first && span.latestMillis <= last;
+          units += inside ? late.getValue().sum() : 0;
+        }
+        most = Math.max(most, units - limit * ((last - first) / windowMillis + 1));
+      }
+    }
+    return most;
   }
 
   long refused() {
@@ -183,6 +215,7 @@ final class Offered implements AutoCloseable {
 
   private final class Counting implements StreamObserver<RateLimitResponse> {
     private final int node;
+    private final long askedMillis = System.currentTimeMillis();
 
     Counting(int node) {
       this.node = node;
@@ -195,12 +228,19 @@ final class Offered implements AutoCloseable {
         refusedSince.incrementAndGet(node);
         return;
       }
-      // Seconds are rounded up, by less than one; no window is that short.
+      // It was said between then and now, rounded up by less than a second, by a clock nearly ours.
       long reset = response.getStatuses(0).getDurationUntilReset().getSeconds() * 1000;
-      long end = (System.currentTimeMillis() + reset) / windowMillis * windowMillis;
-      admitted
-          .computeIfAbsent(end, _ -> new AtomicLongArray(channels.size()))
-          .incrementAndGet(node);
+      long least = askedMillis + reset - 1000 - SKEW_MILLIS;
+      long earliest = least / windowMillis * windowMillis + windowMillis;
+      long most = System.currentTimeMillis() + reset + SKEW_MILLIS;
+      long latest = most / windowMillis * windowMillis;
+      if (earliest == latest) {
+        admitted
+            .computeIfAbsent(latest, _ -> new AtomicLongArray(channels.size()))
+            .incrementAndGet(node);
+      } else {
+        uncertain.computeIfAbsent(new Span(earliest, latest), _ -> new LongAdder()).increment();
+      }
       lastAdmittedNanos.set(node, System.nanoTime());
       refusedSince.set(node, 0);
     }
