@@ -173,7 +173,7 @@ public final class Federation implements LeaseSource {
   @Override
   public CompletionStage<?> giveBack(LeaseAsk lease, long windowEndMillis, long units) {
     CompletionStage<Long> all =
-        escrow == null
+        escrow == null || !health.answers() // else what others of the region can spend was lost
             ? CompletableFuture.completedFuture(units)
             : escrow
                 .release(regional(lease), windowEndMillis)

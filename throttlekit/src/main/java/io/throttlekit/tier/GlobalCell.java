@@ -193,7 +193,6 @@ final class GlobalCell extends LeaseCell {
   @Override
   synchronized Completed complete(
       long wanted, LeasedUnits leased, long askedNanos, long answeredNanos) {
-    lead.answeredAfter(answeredNanos - askedNanos);
     WindowUnits of = retired ? null : learn(leased, leasingNext, askedNanos, answeredNanos);
     if (of == null) {
       lacked = 0;
@@ -328,8 +327,9 @@ final class GlobalCell extends LeaseCell {
   }
 
   private long askAgainNanos(long answeredNanos) {
-    long idleNanos = tier().returnIdleAfterMillis() * NANOS_PER_MILLI;
-    return idleNanos == 0 ? clock.overByNanos() + clock.lengthNanos() : answeredNanos + idleNanos;
+    return idleNanos() == 0
+        ? clock.overByNanos() + clock.lengthNanos()
+        : answeredNanos + idleNanos();
   }
 
   private Leftover takeAll() {
@@ -345,6 +345,10 @@ final class GlobalCell extends LeaseCell {
   private @Nullable WindowUnits learn(
       LeasedUnits leased, boolean ahead, long asked, long answered) {
     roll(answered);
+    if (leased.isOfEscrow() && clock.isKnown()) { // its clock may be set: it moves no window
+      return unitsOf(leased.windowEndMillis());
+    }
+    lead.answeredAfter(answered - asked);
     advance(clock.follow(leased, ahead, asked, answered));
     if (leased.windowEndMillis() < clock.endMillis()) {
       return null;
@@ -353,6 +357,12 @@ final class GlobalCell extends LeaseCell {
     WindowUnits of = leased.windowEndMillis() == clock.endMillis() ? current : next;
     roll(answered);
     return leased.windowEndMillis() < clock.endMillis() ? null : of;
+  }
+
+  private @Nullable WindowUnits unitsOf(long endMillis) {
+    return endMillis == clock.endMillis()
+        ? current
+        : endMillis == clock.nextEndMillis() ? next : null;
   }
 
   private void roll(long now) {

@@ -172,9 +172,14 @@ abstract class LeaseCell extends Keyed {
     return waiters.size();
   }
 
+  /** After so long without a request what is left goes back, at most a hundred years; 0 never. */
+  final long idleNanos() {
+    return Math.min(tier.returnIdleAfterMillis(), LONGEST_MILLIS) * NANOS_PER_MILLI;
+  }
+
   /** Whether nobody has asked for so long that what is left goes back. */
   final boolean isIdle(long now) {
-    long idleNanos = tier.returnIdleAfterMillis() * NANOS_PER_MILLI;
+    long idleNanos = idleNanos();
     return idleNanos > 0 && now - lastUsedNanos >= idleNanos && !leasing;
   }
 }

@@ -18,6 +18,11 @@ public record LeasedUnits(
   /** Nobody said how many units are left. */
   public static final long UNKNOWN = -1;
 
+  /** Whether they are of a store whose clock does not decide windows. */
+  boolean isOfEscrow() {
+    return left == UNKNOWN;
+  }
+
   /** Those of a grant, whose clock is the one that decides windows. */
   public static LeasedUnits of(Grant grant) {
     long millis = grant.windowEndMillis() - grant.storeNowMillis();

@@ -165,8 +165,8 @@ final class StoreCell extends LeaseCell {
       windowLasts = true;
     }
     offer(0, answeredNanos);
-    long idleNanos = options.returnIdleAfterMillis() * NANOS_PER_MILLI;
-    askAgainNanos = idleNanos == 0 ? windowEndNanos : answeredNanos + Math.min(idleNanos, nanos);
+    askAgainNanos =
+        idleNanos() == 0 ? windowEndNanos : answeredNanos + Math.min(idleNanos(), nanos);
   }
 
   @Override

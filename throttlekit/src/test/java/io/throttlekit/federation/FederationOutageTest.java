@@ -123,6 +123,15 @@ class FederationOutageTest {
     assertThat(coordinator.returns).hasSize(1);
   }
 
+  @Test
+  void whatGoesBackMeanwhileLeavesTheRegionWhatItsStoreHolds() {
+    leaveAlone();
+    escrow.escrow.refill(new EscrowRefill(REGIONAL, "x", START + 10_000, START, START + 9_000, 5));
+    LeaseAsk back = new LeaseAsk(KEY, hundred, tier(true), DataLoss.REFILL, START + 10_000, 5, 5);
+    federation.giveBack(back, START + 10_000, 5);
+    assertThat(lease(true).join().units()).isEqualTo(5);
+  }
+
   private void leaveAlone() {
     coordinator.calls.fail(true);
     assertThat(why(lease(true))).hasMessage(DOWN);

@@ -185,6 +185,29 @@ class GlobalCellLeaseTest {
   }
 
   @Test
+  void theClockOfTheRegionsStoreMovesNoWindowThatTheCoordinatorTold() {
+    lease(cell, 1, units(10, END, END, 90), 0, 0);
+    long late = ms(8_000);
+    lease(
+        cell, 11, units(10, END, 5_000, LeasedUnits.UNKNOWN), late, late); // it was set back by 3 s
+    assertThat(take(cell, 1, OVER).kind()).as("they ended with their window").isEqualTo(Kind.SHORT);
+    Completed after = lease(cell, 1, units(10, END, 4_000, LeasedUnits.UNKNOWN), OVER, OVER);
+    assertThat(after.unspendable()).isEqualTo(10);
+    Completed ahead = lease(cell, 1, units(10, 3 * END, END, LeasedUnits.UNKNOWN), OVER, OVER);
+    assertThat(ahead.unspendable()).as("of the next window").isZero();
+    assertThat(take(cell, 1, OVER).kind()).as("it has not begun").isEqualTo(Kind.SHORT);
+  }
+
+  @Test
+  void howFarAwayTheCoordinatorIsIsNotForgottenByAnswersOfTheRegionsStore() {
+    lease(cell, 1, units(10, END, END - 100, 90), 0, ms(100));
+    for (int i = 0; i < 50; i++) {
+      lease(cell, 11, units(1, END, 9_000, LeasedUnits.UNKNOWN), ms(1_000), ms(1_000));
+    }
+    assertThat(cell.toString()).contains("round trip 100000000");
+  }
+
+  @Test
   void theNextWindowsLeaseIsNoLargerThanABatch() {
     lease(cell, 1, units(90, END, END, 10), 0, 0);
     take(cell, 80, 0);
