@@ -93,7 +93,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
   @Override
   public CompletionStage<EscrowGrant> lease(CounterKey key, long units) {
     byte[] counter = Names.of(key);
-    return database.call(true, session -> lease(session, counter, units));
+    return database.call(false, session -> lease(session, counter, units)); // requests wait
   }
 
   @Override
