@@ -9,12 +9,14 @@ final class CoordinatorHealth {
   private final long probeEveryNanos;
   private final FederationListener listener;
   private volatile boolean answers = true;
+  private volatile long answeredNanos;
   private long nextProbeNanos;
 
   CoordinatorHealth(TimeSource time, long probeEveryMillis, FederationListener listener) {
     this.time = time;
     this.probeEveryNanos = TimeUnit.MILLISECONDS.toNanos(probeEveryMillis);
     this.listener = listener;
+    this.answeredNanos = time.monotonicNanos();
   }
 
   boolean answers() {
@@ -22,13 +24,19 @@ final class CoordinatorHealth {
   }
 
   void succeeded() {
+    answeredNanos = time.monotonicNanos();
     if (!answers) {
       set(true);
     }
   }
 
-  void failed() {
-    if (answers) {
+  /**
+   * A call was not answered.
+   *
+   * @param askedNanos when it was asked; it says nothing if another was answered since
+   */
+  void failed(long askedNanos) {
+    if (answers && askedNanos - answeredNanos >= 0) {
       set(false);
     }
   }

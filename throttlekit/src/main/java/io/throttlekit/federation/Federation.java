@@ -126,7 +126,7 @@ public final class Federation implements LeaseSource {
         .lease(lease)
         .handle((grant, failure) -> {
           if (grant == null) {
-            throw new CompletionException(failed(failure));
+            throw new CompletionException(failed(failure, asked));
           }
           health.succeeded();
           listener.leasedFromCoordinator(wanted, grant.units());
@@ -199,7 +199,7 @@ public final class Federation implements LeaseSource {
     }
   }
 
-  private StoreException failed(@Nullable Throwable failure) {
+  private StoreException failed(@Nullable Throwable failure, long askedNanos) {
     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
     if (cause instanceof TermsMismatchException mismatch) {
       health.succeeded();
@@ -207,7 +207,7 @@ public final class Federation implements LeaseSource {
       listener.mismatch(both);
       return new StoreException(both, null);
     }
-    health.failed();
+    health.failed(askedNanos);
     listener.coordinatorFailed(inWords(cause));
     return cause == null
         ? new StoreException("the coordinator answered nothing", null)

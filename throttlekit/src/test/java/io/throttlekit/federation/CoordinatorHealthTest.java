@@ -24,17 +24,29 @@ class CoordinatorHealthTest {
   @Test
   void isTakenToAnswerUntilItDoesNot() {
     assertThat(health.answers()).isTrue();
-    health.failed();
+    health.failed(time.monotonicNanos());
     assertThat(health.answers()).isFalse();
     health.succeeded();
     assertThat(health.answers()).isTrue();
   }
 
   @Test
+  void whatWasAskedBeforeAnotherAnswerSaysNothing() {
+    long asked = time.monotonicNanos();
+    time.advance(1);
+    health.succeeded();
+    time.advance(2_000);
+    health.failed(asked);
+    assertThat(health.answers()).isTrue();
+    health.failed(asked + 1_000_000);
+    assertThat(health.answers()).isFalse();
+  }
+
+  @Test
   void onlyChangesAreTold() {
     health.succeeded();
-    health.failed();
-    health.failed();
+    health.failed(time.monotonicNanos());
+    health.failed(time.monotonicNanos());
     health.succeeded();
     health.succeeded();
     assertThat(heard).containsExactly(false, true);
@@ -43,7 +55,7 @@ class CoordinatorHealthTest {
   @Test
   void aProbeIsDueOnceInEachIntervalAfterAFailure() {
     assertThat(health.isProbeDue()).as("it answers").isFalse();
-    health.failed();
+    health.failed(time.monotonicNanos());
     time.advance(999);
     assertThat(health.isProbeDue()).isFalse();
     time.advance(1);
@@ -59,16 +71,16 @@ class CoordinatorHealthTest {
 
   @Test
   void moreFailuresDoNotPutTheProbeOff() {
-    health.failed();
+    health.failed(time.monotonicNanos());
     time.advance(999);
-    health.failed();
+    health.failed(time.monotonicNanos());
     time.advance(1);
     assertThat(health.isProbeDue()).isTrue();
   }
 
   @Test
   void whoAnswersIsNotProbed() {
-    health.failed();
+    health.failed(time.monotonicNanos());
     time.advance(1_000);
     health.succeeded();
     assertThat(health.isProbeDue()).isFalse();
