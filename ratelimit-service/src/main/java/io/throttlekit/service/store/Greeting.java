@@ -15,6 +15,12 @@ import java.util.function.Supplier;
 record Greeting(TimeSource time, long endNanos) {
   private static final long PAUSE_MILLIS = 20;
 
+  /** The same for no longer than {@code nanos} from now. */
+  Greeting within(long nanos) {
+    long now = time.monotonicNanos();
+    return new Greeting(time, now + Math.min(nanos, endNanos - now));
+  }
+
   /**
    * Calls a backend until it has answered often enough, one call after the other.
    *

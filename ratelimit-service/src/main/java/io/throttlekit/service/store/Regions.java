@@ -30,6 +30,8 @@ import org.jspecify.annotations.Nullable;
 /** What this process shares with other regions. Thread-safe. */
 final class Regions {
   private static final Budget NOBODYS = nobodys();
+  private static final int WARM = 100;
+  private static final long WARM_UP_NANOS = 250_000_000;
 
   private final String region;
   private final Backend<GlobalCoordinator> coordinator;
@@ -94,13 +96,18 @@ final class Regions {
   }
 
   /**
-   * Waits until the coordinator has answered once, having asked it for what nobody shares, as
-   * requests will ask for what all do, so that their way is known before they come.
+   * Waits until the coordinator has answered, having asked it for what nobody shares, as requests
+   * will ask for what all do; and asks on for a moment, so that their way is fast before they come.
+   * One that is far away is asked a few times only, for each of these leases is written there.
    *
    * @return whether it has
    */
   boolean answer(Greeting greeting) throws InterruptedException {
-    return greeting.await(coordinator, this::greet, 1, Long.MAX_VALUE);
+    if (!greeting.await(coordinator, this::greet, 1, Long.MAX_VALUE)) {
+      return false;
+    }
+    var _ = greeting.within(WARM_UP_NANOS).await(coordinator, this::greet, WARM, Long.MAX_VALUE);
+    return true;
   }
 
   private CompletionStage<?> greet() {
