@@ -35,7 +35,6 @@ final class CounterRows {
         WHERE c.name = n.name;
       """;
   private static final String DROP = "DELETE FROM counters WHERE name = ANY (?);";
-  private static final String COMMIT = "COMMIT";
   private static final long MIN_SLACK_MILLIS = 1_000;
   private static final long MAX_SLACK_MILLIS = 60_000;
 
@@ -112,7 +111,8 @@ final class CounterRows {
       session.rollBack(); // with the rows that were made only to be locked
       return;
     }
-    try (PreparedStatement sql = session.prepare(WRITE + (unused.isEmpty() ? "" : DROP) + COMMIT)) {
+    try (PreparedStatement sql =
+        session.prepare(WRITE + (unused.isEmpty() ? "" : DROP) + Session.COMMIT)) {
       sql.setArray(1, session.names(names));
       sql.setArray(2, session.names(states));
       sql.setArray(3, session.numbers(keptUntil));

@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Transactions in PostgreSQL on a pool of connections, each on a virtual thread.
  *
- * <p>A transaction that another one was in the way of is tried again, a few times. One whose
- * connection broke is not: it may have been committed. Thread-safe; no method blocks.
+ * <p>A transaction that another one was in the way of is tried again, a few times; so is one whose
+ * connection broke before it came to its commit. After that it may have been committed, and is not.
+ * Thread-safe; no method blocks.
  */
 final class Database {
   /** So often a transaction is tried at most. */
@@ -136,31 +137,32 @@ final class Database {
   private <T> T inTransaction(Work<T> work) throws SQLException {
     for (int attempt = 1; ; attempt++) {
       try (Connection connection = pool.connection()) {
-        connection.setNetworkTimeout(
-            Runnable::run, Math.toIntExact(settings.leaseDeadlineMillis()));
+        Session session = new Session(connection, testClock);
         try {
-          schema.ensure(connection);
-          return inTransaction(work, connection);
+          return inTransaction(work, connection, session);
         } catch (SQLException e) {
-          if (Failures.isServerGone(e)) { // then the other connections are of no use, either
+          boolean gone = Failures.isServerGone(e);
+          if (gone) { // then the other connections are of no use, either
             pool.forget();
           }
-          throw e;
+          boolean nothingCommitted =
+              Failures.mayBeTriedAgain(e) || (gone && !session.mayBeCommitted());
+          if (attempt == ATTEMPTS || !nothingCommitted) {
+            throw e;
+          }
+          if (Failures.isTableMissing(e)) {
+            schema.forget();
+          }
         }
-      } catch (SQLException e) {
-        if (attempt == ATTEMPTS || !Failures.mayBeTriedAgain(e)) {
-          throw e;
-        }
-        if (Failures.isTableMissing(e)) {
-          schema.forget();
-        }
-        listener.triedAgain();
       }
+      listener.triedAgain();
     }
   }
 
-  private <T> T inTransaction(Work<T> work, Connection connection) throws SQLException {
-    Session session = new Session(connection, testClock);
+  private <T> T inTransaction(Work<T> work, Connection connection, Session session)
+      throws SQLException {
+    connection.setNetworkTimeout(Runnable::run, Math.toIntExact(settings.leaseDeadlineMillis()));
+    schema.ensure(connection);
     for (int attempt = 1; ; attempt++) {
       try {
         return work.in(session);

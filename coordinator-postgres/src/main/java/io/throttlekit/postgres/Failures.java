@@ -24,7 +24,7 @@ final class Failures {
 
   /**
    * Whether the server has said that nothing was committed, and the same may go well next time. An
-   * error of a connection never says so: it may have broken after the commit.
+   * error of a connection never says so: it may have broken at the commit.
    */
   static boolean mayBeTriedAgain(SQLException failure) {
     return IN_THE_WAY.contains(state(failure)) || isTableMissing(failure);

@@ -23,7 +23,7 @@ final class LeaseTransaction {
         SET budgets = excluded.budgets, until_millis = excluded.until_millis;
       """
           + BudgetRows.SET_LEASED
-          + "COMMIT";
+          + Session.COMMIT;
 
   private final Session session;
   private final Epochs epochs;

@@ -3,7 +3,6 @@ package io.throttlekit.postgres;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.util.Properties;
@@ -20,7 +19,7 @@ final class Pool {
   private static final int DAY_SECONDS = 86_400;
   private static final long LEAST_HIKARI_MILLIS = 250;
 
-  private final PostgresSettings settings;
+  private final TrustedConnections server;
   private final HikariConfig config;
   private volatile HikariDataSource connections;
   private volatile boolean serverGone;
@@ -32,8 +31,9 @@ final class Pool {
    * @param commit what a session does first, about how its commits are made durable
    */
   Pool(PostgresSettings settings, String commit) {
-    this.settings = settings;
+    this.server = new TrustedConnections(settings.url(), login(settings));
     this.config = config(settings, commit);
+    this.config.setDataSource(server);
     this.connections = new HikariDataSource(config);
   }
 
@@ -41,7 +41,7 @@ final class Pool {
   Connection connection() throws SQLException {
     HikariDataSource known = connections;
     if (serverGone && isEmpty(known)) {
-      try (Connection _ = DriverManager.getConnection(settings.url(), login())) {
+      try (Connection _ = server.getConnection()) {
         renew(known);
       }
     }
@@ -76,27 +76,27 @@ final class Pool {
     return pool.getHikariPoolMXBean().getTotalConnections() == 0;
   }
 
-  private Properties login() {
+  private static Properties login(PostgresSettings settings) {
     Properties login = new Properties();
-    login.putAll(config.getDataSourceProperties());
     if (!settings.user().isEmpty()) {
       login.setProperty("user", settings.user());
     }
     if (!settings.password().isEmpty()) {
       login.setProperty("password", settings.password());
     }
+    login.setProperty("currentSchema", settings.schema());
+    login.setProperty("ApplicationName", "throttlekit");
+    login.setProperty("tcpKeepAlive", "true");
+    long connectSeconds =
+        Math.clamp(
+            TimeUnit.MILLISECONDS.toSeconds(settings.connectTimeoutMillis() + 999), 1, DAY_SECONDS);
+    login.setProperty("connectTimeout", String.valueOf(connectSeconds));
+    login.setProperty("loginTimeout", String.valueOf(connectSeconds));
     return login;
   }
 
   private static HikariConfig config(PostgresSettings settings, String commit) {
     HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(settings.url());
-    if (!settings.user().isEmpty()) {
-      config.setUsername(settings.user());
-    }
-    if (!settings.password().isEmpty()) {
-      config.setPassword(settings.password());
-    }
     config.setPoolName("postgres-" + settings.schema());
     config.setMaximumPoolSize(settings.connections());
     config.setAutoCommit(false);
@@ -109,14 +109,6 @@ final class Pool {
     config.setConnectionInitSql(
         "SET statement_timeout = %1$d; SET idle_in_transaction_session_timeout = %1$d; %2$s"
             .formatted(deadline, commit));
-    config.addDataSourceProperty("currentSchema", settings.schema());
-    config.addDataSourceProperty("ApplicationName", "throttlekit");
-    config.addDataSourceProperty("tcpKeepAlive", "true");
-    long connectSeconds =
-        Math.clamp(
-            TimeUnit.MILLISECONDS.toSeconds(settings.connectTimeoutMillis() + 999), 1, DAY_SECONDS);
-    config.addDataSourceProperty("connectTimeout", String.valueOf(connectSeconds));
-    config.addDataSourceProperty("loginTimeout", String.valueOf(connectSeconds));
     return config;
   }
 }

@@ -23,10 +23,11 @@ import java.util.concurrent.CompletionStage;
  * does, by the server's clock.
  *
  * <p>A request is one transaction of two round trips, however many descriptors it has. The clock is
- * read when all rows are locked. A transaction that others were in the way of is tried again; one
- * whose connection broke is not, and what it asked may be counted. While PostgreSQL does not
- * answer, calls fail at once, but for a few that probe. A store comes back by itself. It may be
- * made before there is a server, and makes its tables.
+ * read when all rows are locked. A transaction that others were in the way of is tried again, and
+ * one whose connection broke before its commit. One whose commit nobody has told of fails, and what
+ * it asked may be counted. While PostgreSQL does not answer, calls fail at once, but for a few that
+ * probe. A store comes back by itself. It may be made before there is a server, and makes its
+ * tables.
  *
  * <p>Thread-safe. Nothing blocks; stages complete on virtual threads.
  */
@@ -130,7 +131,7 @@ public final class PostgresCounterStore implements CounterStore {
             false,
             session -> {
               try (PreparedStatement sql =
-                  session.prepare("DELETE FROM counters WHERE name = ?; COMMIT")) {
+                  session.prepare("DELETE FROM counters WHERE name = ?; " + Session.COMMIT)) {
                 sql.setBytes(1, Names.of(key));
                 sql.execute();
                 return true;

@@ -18,10 +18,11 @@ import java.util.concurrent.CompletionStage;
  * What a region has leased, in PostgreSQL, by the server's clock.
  *
  * <p>Every call is one transaction of two round trips, and the clock is read when the rows are
- * locked. A transaction that others were in the way of is tried again; one whose connection broke
- * is not, and what it asked may have happened. While PostgreSQL does not answer, calls fail at
- * once, but for a few that probe. An escrow comes back by itself. It may be made before there is a
- * server, and makes its tables. Units that are lost with the data are spent by nobody.
+ * locked. A transaction that others were in the way of is tried again, and one whose connection
+ * broke before its commit. One whose commit nobody has told of fails, and what it asked may have
+ * happened. While PostgreSQL does not answer, calls fail at once, but for a few that probe. An
+ * escrow comes back by itself. It may be made before there is a server, and makes its tables. Units
+ * that are lost with the data are spent by nobody.
  *
  * <p>Thread-safe. Nothing blocks; stages complete on virtual threads.
  */
@@ -48,7 +49,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
       """
           + CLOCK;
   private static final String SET_UNITS =
-      "UPDATE escrow SET units = ? WHERE counter = ? AND window_end_millis = ?; COMMIT";
+      "UPDATE escrow SET units = ? WHERE counter = ? AND window_end_millis = ?; " + Session.COMMIT;
   private static final String FORGET =
       "DELETE FROM refills WHERE counter = ? AND window_end_millis = ?";
   private static final String REFILL =
@@ -56,8 +57,8 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
       INSERT INTO refills (counter, window_end_millis, name) VALUES (?, ?, ?);
       UPDATE escrow SET begins_millis = ?, ends_millis = ?, units = ?
         WHERE counter = ? AND window_end_millis = ?;
-      COMMIT\
-      """;
+      """
+          + Session.COMMIT;
 
   private final Database database;
 

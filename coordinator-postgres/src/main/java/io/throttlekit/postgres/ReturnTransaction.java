@@ -18,7 +18,7 @@ final class ReturnTransaction {
       INSERT INTO returns (budget, window_end_millis, name) VALUES (?, ?, ?);
       """
           + BudgetRows.SET_LEASED
-          + "COMMIT";
+          + Session.COMMIT;
 
   private final Session session;
   private final Epochs epochs;

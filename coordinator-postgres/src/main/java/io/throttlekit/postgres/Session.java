@@ -22,8 +22,12 @@ final class Session {
    */
   static final String CLOCK = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
+  /** Ends what a transaction writes last. */
+  static final String COMMIT = "COMMIT";
+
   private final Connection connection;
   private final @Nullable TimeSource testClock;
+  private boolean mayBeCommitted;
 
   Session(Connection connection, @Nullable TimeSource testClock) {
     this.connection = connection;
@@ -36,7 +40,13 @@ final class Session {
   }
 
   PreparedStatement prepare(String sql) throws SQLException {
+    mayBeCommitted |= sql.contains(COMMIT);
     return connection.prepareStatement(sql);
+  }
+
+  /** Whether a statement that commits was begun. */
+  boolean mayBeCommitted() {
+    return mayBeCommitted;
   }
 
   Array names(List<byte[]> names) throws SQLException {

@@ -8,18 +8,29 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Stands between a client and a PostgreSQL, and breaks the connection in place of telling that a
- * transaction was committed, as often as it is told to.
+ * Stands between a client and a PostgreSQL, counts round trips, and breaks the connection in place
+ * of passing an answer on, once each time it is told to.
  */
 final class CuttingProxy implements AutoCloseable {
+  /** In every answer. */
+  private static final String ANY = "";
+
+  /** In the answer that a transaction was committed. */
   private static final String COMMITTED = "COMMIT\0";
 
   private final ServerSocket listening;
   private final int target;
-  private final AtomicInteger cuts = new AtomicInteger();
+  private final AtomicReference<@Nullable String> cutAt = new AtomicReference<>();
+  private final AtomicInteger trips = new AtomicInteger();
+
+  /** Whether what was passed on last was an answer. */
+  private final AtomicBoolean answered = new AtomicBoolean(true);
 
   private CuttingProxy(int target) throws IOException {
     this.target = target;
@@ -41,12 +52,22 @@ final class CuttingProxy implements AutoCloseable {
 
   /** The next commit is not told of. */
   void cutAtNextCommit() {
-    cuts.set(1);
+    cutAt.set(COMMITTED);
+  }
+
+  /** Nor is the next answer, whatever it is. */
+  void cutAtNextAnswer() {
+    cutAt.set(ANY);
   }
 
   /** Whether it has happened. */
   boolean hasCut() {
-    return cuts.get() == 0;
+    return cutAt.get() == null;
+  }
+
+  /** How often an answer was waited for since this was asked last, by one client at a time. */
+  int trips() {
+    return trips.getAndSet(0);
   }
 
   @Override
@@ -71,15 +92,19 @@ final class CuttingProxy implements AutoCloseable {
     }
   }
 
-  private void copy(Socket from, Socket to, boolean mayCut) {
+  private void copy(Socket from, Socket to, boolean isAnswer) {
     try (from;
         to) {
       InputStream in = from.getInputStream();
       OutputStream out = to.getOutputStream();
       byte[] bytes = new byte[1 << 16];
       for (int size = in.read(bytes); size >= 0; size = in.read(bytes)) {
+        if (answered.getAndSet(isAnswer) && !isAnswer) {
+          trips.incrementAndGet();
+        }
         String text = new String(bytes, 0, size, StandardCharsets.ISO_8859_1);
-        if (mayCut && text.contains(COMMITTED) && cuts.compareAndSet(1, 0)) {
+        String cut = cutAt.get();
+        if (isAnswer && cut != null && text.contains(cut) && cutAt.compareAndSet(cut, null)) {
           return;
         }
         out.write(bytes, 0, size);

@@ -56,6 +56,10 @@ final class OwnDatabase implements BeforeAllCallback, AfterAllCallback {
     return name;
   }
 
+  int port() {
+    return Objects.requireNonNull(server).port();
+  }
+
   String url() {
     return Objects.requireNonNull(server).url(name);
   }

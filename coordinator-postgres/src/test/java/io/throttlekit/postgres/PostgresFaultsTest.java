@@ -177,6 +177,7 @@ class PostgresFaultsTest {
 
   @Test
   void noMoreCallsAreUnderWayThanConnectionsAndNobodyIsBlocked() throws SQLException {
+    await("without connections of the test before", () -> connections() == 0);
     PostgresCounterStore store = open(Wanted.of(url()).connections(3));
     acquire(store, "a", 1);
     List<CompletionStage<?>> asked = new ArrayList<>();
@@ -189,9 +190,7 @@ class PostgresFaultsTest {
       }
       await("waiting", () -> waiting() == 3);
       assertThat(asked).noneMatch(stage -> stage.toCompletableFuture().isDone());
-      assertThat(
-              query("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'throttlekit'"))
-          .isEqualTo(3);
+      assertThat(connections()).isEqualTo(3);
       long longer = TimeSource.system().wallMillis() + Wanted.CONNECT_TIMEOUT_MILLIS + 200;
       await("held", () -> TimeSource.system().wallMillis() > longer);
       holder.rollback();
@@ -295,6 +294,10 @@ class PostgresFaultsTest {
 
   private Database database(String commit) {
     return Database.open(Wanted.of(url()).settings(), commit, null, List.of(), Around.heard(heard));
+  }
+
+  private static long connections() {
+    return query("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'throttlekit'");
   }
 
   private static long waiting() {

@@ -1,0 +1,78 @@
+package io.throttlekit.postgres;
+
+import static io.throttlekit.postgres.Asked.answer;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.federation.Budget;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * How often a lease waits for a PostgreSQL that is far away, and what a broken connection costs.
+ */
+@RealPostgres
+@Timeout(60)
+class PostgresTripsTest {
+  /** Hikari asks whether a connection lives that was idle for half a second. */
+  private static final long IDLE_MILLIS = 700;
+
+  @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
+
+  private final Heard heard = new Heard();
+  private final Budget budget = Asked.budget(Asked.FIVE, "a");
+  private final CuttingProxy proxy = CuttingProxy.to(database.port());
+  private final PostgresGlobalCoordinator coordinator =
+      PostgresGlobalCoordinator.open(
+          Wanted.of("jdbc:postgresql://127.0.0.1:" + proxy.port() + "/" + database.name())
+              .connections(1)
+              .settings(),
+          Around.heard(heard));
+
+  @BeforeEach
+  void makeTables() {
+    answer(coordinator.health());
+    database.empty();
+    answer(coordinator.lease(Asked.wish(budget, "eu", 1)));
+    proxy.trips();
+  }
+
+  @AfterEach
+  void close() {
+    coordinator.close();
+    proxy.close();
+  }
+
+  @Test
+  void aLeaseIsTwoTripsHoweverLongItsConnectionWasIdle() {
+    answer(coordinator.lease(Asked.wish(budget, "eu", 1)));
+    assertThat(proxy.trips()).as("at once").isEqualTo(2);
+    long idle = TimeSource.system().wallMillis() + IDLE_MILLIS;
+    Asked.await("idle", () -> TimeSource.system().wallMillis() > idle);
+    answer(coordinator.lease(Asked.wish(budget, "eu", 1)));
+    assertThat(proxy.trips()).as("later").isEqualTo(2);
+  }
+
+  @Test
+  void aConnectionThatBrokeWhileItWasIdleCostsNobodyAnything() {
+    database.run(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            + " WHERE datname = current_database() AND pid <> pg_backend_pid()");
+    assertThat(answer(coordinator.lease(Asked.wish(budget, "eu", 1))).units()).isEqualTo(1);
+    assertThat(database.query("SELECT leased FROM throttlekit.windows")).isEqualTo("2");
+    assertThat(heard.triedAgain).hasValue(1);
+    assertThat(heard.failures).isEmpty();
+  }
+
+  @Test
+  void oneThatBreaksBeforeTheCommitIsTriedAgainAndCountedOnce() {
+    proxy.cutAtNextAnswer();
+    assertThat(answer(coordinator.lease(Asked.wish(budget, "eu", 1))).units()).isEqualTo(1);
+    assertThat(proxy.hasCut()).isTrue();
+    assertThat(database.query("SELECT leased FROM throttlekit.windows")).isEqualTo("2");
+    assertThat(heard.triedAgain).hasValue(1);
+  }
+}
