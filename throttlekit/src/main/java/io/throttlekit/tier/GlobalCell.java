@@ -94,15 +94,13 @@ final class GlobalCell extends LeaseCell {
 
   @Override
   synchronized boolean isLow(long now) {
-    if (leasing
-        || retired
-        || !clock.isKnown()
-        || clock.mayBeOver(now)
-        || current.isExhausted(now)) {
+    boolean ofNext = clock.mayBeOver(now);
+    WindowUnits of = ofNext ? next : current;
+    if (leasing || retired || !clock.isKnown() || of.isExhausted(now) || (ofNext && askingNext)) {
       return false;
     }
     long mark = Math.max(tier().lowWater(), pace.within(2 * lead.roundTripNanos(), now));
-    return current.units() <= mark;
+    return of.units() <= mark;
   }
 
   @Override
@@ -111,7 +109,7 @@ final class GlobalCell extends LeaseCell {
     if (leasing || retired || current.isExhausted(now)) {
       return UnitsWanted.NONE;
     }
-    boolean ofNext = cost > 0 && current.units() >= cost && clock.mayBeOver(now);
+    boolean ofNext = current.units() >= Math.max(1, cost) && clock.mayBeOver(now);
     WindowUnits of = ofNext ? next : current;
     if (of.isExhausted(now)) {
       return UnitsWanted.NONE;
@@ -119,8 +117,10 @@ final class GlobalCell extends LeaseCell {
     long lacking = Math.max(Math.max(cost, unmet), lacked) - of.units();
     long toCome = toCome(now);
     long usable =
-        ofNext ? Math.max(lacking, wantedOfNext(toCome)) : usable(Math.max(0, lacking), toCome);
-    if (cost == 0 && (usable == 0 || (toCome == Pace.UNKNOWN && tier().lowWater() == 0))) {
+        ofNext
+            ? Math.max(lacking, wantedOfNext(toCome) - next.units())
+            : usable(Math.max(0, lacking), toCome);
+    if (cost == 0 && (usable <= 0 || (toCome == Pace.UNKNOWN && tier().lowWater() == 0))) {
       return UnitsWanted.NONE;
     }
     leasing = true;

@@ -89,23 +89,32 @@ final class Pace {
     long asBefore = Math.max(0, previous - offered);
     long most = inner(steady * (1 + BLUR));
     long surely = inner(Math.max(0, lastsUntilNanos - now) / nanosEach * (1 - BLUR));
-    boolean early = now - firstNanos < lengthNanos / EARLY_PART;
-    if (early || most > surely) {
+    if (isEarly(now) || most > surely) {
       return Math.max(asBefore, most);
     }
     return Math.abs(asBefore - steady) <= CLOSE ? asBefore : inner(steady);
   }
 
-  /** Units that will be wanted within so many ns, rounded up. */
+  /**
+   * Units that will be wanted within so many ns, rounded up: as often as since the window began,
+   * and early in it no less often than in the one before.
+   */
   long within(long nanos, long now) {
     double units = (double) offered * nanos / Math.max(1, now - firstNanos);
-    return (long) Math.ceil(Math.min(units, (double) offered));
+    double since = Math.min(units, (double) offered);
+    boolean knowsBefore = previous != UNKNOWN && isEarly(now);
+    double before = knowsBefore ? (double) previous * nanos / lengthNanos : 0;
+    return (long) Math.ceil(Math.max(since, before));
   }
 
   @Override
   public String toString() {
     return "%d wanted since %d, %d before%s"
         .formatted(offered, firstNanos, previous, whole ? "" : " or more");
+  }
+
+  private boolean isEarly(long now) {
+    return now - firstNanos < lengthNanos / EARLY_PART;
   }
 
   /** How many requests come strictly before so many intervals are over. */

@@ -115,7 +115,6 @@ class GlobalCellLeaseTest {
     assertThat(each.isLow(0)).isFalse();
     assertThat(take(each, 1, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(each.isLow(0)).isTrue();
-    assertThat(each.isLow(LASTS)).as("the window may be over").isFalse();
     assertThat(each.beginLease(0, 0).units()).isEqualTo(10);
     assertThat(each.isLow(0)).as("asked for").isFalse();
   }
@@ -127,6 +126,34 @@ class GlobalCellLeaseTest {
       assertThat(take(cell, 1, ms(500 + 10 * i)).kind()).isEqualTo(Kind.TAKEN);
     }
     assertThat(cell.isLow(ms(1_100))).as("in a second 100 are wanted").isTrue();
+  }
+
+  @Test
+  void earlyInAWindowItAsksAsEarlyAsThePaceOfTheOneBeforeTells() {
+    lease(cell, 1, units(90, END, END, 10), 0, ms(500));
+    for (int i = 0; i < 90; i++) {
+      assertThat(take(cell, 1, ms(100L * i)).kind()).isEqualTo(Kind.TAKEN);
+    }
+    leaseNext(cell, 10, 90, ms(9_000));
+    assertThat(take(cell, 2, ms(10_600)).windowEndMillis()).isEqualTo(2 * END);
+    assertThat(cell.isLow(ms(10_600))).as("8 are left, and wanted in two trips").isTrue();
+  }
+
+  @Test
+  void whereItMayBeEitherTheNextIsLeasedAheadOfNeedToo() {
+    GlobalCell each = GlobalCells.cell(3, 0, new FixedSizer(10));
+    lease(each, 1, units(90, END, END, 10), 0, 0);
+    take(each, 40, 0);
+    assertThat(each.beginNext(0).units()).isEqualTo(10);
+    assertThat(each.isLow(LASTS)).as("it is asked for").isFalse();
+    each.completeNext(10, units(10, 2 * END, 2 * END, 90), 0, 0);
+    assertThat(take(each, 6, LASTS).ofNextToo()).isTrue();
+    assertThat(each.isLow(LASTS)).as("4 are left of the next").isFalse();
+    assertThat(take(each, 1, LASTS).ofNextToo()).isTrue();
+    assertThat(each.isLow(LASTS)).as("3 are").isTrue();
+    assertThat(each.beginLease(0, LASTS))
+        .as("47 were wanted, 3 are there")
+        .isEqualTo(new UnitsWanted(10, 44, 2 * END));
   }
 
   @Test

@@ -101,6 +101,16 @@ class PaceTest {
   }
 
   @Test
+  void earlyInAWindowThereComesWithinATimeWhatCameInTheOneBefore() {
+    offerEvenly(0, 100, 100);
+    pace.roll(1, LENGTH);
+    pace.offer(1, ms(10_000));
+    assertThat(pace.within(ms(1_000), ms(10_010))).isEqualTo(10);
+    assertThat(pace.within(ms(1_000), ms(12_499))).isEqualTo(10);
+    assertThat(pace.within(ms(1_000), ms(12_500))).as("now it is known").isEqualTo(1);
+  }
+
+  @Test
   void hugeCostsOverflowNothing() {
     for (int i = 0; i < 3_000; i++) {
       pace.offer(Cost.MAX, i);
