@@ -38,7 +38,7 @@ final class FederationBenchmark {
 
   private static Set<String> options() {
     Set<String> options = new TreeSet<>(Servers.OPTIONS);
-    options.addAll(Set.of("windows", "coordinator"));
+    options.addAll(Set.of("windows", "coordinator", "only"));
     return Set.copyOf(options);
   }
 
@@ -55,44 +55,61 @@ final class FederationBenchmark {
       throw new IllegalArgumentException(
           "--coordinator is redis, postgresql or both, not " + coordinator);
     }
+    String only = arguments.text("only", "");
+    if (!Set.of("", "skews", "delays").contains(only)) {
+      throw new IllegalArgumentException("--only is skews or delays, not " + only);
+    }
     Servers servers = Servers.from(arguments);
     return () -> {
       if (!coordinator.equals("postgresql")) {
-        measure(servers, Coordinating.redis(), windows);
+        measure(servers, Coordinating.redis(), windows, only);
       }
       if (!coordinator.equals("redis")) {
-        measure(servers, Coordinating.postgres(), windows);
+        measure(servers, Coordinating.postgres(), windows, only);
       }
     };
   }
 
-  private static void measure(Servers servers, Coordinating opened, int windows)
+  private static void measure(Servers servers, Coordinating opened, int windows, String only)
       throws IOException {
     try (Coordinating coordinator = opened;
         Regions regions = Regions.start(servers, coordinator, REGIONS)) {
       System.out.println("## Coordinator: " + coordinator.name() + "\n");
       List<Target> targets = new ArrayList<>();
-      System.out.println(
-          "| skew | admitted | U | published | divided | overshoot | trips of 2 windows | published"
-              + " |\n|---|---|---|---|---|---|---|---|");
-      for (Published published : PUBLISHED) {
-        SkewRow row = skew(regions, published.skew(), windows);
-        System.out.println(row.row(REGIONS, published));
-        String at = String.format(Locale.ROOT, " at skew %.2f", published.skew());
-        targets.add(Target.atLeast("utilization" + at, .995, row.utilization()));
-        targets.add(Target.atMost("overshoot" + at, 0, (double) row.overshoot()));
-        targets.add(
-            Target.atMost("trips" + at, (double) published.trips(), row.tripsOfTwoWindows()));
-        targets.add(Target.atMost("unanswered" + at, 0, (double) row.failed()));
+      if (!only.equals("delays")) {
+        targets.addAll(skews(regions, windows));
       }
-      System.out.println(
-          "\n| delay of the coordinator | p50 | p99 | most | at the start of a window, most |\n"
-              + "|---|---|---|---|---|");
-      for (long delay : DELAYS_MILLIS) {
-        System.out.println(latency(regions, delay, windows));
+      if (!only.equals("skews")) {
+        delays(regions, windows);
       }
       System.out.println('\n' + Target.table(targets));
       System.out.println(Target.jsonArray(targets));
+    }
+  }
+
+  private static List<Target> skews(Regions regions, int windows) throws IOException {
+    List<Target> targets = new ArrayList<>();
+    System.out.println(
+        "| skew | admitted | U | published | divided | overshoot | trips of 2 windows | published"
+            + " |\n|---|---|---|---|---|---|---|---|");
+    for (Published published : PUBLISHED) {
+      SkewRow row = skew(regions, published.skew(), windows);
+      System.out.println(row.row(REGIONS, published));
+      String at = String.format(Locale.ROOT, " at skew %.2f", published.skew());
+      targets.add(Target.atLeast("utilization" + at, .995, row.utilization()));
+      targets.add(Target.atMost("overshoot" + at, 0, (double) row.overshoot()));
+      targets.add(Target.atMost("trips" + at, (double) published.trips(), row.tripsOfTwoWindows()));
+      targets.add(Target.atMost("unanswered" + at, 0, (double) row.failed()));
+    }
+    return targets;
+  }
+
+  private static void delays(Regions regions, int windows) throws IOException {
+    System.out.println(
+        "\n| delay of the coordinator | p50 | p99 | most | at the start of a window, most |\n"
+            + "|---|---|---|---|---|");
+    for (long delay : DELAYS_MILLIS) {
+      System.out.println(latency(regions, delay, windows));
     }
   }
 

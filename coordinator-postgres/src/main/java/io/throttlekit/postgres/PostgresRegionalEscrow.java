@@ -22,7 +22,8 @@ import java.util.concurrent.CompletionStage;
  * broke before its commit. One whose commit nobody has told of fails, and what it asked may have
  * happened. While PostgreSQL does not answer, calls fail at once, but for a few that probe. An
  * escrow comes back by itself. It may be made before there is a server, and makes its tables. Units
- * that are lost with the data are spent by nobody.
+ * are spent on the server that took them in, until it ends: in a backup that is restored, or a
+ * standby that is promoted, they are lost, for they may have been spent since.
  *
  * <p>Thread-safe. Nothing blocks; stages complete on virtual threads.
  */
@@ -34,7 +35,8 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
   private static final String CLOCK = "SELECT " + Session.CLOCK;
   private static final String LEASE =
       """
-      SELECT window_end_millis, begins_millis, ends_millis, units FROM escrow WHERE counter = ?
+      SELECT window_end_millis, begins_millis, ends_millis, units FROM escrow
+        WHERE counter = ? AND history = pg_postmaster_start_time()
         ORDER BY window_end_millis FOR UPDATE;
       """
           + CLOCK;
@@ -43,7 +45,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
       INSERT INTO escrow (counter, window_end_millis, units, begins_millis, ends_millis)
         VALUES (?, ?, 0, 0, 0)
         ON CONFLICT (counter, window_end_millis) DO UPDATE SET units = 0 WHERE false;
-      SELECT begins_millis, ends_millis, units, EXISTS
+      SELECT begins_millis, ends_millis, units, history = pg_postmaster_start_time(), EXISTS
           (SELECT FROM refills WHERE counter = ? AND window_end_millis = ? AND name = ?)
         FROM escrow WHERE counter = ? AND window_end_millis = ?;
       """
@@ -55,7 +57,8 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
   private static final String REFILL =
       """
       INSERT INTO refills (counter, window_end_millis, name) VALUES (?, ?, ?);
-      UPDATE escrow SET begins_millis = ?, ends_millis = ?, units = ?
+      UPDATE escrow
+        SET begins_millis = ?, ends_millis = ?, units = ?, history = pg_postmaster_start_time()
         WHERE counter = ? AND window_end_millis = ?;
       """
           + Session.COMMIT;
@@ -162,6 +165,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
     byte[] name = Names.of(refill.id());
     long window = refill.windowEndMillis();
     Held held;
+    boolean spendable;
     boolean known;
     long now;
     try (PreparedStatement sql = session.prepare(LOCK)) {
@@ -176,7 +180,8 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
       try (ResultSet row = Session.rowsOf(sql)) {
         row.next();
         held = new Held(row.getLong(1), row.getLong(2), row.getLong(3));
-        known = row.getBoolean(4);
+        spendable = row.getBoolean(4);
+        known = row.getBoolean(5);
       }
       now = clock(session, sql);
     }
@@ -197,9 +202,11 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
       sql.setLong(2, window);
       sql.setBytes(3, name);
       long begins = refill.beginsMillis();
-      sql.setLong(4, over ? begins : Math.min(begins, held.begins()));
-      sql.setLong(5, over ? refill.endsMillis() : Math.max(refill.endsMillis(), held.ends()));
-      sql.setLong(6, over ? refill.units() : held.units() + refill.units());
+      long ends = refill.endsMillis();
+      boolean first = over || !spendable;
+      sql.setLong(4, first ? begins : Math.min(begins, held.begins()));
+      sql.setLong(5, first ? ends : Math.max(ends, held.ends()));
+      sql.setLong(6, first ? refill.units() : held.units() + refill.units());
       sql.setBytes(7, counter);
       sql.setLong(8, window);
       sql.execute();
@@ -213,8 +220,11 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
     long ends = 0;
     try (PreparedStatement sql =
         session.prepare(
-            "SELECT units, ends_millis FROM escrow WHERE counter = ? AND window_end_millis = ?"
-                + " FOR UPDATE;"
+            """
+            SELECT units, ends_millis FROM escrow
+              WHERE counter = ? AND window_end_millis = ?
+                AND history = pg_postmaster_start_time() FOR UPDATE;
+            """
                 + CLOCK)) {
       sql.setBytes(1, counter);
       sql.setLong(2, window);

@@ -9,8 +9,10 @@ import static io.throttlekit.postgres.Asked.failure;
 import static io.throttlekit.postgres.Asked.left;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
+import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
@@ -102,6 +104,26 @@ class PostgresFaultsTest {
     assertThat(rest.left()).isZero();
     assertThat(heard.losses).isEmpty();
     assertThat(heard.failures).contains(Failure.CONNECTION);
+  }
+
+  @Test
+  void whatARegionHeldIsNotSpentAgainWhereItComesBackWithOlderData() {
+    PostgresRegionalEscrow escrow =
+        PostgresRegionalEscrow.open(Wanted.of(url()).settings(), Around.heard(heard));
+    opened.add(escrow);
+    long now = answer(escrow.health());
+    long end = now + 3_600_000;
+    CounterKey key = Asked.key(Asked.FIVE, "a");
+    assertThat(answer(escrow.refill(new EscrowRefill(key, "1", end, now, end, 8)))).isTrue();
+    assertThat(answer(escrow.lease(key, 3)).left()).isEqualTo(5);
+    run("UPDATE throttlekit.escrow SET units = 8"); // as a backup from before the lease has it
+    server.kill();
+    server.restart();
+    await("back", () -> answers(escrow.health()));
+    assertThat(answer(escrow.lease(key, 3)).units()).isZero();
+    assertThat(answer(escrow.release(key, end))).isZero();
+    assertThat(answer(escrow.refill(new EscrowRefill(key, "2", end, now, end, 2)))).isTrue();
+    assertThat(answer(escrow.lease(key, 3)).units()).isEqualTo(2);
   }
 
   @Test

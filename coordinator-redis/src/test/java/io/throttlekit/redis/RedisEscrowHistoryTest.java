@@ -1,0 +1,109 @@
+package io.throttlekit.redis;
+
+import static io.throttlekit.redis.Asked.answer;
+import static io.throttlekit.redis.Asked.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * What a region held is not spent twice, whatever data its Redis has when it comes back. Of eight
+ * units three are leased; then a Redis that does not know of the lease is asked for the rest.
+ */
+@RealRedis
+@Timeout(60)
+class RedisEscrowHistoryTest {
+  private static final long END = 1_600_000_010_000L;
+
+  private final RedisProcess redis = RedisProcess.start("--repl-diskless-sync-delay", "0");
+  private final List<AutoCloseable> opened = new ArrayList<>(List.of(redis));
+
+  @AfterEach
+  void close() throws Exception {
+    for (AutoCloseable each : opened.reversed()) {
+      each.close();
+    }
+  }
+
+  @Test
+  void whatASnapshotHasIsNotSpentAgain() {
+    refill(redis, "1", 8);
+    redis.command("SAVE");
+    assertThat(leasedOf(redis)).isEqualTo(3);
+    redis.kill();
+    redis.restart();
+    assertThat(held(redis)).as("units in the snapshot").contains("8 ");
+    assertNothingIsHeldButWhatComesAnew(redis);
+  }
+
+  @Test
+  void whatAReplicaThatLaggedHasIsNotSpentAgain() {
+    RedisProcess replica = replicaOfEight();
+    replica.command("REPLICAOF", "NO", "ONE"); // and what comes after is not known there
+    assertThat(leasedOf(redis)).isEqualTo(3);
+    assertThat(held(replica)).as("units that it has").contains("8 ");
+    assertNothingIsHeldButWhatComesAnew(replica);
+  }
+
+  @Test
+  void norIsItByTheFirstMasterWhenItIsOneAgain() {
+    RedisProcess replica = replicaOfEight();
+    replica.command("REPLICAOF", "NO", "ONE");
+    assertThat(leasedOf(redis)).isEqualTo(3);
+    redis.command("REPLICAOF", "127.0.0.1", String.valueOf(replica.port()));
+    await("older data of it", () -> held(redis).contains("8 "));
+    redis.command("REPLICAOF", "NO", "ONE");
+    assertNothingIsHeldButWhatComesAnew(redis);
+  }
+
+  private void assertNothingIsHeldButWhatComesAnew(RedisProcess server) {
+    RedisRegionalEscrow escrow = escrowOf(server);
+    await("back", () -> RedisEscrowTest.answers(escrow));
+    assertThat(answer(escrow.release(RedisEscrowTest.key("a"), END))).isZero();
+    assertThat(leasedOf(server)).isZero();
+    refill(server, "2", 2);
+    assertThat(leasedOf(server)).isEqualTo(2);
+  }
+
+  private void refill(RedisProcess server, String id, long units) {
+    RedisRegionalEscrow escrow = escrowOf(server);
+    long now = answer(escrow.health());
+    assertThat(answer(escrow.refill(RedisEscrowTest.refill("a", id, now, units)))).isTrue();
+  }
+
+  private long leasedOf(RedisProcess server) {
+    return answer(escrowOf(server).lease(RedisEscrowTest.key("a"), 3)).units();
+  }
+
+  /** A replica that has seen eight units come. */
+  private RedisProcess replicaOfEight() {
+    RedisProcess replica = RedisProcess.start();
+    opened.add(replica);
+    replica.command("REPLICAOF", "127.0.0.1", String.valueOf(redis.port()));
+    await("linked", () -> replica.command("INFO", "replication").contains("link_status:up"));
+    refill(redis, "1", 8); // before the first replica came a master has another history
+    await("replicated", () -> held(replica).contains("8 "));
+    return replica;
+  }
+
+  private RedisRegionalEscrow escrowOf(RedisProcess server) {
+    RedisRegionalEscrow escrow = Stores.escrow(Stores.patient(server.url()), new Heard());
+    opened.add(escrow);
+    return escrow;
+  }
+
+  /** Everything that a server has of counters, as it writes it. */
+  private static String held(RedisProcess server) {
+    StringBuilder all = new StringBuilder();
+    for (String key : server.command("KEYS", "*held*").lines().toList()) {
+      if (key.contains("held")) {
+        all.append(server.command("HVALS", key));
+      }
+    }
+    return all.toString();
+  }
+}
