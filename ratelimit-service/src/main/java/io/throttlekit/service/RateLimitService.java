@@ -176,7 +176,7 @@ public final class RateLimitService {
               this::storeReachable);
     } catch (IllegalArgumentException e) {
       var _ = loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
-      throw new StartException(List.of(config.store().address() + ": " + e.getMessage()), e);
+      throw new StartException(List.of(String.valueOf(e.getMessage())), e);
     }
     store = shared;
     return DecisionPath.shared(config, policies, shared.tiers(), telemetry, time, loops);

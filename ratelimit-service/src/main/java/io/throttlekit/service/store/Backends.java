@@ -45,8 +45,39 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
   private static final int MAX_BATCH = 64;
   private static final int ROUND_TRIPS_IN_FLIGHT = 2;
 
-  /** Where the counters of a region are. */
+  /**
+   * Where the counters of a region are.
+   *
+   * @throws IllegalArgumentException when the address is none that it can have; names it
+   */
   Backend<CounterStore> counters(StoreConfig config, BackendState state) {
+    return named(config.address(), () -> openCounters(config, state));
+  }
+
+  /** Where a region keeps what it has leased; null where the region is one process. */
+  @Nullable Backend<RegionalEscrow> escrow(StoreConfig config) {
+    return config.address().inMemory() ? null : named(config.address(), () -> openEscrow(config));
+  }
+
+  /**
+   * Where all regions lease what they share.
+   *
+   * @throws IllegalArgumentException when the address is none that it can have; names it
+   */
+  Backend<GlobalCoordinator> coordinator(
+      FederationConfig config, StoreConfig store, BackendState state) {
+    return named(config.coordinator(), () -> openCoordinator(config, store, state));
+  }
+
+  private static <T> T named(StoreAddress address, Supplier<T> connecting) {
+    try {
+      return connecting.get();
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(address + ": " + e.getMessage(), e);
+    }
+  }
+
+  private Backend<CounterStore> openCounters(StoreConfig config, BackendState state) {
     if (config.address().inMemory()) {
       return Backend.here(new InMemoryStore(time, config.maxCounters()));
     }
@@ -59,11 +90,7 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
     return new Backend<>(redis, redis::ready, redis::ended);
   }
 
-  /** Where a region keeps what it has leased; null where the region is one process. */
-  @Nullable Backend<RegionalEscrow> escrow(StoreConfig config) {
-    if (config.address().inMemory()) {
-      return null;
-    }
+  private Backend<RegionalEscrow> openEscrow(StoreConfig config) {
     if (config.address() instanceof StoreAddress.Postgres address) {
       PostgresRegionalEscrow postgres =
           PostgresRegionalEscrow.connect(
@@ -75,8 +102,7 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
     return new Backend<>(redis, redis::ready, redis::ended);
   }
 
-  /** Where all regions lease what they share. */
-  Backend<GlobalCoordinator> coordinator(
+  private Backend<GlobalCoordinator> openCoordinator(
       FederationConfig config, StoreConfig store, BackendState state) {
     if (config.coordinator().inMemory()) {
       return Backend.here(new InMemoryCoordinator(time));

@@ -82,8 +82,13 @@ public final class SharedStore implements AutoCloseable {
         };
     Backends backends = new Backends(time, loops, timer);
     this.counters = backends.counters(config, state);
-    this.regions =
-        federation == null ? null : Regions.connect(backends, federation, config, meter, tracer);
+    try {
+      this.regions =
+          federation == null ? null : Regions.connect(backends, federation, config, meter, tracer);
+    } catch (IllegalArgumentException e) {
+      close(counters, time.monotonicNanos() + closingNanos);
+      throw e;
+    }
     TierSettings tierSettings =
         new TierSettings(
             config.maxLeaseCells(), config.deadlines().decision().toNanos(), config.localShare());

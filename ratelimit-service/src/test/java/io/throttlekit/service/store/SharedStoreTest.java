@@ -1,6 +1,7 @@
 package io.throttlekit.service.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.netty.channel.EventLoopGroup;
@@ -20,6 +21,8 @@ import io.throttlekit.redis.RealRedis;
 import io.throttlekit.redis.RedisProcess;
 import io.throttlekit.redis.TcpProxy;
 import io.throttlekit.service.config.FederationConfig;
+import io.throttlekit.service.config.Login;
+import io.throttlekit.service.config.StoreAccess;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.config.TelemetryConfig;
@@ -33,6 +36,7 @@ import io.throttlekit.tier.TieredClaim;
 import io.throttlekit.tier.TieredOutcome;
 import io.throttlekit.tier.Tiers;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -146,6 +150,28 @@ class SharedStoreTest {
 
   private double failures() throws IOException {
     return sum("throttlekit_store_failures_total{");
+  }
+
+  @Test
+  void anAddressThatIsNoGoodIsNamedAndNothingIsLeftConnected() {
+    StoreAccess.StoreTls missing = new StoreAccess.StoreTls(Path.of("missing.pem"), null, true);
+    StoreAddress coordinator =
+        new StoreAddress.Standalone(true, new StoreAddress.Node("coordinator.example", 6379), 0);
+    Login login = StoreConfig.defaults().access().login();
+    FederationConfig federation =
+        new FederationConfig(
+            "eu",
+            coordinator,
+            new StoreAccess(login, login, missing),
+            "gale:",
+            PATIENT,
+            PATIENT,
+            4);
+    assertThatThrownBy(() -> store(federation))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageStartingWith(coordinator + ": ")
+        .hasMessageContaining("missing.pem");
+    await().until(() -> redis.command("CLIENT", "LIST").lines().count() == 1);
   }
 
   private double sum(String metric) throws IOException {
