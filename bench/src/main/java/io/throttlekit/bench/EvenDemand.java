@@ -9,8 +9,7 @@ import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.throttlekit.TimeSource;
-import java.util.NavigableMap;
-import java.util.concurrent.ConcurrentSkipListMap;
+import io.throttlekit.rate.WindowTally;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
@@ -20,18 +19,17 @@ import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
 /**
- * Requests that come to each region at equal intervals, counted by the window that their answers
- * name, until this is closed.
+ * Requests that come to each region at equal intervals, counted by the windows of this host's
+ * clock, which is also that of every process and store, until this is closed.
  */
 final class EvenDemand implements AutoCloseable {
   private static final double NANOS_PER_SECOND = 1e9;
   private static final long MOST_NANOS = 10_000_000_000L;
 
-  private final long windowMillis;
   private final TimeSource time = TimeSource.system();
   private final byte[] request;
   private final ScheduledExecutorService clock;
-  private final ConcurrentSkipListMap<Long, LongAdder> admitted = new ConcurrentSkipListMap<>();
+  private final WindowTally admitted;
   private final LongAdder failed = new LongAdder();
   private final Histogram nanos = new ConcurrentHistogram(MOST_NANOS, 3);
 
@@ -41,7 +39,7 @@ final class EvenDemand implements AutoCloseable {
    * @param run a counter of its own
    */
   EvenDemand(String run, long windowMillis) {
-    this.windowMillis = windowMillis;
+    this.admitted = new WindowTally(windowMillis, 1);
     RateLimitDescriptor.Entry entry =
         RateLimitDescriptor.Entry.newBuilder().setKey("run").setValue(run).build();
     this.request =
@@ -59,14 +57,11 @@ final class EvenDemand implements AutoCloseable {
     long every = Math.round(NANOS_PER_SECOND / perSecond);
     var _ =
         clock.scheduleAtFixedRate(
-            () -> region.send(0, request, new Answer(time.monotonicNanos())),
-            every / 2,
-            every,
-            TimeUnit.NANOSECONDS);
+            () -> region.send(0, request, new Answer()), every / 2, every, TimeUnit.NANOSECONDS);
   }
 
-  /** What was admitted in each window, by its end. */
-  NavigableMap<Long, LongAdder> admitted() {
+  /** What was admitted, by all regions as one. */
+  WindowTally admitted() {
     return admitted;
   }
 
@@ -87,11 +82,8 @@ final class EvenDemand implements AutoCloseable {
   }
 
   private final class Answer extends ClientCall.Listener<byte[]> {
-    private final long sentNanos;
-
-    Answer(long sentNanos) {
-      this.sentNanos = sentNanos;
-    }
+    private final long sentNanos = time.monotonicNanos();
+    private final long sentMillis = time.wallMillis();
 
     @Override
     public void onMessage(byte[] message) {
@@ -105,10 +97,7 @@ final class EvenDemand implements AutoCloseable {
 
     private void count(RateLimitResponse answer) {
       if (answer.getOverallCode() == Code.OK) {
-        // Seconds are rounded up, by less than one; no window is that short.
-        long reset = answer.getStatuses(0).getDurationUntilReset().getSeconds() * 1_000;
-        long end = (time.wallMillis() + reset) / windowMillis * windowMillis;
-        admitted.computeIfAbsent(end, _ -> new LongAdder()).increment();
+        admitted.admitted(0, sentMillis, time.wallMillis());
       }
     }
 

@@ -2,6 +2,7 @@ package io.throttlekit.bench;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.bench.SkewRow.Published;
+import io.throttlekit.rate.WindowTally;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,7 +10,6 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
@@ -123,11 +123,15 @@ final class FederationBenchmark {
       awaitWindows(windows);
       long trips = regions.coordinatorTrips() - before;
       long end = first + (windows - 1) * WINDOW_MILLIS;
-      List<Long> admitted =
-          demand.admitted().subMap(first, true, end, true).values().stream()
-              .map(LongAdder::sum)
-              .toList();
-      return SkewRow.of(skew, admitted, trips, demand.failed(), LIMIT);
+      WindowTally admitted = demand.admitted();
+      return new SkewRow(
+          skew,
+          windows,
+          admitted.units(first, end),
+          admitted.overshoot(LIMIT),
+          trips,
+          demand.failed(),
+          LIMIT);
     }
   }
 

@@ -1,6 +1,5 @@
 package io.throttlekit.bench;
 
-import java.util.Collection;
 import java.util.Locale;
 
 /**
@@ -8,27 +7,17 @@ import java.util.Locale;
  *
  * @param skew 0 for the same in every region, 1 for all in one
  * @param windows how many
- * @param admitted in all of them
- * @param most in one of them
+ * @param admitted in all of them, but for what was asked before the first or answered after the
+ *     last
+ * @param overshoot units beyond the limit, in whatever run of windows that demand had the most
  * @param trips leases and returns that the coordinator answered meanwhile
  * @param failed requests without an answer
  */
 record SkewRow(
-    double skew, int windows, long admitted, long most, long trips, long failed, long limit) {
-
-  static SkewRow of(double skew, Collection<Long> admitted, long trips, long failed, long limit) {
-    long sum = admitted.stream().mapToLong(Long::longValue).sum();
-    long most = admitted.stream().mapToLong(Long::longValue).max().orElse(0);
-    return new SkewRow(skew, admitted.size(), sum, most, trips, failed, limit);
-  }
+    double skew, int windows, long admitted, long overshoot, long trips, long failed, long limit) {
 
   double utilization() {
     return (double) admitted / (windows * limit);
-  }
-
-  /** Units beyond the limit in the worst window. */
-  long overshoot() {
-    return Math.max(0, most - limit);
   }
 
   /** As it was published: for two windows. */
@@ -61,7 +50,7 @@ record SkewRow(
         utilization(),
         published.utilization(),
         staticUtilization(regions),
-        overshoot(),
+        overshoot,
         tripsOfTwoWindows(),
         published.trips());
   }

@@ -5,7 +5,8 @@ import io.throttlekit.ClockDrift;
 /**
  * What a clock far away said once, and between which two times of this process it did. It says
  * when, at the earliest and at the latest, that clock reads something else; the further from the
- * reading, the less surely, for two clocks drift apart ({@link ClockDrift}).
+ * reading, the less surely, for two clocks drift apart ({@link ClockDrift}). More than a hundred
+ * years are a hundred years: no process lives long enough to see the difference.
  *
  * @param farMillis what it read, rounded down, in ms since the epoch
  * @param askedNanos monotonic ns of this process
@@ -13,16 +14,17 @@ import io.throttlekit.ClockDrift;
  */
 record ClockReading(long farMillis, long askedNanos, long answeredNanos) {
   private static final long NANOS_PER_MILLI = 1_000_000;
+  private static final long LONGEST_MILLIS = 3_155_760_000_000L;
 
   /** Until when, by this process, that clock is surely before {@code millis}. */
   long surelyBefore(long millis) {
-    long nanos = (millis - farMillis - 1) * NANOS_PER_MILLI;
+    long nanos = nanos(millis - farMillis - 1);
     return askedNanos + nanos - ClockDrift.after(nanos);
   }
 
   /** From when on, by this process, that clock has surely reached {@code millis}. */
   long surelyReached(long millis) {
-    long nanos = (millis - farMillis) * NANOS_PER_MILLI;
+    long nanos = nanos(millis - farMillis);
     return answeredNanos + nanos + ClockDrift.after(nanos);
   }
 
@@ -36,5 +38,9 @@ record ClockReading(long farMillis, long askedNanos, long answeredNanos) {
   long latestMillis(long nanos) {
     long since = nanos - askedNanos;
     return farMillis + 1 + Math.ceilDiv(since + ClockDrift.after(since), NANOS_PER_MILLI);
+  }
+
+  private static long nanos(long millis) {
+    return Math.clamp(millis, -LONGEST_MILLIS, LONGEST_MILLIS) * NANOS_PER_MILLI;
   }
 }

@@ -12,6 +12,8 @@ import io.throttlekit.tier.Tier;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +35,10 @@ public final class Federation implements LeaseSource {
   private final FederationListener listener;
   private final CoordinatorHealth health;
   private final AtomicLong ids = new AtomicLong();
+
+  /** Units of this process that are on their way into the escrow. */
+  private final ConcurrentMap<CounterKey, CompletionStage<Boolean>> refills =
+      new ConcurrentHashMap<>();
 
   /**
    * The federation as one process sees it.
@@ -76,19 +82,39 @@ public final class Federation implements LeaseSource {
     if (escrow == null || ask.windowEndMillis() != LeaseAsk.CURRENT) {
       return leaseFromCoordinator(ask, null);
     }
+    CounterKey counter = regional(ask);
+    return leaseFromEscrow(ask, counter, escrow, refills.get(counter));
+  }
+
+  /**
+   * Leases nearby.
+   *
+   * @param refill which may come after this there, and is waited for before anybody far away is
+   *     asked in vain
+   */
+  private CompletionStage<LeasedUnits> leaseFromEscrow(
+      LeaseAsk ask,
+      CounterKey counter,
+      RegionalEscrow escrow,
+      @Nullable CompletionStage<Boolean> refill) {
     long asked = time.monotonicNanos();
     return escrow
-        .lease(regional(ask), ask.units())
+        .lease(counter, ask.units())
         .handle((grant, failure) -> {
           if (grant == null) {
             listener.escrowFailed(inWords(failure));
             return leaseFromCoordinator(ask, null);
           }
           listener.leasedFromEscrow(ask.units(), grant.units());
-          return grant.units() > 0
-              ? CompletableFuture.completedFuture(spendable(grant, ask))
-              : leaseFromCoordinator(
-                  ask, new ClockReading(grant.nowMillis(), asked, time.monotonicNanos()));
+          if (grant.units() > 0) {
+            return CompletableFuture.completedFuture(spendable(grant, ask));
+          }
+          return refill == null
+              ? leaseFromCoordinator(
+                  ask, new ClockReading(grant.nowMillis(), asked, time.monotonicNanos()))
+              : refill
+                  .handle((_, _) -> leaseFromEscrow(ask, counter, escrow, null))
+                  .thenCompose(stage -> stage);
         })
         .thenCompose(stage -> stage);
   }
@@ -156,16 +182,19 @@ public final class Federation implements LeaseSource {
     if (ends <= begins || ends <= escrowClock.latestMillis(time.monotonicNanos())) {
       return all;
     }
+    CounterKey counter = regional(ask);
+    CompletionStage<Boolean> refill =
+        escrow.refill(new EscrowRefill(counter, nextId(), end, begins, ends, rest));
+    refills.put(counter, refill);
     var _ =
-        escrow
-            .refill(new EscrowRefill(regional(ask), nextId(), end, begins, ends, rest))
-            .whenComplete((taken, failure) -> {
-              if (taken == null) {
-                listener.escrowFailed(inWords(failure));
-              } else if (taken) {
-                listener.refilled(rest);
-              }
-            });
+        refill.whenComplete((taken, failure) -> {
+          refills.remove(counter, refill);
+          if (taken == null) {
+            listener.escrowFailed(inWords(failure));
+          } else if (taken) {
+            listener.refilled(rest);
+          }
+        });
     return new LeasedUnits(
         ask.units(), end, all.lastsMillis(), all.endsWithinMillis(), all.left() + rest);
   }

@@ -43,6 +43,14 @@ class ClockReadingTest {
     assertThat(reading.latestMillis(ms(100) - 1)).isEqualTo(FAR + 1);
   }
 
+  @Test
+  void theEndOfAWindowOfAThousandYearsIsFarAhead() {
+    long year = 365L * 24 * 3_600_000;
+    assertThat(reading.surelyBefore(FAR + 1_000 * year)).isGreaterThan(ms(99 * year));
+    assertThat(reading.surelyReached(FAR + 1_000 * year)).isGreaterThan(ms(99 * year));
+    assertThat(reading.surelyReached(FAR - 1_000 * year)).isLessThan(ms(-99 * year));
+  }
+
   /** Two clocks of which each is wrong by almost as much as one that is being corrected can be. */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})

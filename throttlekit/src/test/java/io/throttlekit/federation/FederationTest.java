@@ -104,6 +104,29 @@ class FederationTest {
   }
 
   @Test
+  void unitsOnTheirWayIntoTheEscrowAreWaitedForBeforeTheCoordinatorIsAsked() {
+    escrow.refillCalls.postpone();
+    lease(8, 1_000);
+    CompletionStage<LeasedUnits> second = federation.lease(ask(LeaseAsk.CURRENT, 8, 1_000, false));
+    assertThat(coordinator.leases).hasSize(1);
+    escrow.refillCalls.answerAll();
+    assertThat(await(second).units()).isEqualTo(8);
+    assertThat(coordinator.leases).hasSize(1);
+    assertThat(heard.said).contains("refilled 16", "escrow 8 of 8");
+  }
+
+  @Test
+  void theCoordinatorIsAskedWhenUnitsDoNotArriveInTheEscrow() {
+    escrow.refillCalls.postpone();
+    lease(8, 1_000);
+    CompletionStage<LeasedUnits> second = federation.lease(ask(LeaseAsk.CURRENT, 8, 1_000, false));
+    near.advance(6_000); // over by the time that they come
+    escrow.refillCalls.answerAll();
+    assertThat(await(second).units()).isEqualTo(8);
+    assertThat(coordinator.leases).hasSize(2);
+  }
+
+  @Test
   void theTimesOfARefillAreByTheEscrowsClockOnTheSafeSide() {
     escrow.calls.hold();
     CompletableFuture<LeasedUnits> units =

@@ -14,6 +14,7 @@ final class HeldCalls {
   private final String name;
   private final Deque<Runnable> replies = new ArrayDeque<>();
   private boolean holding;
+  private boolean postponing;
   private boolean failing;
 
   /** Whether what fails happened all the same. */
@@ -28,6 +29,12 @@ final class HeldCalls {
     holding = true;
   }
 
+  /** Keeps calls from now on: they happen no sooner than they are answered. */
+  void postpone() {
+    holding = true;
+    postponing = true;
+  }
+
   /** Delivers the oldest answer that is kept. */
   void answerOne() {
     replies.remove().run();
@@ -36,6 +43,7 @@ final class HeldCalls {
   /** Delivers what is kept, and keeps nothing any more. */
   void answerAll() {
     holding = false;
+    postponing = false;
     while (!replies.isEmpty()) {
       answerOne();
     }
@@ -55,6 +63,11 @@ final class HeldCalls {
     if (failing) {
       return down();
     }
+    CompletableFuture<T> stage = new CompletableFuture<>();
+    if (postponing) {
+      replies.add(() -> deliver(call.get(), stage));
+      return stage;
+    }
     CompletionStage<T> answer = call.get();
     if (ambiguous) {
       return down();
@@ -62,16 +75,19 @@ final class HeldCalls {
     if (!holding) {
       return answer;
     }
-    CompletableFuture<T> stage = new CompletableFuture<>();
-    replies.add(() ->
+    replies.add(() -> deliver(answer, stage));
+    return stage;
+  }
+
+  private static <T> void deliver(CompletionStage<T> answer, CompletableFuture<T> stage) {
+    var _ =
         answer.whenComplete((value, failure) -> {
           if (failure == null) {
             stage.complete(value);
           } else {
             stage.completeExceptionally(failure);
           }
-        }));
-    return stage;
+        });
   }
 
   private <T> CompletionStage<T> down() {

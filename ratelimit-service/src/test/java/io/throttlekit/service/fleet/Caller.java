@@ -32,8 +32,13 @@ final class Caller implements AutoCloseable {
     this.debugPort = service.debugPort();
   }
 
-  /** The answer to one request with one entry. */
+  /** The answer to one request with one entry, of any value. */
   Code ask(String key) {
+    return ask(key, "v");
+  }
+
+  /** The answer to one request with one entry. */
+  Code ask(String key, String value) {
     RateLimitServiceBlockingStub stub =
         RateLimitServiceGrpc.newBlockingStub(channel).withDeadlineAfter(Duration.ofSeconds(10));
     return stub.shouldRateLimit(
@@ -42,9 +47,18 @@ final class Caller implements AutoCloseable {
                 .addDescriptors(
                     RateLimitDescriptor.newBuilder()
                         .addEntries(
-                            RateLimitDescriptor.Entry.newBuilder().setKey(key).setValue("v")))
+                            RateLimitDescriptor.Entry.newBuilder().setKey(key).setValue(value)))
                 .build())
         .getOverallCode();
+  }
+
+  /** How many of so many requests, one after the other, are admitted. */
+  long admittedOf(long requests, String key, String value) {
+    long admitted = 0;
+    for (long i = 0; i < requests; i++) {
+      admitted += ask(key, value) == Code.OK ? 1 : 0;
+    }
+    return admitted;
   }
 
   /** A page of the debug port. */

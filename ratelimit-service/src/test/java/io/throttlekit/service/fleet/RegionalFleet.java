@@ -1,6 +1,5 @@
 package io.throttlekit.service.fleet;
 
-import io.throttlekit.redis.RedisProcess;
 import io.throttlekit.redis.TcpProxy;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -12,24 +11,27 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 
 /**
- * Three regions with a process and a Redis each, and one coordinator, which each of them reaches by
- * a way of its own. For one thread.
+ * Three regions with a process and a store each, and one coordinator, which each of them reaches by
+ * a way of its own. The first region has a second process, and its store is of the coordinator's
+ * kind; those of the others are of Redis. For one thread.
  */
 final class RegionalFleet implements AutoCloseable {
   /** Their names, in the order of their numbers. */
   static final List<String> REGIONS = List.of("eu", "us", "ap");
 
-  private final SharedCoordinator.Kind kind;
-  private final SharedCoordinator coordinator;
-  private final List<RedisProcess> stores = new ArrayList<>();
+  private static final int NEIGHBOUR = REGIONS.size();
+
+  private final LeaseStore.Kind kind;
+  private final LeaseStore coordinator;
+  private final List<LeaseStore> stores = new ArrayList<>();
   private final List<TcpProxy> ways = new ArrayList<>();
   private final List<ServiceProcess> nodes = new ArrayList<>();
   private final Path folder;
 
-  private RegionalFleet(SharedCoordinator.Kind kind, Path folder) {
+  private RegionalFleet(LeaseStore.Kind kind, Path folder) {
     this.kind = kind;
     this.folder = folder;
-    this.coordinator = SharedCoordinator.start(kind);
+    this.coordinator = LeaseStore.durable(kind);
   }
 
   /**
@@ -38,19 +40,22 @@ final class RegionalFleet implements AutoCloseable {
    * @param folder empty
    * @param policies of each region, in their order
    */
-  static RegionalFleet start(SharedCoordinator.Kind kind, Path folder, List<String> policies)
+  static RegionalFleet start(LeaseStore.Kind kind, Path folder, List<String> policies)
       throws Exception {
     RegionalFleet fleet = new RegionalFleet(kind, folder);
     try {
       for (int region = 0; region < REGIONS.size(); region++) {
-        fleet.stores.add(RedisProcess.start());
+        fleet.stores.add(
+            region == 0 && kind == LeaseStore.Kind.POSTGRESQL
+                ? LeaseStore.durable(kind)
+                : LeaseStore.forgetful());
         fleet.ways.add(TcpProxy.to(fleet.coordinator.port()));
         fleet.rewrite(region, policies.get(region));
       }
       List<Callable<ServiceProcess>> starts = new ArrayList<>();
-      for (int region = 0; region < REGIONS.size(); region++) {
-        int each = region;
-        starts.add(() -> fleet.startNode(each));
+      for (int node = 0; node <= NEIGHBOUR; node++) {
+        int region = node % NEIGHBOUR;
+        starts.add(() -> fleet.startNode(region));
       }
       fleet.nodes.addAll(Together.all(starts));
       return fleet;
@@ -60,15 +65,15 @@ final class RegionalFleet implements AutoCloseable {
     }
   }
 
-  SharedCoordinator.Kind kind() {
+  LeaseStore.Kind kind() {
     return kind;
   }
 
-  SharedCoordinator coordinator() {
+  LeaseStore coordinator() {
     return coordinator;
   }
 
-  RedisProcess store(int region) {
+  LeaseStore store(int region) {
     return stores.get(region);
   }
 
@@ -81,8 +86,14 @@ final class RegionalFleet implements AutoCloseable {
     return nodes.get(region);
   }
 
+  /** The second process of the first region. */
+  ServiceProcess neighbour() {
+    return nodes.get(NEIGHBOUR);
+  }
+
+  /** Of one process of each region. */
   List<Integer> ports() {
-    return nodes.stream().map(ServiceProcess::port).toList();
+    return nodes.stream().limit(NEIGHBOUR).map(ServiceProcess::port).toList();
   }
 
   /** Starts another process in place of a region's that was killed, on another port. */
@@ -97,9 +108,10 @@ final class RegionalFleet implements AutoCloseable {
 
   @Override
   public void close() {
+    nodes.forEach(ServiceProcess::kill); // nobody needs what each would give back
     nodes.forEach(ServiceProcess::close);
     ways.forEach(TcpProxy::close);
-    stores.forEach(RedisProcess::close);
+    stores.forEach(LeaseStore::close);
     coordinator.close();
   }
 
@@ -109,7 +121,8 @@ final class RegionalFleet implements AutoCloseable {
 
   private ServiceProcess startNode(int region) throws IOException {
     Map<String, String> environment = new HashMap<>();
-    environment.put("THROTTLEKIT_STORE_URI", stores.get(region).url());
+    LeaseStore store = stores.get(region);
+    environment.put("THROTTLEKIT_STORE_URI", store.uri(store.port()));
     environment.put("THROTTLEKIT_STORE_DEADLINE", "500ms");
     environment.put("THROTTLEKIT_STORE_DECISION_DEADLINE", "1s");
     environment.put("THROTTLEKIT_STORE_BREAKER_PROBE_AFTER", "100ms");

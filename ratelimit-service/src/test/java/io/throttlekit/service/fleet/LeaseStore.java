@@ -3,8 +3,8 @@ package io.throttlekit.service.fleet;
 import io.throttlekit.postgres.PostgresProcess;
 import io.throttlekit.redis.RedisProcess;
 
-/** Where regions lease what they share: a real process, which loses no grant that it answered. */
-interface SharedCoordinator extends AutoCloseable {
+/** Where units are leased, by regions or within one: a real process. */
+interface LeaseStore extends AutoCloseable {
 
   /** Which kinds there are. */
   enum Kind {
@@ -12,14 +12,19 @@ interface SharedCoordinator extends AutoCloseable {
     POSTGRESQL
   }
 
-  /** Starts one, and waits until it answers. */
-  static SharedCoordinator start(Kind kind) {
+  /** Starts one that loses no grant that it answered, and waits until it answers. */
+  static LeaseStore durable(Kind kind) {
     return switch (kind) {
       case REDIS ->
           new OnRedis(RedisProcess.start("--appendonly", "yes", "--appendfsync", "always"));
       // What a commit wrote outlives its process without fsync, only not the machine.
       case POSTGRESQL -> new OnPostgres(PostgresProcess.start("fsync=off", "full_page_writes=off"));
     };
+  }
+
+  /** Starts one that forgets everything when it is killed, and waits until it answers. */
+  static LeaseStore forgetful() {
+    return new OnRedis(RedisProcess.start());
   }
 
   /** Where it listens, on 127.0.0.1. */
@@ -35,7 +40,7 @@ interface SharedCoordinator extends AutoCloseable {
   /** Ends it at once (SIGKILL). */
   void kill();
 
-  /** Starts it again after {@link #kill}, with what it had. */
+  /** Starts it again after {@link #kill}. */
   void restart();
 
   /** Lets it hang (SIGSTOP). */
@@ -47,8 +52,8 @@ interface SharedCoordinator extends AutoCloseable {
   @Override
   void close();
 
-  /** A Redis that writes to the disk before it answers. */
-  record OnRedis(RedisProcess redis) implements SharedCoordinator {
+  /** A Redis. */
+  record OnRedis(RedisProcess redis) implements LeaseStore {
     @Override
     public int port() {
       return redis.port();
@@ -86,7 +91,7 @@ interface SharedCoordinator extends AutoCloseable {
   }
 
   /** A PostgreSQL that has written what it commits before it answers. */
-  record OnPostgres(PostgresProcess postgres) implements SharedCoordinator {
+  record OnPostgres(PostgresProcess postgres) implements LeaseStore {
     @Override
     public int port() {
       return postgres.port();
