@@ -18,22 +18,30 @@ class FederationSimulationTest {
   private static final Weather STORM = new Weather(MILLI, 60 * MILLI, 0.05, 0.05, 400 * MILLI);
   private static final Weather BREEZE = new Weather(MILLI / 10, 3 * MILLI, 0.02, 0.02, 5 * MILLI);
 
-  @ParameterizedTest(name = "{0} regions of {1}, limit {2}, batch {3}, {4} leases, seed {5}")
+  @ParameterizedTest(
+      name = "{0} regions of {1}, limit {2}, batch {3}, {4} leases, regional only {5}, seed {6}")
   @CsvSource({
-    "1, 1, 50, 8, 1, 1",
-    "2, 1, 30, 4, 1, 2",
-    "3, 1, 300, 8, 1, 3",
-    "3, 2, 300, 8, 2, 4",
-    "3, 4, 300, 8, 4, 5",
-    "5, 3, 100, 16, 3, 6",
-    "8, 2, 1000, 10, 2, 7",
-    "32, 1, 500, 4, 1, 8",
-    "128, 2, 2000, 8, 2, 9",
-    "512, 1, 5000, 8, 1, 10",
+    "1, 1, 50, 8, 1, false, 1",
+    "2, 1, 30, 4, 1, false, 2",
+    "3, 1, 300, 8, 1, false, 3",
+    "3, 2, 300, 8, 2, false, 4",
+    "3, 4, 300, 8, 4, false, 5",
+    "5, 3, 100, 16, 3, false, 6",
+    "8, 2, 1000, 10, 2, false, 7",
+    "8, 2, 1000, 10, 2, true, 11",
+    "32, 1, 500, 4, 1, false, 8",
+    "128, 2, 2000, 8, 2, false, 9",
+    "512, 1, 5000, 8, 1, false, 10",
+    "512, 3, 5000, 8, 3, true, 12",
   })
   void noWindowAdmitsMoreThanItsLimit(
-      int regions, int processes, long limit, long batch, int regionalLeases, long seed) {
-    SplittableRandom random = new SplittableRandom(seed);
+      int regions,
+      int processes,
+      long limit,
+      long batch,
+      int regionalLeases,
+      boolean regionalOnly,
+      long seed) {
     Plan plan =
         new Plan(
             regions,
@@ -45,22 +53,57 @@ class FederationSimulationTest {
             regionalLeases,
             BREEZE,
             STORM,
-            true);
+            true,
+            regionalOnly);
     SimulatedMesh mesh = new SimulatedMesh(plan, seed);
-    long offeredPerWindow = 2 * limit;
-    long gap = WINDOW * MILLI / offeredPerWindow;
-    for (long step = 0; step < offeredPerWindow * 8; step++) {
-      Region region = mesh.regions.get(skewed(random, regions));
-      Replica replica = region.replicas.get(random.nextInt(processes));
-      replica.request(random.nextInt(10) == 0 ? random.nextLong(1, 4) : 1);
-      disturb(mesh, region, replica, random.nextInt((int) (offeredPerWindow * 2)));
-      mesh.world.run(random.nextLong(2 * gap));
-    }
+    storm(mesh, plan, seed);
     String run = "seed %d: %s".formatted(seed, mesh.admitted);
     assertThat(mesh.admitted.values()).as(run).allMatch(units -> units <= limit);
     assertThat(mesh.admitted.values()).as(run).anyMatch(units -> units * 2 > limit);
     assertThat(mesh.counted.failed).as("calls that failed, " + run).isPositive();
     assertThat(mesh.counted.forfeited).as("units forfeited, " + run).isPositive();
+  }
+
+  /** The runs above are worth as much as what happens in them. */
+  @ParameterizedTest(name = "{0} regions of {1}, limit {2}, seed {3}")
+  @CsvSource({"8, 4, 1000, 15", "512, 3, 5000, 14"})
+  void everythingThatCanGoWrongDoes(int regions, int processes, long limit, long seed) {
+    Plan plan = new Plan(regions, processes, true, limit, 8, WINDOW, 4, BREEZE, STORM, true, true);
+    SimulatedMesh mesh = new SimulatedMesh(plan, seed);
+    storm(mesh, plan, seed);
+    String run = "seed %d".formatted(seed);
+    assertThat(mesh.admitted.values()).as(run).allMatch(units -> units <= limit);
+    SimulatedMesh.Counted counted = mesh.counted;
+    assertThat(counted.refills.lost).as("refills lost, " + run).isPositive();
+    assertThat(counted.refills.answersLost).as("answers to refills lost, " + run).isPositive();
+    assertThat(counted.refills.twice).as("refills that came twice, " + run).isPositive();
+    assertThat(counted.refilled).as("units put in, " + run).isPositive();
+    assertThat(counted.fromEscrow).as("units taken out, " + run).isPositive();
+    assertThat(counted.far.answersLost).as("answers lost, " + run).isPositive();
+    assertThat(counted.far.twice).as("calls that came twice, " + run).isPositive();
+    assertThat(counted.far.cut).as("lost in a partition, " + run).isPositive();
+    assertThat(counted.leftAlone).as("coordinator left alone, " + run).isPositive();
+    assertThat(counted.returns).as("returns sent, " + run).isPositive();
+    assertThat(counted.returned).as("units returned in time, " + run).isPositive();
+    assertThat(counted.late).as("units that came too late, " + run).isPositive();
+    assertThat(counted.partial).as("grants in part, " + run).isPositive();
+    assertThat(mesh.regions)
+        .as("clocks that are further apart than a window lasts, " + run)
+        .anyMatch(region -> region.skewMillis() > WINDOW);
+  }
+
+  /** Requests for twice the limit for eight windows, and what happens meanwhile. */
+  private static void storm(SimulatedMesh mesh, Plan plan, long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    long offeredPerWindow = 2 * plan.limit();
+    long gap = WINDOW * MILLI / offeredPerWindow;
+    for (long step = 0; step < offeredPerWindow * 8; step++) {
+      Region region = mesh.regions.get(skewed(random, plan.regions()));
+      Replica replica = region.replicas.get(random.nextInt(plan.processes()));
+      replica.request(random.nextInt(10) == 0 ? random.nextLong(1, 4) : 1);
+      disturb(mesh, region, replica, random.nextInt((int) (offeredPerWindow * 2)));
+      mesh.world.run(random.nextLong(2 * gap));
+    }
   }
 
   private static void disturb(SimulatedMesh mesh, Region region, Replica replica, int dice) {
@@ -89,7 +132,7 @@ class FederationSimulationTest {
     long window = 10_000 * MILLI;
     Weather wire = new Weather(MILLI, 0, 0, 0, 400 * MILLI);
     SimulatedMesh mesh =
-        new SimulatedMesh(new Plan(3, 1, true, limit, 8, 10_000, 1, wire, wire, true), 1);
+        new SimulatedMesh(new Plan(3, 1, true, limit, 8, 10_000, 1, wire, wire, true, false), 1);
     double hot = 1.0 / 3 + skew * 2 / 3;
     for (int r = 0; r < 3; r++) {
       double rate = limit * (r == 0 ? hot : (1 - hot) / 2);
@@ -99,11 +142,13 @@ class FederationSimulationTest {
       }
     }
     mesh.world.run(2 * window);
-    long trips = mesh.counted.trips;
+    long trips = mesh.counted.trips();
     mesh.world.run(6 * window);
     List<Long> whole = List.copyOf(mesh.admitted.values()).subList(1, 8);
     assertThat(whole).as(whole::toString).allMatch(units -> units >= 299 && units <= limit);
-    assertThat(mesh.counted.trips - trips).isLessThanOrEqualTo(3 * publishedTrips);
+    assertThat(mesh.counted.trips() - trips)
+        .as("leases and returns")
+        .isLessThanOrEqualTo(3 * publishedTrips);
     assertThat(mesh.waits).as("one for each region").isLessThanOrEqualTo(3);
   }
 }

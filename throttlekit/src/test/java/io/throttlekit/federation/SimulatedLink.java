@@ -28,6 +28,16 @@ final class SimulatedLink {
   record Weather(
       long delayNanos, long jitterNanos, double loss, double twice, long deadlineNanos) {}
 
+  /** What became of calls and answers, to see that a run was worth it. */
+  static final class Fate {
+    long lost;
+    long answersLost;
+    long twice;
+
+    /** Of what was lost, while nothing came through. */
+    long cut;
+  }
+
   SimulatedLink(SimulatedWorld world, SplittableRandom random, Weather weather) {
     this.world = world;
     this.random = random;
@@ -38,38 +48,48 @@ final class SimulatedLink {
     cut = now;
   }
 
-  <T> CompletionStage<T> call(Supplier<CompletionStage<T>> far) {
+  <T> CompletionStage<T> call(Fate fate, Supplier<CompletionStage<T>> far) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     world.after(
         weather.deadlineNanos(),
         () -> answer.completeExceptionally(new StoreException("no answer in time", null)));
-    send(() -> arrive(far, answer));
+    Runnable lost = () -> fate.lost++;
+    send(fate, lost, () -> arrive(fate, far, answer));
     if (random.nextDouble() < weather.twice()) {
-      send(() -> arrive(far, answer));
+      fate.twice++;
+      send(fate, lost, () -> arrive(fate, far, answer));
     }
     return answer;
   }
 
-  private <T> void arrive(Supplier<CompletionStage<T>> far, CompletableFuture<T> answer) {
+  private <T> void arrive(
+      Fate fate, Supplier<CompletionStage<T>> far, CompletableFuture<T> answer) {
     far.get()
         .whenComplete((value, failure) ->
-            send(() -> {
-              if (failure == null) {
-                answer.complete(value);
-              } else {
-                answer.completeExceptionally(failure);
-              }
-            }));
+            send(
+                fate,
+                () -> fate.answersLost++,
+                () -> {
+                  if (failure == null) {
+                    answer.complete(value);
+                  } else {
+                    answer.completeExceptionally(failure);
+                  }
+                }));
   }
 
-  private void send(Runnable arrival) {
-    boolean lost = cut || random.nextDouble() < weather.loss();
+  private void send(Fate fate, Runnable loss, Runnable arrival) {
+    boolean wasCut = cut;
+    boolean lost = wasCut || random.nextDouble() < weather.loss();
     long delay = weather.delayNanos() + random.nextLong(weather.jitterNanos() + 1);
     world.after(
         delay,
         () -> {
           if (!lost && !cut) {
             arrival.run();
+          } else {
+            fate.cut += wasCut || cut ? 1 : 0;
+            loss.run();
           }
         });
   }

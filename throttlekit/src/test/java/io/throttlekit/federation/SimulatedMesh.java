@@ -4,6 +4,7 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.TimeSource;
+import io.throttlekit.federation.SimulatedLink.Fate;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.Terms;
@@ -44,6 +45,7 @@ final class SimulatedMesh {
    * What is simulated.
    *
    * @param skewed whether clocks of hosts differ, and run fast and slow
+   * @param regionalOnly whether a coordinator that does not answer is left alone
    */
   record Plan(
       int regions,
@@ -55,11 +57,19 @@ final class SimulatedMesh {
       int regionalLeases,
       SimulatedLink.Weather near,
       SimulatedLink.Weather far,
-      boolean skewed) {}
+      boolean skewed,
+      boolean regionalOnly) {}
 
   /** What happened, to see that a run was worth it. */
   static final class Counted implements TierListener, FederationListener {
-    long trips;
+    /** Calls that were sent to the coordinator. */
+    long leases;
+
+    long returns;
+
+    final Fate far = new Fate();
+    final Fate refills = new Fate();
+    final Fate near = new Fate();
     long partial;
     long late;
     long forfeited;
@@ -67,6 +77,12 @@ final class SimulatedMesh {
     long fromEscrow;
     long returned;
     long failed;
+    long leftAlone;
+
+    /** Of the coordinator; probes are not counted. */
+    long trips() {
+      return leases + returns;
+    }
 
     @Override
     public void lateGrant(long units) {
@@ -90,13 +106,17 @@ final class SimulatedMesh {
 
     @Override
     public void leasedFromCoordinator(long wanted, long granted) {
-      trips++;
       partial += granted > 0 && granted < wanted ? 1 : 0;
     }
 
     @Override
     public void coordinatorFailed(String whyInWords) {
       failed++;
+    }
+
+    @Override
+    public void coordinatorLeftAlone() {
+      leftAlone++;
     }
 
     @Override
@@ -118,7 +138,7 @@ final class SimulatedMesh {
             plan.windowMillis() / 2,
             new Terms("shop", List.of(window)),
             DataLoss.REFILL,
-            false);
+            plan.regionalOnly());
     for (int r = 0; r < plan.regions(); r++) {
       regions.add(new Region("r" + r));
     }
@@ -155,6 +175,11 @@ final class SimulatedMesh {
     /** Its escrow loses everything. */
     void loseEscrow() {
       escrow = plan.escrows() ? new InMemoryEscrow(escrowClock) : null;
+    }
+
+    /** By how many ms its escrow's clock is not the coordinator's. */
+    long skewMillis() {
+      return Math.abs(escrowClock.wallMillis() - coordinatorClock.wallMillis());
     }
 
     RegionalEscrow escrow() {
@@ -217,8 +242,8 @@ final class SimulatedMesh {
       SimulatedLink near = new SimulatedLink(world, random.split(), plan.near());
       Federation federation =
           new Federation(
-              new FarCoordinator(coordinator, region.toCoordinator),
-              plan.escrows() ? new FarEscrow(region, near) : null,
+              new FarCoordinator(coordinator, region.toCoordinator, counted),
+              plan.escrows() ? new FarEscrow(region, near, counted) : null,
               time,
               new FederationSettings(
                   region.name, "p" + incarnations++, plan.regionalLeases(), 5_000),
@@ -235,46 +260,49 @@ final class SimulatedMesh {
     admitted.merge(windowNow(), cost, Long::sum);
   }
 
-  private record FarCoordinator(GlobalCoordinator far, SimulatedLink link)
+  private record FarCoordinator(GlobalCoordinator far, SimulatedLink link, Counted counted)
       implements GlobalCoordinator {
     @Override
     public CompletionStage<Grant> lease(BudgetLease lease) {
-      return link.call(() -> far.lease(lease));
+      counted.leases++;
+      return link.call(counted.far, () -> far.lease(lease));
     }
 
     @Override
     public CompletionStage<Boolean> reconcile(BudgetReturn units) {
-      return link.call(() -> far.reconcile(units));
+      counted.returns++;
+      return link.call(counted.far, () -> far.reconcile(units));
     }
 
     @Override
     public CompletionStage<Long> health() {
-      return link.call(far::health);
+      return link.call(counted.far, far::health);
     }
 
     @Override
     public void close() {}
   }
 
-  private record FarEscrow(Region region, SimulatedLink link) implements RegionalEscrow {
+  private record FarEscrow(Region region, SimulatedLink link, Counted counted)
+      implements RegionalEscrow {
     @Override
     public CompletionStage<EscrowGrant> lease(CounterKey key, long units) {
-      return link.call(() -> region.escrow().lease(key, units));
+      return link.call(counted.near, () -> region.escrow().lease(key, units));
     }
 
     @Override
     public CompletionStage<Boolean> refill(EscrowRefill refill) {
-      return link.call(() -> region.escrow().refill(refill));
+      return link.call(counted.refills, () -> region.escrow().refill(refill));
     }
 
     @Override
     public CompletionStage<Long> release(CounterKey key, long windowEndMillis) {
-      return link.call(() -> region.escrow().release(key, windowEndMillis));
+      return link.call(counted.near, () -> region.escrow().release(key, windowEndMillis));
     }
 
     @Override
     public CompletionStage<Long> health() {
-      return link.call(() -> region.escrow().health());
+      return link.call(counted.near, () -> region.escrow().health());
     }
 
     @Override

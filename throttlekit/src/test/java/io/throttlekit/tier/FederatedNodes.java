@@ -1,44 +1,49 @@
 package io.throttlekit.tier;
 
 import io.throttlekit.Claim.Role;
-import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.ManualTime;
 import io.throttlekit.explore.Subject;
-import io.throttlekit.federation.BudgetLease;
-import io.throttlekit.federation.BudgetReturn;
-import io.throttlekit.federation.EscrowGrant;
-import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.Federation;
-import io.throttlekit.federation.FederationListener;
 import io.throttlekit.federation.FederationSettings;
-import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.InMemoryCoordinator;
-import io.throttlekit.federation.InMemoryEscrow;
-import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.Terms;
+import io.throttlekit.tier.Journeys.Journey;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The real tiers of some nodes before one coordinator, and before an escrow where they are of one
  * region, one event at a time: a request, a call that arrives, an answer that does, one that is
- * lost, a call that arrives twice, a node that gives everything back, and a ms that passes.
+ * lost, a call that arrives twice, a node that gives everything back, and some ms that pass.
  */
 final class FederatedNodes implements Subject<FederatedNodes.Event> {
   private static final long START = 1_200_000;
+  private static final long ESCROW_AHEAD_MILLIS = 7;
+  private static final int REGIONAL_LEASES = 2;
   private static final String EVICT = "evict";
+  private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(Node.PATIENCE_MILLIS);
+
+  /** Of calls that came in: which ones those are is told by the calls under way. */
+  private static final Pattern IDS = Pattern.compile("\\[[^]]*]");
 
   /**
    * What a run is made of.
    *
    * @param together whether the nodes are of one region and share its escrow
+   * @param limit units per window, leased one batch at a time
+   * @param beginMillis how much of the first window is over at the beginning
+   * @param tickMillis that pass at once
+   * @param requests to all nodes together
+   * @param regionalOnly whether a coordinator that does not answer is left alone
    */
   record Scope(
       int nodes,
@@ -46,9 +51,27 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
       long limit,
       long batch,
       long windowMillis,
+      long beginMillis,
+      long tickMillis,
       int ticks,
       int requests,
-      boolean faults) {}
+      boolean regionalOnly,
+      Faults most) {}
+
+  /**
+   * How often something goes wrong.
+   *
+   * @param lost calls and answers that are lost
+   * @param twice calls that arrive twice
+   * @param evictions times that a node gives everything back
+   */
+  record Faults(int lost, int twice, int evictions) {
+    static final Faults NONE = new Faults(0, 0, 0);
+
+    Faults and(Faults more) {
+      return new Faults(lost + more.lost, twice + more.twice, evictions + more.evictions);
+    }
+  }
 
   /** Something that happens. */
   record Event(String what, int node, int index) {
@@ -59,22 +82,34 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
   }
 
   private final Scope scope;
-  private final ManualTime farTime = new ManualTime(START);
-  private final InMemoryCoordinator coordinator = new InMemoryCoordinator(farTime);
-  private final InMemoryEscrow escrow = new InMemoryEscrow(farTime);
+  private final Set<String> reached;
+  private final ManualTime farTime;
+  private final ManualTime escrowTime;
+  private final InMemoryCoordinator coordinator;
+  private final HeldUnits escrow;
   private final List<Journeys> journeys = new ArrayList<>();
   private final List<Node> nodes = new ArrayList<>();
+  private final List<Knowledge> knowledge = new ArrayList<>();
   private final List<List<Node.Reply>> open = new ArrayList<>();
   private final List<List<Integer>> askedAt = new ArrayList<>();
-  private final int[] requests;
   private final TreeMap<Long, Long> admitted = new TreeMap<>();
   private final TieredClaim claim;
+  private int requests;
   private int ticks;
-  private int evictions;
+  private Faults faults = Faults.NONE;
 
-  FederatedNodes(Scope scope) {
+  /**
+   * Nodes that have done nothing yet.
+   *
+   * @param reached is told, in words, what happened in here
+   */
+  FederatedNodes(Scope scope, Set<String> reached) {
     this.scope = scope;
-    this.requests = new int[scope.nodes()];
+    this.reached = reached;
+    this.farTime = new ManualTime(START + scope.beginMillis());
+    this.escrowTime = new ManualTime(farTime.wallMillis() + ESCROW_AHEAD_MILLIS);
+    this.coordinator = new InMemoryCoordinator(farTime);
+    this.escrow = new HeldUnits(escrowTime, reached);
     FixedWindow window = new FixedWindow(scope.limit(), scope.windowMillis());
     Tier tier =
         new Tier.Global(
@@ -83,43 +118,50 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
             0,
             new Terms("shop", List.of(window)),
             DataLoss.REFILL,
-            false);
+            scope.regionalOnly());
     this.claim = Node.claim(Role.ENFORCED, tier, Outage.DENY, "user", window, 1);
     for (int n = 0; n < scope.nodes(); n++) {
-      Journeys far = new Journeys();
-      journeys.add(far);
-      ManualTime time = new ManualTime(0);
-      Federation federation =
-          new Federation(
-              new Far(coordinator, far),
-              scope.together() ? new Near(escrow, far) : null,
-              time,
-              new FederationSettings(scope.together() ? "eu" : "r" + n, "n" + n, 2, 1_000),
-              FederationListener.NONE);
-      nodes.add(new Node(new InMemoryStore(time, 10), federation, time, 10));
-      open.add(new ArrayList<>());
-      askedAt.add(new ArrayList<>());
+      add(n);
     }
+  }
+
+  private void add(int n) {
+    Journeys calls = new Journeys();
+    ManualTime time = new ManualTime(0);
+    Knowledge known = new Knowledge(time, reached);
+    Federation federation =
+        new Federation(
+            new TravellingCoordinator(coordinator, calls, known),
+            scope.together() ? new TravellingEscrow(escrow, calls, known) : null,
+            time,
+            new FederationSettings(
+                scope.together() ? "eu" : "r" + n, "n" + n, REGIONAL_LEASES, scope.tickMillis()),
+            known);
+    journeys.add(calls);
+    knowledge.add(known);
+    nodes.add(new Node(new InMemoryStore(time, 10), federation, time, 10));
+    open.add(new ArrayList<>());
+    askedAt.add(new ArrayList<>());
   }
 
   @Override
   public List<Event> enabled() {
     List<Event> events = new ArrayList<>();
     for (int n = 0; n < scope.nodes(); n++) {
-      if (requests[n] < scope.requests()) {
+      if (requests < scope.requests()) {
         events.add(new Event("request", n, -1));
       }
-      List<Journeys.Journey<?>> calls = journeys.get(n).calls();
+      List<Journey<?>> calls = journeys.get(n).calls();
       for (int i = 0; i < calls.size(); i++) {
         events.add(new Event("move", n, i));
-        if (scope.faults()) {
+        if (faults.lost() < scope.most().lost()) {
           events.add(new Event("lose", n, i));
         }
-        if (scope.faults() && calls.get(i).hasArrived() && !calls.get(i).isTwice()) {
+        if (faults.twice() < scope.most().twice() && calls.get(i).canArriveTwice()) {
           events.add(new Event("arrive twice", n, i));
         }
       }
-      if (scope.faults() && evictions == 0 && nodes.get(n).tiers.cells() > 0) {
+      if (faults.evictions() < scope.most().evictions() && nodes.get(n).tiers.cells() > 0) {
         events.add(new Event(EVICT, n, -1));
       }
     }
@@ -131,42 +173,69 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
 
   @Override
   public void apply(Event event) {
+    int n = event.node();
     switch (event.what()) {
       case "request" -> {
-        requests[event.node()]++;
-        open.get(event.node()).add(nodes.get(event.node()).ask(claim));
-        askedAt.get(event.node()).add(ticks);
+        requests++;
+        open.get(n).add(nodes.get(n).ask(claim));
+        askedAt.get(n).add(ticks);
       }
-      case "move" -> journeys.get(event.node()).move(event.index());
-      case "lose" -> journeys.get(event.node()).lose(event.index());
-      case "arrive twice" -> journeys.get(event.node()).arriveTwice(event.index());
+      case "move" -> journeys.get(n).move(event.index());
+      case "lose" -> {
+        faults = faults.and(new Faults(1, 0, 0));
+        Journey<?> call = journeys.get(n).calls().get(event.index());
+        boolean arrived = call.hasArrived() || call.isTwice();
+        reached.add(call.kind() + (arrived ? ": answer lost" : ": lost"));
+        journeys.get(n).lose(event.index());
+      }
+      case "arrive twice" -> {
+        faults = faults.and(new Faults(0, 1, 0));
+        reached.add(journeys.get(n).calls().get(event.index()).kind() + ": twice");
+        journeys.get(n).arriveTwice(event.index());
+      }
       case EVICT -> {
-        evictions++;
-        nodes.get(event.node()).tiers.leases.close();
+        faults = faults.and(new Faults(0, 0, 1));
+        nodes.get(n).tiers.leases.close();
       }
-      default -> {
-        ticks++;
-        farTime.advance(1);
-        for (Node node : nodes) {
-          node.time.advance(1);
-          node.timer.run();
-        }
-      }
+      default -> tick();
     }
     count();
   }
 
+  private void tick() {
+    ticks++;
+    farTime.advance(scope.tickMillis());
+    escrowTime.advance(scope.tickMillis());
+    for (Node node : nodes) {
+      node.time.advance(scope.tickMillis());
+      node.timer.run();
+    }
+  }
+
+  /** Nodes of one region do the same in each other's place, so the one is as good as the other. */
   @Override
   public Object snapshot() {
-    StringBuilder text = new StringBuilder();
-    text.append(ticks).append(' ').append(admitted).append(' ').append(coordinator);
-    text.append(' ').append(escrow);
+    List<String> each = new ArrayList<>();
     for (int n = 0; n < scope.nodes(); n++) {
-      text.append("\n    node ").append(n).append(": ").append(requests[n]).append(" asked, open ");
-      text.append(askedAt.get(n)).append(", ").append(nodes.get(n).tiers.leases.inWords());
-      text.append(", calls ").append(journeys.get(n).calls());
+      each.add(
+          "\n    node: open %s, %s, %s, timers %s, calls %s"
+              .formatted(
+                  askedAt.get(n),
+                  nodes.get(n).tiers.leases.inWords(),
+                  scope.most().lost() == 0 ? "" : knowledge.get(n),
+                  nodes.get(n).timer.due(PATIENCE_NANOS),
+                  journeys.get(n).calls()));
     }
-    return text.append(" evictions ").append(evictions).toString();
+    Collections.sort(each);
+    String shared =
+        "%d asked, %d ticks, %s, %s, coordinator %s, escrow %s"
+            .formatted(
+                requests, ticks, faults, admitted, withoutIds(coordinator), withoutIds(escrow));
+    return shared + each;
+  }
+
+  private static String withoutIds(Object counts) {
+    return IDS.matcher(counts.toString()).replaceAll("");
   }
 
   @Override
@@ -188,61 +257,12 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
           admitted.merge(window, reply.admitted() ? 1L : 0L, Long::sum);
         }
       }
+      if (nodes.get(n).counted.forfeited > 0) {
+        reached.add("node: units forfeited");
+      }
+      if (nodes.get(n).counted.late > 0) {
+        reached.add("node: units too late");
+      }
     }
-  }
-
-  private record Far(GlobalCoordinator coordinator, Journeys journeys)
-      implements GlobalCoordinator {
-    @Override
-    public CompletionStage<Grant> lease(BudgetLease lease) {
-      return journeys.travel(
-          "lease " + lease.units() + " until " + lease.windowEndMillis(),
-          () -> coordinator.lease(lease).toCompletableFuture().join());
-    }
-
-    @Override
-    public CompletionStage<Boolean> reconcile(BudgetReturn units) {
-      return journeys.travel(
-          "return " + units.units() + " of " + units.windowEndMillis(),
-          () -> coordinator.reconcile(units).toCompletableFuture().join());
-    }
-
-    @Override
-    public CompletionStage<Long> health() {
-      return coordinator.health();
-    }
-
-    @Override
-    public void close() {}
-  }
-
-  private record Near(RegionalEscrow escrow, Journeys journeys) implements RegionalEscrow {
-    @Override
-    public CompletionStage<EscrowGrant> lease(CounterKey key, long units) {
-      return journeys.travel(
-          "take " + units, () -> escrow.lease(key, units).toCompletableFuture().join());
-    }
-
-    @Override
-    public CompletionStage<Boolean> refill(EscrowRefill refill) {
-      return journeys.travel(
-          "refill %d until %d".formatted(refill.units(), refill.endsMillis()),
-          () -> escrow.refill(refill).toCompletableFuture().join());
-    }
-
-    @Override
-    public CompletionStage<Long> release(CounterKey key, long windowEndMillis) {
-      return journeys.travel(
-          "release " + windowEndMillis,
-          () -> escrow.release(key, windowEndMillis).toCompletableFuture().join());
-    }
-
-    @Override
-    public CompletionStage<Long> health() {
-      return escrow.health();
-    }
-
-    @Override
-    public void close() {}
   }
 }

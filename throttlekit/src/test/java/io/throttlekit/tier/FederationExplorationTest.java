@@ -1,36 +1,106 @@
 package io.throttlekit.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.throttlekit.explore.Exploration;
 import io.throttlekit.explore.Explorer;
 import io.throttlekit.explore.Replay;
+import io.throttlekit.tier.FederatedNodes.Faults;
 import io.throttlekit.tier.FederatedNodes.Scope;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The real federation in every order of events of small configurations. */
 class FederationExplorationTest {
-  private static final long MOST_STATES = 100_000;
+  private static final long MOST_STATES = 150_000;
+  private static final Faults NONE = Faults.NONE;
+  private static final Faults ONE_EVICTION = new Faults(0, 0, 1);
 
-  @ParameterizedTest(name = "{0} nodes, one region {1}, limit {2}, batch {3}, window {4} ms")
-  @CsvSource({
-    "1, false, 2, 2, 3, 4, 2, true",
-    "2, false, 1, 1, 3, 4, 1, false",
-    "2, true, 2, 1, 3, 3, 1, false",
-  })
-  void noOrderOfEventsAdmitsMoreThanTheLimit(
-      int nodes,
-      boolean together,
-      long limit,
-      long batch,
-      long windowMillis,
-      int ticks,
-      int requests,
-      boolean faults) {
-    Scope scope = new Scope(nodes, together, limit, batch, windowMillis, ticks, requests, faults);
-    Exploration seen = Explorer.explore(new Replay<>(() -> new FederatedNodes(scope)), MOST_STATES);
-    assertThat(seen.violation()).isNull();
-    assertThat(seen.distinct()).isGreaterThan(1_000);
+  /** Orders that are all looked at, and what has to happen in some of them. */
+  static Stream<Arguments> scopes() {
+    return Stream.of(
+        arguments(
+            "a region of one process, calls lost, late and twice, and what it gives back",
+            new Scope(1, false, 2, 2, 3, 0, 1, 4, 2, false, new Faults(1, 1, 1)),
+            Set.of(
+                "lease: lost",
+                "lease: answer lost",
+                "lease: twice",
+                "return: lost",
+                "return: twice",
+                "return: taken",
+                "return: worth nothing",
+                "node: units forfeited",
+                "node: units too late")),
+        arguments(
+            "two regions",
+            new Scope(2, false, 1, 1, 3, 0, 1, 4, 3, false, NONE),
+            Set.of("node: units forfeited")),
+        arguments(
+            "an escrow in the middle of a window, calls lost and twice",
+            new Scope(2, true, 2, 1, 12, 0, 4, 1, 3, false, new Faults(1, 1, 0)),
+            Set.of(
+                "refill: put in",
+                "refill: lost",
+                "refill: answer lost",
+                "refill: twice",
+                "take: given",
+                "take: answer lost",
+                "lease: twice")),
+        arguments(
+            "an escrow when its window ends, calls lost and twice",
+            new Scope(2, true, 2, 1, 12, 4, 4, 2, 2, false, new Faults(1, 1, 0)),
+            Set.of(
+                "refill: lost",
+                "refill: answer lost",
+                "refill: twice",
+                "refill: too late",
+                "take: given",
+                "take: units of a window that is over are there",
+                "release: lost",
+                "return: worth nothing",
+                "node: units forfeited",
+                "node: units too late")),
+        arguments(
+            "an escrow when its window ends, by the ms",
+            new Scope(2, true, 2, 1, 6, 2, 1, 4, 2, false, NONE),
+            Set.of(
+                "refill: put in",
+                "refill: too late",
+                "take: given",
+                "take: units of a window that is over are there",
+                "node: units forfeited")),
+        arguments(
+            "an escrow and the whole limit of the next window",
+            new Scope(1, true, 2, 1, 12, 8, 4, 2, 4, false, NONE),
+            Set.of(
+                "refill: too late",
+                "take: given",
+                "take: units of a window that is over are there",
+                "node: units forfeited")),
+        arguments(
+            "a process that gives back what it has, and what the escrow has",
+            new Scope(2, true, 2, 1, 12, 0, 4, 1, 3, false, ONE_EVICTION),
+            Set.of("refill: put in", "take: given", "release: given", "return: taken")),
+        arguments(
+            "a coordinator that is left alone when it does not answer",
+            new Scope(2, true, 2, 1, 12, 0, 4, 1, 3, true, new Faults(1, 0, 0)),
+            Set.of("lease: left alone", "refill: lost", "take: given")));
+  }
+
+  @ParameterizedTest(name = "{0}: {1}")
+  @MethodSource("scopes")
+  void noOrderOfEventsAdmitsMoreThanTheLimit(String what, Scope scope, Set<String> interesting) {
+    Set<String> reached = new HashSet<>();
+    Exploration seen =
+        Explorer.explore(new Replay<>(() -> new FederatedNodes(scope, reached)), MOST_STATES);
+    assertThat(seen.violation()).as(what).isNull();
+    assertThat(seen.distinct()).isGreaterThan(5_000);
+    assertThat(reached).as(what).containsAll(interesting);
   }
 }

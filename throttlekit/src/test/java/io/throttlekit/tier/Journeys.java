@@ -16,17 +16,24 @@ final class Journeys {
   static final class Journey<T> {
     private final String what;
     private final Supplier<T> decide;
+    private final boolean oneWay;
     private final CompletableFuture<T> stage = new CompletableFuture<>();
     private @Nullable T answer;
     private boolean twice;
 
-    private Journey(String what, Supplier<T> decide) {
+    private Journey(String what, Supplier<T> decide, boolean oneWay) {
       this.what = what;
       this.decide = decide;
+      this.oneWay = oneWay;
     }
 
     String what() {
       return what;
+    }
+
+    /** The first word of it. */
+    String kind() {
+      return what.substring(0, what.indexOf(' '));
     }
 
     boolean hasArrived() {
@@ -35,6 +42,11 @@ final class Journeys {
 
     boolean isTwice() {
       return twice;
+    }
+
+    /** Whether it can arrive once more than it moves. */
+    boolean canArriveTwice() {
+      return !twice && oneWay != hasArrived();
     }
 
     @Override
@@ -48,7 +60,15 @@ final class Journeys {
   }
 
   <T> CompletionStage<T> travel(String what, Supplier<T> decide) {
-    Journey<T> call = new Journey<>(what, decide);
+    return begin(new Journey<>(what, decide, false));
+  }
+
+  /** A call whose answer changes nothing, and so comes at once: fewer orders to look at. */
+  <T> CompletionStage<T> tell(String what, Supplier<T> decide) {
+    return begin(new Journey<>(what, decide, true));
+  }
+
+  private <T> CompletionStage<T> begin(Journey<T> call) {
     calls.add(call);
     return call.stage;
   }
@@ -59,15 +79,20 @@ final class Journeys {
   }
 
   private <T> void move(Journey<T> call, int index) {
-    if (call.hasArrived()) {
-      calls.remove(index);
-      call.stage.complete(call.answer);
-    } else {
+    if (!call.hasArrived()) {
       call.answer = call.decide.get();
+      if (!call.oneWay) {
+        return;
+      }
     }
+    calls.remove(index);
+    call.stage.complete(call.answer);
   }
 
-  /** Lets a call that has arrived arrive again, and nobody hears the second answer. */
+  /**
+   * Lets a call that has arrived arrive again, and nobody hears the second answer; or one whose
+   * answer changes nothing arrive, and again when it moves.
+   */
   void arriveTwice(int index) {
     Journey<?> call = calls.get(index);
     var _ = call.decide.get();

@@ -2,6 +2,7 @@ package io.throttlekit.tier;
 
 import io.throttlekit.TimeSource;
 import java.util.Comparator;
+import java.util.List;
 import java.util.PriorityQueue;
 
 /** Runs what is due when the test says so. For one thread. */
@@ -11,7 +12,7 @@ final class ManualTimer implements Timer {
       new PriorityQueue<>(Comparator.comparingLong(Due::atNanos).thenComparingLong(Due::order));
   private long order;
 
-  private record Due(long atNanos, long order, Runnable task) {}
+  private record Due(long atNanos, long nanos, long order, Runnable task) {}
 
   ManualTimer(TimeSource time) {
     this.time = time;
@@ -19,7 +20,7 @@ final class ManualTimer implements Timer {
 
   @Override
   public void runAfter(long nanos, Runnable task) {
-    tasks.add(new Due(time.monotonicNanos() + nanos, order++, task));
+    tasks.add(new Due(time.monotonicNanos() + nanos, nanos, order++, task));
   }
 
   /** How many tasks are to run yet. */
@@ -35,5 +36,14 @@ final class ManualTimer implements Timer {
       tasks.remove();
       next.task.run();
     }
+  }
+
+  /** When tasks are due, but for those that were to run after {@code exceptNanos}. */
+  List<Long> due(long exceptNanos) {
+    return tasks.stream()
+        .filter(task -> task.nanos != exceptNanos)
+        .map(Due::atNanos)
+        .sorted()
+        .toList();
   }
 }

@@ -1,0 +1,89 @@
+package io.throttlekit.tier;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.TimeSource;
+import io.throttlekit.federation.EscrowGrant;
+import io.throttlekit.federation.EscrowRefill;
+import io.throttlekit.federation.InMemoryEscrow;
+import io.throttlekit.federation.RegionalEscrow;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletionStage;
+
+/** The escrow in memory, and what of it was reached. For one thread. */
+final class HeldUnits implements RegionalEscrow {
+  private final TimeSource time;
+  private final InMemoryEscrow escrow;
+  private final Set<String> reached;
+  private final Set<String> refills = new HashSet<>();
+
+  /** By the window; and when each ends here. */
+  private final Map<Long, Long> units = new TreeMap<>();
+
+  private final Map<Long, Long> ends = new TreeMap<>();
+
+  HeldUnits(TimeSource time, Set<String> reached) {
+    this.time = time;
+    this.escrow = new InMemoryEscrow(time);
+    this.reached = reached;
+  }
+
+  @Override
+  public CompletionStage<EscrowGrant> lease(CounterKey key, long wanted) {
+    units.forEach((window, left) -> {
+      if (left > 0 && ends.getOrDefault(window, 0L) <= time.wallMillis()) {
+        reached.add("take: units of a window that is over are there");
+      }
+    });
+    return escrow
+        .lease(key, wanted)
+        .whenComplete((grant, _) -> {
+          if (grant.units() > 0) {
+            reached.add("take: given");
+            units.merge(grant.windowEndMillis(), -grant.units(), Long::sum);
+          }
+        });
+  }
+
+  @Override
+  public CompletionStage<Boolean> refill(EscrowRefill refill) {
+    return escrow
+        .refill(refill)
+        .whenComplete((taken, _) -> {
+          if (taken && refills.add(refill.id())) {
+            reached.add("refill: put in");
+            units.merge(refill.windowEndMillis(), refill.units(), Long::sum);
+            ends.merge(refill.windowEndMillis(), refill.endsMillis(), Math::max);
+          } else if (!taken) {
+            reached.add("refill: too late");
+          }
+        });
+  }
+
+  @Override
+  public CompletionStage<Long> release(CounterKey key, long windowEndMillis) {
+    return escrow
+        .release(key, windowEndMillis)
+        .whenComplete((released, _) -> {
+          units.remove(windowEndMillis);
+          if (released > 0) {
+            reached.add("release: given");
+          }
+        });
+  }
+
+  @Override
+  public CompletionStage<Long> health() {
+    return escrow.health();
+  }
+
+  @Override
+  public void close() {}
+
+  @Override
+  public String toString() {
+    return escrow.toString();
+  }
+}

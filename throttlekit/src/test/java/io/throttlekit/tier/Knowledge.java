@@ -1,0 +1,74 @@
+package io.throttlekit.tier;
+
+import io.throttlekit.ManualTime;
+import io.throttlekit.federation.FederationListener;
+import java.util.Set;
+
+/**
+ * What the federation of one process remembers from call to call, to tell moments apart, and what
+ * it told. For one thread.
+ */
+final class Knowledge implements FederationListener {
+  private final ManualTime time;
+  private final Set<String> reached;
+  private boolean answers = true;
+  private long answeredNanos;
+  private long changedNanos;
+  private long probedNanos;
+
+  /** When a lease was begun, and when its escrow was heard of, which its answer is judged by. */
+  private String sinceInWords = "";
+
+  Knowledge(ManualTime time, Set<String> reached) {
+    this.time = time;
+    this.reached = reached;
+  }
+
+  long nowNanos() {
+    return time.monotonicNanos();
+  }
+
+  void since(String inWords) {
+    sinceInWords = inWords;
+  }
+
+  /** Of the lease that is begun now. */
+  String takeSince() {
+    String since = sinceInWords.isEmpty() ? "from " + nowNanos() : sinceInWords;
+    sinceInWords = "";
+    return since;
+  }
+
+  void probed() {
+    probedNanos = nowNanos();
+  }
+
+  @Override
+  public void leasedFromCoordinator(long wanted, long granted) {
+    answeredNanos = nowNanos();
+  }
+
+  @Override
+  public void coordinatorLeftAlone() {
+    reached.add("lease: left alone");
+  }
+
+  @Override
+  public void coordinatorAnswers(boolean now) {
+    answers = now;
+    answeredNanos = now ? nowNanos() : answeredNanos;
+    changedNanos = nowNanos();
+  }
+
+  @Override
+  public void returned(long units, boolean taken) {
+    reached.add(taken ? "return: taken" : "return: worth nothing");
+  }
+
+  @Override
+  public String toString() {
+    return answers
+        ? "answered " + answeredNanos
+        : "silent since %d, probed %d".formatted(changedNanos, probedNanos);
+  }
+}

@@ -1,0 +1,54 @@
+package io.throttlekit.tier;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.federation.EscrowGrant;
+import io.throttlekit.federation.EscrowRefill;
+import io.throttlekit.federation.RegionalEscrow;
+import java.util.concurrent.CompletionStage;
+
+/** An escrow to which calls travel. */
+record TravellingEscrow(RegionalEscrow escrow, Journeys journeys, Knowledge known)
+    implements RegionalEscrow {
+
+  @Override
+  public CompletionStage<EscrowGrant> lease(CounterKey key, long units) {
+    String from = "from " + known.nowNanos();
+    return journeys
+        .travel(
+            "take " + units + " " + from,
+            () -> escrow.lease(key, units).toCompletableFuture().join())
+        .whenComplete((grant, _) ->
+            known.since(
+                grant == null
+                    ? from + ", no escrow"
+                    : "%s, escrow at %d by %d"
+                        .formatted(from, grant.nowMillis(), known.nowNanos())));
+  }
+
+  @Override
+  public CompletionStage<Boolean> refill(EscrowRefill refill) {
+    return journeys.tell(
+        "refill %d of %d from %d to %d"
+            .formatted(
+                refill.units(),
+                refill.windowEndMillis(),
+                refill.beginsMillis(),
+                refill.endsMillis()),
+        () -> escrow.refill(refill).toCompletableFuture().join());
+  }
+
+  @Override
+  public CompletionStage<Long> release(CounterKey key, long windowEndMillis) {
+    return journeys.travel(
+        "release " + windowEndMillis,
+        () -> escrow.release(key, windowEndMillis).toCompletableFuture().join());
+  }
+
+  @Override
+  public CompletionStage<Long> health() {
+    return escrow.health();
+  }
+
+  @Override
+  public void close() {}
+}
