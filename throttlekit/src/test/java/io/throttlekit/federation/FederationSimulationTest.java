@@ -66,7 +66,7 @@ class FederationSimulationTest {
 
   /** The runs above are worth as much as what happens in them. */
   @ParameterizedTest(name = "{0} regions of {1}, limit {2}, seed {3}")
-  @CsvSource({"8, 4, 1000, 15", "512, 3, 5000, 14"})
+  @CsvSource({"8, 4, 4000, 15", "512, 3, 5000, 14"})
   void everythingThatCanGoWrongDoes(int regions, int processes, long limit, long seed) {
     Plan plan = new Plan(regions, processes, true, limit, 8, WINDOW, 4, BREEZE, STORM, true, true);
     SimulatedMesh mesh = new SimulatedMesh(plan, seed);
