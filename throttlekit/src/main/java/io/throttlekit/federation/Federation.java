@@ -191,8 +191,11 @@ public final class Federation implements LeaseSource {
           refills.remove(counter, refill);
           if (taken == null) {
             listener.escrowFailed(inWords(failure));
-          } else if (taken) {
+          }
+          if (taken != null && taken) {
             listener.refilled(rest);
+          } else {
+            listener.lost(Loss.REFILL, rest);
           }
         });
     return new LeasedUnits(
@@ -212,7 +215,14 @@ public final class Federation implements LeaseSource {
             .reconcile(
                 new BudgetReturn(
                     budget(lease), settings.region(), nextId(), windowEndMillis, total))
-            .whenComplete((taken, _) -> listener.returned(total, taken != null && taken)));
+            .whenComplete((taken, _) -> returned(total, taken != null && taken)));
+  }
+
+  private void returned(long units, boolean taken) {
+    listener.returned(units, taken);
+    if (!taken) {
+      listener.lost(Loss.RETURN, units);
+    }
   }
 
   private void probe() {

@@ -124,6 +124,7 @@ class FederationTest {
     escrow.refillCalls.answerAll();
     assertThat(await(second).units()).isEqualTo(8);
     assertThat(coordinator.leases).hasSize(2);
+    assertThat(heard.said).contains("lost 16 REFILL");
   }
 
   @Test
@@ -159,7 +160,7 @@ class FederationTest {
     LeasedUnits units = lease(8, 1_000);
     assertThat(units.units()).isEqualTo(8);
     assertThat(units.left()).as("what is in the escrow, if it is").isEqualTo(92);
-    assertThat(heard.said).contains("escrow failed: the test's escrow is down");
+    assertThat(heard.said).contains("escrow failed: the test's escrow is down", "lost 16 REFILL");
     assertThat(lease(20, 20).units()).as("it was there").isEqualTo(16);
   }
 
@@ -233,7 +234,7 @@ class FederationTest {
     lease(8, 8);
     far.advance(6_000);
     await(federation.giveBack(ask(END, 5, 5, false), END, 5));
-    assertThat(heard.said.getLast()).isEqualTo("returned 5 false");
+    assertThat(heard.said).endsWith("returned 5 false", "lost 5 RETURN");
   }
 
   @Test

@@ -48,6 +48,11 @@ final class Heard implements FederationListener {
   }
 
   @Override
+  public void lost(Loss where, long units) {
+    said.add("lost " + units + " " + where);
+  }
+
+  @Override
   public void mismatch(String inWords) {
     said.add("mismatch: " + inWords);
   }

@@ -2,6 +2,8 @@ package io.throttlekit.service.telemetry;
 
 import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.federation.FederationListener;
+import io.throttlekit.federation.Loss;
+import io.throttlekit.service.telemetry.OurCounters.ByWord;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
@@ -9,14 +11,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts what a region leases of what all share, and logs when regions do not agree.
+ * Counts what a region leases of what all share, and logs once when regions do not agree or their
+ * stores fail, in each new way.
  *
  * <p>No label comes from a request. To be made once. Thread-safe.
  */
 public final class FederationMetrics implements FederationListener {
   private static final Logger LOG = LoggerFactory.getLogger(FederationMetrics.class);
   private static final String PREFIX = "throttlekit_federation_";
-  private static final int MOST_MISMATCHES = 100;
+  private static final int MOST_LOGGED = 100;
 
   private final LongAdder escrowLeases;
   private final LongAdder escrowUnits;
@@ -28,6 +31,7 @@ public final class FederationMetrics implements FederationListener {
   private final LongAdder leftAlone;
   private final LongAdder returns;
   private final LongAdder returnedUnits;
+  private final ByWord<Loss> lostUnits;
   private final LongAdder mismatches;
   private final Set<String> logged = ConcurrentHashMap.newKeySet();
   private volatile boolean answers = true;
@@ -51,6 +55,9 @@ public final class FederationMetrics implements FederationListener {
             PREFIX + "left_alone", "Leases not asked for while the coordinator is left alone");
     returns = ours.counter(PREFIX + "returns", "Returns of units to the coordinator");
     returnedUnits = ours.counter(PREFIX + "returned_units", "Units that it took back");
+    lostUnits =
+        ours.counters(
+            PREFIX + "lost_units", "Units that nobody spends, by where", "where", Loss.class);
     mismatches = ours.counter(PREFIX + "mismatches", "Leases refused because regions do not agree");
     meter
         .gaugeBuilder(PREFIX + "coordinator_answers")
@@ -68,6 +75,9 @@ public final class FederationMetrics implements FederationListener {
   @Override
   public void escrowFailed(String whyInWords) {
     escrowFailures.increment();
+    if (isNew(whyInWords)) {
+      LOG.warn("the region's store did not do what was asked of it: {}", whyInWords);
+    }
   }
 
   @Override
@@ -103,10 +113,19 @@ public final class FederationMetrics implements FederationListener {
   }
 
   @Override
+  public void lost(Loss where, long units) {
+    lostUnits.add(where, units);
+  }
+
+  @Override
   public void mismatch(String inWords) {
     mismatches.increment();
-    if (logged.size() < MOST_MISMATCHES && logged.add(inWords)) {
+    if (isNew(inWords)) {
       LOG.error("regions do not share the same limits: {}", inWords);
     }
+  }
+
+  private boolean isNew(String words) {
+    return logged.size() < MOST_LOGGED && logged.add(words);
   }
 }
