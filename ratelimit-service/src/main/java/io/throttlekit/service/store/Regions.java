@@ -2,8 +2,11 @@ package io.throttlekit.service.store;
 
 import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.trace.Tracer;
+import io.throttlekit.Charge;
+import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
+import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
@@ -19,8 +22,15 @@ import io.throttlekit.service.telemetry.FederationMetrics;
 import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.TracedCoordinator;
 import io.throttlekit.service.telemetry.TracedEscrow;
+import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
+import io.throttlekit.tier.LeaseSize;
 import io.throttlekit.tier.LeaseSource;
+import io.throttlekit.tier.Outage;
+import io.throttlekit.tier.Tier;
+import io.throttlekit.tier.TieredClaim;
+import io.throttlekit.tier.TieredOutcome;
+import io.throttlekit.tier.Tiers;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -30,7 +40,8 @@ import org.jspecify.annotations.Nullable;
 /** What this process shares with other regions. Thread-safe. */
 final class Regions {
   private static final Budget NOBODYS = nobodys();
-  private static final int WARM = 100;
+  private static final TieredClaim NOBODYS_CLAIM = nobodysClaim();
+  private static final int MOST_DECISIONS = 1_000;
   private static final long WARM_UP_NANOS = 250_000_000;
 
   private final String region;
@@ -69,6 +80,13 @@ final class Regions {
     return new Budget(CounterKey.of("start"), window, new Terms("start", List.of(window)));
   }
 
+  private static TieredClaim nobodysClaim() {
+    Charge charge = new Charge(NOBODYS.key(), NOBODYS.window(), 1, Overrun.REFUSE);
+    Tier tier =
+        new Tier.Global(new LeaseSize.Fixed(1), 0, 0, NOBODYS.terms(), DataLoss.REFILL, false);
+    return new TieredClaim(new Claim(Claim.Role.ENFORCED, List.of(charge)), tier, Outage.DENY);
+  }
+
   /** Connects in the background. */
   static Regions connect(
       Backends backends, FederationConfig config, StoreConfig store, Meter meter, Tracer tracer) {
@@ -97,17 +115,42 @@ final class Regions {
 
   /**
    * Waits until the coordinator has answered, having asked it for what nobody shares, as requests
-   * will ask for what all do; and asks on for a moment, so that their way is fast before they come.
-   * One that is far away is asked a few times only, for each of these leases is written there.
+   * will ask for what all do; and has such requests decided for a moment, so that they are fast
+   * before others come. Of a coordinator that is far away that is few, for each lease is written
+   * there.
    *
+   * @param tiers what they are decided by
    * @return whether it has
    */
-  boolean answer(Greeting greeting) throws InterruptedException {
+  boolean answer(Greeting greeting, Tiers tiers) throws InterruptedException {
     if (!greeting.await(coordinator, this::greet, 1, Long.MAX_VALUE)) {
       return false;
     }
-    var _ = greeting.within(WARM_UP_NANOS).await(coordinator, this::greet, WARM, Long.MAX_VALUE);
+    var _ =
+        greeting
+            .within(WARM_UP_NANOS)
+            .await(coordinator, () -> decide(tiers), MOST_DECISIONS, Long.MAX_VALUE);
     return true;
+  }
+
+  /** A request of which each window is over when the next comes, so each has to be leased. */
+  private static CompletionStage<?> decide(Tiers tiers) {
+    CompletableFuture<TieredOutcome> later = new CompletableFuture<>();
+    TieredOutcome now =
+        tiers.acquire(
+            List.of(NOBODYS_CLAIM),
+            new Tiers.Later() {
+              @Override
+              public void decided(TieredOutcome outcome) {
+                later.complete(outcome);
+              }
+
+              @Override
+              public void failed(StoreException cause) {
+                later.completeExceptionally(cause);
+              }
+            });
+    return now == null ? later : CompletableFuture.completedFuture(now);
   }
 
   private CompletionStage<?> greet() {

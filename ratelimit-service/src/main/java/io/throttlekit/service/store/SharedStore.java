@@ -117,7 +117,7 @@ public final class SharedStore implements AutoCloseable {
             () -> counters.ready().get().thenCompose(_ -> counters.api().peek(NOBODY, NOTHING)),
             FAST_ANSWERS,
             deadlineNanos / 2)
-        && (regions == null || regions.answer(greeting));
+        && (regions == null || regions.answer(greeting, tiers));
   }
 
   /** What requests are decided by. */

@@ -139,6 +139,9 @@ class SharedStoreTest {
       try (SharedStore store = region(far.port())) {
         awaitAnswers(store);
         assertThat(sum("throttlekit_coordinator_requests_total")).isBetween(1.0, 10.0);
+        assertThat(sum("throttlekit_federation_coordinator_leases_total"))
+            .as("asked as requests ask")
+            .isPositive();
       }
     }
   }
