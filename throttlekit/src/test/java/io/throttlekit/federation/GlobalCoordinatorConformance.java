@@ -30,6 +30,7 @@ public abstract class GlobalCoordinatorConformance {
 
   private final ManualTime clock = new ManualTime(START + 4_000);
   private final Budget hundred = budget("a", 100, WINDOW);
+  private final Budget changed = budget("a", 200, WINDOW);
   private GlobalCoordinator coordinator = new InMemoryCoordinator(clock);
 
   /** A coordinator without leases whose own clock is {@code clock}'s wall clock. */
@@ -172,6 +173,134 @@ public abstract class GlobalCoordinatorConformance {
   }
 
   @Test
+  void aChangeInAllRegionsTakesEffectWhenTheLastHasAsked() {
+    List<String> regions = List.of("eu", "us", "ap");
+    regions.forEach(region -> lease(hundred, region, 10));
+    assertRefused(changed, "eu");
+    assertRefused(changed, "us");
+    assertThat(lease(changed, "ap", 10).units()).as("the last").isEqualTo(10);
+    for (String region : regions) {
+      assertRefused(hundred, region); // a process that has the old policies still
+      for (String other : regions) {
+        assertThat(lease(changed, other, 10).units())
+            .as("%s, after %s asked by the old terms", other, region)
+            .isEqualTo(10);
+      }
+    }
+    assertThat(lease(changed, "eu", 200).units()).as("all counts").isEqualTo(200 - 4 * 30 - 10);
+  }
+
+  @Test
+  void aRegionAloneWithItsTermsIsRefusedAndHarmsNobody() {
+    List<String> regions = List.of("ap", "eu", "us");
+    regions.forEach(region -> lease(hundred, region, 10));
+    for (String alone : regions) {
+      for (int i = 0; i < 2; i++) {
+        assertRefused(changed, alone);
+        for (String other : regions) {
+          if (!other.equals(alone)) {
+            assertThat(lease(hundred, other, 1).units()).as(other).isEqualTo(1);
+          }
+        }
+      }
+      assertThat(lease(hundred, alone, 1).units()).as("%s gives in", alone).isEqualTo(1);
+    }
+    assertThat(lease(hundred, "eu", 100).units()).as("refusals count nothing").isEqualTo(55);
+  }
+
+  @Test
+  void aRegionThatGoesBackToTheOldTermsIsGrantedAgainAndHasTakenItsWordBack() {
+    lease(hundred, "eu", 10);
+    lease(hundred, "us", 10);
+    assertRefused(changed, "eu");
+    assertThat(lease(hundred, "eu", 10).units()).isEqualTo(10);
+    assertRefused(changed, "us");
+    assertThat(lease(changed, "eu", 10).units()).as("now that both ask for it").isEqualTo(10);
+  }
+
+  @Test
+  void aRegionsWordStandsThoughItLeasesNothing() {
+    lease(hundred, "eu", 100);
+    assertThat(lease(hundred, "us", 10).units()).isZero();
+    assertRefused(changed, "us");
+    assertThat(lease(hundred, "us", 10).units()).as("that is a word, too").isZero();
+    assertRefused(changed, "eu");
+  }
+
+  @Test
+  void whatAnIdleRegionSaidStandsUntilItsLastWindowEnds() {
+    lease(hundred, "eu", 10);
+    lease(hundred, "us", 10);
+    clock.advance(5_999);
+    assertRefused(changed, "eu");
+    assertRefused(changed, "eu");
+    clock.advance(1);
+    assertThat(lease(changed, "eu", 200).units()).isEqualTo(200);
+  }
+
+  @Test
+  void aWordIsForgottenWithTheTermsOfItsRegion() {
+    lease(hundred, "eu", 10);
+    leaseOf(hundred, "us", END + WINDOW, 10);
+    assertRefused(changed, "eu");
+    clock.advance(6_000);
+    assertRefused(changed, "eu"); // which stands by nothing now, so its word is of no account
+    lease(hundred, "eu", 10);
+    assertRefused(changed, "us");
+  }
+
+  @Test
+  void whoDisagreesIsNamedWithItsLastWord() {
+    lease(hundred, "eu", 10);
+    lease(hundred, "us", 10);
+    assertRefused(budget("a", 300, WINDOW), "us");
+    assertThatThrownBy(() -> lease(changed, "eu", 10))
+        .hasMessageContaining("region eu has a budget of 200 per 10000 ms")
+        .hasMessageContaining(
+            "region us leased from one of 100 per 10000 ms and asked for one of 300 per 10000 ms"
+                + " last:");
+  }
+
+  @Test
+  void aChangedWindowBeginsWithNothingCounted() {
+    lease(hundred, "eu", 60);
+    lease(hundred, "us", 40);
+    Budget perMinute = budget("a", 70, 60_000);
+    assertRefused(perMinute, "eu");
+    assertThat(lease(perMinute, "us", 100).units()).isEqualTo(70);
+    assertThat(lease(perMinute, "eu", 100).units()).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5})
+  void whileProcessesAlternateNoWindowIsLeasedBeyondTheLargerLimit(long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    Budget sixty = budget("a", 60, WINDOW);
+    Map<Long, Long> out = new HashMap<>();
+    Budget newest = hundred;
+    int changes = 0;
+    for (int step = 0; step < STEPS; step++) {
+      Budget wanted = random.nextBoolean() ? hundred : sixty;
+      if (random.nextInt(40) == 0) {
+        clock.advance(2_000);
+      }
+      try {
+        Grant grant = lease(wanted, "r" + random.nextInt(3), random.nextLong(1, 8));
+        long all = out.merge(grant.windowEndMillis(), grant.units(), Long::sum);
+        assertThat(all)
+            .as("seed %d step %d", seed, step)
+            .isLessThanOrEqualTo(grant.units() == 0 ? 100 : wanted.window().limit());
+        changes += newest.equals(wanted) ? 0 : 1;
+        newest = wanted;
+      } catch (TermsMismatchException _) {
+        // its word counts
+      }
+    }
+    assertThat(changes).as("there and back, seed %d", seed).isGreaterThan(3);
+    assertThat(out.values()).as("some window was used up, seed %d", seed).contains(100L);
+  }
+
+  @Test
   void windowsAreNotRolledBackByAClockThatIs() {
     clock.advance(6_000);
     lease(hundred, "eu", 70);
@@ -221,6 +350,12 @@ public abstract class GlobalCoordinatorConformance {
       assertThat(out.values()).as("seed %d step %d", seed, step).allMatch(units -> units <= 100);
     }
     assertThat(out.values()).as("some window was used up, seed %d", seed).contains(100L);
+  }
+
+  private void assertRefused(Budget budget, String region) {
+    assertThatThrownBy(() -> lease(budget, region, 10))
+        .as("%s by %s", region, budget.terms().inWords())
+        .isInstanceOf(TermsMismatchException.class);
   }
 
   private Grant lease(Budget budget, String region, long units) {
