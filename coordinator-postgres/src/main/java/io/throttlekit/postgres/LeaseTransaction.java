@@ -75,7 +75,7 @@ final class LeaseTransaction {
     long left = Math.max(0, budget.window().limit() - Math.max(0, leased));
     long units = Math.min(lease.units(), left);
     boolean rolled = Math.floorDiv(before, length) != Math.floorDiv(now, length);
-    if (units > 0 || rolled || agreements.moves() || !agreements.has(wanted)) {
+    if (units > 0 || rolled || !agreements.has(wanted)) {
       write(units, agreements);
     } else {
       session.rollBack();

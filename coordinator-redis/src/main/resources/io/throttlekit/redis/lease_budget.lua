@@ -35,7 +35,6 @@ for i = 1, #said, 2 do
   ends = tonumber(ends)
   if ends <= now then
     call('HDEL', KEYS[4], other)
-    call('HDEL', KEYS[5], other)
   else
     last = ends > last and ends or last
     if other == region then
