@@ -23,7 +23,12 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class Schema {
   private static final List<String> FILES =
-      List.of("001-counters.sql", "002-budgets.sql", "003-escrow.sql", "004-escrow-history.sql");
+      List.of(
+          "001-counters.sql",
+          "002-budgets.sql",
+          "003-escrow.sql",
+          "004-escrow-history.sql",
+          "005-asked-terms.sql");
   // Tables are looked for in the catalog itself: to_regclass still remembers, when the lock is had,
   // that there was none before it waited.
   private static final String HAS_SCHEMA = "SELECT FROM pg_namespace WHERE nspname = ?";

@@ -5,6 +5,9 @@ import static io.throttlekit.postgres.Asked.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.throttlekit.federation.Budget;
+import io.throttlekit.federation.TermsMismatchException;
+import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
 import java.sql.Connection;
@@ -131,6 +134,29 @@ class PostgresSchemaTest {
             + " 'own'::regnamespace AND relkind = 'r' AND relpersistence = 'u'";
     assertThat(database.query(unlogged))
         .isEqualTo(durability == Durability.UNLOGGED ? "counter_epoch,counters" : "");
+  }
+
+  @Test
+  void whatRegionsAgreedOnBeforeTheirLastWordsWereKeptStillStands() {
+    PostgresSettings settings = Wanted.of(database.url()).schema(NAME).settings();
+    long window = Asked.FIVE.windowMillis();
+    Budget old = Asked.budget(Asked.FIVE, "a");
+    Budget changed = Asked.budget(new FixedWindow(6, window), "a");
+    try (PostgresGlobalCoordinator coordinator =
+        PostgresGlobalCoordinator.open(settings, Around.heard(StoreListener.NONE))) {
+      answer(coordinator.lease(Asked.wish(old, "eu", 1)));
+      answer(coordinator.lease(Asked.wish(old, "us", 1)));
+    }
+    database.run(
+        "ALTER TABLE own.agreements DROP COLUMN asked;"
+            + " DELETE FROM own.schema_version WHERE version = 5");
+    try (PostgresGlobalCoordinator coordinator =
+        PostgresGlobalCoordinator.open(settings, Around.heard(StoreListener.NONE))) {
+      assertThat(failure(coordinator.lease(Asked.wish(changed, "eu", 1))))
+          .isInstanceOf(TermsMismatchException.class);
+      assertThat(answer(coordinator.lease(Asked.wish(changed, "us", 9))).units()).isEqualTo(4);
+    }
+    assertThat(database.query(VERSION)).isEqualTo("5");
   }
 
   private static void ensure(int steps) throws SQLException {

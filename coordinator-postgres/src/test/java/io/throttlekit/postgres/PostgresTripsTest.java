@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
+import io.throttlekit.federation.TermsMismatchException;
+import io.throttlekit.rate.FixedWindow;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -19,6 +21,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class PostgresTripsTest {
   /** Hikari asks whether a connection lives that was idle for half a second. */
   private static final long IDLE_MILLIS = 700;
+
+  /** Another version of a row is in another place. */
+  private static final String ROWS =
+      "SELECT string_agg(concat(region, ctid, asked), ' ' ORDER BY region)"
+          + " FROM throttlekit.agreements";
 
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
@@ -74,5 +81,28 @@ class PostgresTripsTest {
     assertThat(proxy.hasCut()).isTrue();
     assertThat(database.query("SELECT leased FROM throttlekit.windows")).isEqualTo("2");
     assertThat(heard.triedAgain).hasValue(1);
+  }
+
+  @Test
+  void aLeaseThatIsRefusedIsTwoTripsAndWritesWhatWasAskedForOnce() {
+    answer(coordinator.lease(Asked.wish(budget, "us", 1)));
+    Budget six =
+        Asked.budget(new FixedWindow(6, Asked.FIVE.windowMillis()), "a"); // of the same party
+    proxy.trips();
+    assertThat(Asked.failure(coordinator.lease(Asked.wish(six, "eu", 1))))
+        .isInstanceOf(TermsMismatchException.class);
+    assertThat(proxy.trips()).as("that is news").isEqualTo(2);
+    String rows = database.query(ROWS);
+    assertThat(Asked.failure(coordinator.lease(Asked.wish(six, "eu", 1))))
+        .isInstanceOf(TermsMismatchException.class);
+    assertThat(proxy.trips()).as("that is not").isEqualTo(2);
+    assertThat(database.query(ROWS)).as("no row was written").isEqualTo(rows);
+    answer(coordinator.lease(Asked.wish(six, "us", 1)));
+    assertThat(proxy.trips()).as("all change").isEqualTo(2);
+    assertThat(
+            database.query(
+                "SELECT count(*) FROM throttlekit.agreements"
+                    + " WHERE budgets[1] = 6 AND asked IS NULL"))
+        .isEqualTo("2");
   }
 }

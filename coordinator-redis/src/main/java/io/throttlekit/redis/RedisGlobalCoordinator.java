@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
 public final class RedisGlobalCoordinator implements GlobalCoordinator {
   private static final Script LEASE = Script.ofFederation("budget", "lease_budget");
   private static final Script RETURN = Script.ofFederation("budget", "return_budget");
-  private static final int PARTS_OF_A_MISMATCH = 2;
+  private static final int PARTS_OF_A_MISMATCH = 3;
 
   private final Scripts redis;
 
@@ -104,6 +104,7 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
     Place place = redis.keys.of(budget.party());
     List<byte[]> keys = new ArrayList<>(rows(place, budget));
     keys.add(place.key("terms", budget.party()));
+    keys.add(place.key("asked", budget.party()));
     return redis.run(
         new ScriptCall<>(LEASE, place, keys, reply -> grant(reply, lease))
             .with(window.windowMillis())
@@ -157,9 +158,10 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
       Terms terms = lease.budget().terms();
       throw new TermsMismatchException(
           lease.region(),
-          terms.inWords(),
+          terms,
           reply.text(0),
-          read(terms.scope(), reply.text(1)).inWords());
+          read(terms.scope(), reply.text(1)),
+          read(terms.scope(), reply.text(2)));
     }
     boolean current = lease.windowEndMillis() == BudgetLease.CURRENT;
     return new Grant(

@@ -2,6 +2,7 @@
 --
 -- KEYS[4]   what the regions have said of the descriptor: a hash of "<until> <terms>" by region,
 --           where until is the end of the last window that it leased, or asked for
+-- KEYS[5]   the terms that a region asked for last, by region, where it was refused them
 -- ARGV[3]   length of a window in ms
 -- ARGV[4]   end of the window, or 0 for the one that lasts
 -- ARGV[5]   limit of a window
@@ -11,7 +12,8 @@
 -- ARGV[9]   its terms
 --
 -- Reply: units granted, end of the window that lasts, now, units left;
--- or a region, and its terms that are not the same. Then nothing was changed.
+-- or a region, its terms that are not the same, and those that it asked for last. Then nothing was
+-- leased.
 local wanted, limit, units = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local region, terms = ARGV[8], ARGV[9]
 if wanted == 0 then
@@ -21,25 +23,48 @@ if wanted ~= current and wanted ~= current + window then
   return {told, 0, current, at, 0}
 end
 
-local agreed = call('HGETALL', KEYS[4])
-local gone, own_until, last = {}, wanted, wanted
-for i = 1, #agreed, 2 do
-  local ends, theirs = string.match(agreed[i + 1], '^(%d+) (.*)$')
+local asked, found = {}, call('HGETALL', KEYS[5])
+for i = 1, #found, 2 do
+  asked[found[i]] = found[i + 1]
+end
+local said = call('HGETALL', KEYS[4])
+local moved, own, own_until, last, against = {}, nil, 0, 0, nil
+for i = 1, #said, 2 do
+  local other = said[i]
+  local ends, theirs = string.match(said[i + 1], '^(%d+) (.*)$')
   ends = tonumber(ends)
   if ends <= now then
-    gone[#gone + 1] = agreed[i]
-  elseif agreed[i] == region then
-    own_until = ends > wanted and ends or wanted
-  elseif theirs ~= terms then
-    return {told, agreed[i], theirs}
+    call('HDEL', KEYS[4], other)
+  else
+    last = ends > last and ends or last
+    if other == region then
+      own, own_until = theirs, ends
+    elseif theirs ~= terms then
+      if asked[other] == terms then
+        moved[#moved + 1] = {region = other, ends = ends}
+      else
+        against = {told, other, theirs, asked[other] or theirs}
+      end
+    end
   end
-  last = ends > last and ends or last
 end
-for i = 1, #gone do
-  call('HDEL', KEYS[4], gone[i])
+if against then
+  if own and (asked[region] or own) ~= terms then
+    call('HSET', KEYS[5], region, terms)
+    expire_after(KEYS[5], last)
+  end
+  return against
 end
+for i = 1, #moved do
+  call('HSET', KEYS[4], moved[i].region, digits(moved[i].ends) .. ' ' .. terms)
+  call('HDEL', KEYS[5], moved[i].region)
+end
+if asked[region] then
+  call('HDEL', KEYS[5], region)
+end
+own_until = own_until > wanted and own_until or wanted
 call('HSET', KEYS[4], region, digits(own_until) .. ' ' .. terms)
-expire_after(KEYS[4], last)
+expire_after(KEYS[4], last > own_until and last or own_until)
 
 if ARGV[7] == '1' and is_lost(wanted) then
   return {told, 0, current, at, 0}

@@ -220,6 +220,29 @@ class RedisCoordinatorTest {
   }
 
   @Test
+  void aLastWordIsKeptBesideTheTermsAsLongAsTheyStandAndNoLongerThanItDiffers() {
+    RedisGlobalCoordinator coordinator = open();
+    Budget old = budget("a", 100, 60_000);
+    Budget changed = budget("a", 200, 60_000);
+    Grant grant = lease(coordinator, old, 1);
+    answer(coordinator.lease(Leased.of(old, "us", 1)));
+    assertThat(redis.command("KEYS", "*asked*")).as("all lease by what they want").isEmpty();
+    assertThat(failure(coordinator.lease(Leased.of(changed, "us", 1))))
+        .isInstanceOf(TermsMismatchException.class);
+    String asked = redis.command("KEYS", "*asked*").strip();
+    assertThat(redis.command("HGETALL", asked).lines()).containsExactly("us", "200/60000");
+    long left = grant.windowEndMillis() - grant.storeNowMillis();
+    assertThat(Long.parseLong(redis.command("PTTL", asked)))
+        .isBetween(left - 10_000, left + 10_000);
+    lease(coordinator, changed, 1);
+    assertThat(redis.command("KEYS", "*asked*")).as("all have changed").isEmpty();
+    assertThat(redis.command("HVALS", redis.command("KEYS", "*terms*").strip()).lines())
+        .as("as the release before has it")
+        .hasSize(2)
+        .allMatch(terms -> terms.matches("\\d+ 200/60000"));
+  }
+
+  @Test
   void answersOnTheEventLoopThatAsked() throws Exception {
     EventLoopGroup group =
         new DefaultEventLoopGroupProvider(2).allocate(Transports.eventLoopGroupClass());

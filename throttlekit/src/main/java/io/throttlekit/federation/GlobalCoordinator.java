@@ -10,6 +10,14 @@ import java.util.concurrent.CompletionStage;
  * spent, for all it knows, until it comes back in the same window; what comes back later is worth
  * nothing, for the next window has a whole budget of its own.
  *
+ * <p>Regions share a budget by the same terms. What a region leases by stands until the last window
+ * that it leased from ends, and what it asked for last, granted or not, is known for as long. A
+ * lease is granted when each of the other regions that stand leases by its terms or has asked for
+ * them last; from then on all of these lease by them. So all regions change together, when the last
+ * one asks for what the others have asked for, and one that is alone with its terms is refused and
+ * is in nobody's way. What was leased of a window stays counted whatever its limit becomes: not
+ * more is granted than the largest limit that it had.
+ *
  * <p>A coordinator that has lost its data would grant every budget again. One that can lose them
  * keeps an epoch beside them, so that a caller who knew another one is told so: what a lease asks
  * for with {@link io.throttlekit.DataLoss#DENY} is then not granted for windows that had begun, or

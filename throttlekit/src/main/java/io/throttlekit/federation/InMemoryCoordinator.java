@@ -19,13 +19,18 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InMemoryCoordinator implements GlobalCoordinator {
   private final TimeSource time;
-  private final Map<CounterKey, Map<String, Agreed>> agreements = new HashMap<>();
+  private final Map<CounterKey, Map<String, Said>> agreements = new HashMap<>();
   private final Map<CounterKey, TreeMap<Long, Window>> windows = new HashMap<>();
 
   /** Its clock, which only moves forward. */
   private long nowMillis = Long.MIN_VALUE;
 
-  private record Agreed(Terms terms, long untilMillis) {}
+  /** Of a region: what it leases by, until when that stands, and its last word. */
+  private record Said(Terms terms, long untilMillis, Terms asked) {
+    boolean allows(Terms others) {
+      return terms.equals(others) || asked.equals(others);
+    }
+  }
 
   private static final class Window {
     long leased;
@@ -69,18 +74,31 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
   /** Holds a region to what the others have said, each of them until its last window ends. */
   private @Nullable TermsMismatchException agree(
       Budget budget, String region, long now, long windowEnd) {
-    Map<String, Agreed> agreed = agreements.computeIfAbsent(budget.party(), _ -> new TreeMap<>());
-    agreed.values().removeIf(each -> each.untilMillis() <= now);
-    for (Map.Entry<String, Agreed> other : agreed.entrySet()) {
-      Terms terms = other.getValue().terms();
-      if (!other.getKey().equals(region) && !terms.equals(budget.terms())) {
+    Map<String, Said> said = agreements.computeIfAbsent(budget.party(), _ -> new TreeMap<>());
+    said.values().removeIf(each -> each.untilMillis() <= now);
+    Terms terms = budget.terms();
+    TermsMismatchException mismatch = mismatch(said, region, terms);
+    if (mismatch != null) {
+      said.computeIfPresent(region, (_, each) -> new Said(each.terms(), each.untilMillis(), terms));
+      return mismatch;
+    }
+    said.replaceAll((_, each) ->
+        each.terms().equals(terms) ? each : new Said(terms, each.untilMillis(), terms));
+    Said own = said.get(region);
+    long until = own == null ? windowEnd : Math.max(own.untilMillis(), windowEnd);
+    said.put(region, new Said(terms, until, terms));
+    return null;
+  }
+
+  private static @Nullable TermsMismatchException mismatch(
+      Map<String, Said> said, String region, Terms terms) {
+    for (Map.Entry<String, Said> other : said.entrySet()) {
+      Said theirs = other.getValue();
+      if (!other.getKey().equals(region) && !theirs.allows(terms)) {
         return new TermsMismatchException(
-            region, budget.terms().inWords(), other.getKey(), terms.inWords());
+            region, terms, other.getKey(), theirs.terms(), theirs.asked());
       }
     }
-    Agreed before = agreed.get(region);
-    long until = before == null ? windowEnd : Math.max(before.untilMillis(), windowEnd);
-    agreed.put(region, new Agreed(budget.terms(), until));
     return null;
   }
 
@@ -105,10 +123,10 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
   @Override
   public void close() {}
 
-  /** What is leased of each window, and what regions agree on. */
+  /** What is leased of each window, and what regions have said. */
   @Override
   public synchronized String toString() {
-    return windows + ", agreed " + agreements;
+    return windows + ", said " + agreements;
   }
 
   private long now() {

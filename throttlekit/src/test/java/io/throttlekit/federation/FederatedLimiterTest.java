@@ -160,11 +160,25 @@ class FederatedLimiterTest {
   }
 
   @Test
+  void aRegionThatWasRefusedNewTermsAsksAgainAtItsNextRequest() {
+    FixedWindow changed = new FixedWindow(200, 10_000);
+    FederatedLimiter us = limiter("us");
+    assertThat(charge(1).join().admitted()).isTrue();
+    assertThat(charge(us, 1, Outage.DENY).join().admitted()).isTrue();
+    for (int i = 0; i < 3; i++) {
+      assertThat(charge(limiter, changed, 1).join().admitted()).isFalse();
+    }
+    assertThat(coordinator.leases).as("one for each request").hasSize(2 + 3);
+    assertThat(charge(us, changed, 1).join().admitted()).as("the last to change").isTrue();
+    assertThat(charge(limiter, changed, 1).join().admitted()).as("with no wait").isTrue();
+  }
+
+  @Test
   void aBudgetThatTheTermsDoNotHaveIsAMistakeOfTheCallerAndHoldsNobodyUp() {
     FixedWindow other = new FixedWindow(50, 10_000);
     for (int i = 0; i < 2; i++) {
       CompletableFuture<Decision> reply =
-          limiter.charge(KEY, other, tier(), 1, Outage.DENY).toCompletableFuture();
+          limiter.charge(KEY, other, tier(hundred), 1, Outage.DENY).toCompletableFuture();
       assertThat(reply.join().admitted()).isFalse();
     }
   }
@@ -186,11 +200,16 @@ class FederatedLimiterTest {
   }
 
   private CompletableFuture<Decision> charge(FederatedLimiter from, long cost, Outage outage) {
-    return from.charge(KEY, hundred, tier(), cost, outage).toCompletableFuture();
+    return from.charge(KEY, hundred, tier(hundred), cost, outage).toCompletableFuture();
   }
 
-  private Tier.Global tier() {
-    Terms terms = new Terms("shop", List.of(hundred));
+  private static CompletableFuture<Decision> charge(
+      FederatedLimiter from, FixedWindow window, long cost) {
+    return from.charge(KEY, window, tier(window), cost, Outage.DENY).toCompletableFuture();
+  }
+
+  private static Tier.Global tier(FixedWindow window) {
+    Terms terms = new Terms("shop", List.of(window));
     return new Tier.Global(new LeaseSize.Fixed(16), 0, 0, terms, DataLoss.REFILL, false);
   }
 }

@@ -1,11 +1,7 @@
 package io.throttlekit.federation;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.throttlekit.CounterKey;
-import io.throttlekit.DataLoss;
-import io.throttlekit.ManualTime;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.Terms;
@@ -13,38 +9,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What every {@link GlobalCoordinator} does, whatever it keeps its budgets in. */
-public abstract class GlobalCoordinatorConformance {
-  private static final long WINDOW = 10_000;
-  private static final long END = 1_700_000_010_000L;
-  private static final long START = END - WINDOW;
-  private static final int STEPS = 300;
-
-  private final ManualTime clock = new ManualTime(START + 4_000);
-  private final Budget hundred = budget("a", 100, WINDOW);
-  private GlobalCoordinator coordinator = new InMemoryCoordinator(clock);
-
-  /** A coordinator without leases whose own clock is {@code clock}'s wall clock. */
-  protected abstract GlobalCoordinator open(ManualTime clock);
-
-  @BeforeEach
-  void openCoordinator() {
-    coordinator = open(clock);
-  }
-
-  @AfterEach
-  void closeCoordinator() {
-    coordinator.close();
-  }
-
+public abstract class GlobalCoordinatorConformance extends TermsConformance {
   @Test
   void grantsWhatIsWantedAndSaysUntilWhen() {
     assertThat(lease(hundred, "eu", 8)).isEqualTo(new Grant(8, END, START + 4_000, 92));
@@ -140,38 +110,6 @@ public abstract class GlobalCoordinatorConformance {
   }
 
   @Test
-  void regionsThatDoNotAgreeAreBothNamed() {
-    lease(hundred, "eu", 10);
-    assertThatThrownBy(() -> lease(budget("a", 200, WINDOW), "us", 10))
-        .isInstanceOf(TermsMismatchException.class)
-        .hasMessageContaining("region us has a budget of 200 per 10000 ms")
-        .hasMessageContaining("region eu leased from one of 100 per 10000 ms");
-    assertThatThrownBy(() -> lease(budget("a", 100, 60_000), "us", 10))
-        .isInstanceOf(TermsMismatchException.class)
-        .hasMessageContaining("100 per 60000 ms");
-    assertThat(lease(hundred, "us", 100).units()).as("nothing was counted").isEqualTo(90);
-    assertThat(lease(budget("b", 200, WINDOW), "us", 10).units()).isEqualTo(10);
-  }
-
-  @Test
-  void aRegionMayChangeWhatOnlyItHasSaid() {
-    lease(hundred, "eu", 10);
-    assertThat(lease(budget("a", 50, WINDOW), "eu", 100).units()).isEqualTo(40);
-    assertThat(lease(budget("a", 50, WINDOW), "us", 100).units()).isZero();
-  }
-
-  @Test
-  void whatWasSaidIsForgottenWithItsLastWindow() {
-    lease(hundred, "eu", 10);
-    leaseOf(hundred, "eu", END + WINDOW, 10);
-    clock.advance(6_000 + WINDOW - 1);
-    Budget other = budget("a", 200, WINDOW);
-    assertThatThrownBy(() -> lease(other, "us", 1)).isInstanceOf(TermsMismatchException.class);
-    clock.advance(1);
-    assertThat(lease(other, "us", 1_000).units()).isEqualTo(200);
-  }
-
-  @Test
   void windowsAreNotRolledBackByAClockThatIs() {
     clock.advance(6_000);
     lease(hundred, "eu", 70);
@@ -221,35 +159,5 @@ public abstract class GlobalCoordinatorConformance {
       assertThat(out.values()).as("seed %d step %d", seed, step).allMatch(units -> units <= 100);
     }
     assertThat(out.values()).as("some window was used up, seed %d", seed).contains(100L);
-  }
-
-  private Grant lease(Budget budget, String region, long units) {
-    return leaseOf(budget, region, BudgetLease.CURRENT, units);
-  }
-
-  private Grant leaseOf(Budget budget, String region, long windowEnd, long units) {
-    return join(
-        coordinator.lease(new BudgetLease(budget, region, windowEnd, units, DataLoss.REFILL)));
-  }
-
-  private boolean reconcile(Budget budget, String region, String id, long end, long units) {
-    return join(coordinator.reconcile(new BudgetReturn(budget, region, id, end, units)));
-  }
-
-  private static Budget budget(String user, long limit, long window) {
-    FixedWindow budget = new FixedWindow(limit, window);
-    return new Budget(key("shop/" + window, user), budget, new Terms("shop", List.of(budget)));
-  }
-
-  private static CounterKey key(String scope, String user) {
-    return CounterKey.of(scope, "user", user);
-  }
-
-  private static <T> T join(CompletionStage<T> stage) {
-    try {
-      return stage.toCompletableFuture().join();
-    } catch (CompletionException e) {
-      throw e.getCause() instanceof RuntimeException cause ? cause : e;
-    }
   }
 }

@@ -1,0 +1,131 @@
+package io.throttlekit.postgres;
+
+import io.throttlekit.federation.BudgetLease;
+import io.throttlekit.federation.TermsMismatchException;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Terms;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the regions have said of a party, as a lease finds it under the party's lock. A row stands
+ * until its last window ends.
+ */
+final class Agreements {
+  /** Of a party. */
+  static final String READ =
+      """
+      SELECT region, budgets, until_millis, asked FROM agreements WHERE party = ?
+        ORDER BY region;
+      """;
+
+  /** What a lease is granted by (party, region, budgets, until). */
+  static final String WRITE =
+      """
+      INSERT INTO agreements (party, region, budgets, until_millis) VALUES (?, ?, ?, ?)
+        ON CONFLICT (party, region) DO UPDATE
+        SET budgets = excluded.budgets, until_millis = excluded.until_millis, asked = NULL;
+      """;
+
+  /** The other regions lease by what they have asked for, too (budgets, party, budgets). */
+  static final String MOVE =
+      "UPDATE agreements SET budgets = ?, asked = NULL WHERE party = ? AND budgets <> ?;\n";
+
+  /** What a region was refused (asked, party, region). */
+  static final String ASK = "UPDATE agreements SET asked = ? WHERE party = ? AND region = ?;\n";
+
+  private final BudgetLease lease;
+  private final List<Long> budgets = new ArrayList<>();
+  private @Nullable Said own;
+  private @Nullable TermsMismatchException mismatch;
+  private boolean moves;
+
+  /** A row; {@code asked} is {@code budgets} where a region asks for what it leases by. */
+  private record Said(List<Long> budgets, long untilMillis, List<Long> asked) {}
+
+  private Agreements(BudgetLease lease) {
+    this.lease = lease;
+    for (FixedWindow each : lease.budget().terms().budgets()) {
+      budgets.add(each.limit());
+      budgets.add(each.windowMillis());
+    }
+  }
+
+  /** Reads the answer to {@link #READ}. */
+  static Agreements read(PreparedStatement sql, BudgetLease lease, long now) throws SQLException {
+    Agreements agreements = new Agreements(lease);
+    try (ResultSet rows = Session.rowsOf(sql)) {
+      while (rows.next()) {
+        List<Long> leased = List.of((Long[]) rows.getArray(2).getArray());
+        List<Long> asked =
+            rows.getArray(4) == null ? leased : List.of((Long[]) rows.getArray(4).getArray());
+        agreements.found(rows.getString(1), new Said(leased, rows.getLong(3), asked), now);
+      }
+    }
+    return agreements;
+  }
+
+  private void found(String region, Said said, long now) {
+    boolean stands = said.untilMillis() > now;
+    if (region.equals(lease.region())) {
+      own = stands ? said : null;
+    } else if (stands && !said.budgets().equals(budgets)) {
+      if (said.asked().equals(budgets)) {
+        moves = true;
+      } else if (mismatch == null) {
+        mismatch =
+            new TermsMismatchException(
+                lease.region(),
+                lease.budget().terms(),
+                region,
+                terms(said.budgets()),
+                terms(said.asked()));
+      }
+    }
+  }
+
+  /** Limits and windows in ms of the lease's terms. */
+  List<Long> budgets() {
+    return budgets;
+  }
+
+  /** Why the lease cannot be granted, if it cannot. */
+  @Nullable TermsMismatchException mismatch() {
+    return mismatch;
+  }
+
+  /** Whether a lease that is refused is news: else nothing has to be written. */
+  boolean isNews() {
+    return own != null && !own.asked().equals(budgets);
+  }
+
+  /** Whether others lease by these terms as soon as this region does. */
+  boolean moves() {
+    return moves;
+  }
+
+  /** Whether all is written that a lease until then would write. */
+  boolean has(long untilMillis) {
+    return own != null
+        && own.budgets().equals(budgets)
+        && own.asked().equals(budgets)
+        && own.untilMillis() >= untilMillis;
+  }
+
+  /** Until when the region's terms stand if it leases until then. */
+  long until(long windowEndMillis) {
+    return own == null ? windowEndMillis : Math.max(own.untilMillis(), windowEndMillis);
+  }
+
+  private Terms terms(List<Long> said) {
+    List<FixedWindow> windows = new ArrayList<>();
+    for (int i = 0; i < said.size(); i += 2) {
+      windows.add(new FixedWindow(said.get(i), said.get(i + 1)));
+    }
+    return new Terms(lease.budget().terms().scope(), windows);
+  }
+}
