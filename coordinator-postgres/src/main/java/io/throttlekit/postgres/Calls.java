@@ -12,6 +12,7 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,10 +34,10 @@ final class Calls {
   private int running;
   private boolean closed;
 
-  /** Something that blocks. */
+  /** Something that blocks, and may ask whether anybody still waits for it. */
   @FunctionalInterface
   interface Blocking<T> {
-    T run() throws SQLException;
+    T run(BooleanSupplier isWanted) throws SQLException;
   }
 
   Calls(PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
@@ -148,7 +149,7 @@ final class Calls {
         return;
       }
       try {
-        T result = work.run();
+        T result = work.run(() -> !answer.isDone());
         if (!answer.isDone()) {
           answered(time.monotonicNanos() - askedNanos); // first, so that who waits finds it up
         }

@@ -111,8 +111,7 @@ final class CounterRows {
       session.rollBack(); // with the rows that were made only to be locked
       return;
     }
-    try (PreparedStatement sql =
-        session.prepare(WRITE + (unused.isEmpty() ? "" : DROP) + Session.COMMIT)) {
+    try (PreparedStatement sql = session.prepareLast(WRITE + (unused.isEmpty() ? "" : DROP))) {
       sql.setArray(1, session.names(names));
       sql.setArray(2, session.names(states));
       sql.setArray(3, session.numbers(keptUntil));

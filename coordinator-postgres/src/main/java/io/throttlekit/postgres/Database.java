@@ -11,14 +11,15 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Transactions in PostgreSQL on a pool of connections, each on a virtual thread.
  *
  * <p>A transaction that another one was in the way of is tried again, a few times; so is one whose
- * connection broke before it came to its commit. After that it may have been committed, and is not.
- * Thread-safe; no method blocks.
+ * connection broke before it came to its commit, as long as somebody waits for it. Later it may
+ * have been committed, so it is not. Thread-safe; no method blocks.
  */
 final class Database {
   /** So often a transaction is tried at most. */
@@ -82,7 +83,7 @@ final class Database {
     this.epochs = epochs;
     this.listener = around.listener();
     this.testClock = around.testClock();
-    this.pool = new Pool(settings, commit);
+    this.pool = new Pool(settings, commit, around.time());
     this.calls = new Calls(settings, around.time(), around.timer(), listener);
     long every = settings.collectEveryMillis();
     this.garbage = new Garbage(this::call, around.timer(), listener, every, over);
@@ -98,7 +99,7 @@ final class Database {
    * @param isLease whether it may take as long as a lease
    */
   <T> CompletionStage<T> call(boolean isLease, Work<T> work) {
-    return calls.submit(isLease, () -> inTransaction(work));
+    return calls.submit(isLease, isWanted -> inTransaction(work, isWanted));
   }
 
   /** The server's clock. */
@@ -134,29 +135,34 @@ final class Database {
     ended.complete(true);
   }
 
-  private <T> T inTransaction(Work<T> work) throws SQLException {
+  private <T> T inTransaction(Work<T> work, BooleanSupplier isWanted) throws SQLException {
     for (int attempt = 1; ; attempt++) {
+      Session session = null;
       try (Connection connection = pool.connection()) {
-        Session session = new Session(connection, testClock);
-        try {
-          return inTransaction(work, connection, session);
-        } catch (SQLException e) {
-          boolean gone = Failures.isServerGone(e);
-          if (gone) { // then the other connections are of no use, either
-            pool.forget();
-          }
-          boolean nothingCommitted =
-              Failures.mayBeTriedAgain(e) || (gone && !session.mayBeCommitted());
-          if (attempt == ATTEMPTS || !nothingCommitted) {
-            throw e;
-          }
-          if (Failures.isTableMissing(e)) {
-            schema.forget();
-          }
+        session = new Session(connection, testClock);
+        return inTransaction(work, connection, session);
+      } catch (SQLException e) {
+        if (session == null || !mayBeTriedAgain(e, session)) {
+          throw e;
         }
+        if (attempt == ATTEMPTS || !isWanted.getAsBoolean()) {
+          throw e;
+        }
+        listener.triedAgain();
       }
-      listener.triedAgain();
     }
+  }
+
+  /** Whether nothing was committed, and the same may go well on the next connection. */
+  private boolean mayBeTriedAgain(SQLException failure, Session session) {
+    if (Failures.isServerGone(failure)) {
+      pool.forget(); // the other connections are of no use, either
+      return !session.mayBeCommitted();
+    }
+    if (Failures.isSchemaOlder(failure)) {
+      schema.forget();
+    }
+    return Failures.mayBeTriedAgain(failure);
   }
 
   private <T> T inTransaction(Work<T> work, Connection connection, Session session)

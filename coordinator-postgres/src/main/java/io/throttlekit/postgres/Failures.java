@@ -17,8 +17,8 @@ final class Failures {
   /** Another transaction was in the way: a serialization failure, a deadlock, a changed window. */
   private static final Set<String> IN_THE_WAY = Set.of("40001", "40P01", "23502");
 
-  /** The table, or the schema, is not there (any more). */
-  private static final Set<String> NO_TABLE = Set.of("42P01", "3F000");
+  /** The table, a column of it, or the schema is not there: not any more, or not yet again. */
+  private static final Set<String> OLDER_SCHEMA = Set.of("42P01", "42703", "3F000");
 
   private Failures() {}
 
@@ -27,11 +27,11 @@ final class Failures {
    * error of a connection never says so: it may have broken at the commit.
    */
   static boolean mayBeTriedAgain(SQLException failure) {
-    return IN_THE_WAY.contains(state(failure)) || isTableMissing(failure);
+    return IN_THE_WAY.contains(state(failure)) || isSchemaOlder(failure);
   }
 
-  static boolean isTableMissing(SQLException failure) {
-    return NO_TABLE.contains(state(failure));
+  static boolean isSchemaOlder(SQLException failure) {
+    return OLDER_SCHEMA.contains(state(failure));
   }
 
   static Failure kind(@Nullable Throwable failure) {

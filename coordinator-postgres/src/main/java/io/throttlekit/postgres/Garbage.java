@@ -111,7 +111,7 @@ final class Garbage {
       row.next();
       now = session.now(row.getLong(1));
     }
-    try (PreparedStatement delete = session.prepare(kind.delete() + "; " + Session.COMMIT)) {
+    try (PreparedStatement delete = session.prepareLast(kind.delete() + ";")) {
       delete.setLong(1, now - kind.slackMillis());
       delete.execute();
       int rows = delete.getUpdateCount();

@@ -17,8 +17,7 @@ final class LeaseTransaction {
       UPDATE parties SET clock_millis = ? WHERE name = ?;
       """
           + Agreements.WRITE
-          + BudgetRows.SET_LEASED
-          + Session.COMMIT;
+          + BudgetRows.SET_LEASED;
 
   private final Session session;
   private final Epochs epochs;
@@ -105,7 +104,7 @@ final class LeaseTransaction {
       session.rollBack();
       return;
     }
-    try (PreparedStatement sql = session.prepare(Agreements.ASK + Session.COMMIT)) {
+    try (PreparedStatement sql = session.prepareLast(Agreements.ASK)) {
       sql.setArray(1, session.numbers(agreements.budgets()));
       sql.setBytes(2, party);
       sql.setString(3, lease.region());
@@ -116,7 +115,7 @@ final class LeaseTransaction {
   private void write(long units, Agreements agreements) throws SQLException {
     Array budgets = session.numbers(agreements.budgets());
     try (PreparedStatement sql =
-        session.prepare(agreements.moves() ? Agreements.MOVE + WRITE : WRITE)) {
+        session.prepareLast(agreements.moves() ? Agreements.MOVE + WRITE : WRITE)) {
       int at = 1;
       if (agreements.moves()) {
         sql.setArray(at++, budgets);

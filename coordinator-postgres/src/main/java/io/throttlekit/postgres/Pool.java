@@ -2,6 +2,7 @@ package io.throttlekit.postgres;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.throttlekit.TimeSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
@@ -30,8 +31,8 @@ final class Pool {
    *
    * @param commit what a session does first, about how its commits are made durable
    */
-  Pool(PostgresSettings settings, String commit) {
-    this.server = new TrustedConnections(settings.url(), login(settings));
+  Pool(PostgresSettings settings, String commit, TimeSource time) {
+    this.server = new TrustedConnections(settings.url(), login(settings), time);
     this.config = config(settings, commit);
     this.config.setDataSource(server);
     this.connections = new HikariDataSource(config);
@@ -99,6 +100,7 @@ final class Pool {
     HikariConfig config = new HikariConfig();
     config.setPoolName("postgres-" + settings.schema());
     config.setMaximumPoolSize(settings.connections());
+    config.setKeepaliveTime(TrustedConnections.KEEP_ALIVE_MILLIS);
     config.setAutoCommit(false);
     config.setIsolateInternalQueries(true); // else a rollback would undo what a session does first
     config.setTransactionIsolation("TRANSACTION_READ_COMMITTED"); // a lock shows what was before it

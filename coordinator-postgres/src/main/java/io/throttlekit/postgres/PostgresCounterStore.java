@@ -131,7 +131,7 @@ public final class PostgresCounterStore implements CounterStore {
             false,
             session -> {
               try (PreparedStatement sql =
-                  session.prepare("DELETE FROM counters WHERE name = ?; " + Session.COMMIT)) {
+                  session.prepareLast("DELETE FROM counters WHERE name = ?;")) {
                 sql.setBytes(1, Names.of(key));
                 sql.execute();
                 return true;

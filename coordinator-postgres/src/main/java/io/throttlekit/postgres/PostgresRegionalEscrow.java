@@ -51,7 +51,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
       """
           + CLOCK;
   private static final String SET_UNITS =
-      "UPDATE escrow SET units = ? WHERE counter = ? AND window_end_millis = ?; " + Session.COMMIT;
+      "UPDATE escrow SET units = ? WHERE counter = ? AND window_end_millis = ?;";
   private static final String FORGET =
       "DELETE FROM refills WHERE counter = ? AND window_end_millis = ?";
   private static final String REFILL =
@@ -60,8 +60,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
       UPDATE escrow
         SET begins_millis = ?, ends_millis = ?, units = ?, history = pg_postmaster_start_time()
         WHERE counter = ? AND window_end_millis = ?;
-      """
-          + Session.COMMIT;
+      """;
 
   private final Database database;
 
@@ -197,7 +196,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
         sql.execute();
       }
     }
-    try (PreparedStatement sql = session.prepare(REFILL)) {
+    try (PreparedStatement sql = session.prepareLast(REFILL)) {
       sql.setBytes(1, counter);
       sql.setLong(2, window);
       sql.setBytes(3, name);
@@ -247,7 +246,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
 
   private static void setUnits(Session session, byte[] counter, long window, long units)
       throws SQLException {
-    try (PreparedStatement sql = session.prepare(SET_UNITS)) {
+    try (PreparedStatement sql = session.prepareLast(SET_UNITS)) {
       sql.setLong(1, units);
       sql.setBytes(2, counter);
       sql.setLong(3, window);

@@ -17,8 +17,7 @@ final class ReturnTransaction {
       UPDATE parties SET clock_millis = ? WHERE name = ?;
       INSERT INTO returns (budget, window_end_millis, name) VALUES (?, ?, ?);
       """
-          + BudgetRows.SET_LEASED
-          + Session.COMMIT;
+          + BudgetRows.SET_LEASED;
 
   private final Session session;
   private final Epochs epochs;
@@ -72,7 +71,7 @@ final class ReturnTransaction {
   }
 
   private void write(long now, long leased) throws SQLException {
-    try (PreparedStatement sql = session.prepare(WRITE)) {
+    try (PreparedStatement sql = session.prepareLast(WRITE)) {
       sql.setLong(1, now);
       sql.setBytes(2, party);
       sql.setBytes(3, budget);

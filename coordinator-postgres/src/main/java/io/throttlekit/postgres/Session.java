@@ -22,9 +22,6 @@ final class Session {
    */
   static final String CLOCK = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-  /** Ends what a transaction writes last. */
-  static final String COMMIT = "COMMIT";
-
   private final Connection connection;
   private final @Nullable TimeSource testClock;
   private boolean mayBeCommitted;
@@ -39,12 +36,18 @@ final class Session {
     return testClock == null ? serverMillis : testClock.wallMillis();
   }
 
+  /** Statements that commit nothing. */
   PreparedStatement prepare(String sql) throws SQLException {
-    mayBeCommitted |= sql.contains(COMMIT);
     return connection.prepareStatement(sql);
   }
 
-  /** Whether a statement that commits was begun. */
+  /** The last statements of the transaction, each with its {@code ;}, and then its commit. */
+  PreparedStatement prepareLast(String sql) throws SQLException {
+    mayBeCommitted = true;
+    return connection.prepareStatement(sql + "COMMIT");
+  }
+
+  /** Whether it came to its commit; until then nothing is committed. */
   boolean mayBeCommitted() {
     return mayBeCommitted;
   }

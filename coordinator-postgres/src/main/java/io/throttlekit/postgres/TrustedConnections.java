@@ -1,5 +1,6 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.TimeSource;
 import java.io.PrintWriter;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
@@ -9,33 +10,57 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.util.Properties;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connections that are taken for valid, without asking the server, until they are closed.
+ * Connections that are taken for valid, without asking the server, as long as it was asked anything
+ * within the last 24 s.
  *
- * <p>A pool asks before it lends one that was idle for a while, which takes two round trips: as
- * long as what the connection is wanted for. One that has broken meanwhile is found out by the
- * first statement. Thread-safe; blocks.
+ * <p>A pool asks before it lends one that was idle for half a second, which takes two round trips:
+ * as long as what the connection is wanted for. One that has broken meanwhile is found out by the
+ * first statement, or by the pool, which asks now and then on those that nobody uses. Thread-safe;
+ * blocks.
  */
 final class TrustedConnections implements DataSource {
+  /** How often the pool asks, in ms; as often as it can. */
+  static final long KEEP_ALIVE_MILLIS = 30_000;
+
+  /** It asks up to a fifth earlier, and then has to be answered by the server. */
+  private static final long TRUST_NANOS = KEEP_ALIVE_MILLIS * 4 / 5 * 1_000_000;
+
   private final String url;
   private final Properties login;
+  private final TimeSource time;
 
-  TrustedConnections(String url, Properties login) {
+  /**
+   * @param login properties of the driver
+   */
+  TrustedConnections(String url, Properties login, TimeSource time) {
     this.url = url;
     this.login = login;
+    this.time = time;
   }
 
   @Override
   public Connection getConnection() throws SQLException {
     Connection connection = DriverManager.getConnection(url, login);
+    AtomicLong asked = new AtomicLong(time.monotonicNanos());
     InvocationHandler trusting =
         (_, method, arguments) -> {
-          if (method.getName().equals("isValid")) {
-            return !connection.isClosed();
+          long now = time.monotonicNanos();
+          boolean trusted = now - asked.get() < TRUST_NANOS;
+          switch (method.getName()) {
+            case "isValid" -> {
+              if (trusted) {
+                return !connection.isClosed();
+              }
+              asked.set(now);
+            }
+            case "prepareStatement" -> asked.set(now);
+            default -> {}
           }
           try {
             return method.invoke(connection, arguments);
