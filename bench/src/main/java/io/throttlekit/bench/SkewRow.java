@@ -9,7 +9,7 @@ import java.util.Locale;
  * @param windows how many
  * @param admitted in all of them, but for what was asked before the first or answered after the
  *     last
- * @param overshoot units beyond the limit, in whatever run of windows that demand had the most
+ * @param overshoot units beyond the limits of windows in a row, of whichever these are most
  * @param trips leases and returns that the coordinator answered meanwhile
  * @param failed requests without an answer
  */

@@ -24,7 +24,7 @@ import java.util.concurrent.CompletionStage;
  *
  * <p>A request is one transaction of two round trips, however many descriptors it has. The clock is
  * read when all rows are locked. A transaction that others were in the way of is tried again, and
- * one whose connection broke before its commit. One whose commit nobody has told of fails, and what
+ * one whose connection broke before its commit. One whose commit was not answered fails, and what
  * it asked may be counted. While PostgreSQL does not answer, calls fail at once, but for a few that
  * probe. A store comes back by itself. It may be made before there is a server, and makes its
  * tables.

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  * <p>A lease or return is one transaction of two round trips. It locks the row of the party whose
  * budget it is, then reads the clock, which for a party only moves forward. Commits are durable,
  * whatever the server's default is. A transaction that others were in the way of is tried again,
- * and one whose connection broke before its commit. One whose commit nobody has told of fails, and
+ * and one whose connection broke before its commit. One whose commit was not answered fails, and
  * what it asked may be counted. While PostgreSQL does not answer, calls fail at once, but for a few
  * that probe. A coordinator comes back by itself. It may be made before there is a server, and
  * makes its tables.

@@ -17,13 +17,14 @@ import java.util.concurrent.CompletionStage;
 /**
  * What a region has leased, in PostgreSQL, by the server's clock.
  *
- * <p>Every call is one transaction of two round trips, and the clock is read when the rows are
- * locked. A transaction that others were in the way of is tried again, and one whose connection
- * broke before its commit. One whose commit nobody has told of fails, and what it asked may have
- * happened. While PostgreSQL does not answer, calls fail at once, but for a few that probe. An
- * escrow comes back by itself. It may be made before there is a server, and makes its tables. Units
- * are spent on the server that took them in, until it ends: in a backup that is restored, or a
- * standby that is promoted, they are lost, for they may have been spent since.
+ * <p>Every call is one transaction of two round trips (the first refill of a window of three), and
+ * the clock is read when the rows are locked. A transaction that others were in the way of is tried
+ * again, and one whose connection broke before its commit. One whose commit was not answered fails,
+ * and what it asked may have happened. While PostgreSQL does not answer, calls fail at once, but
+ * for a few that probe. An escrow comes back by itself. It may be made before there is a server,
+ * and makes its tables. Units are spent on the server that took them in, until it ends: in a backup
+ * that is restored, or a standby that is promoted, they are lost, for they may have been spent
+ * since.
  *
  * <p>Thread-safe. Nothing blocks; stages complete on virtual threads.
  */

@@ -60,6 +60,17 @@ class PostgresRetryTest {
   }
 
   @Test
+  void areTriedAgainWhereAnOlderSchemaHasComeBack() {
+    answer(coordinator.lease(Asked.wish(budget, "eu", 2)));
+    database.run(
+        "ALTER TABLE throttlekit.agreements DROP COLUMN asked;"
+            + " DELETE FROM throttlekit.schema_version WHERE version = 5");
+    assertThat(answer(coordinator.lease(Asked.wish(budget, "eu", 2))).units()).isEqualTo(2);
+    assertThat(database.query("SELECT max(version) FROM throttlekit.schema_version"))
+        .isEqualTo("5");
+  }
+
+  @Test
   void areGivenUpAfterAWhile() {
     failFirst(1_000, "40001");
     assertThat(failure(coordinator.lease(Asked.wish(budget, "eu", 2))))

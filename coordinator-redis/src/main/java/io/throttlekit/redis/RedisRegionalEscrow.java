@@ -20,8 +20,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A call that is not answered within the deadline of its settings fails. It is not sent again,
  * and what it asked may have happened: an answer that still comes is lost. While Redis does not
  * answer, calls fail at once, but for a few that probe. It comes back by itself, and holds nothing
- * then: units are spent on the server that took them in, until it ends or is a replica. Whatever
- * takes its place (another start, a replica, another master of a slot) may have older data.
+ * then: units are spent on the server that took them in, until it ends, becomes a replica, or gets
+ * its first replica. Whatever takes its place (another start, a replica, another master of a slot)
+ * may have older data.
  *
  * <p>Processes of one region have the same key prefix, those of others another, if they share a
  * Redis. A refill stays known for ten seconds after its window.

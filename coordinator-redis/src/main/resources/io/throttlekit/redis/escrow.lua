@@ -2,8 +2,9 @@
 -- window's end by the coordinator's clock, which is its name. What has ended is taken out, so that a
 -- clock that steps back does not bring it back.
 --
--- So is what another history of these data took in. A server begins one when it starts, and when it
--- becomes a master: what it held before may have been spent since, where these data do not show it.
+-- So is what another history of these data took in. A server begins one when it starts, when it
+-- becomes a master, and when its first replica comes or its last has been gone for long: what it held
+-- before may have been spent since, where these data do not show it.
 local history = string.match(call('INFO', 'replication'), 'master_replid:(%x+)')
 local windows, last = {}, 0
 local held = call('HGETALL', KEYS[2])

@@ -294,7 +294,8 @@ class RedisCoordinatorTest {
         "+hsetnx",
         "+hdel",
         "+sadd",
-        "+pexpire");
+        "+pexpire",
+        "+info");
     Wanted wanted = Stores.patient("redis://regions:secret@127.0.0.1:" + redis.port());
     RedisGlobalCoordinator coordinator = Stores.coordinator(wanted, StoreListener.NONE);
     RedisRegionalEscrow escrow = Stores.escrow(wanted, StoreListener.NONE);

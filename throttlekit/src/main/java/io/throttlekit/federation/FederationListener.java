@@ -30,7 +30,7 @@ public interface FederationListener {
   /** Units went back to the coordinator; it takes them only while their window lasts. */
   default void returned(long units, boolean taken) {}
 
-  /** Units are lost until their window ends, or have come when it had ended. */
+  /** Units came too late, or nobody can say that they arrived. */
   default void lost(Loss where, long units) {}
 
   /** Two regions do not share the same budgets. */

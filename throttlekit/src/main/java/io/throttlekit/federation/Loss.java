@@ -1,12 +1,9 @@
 package io.throttlekit.federation;
 
-/** Where units that were granted get lost, until their window ends. */
+/** Where units get lost that come too late, or of which nobody can say that they arrived. */
 public enum Loss {
-  /**
-   * On their way into a region's escrow: it says that it is too late, or nothing, and may have
-   * them.
-   */
+  /** On their way into a region's escrow. */
   REFILL,
-  /** On their way back to the coordinator, which did not take them. */
+  /** On their way back to the coordinator. */
   RETURN
 }

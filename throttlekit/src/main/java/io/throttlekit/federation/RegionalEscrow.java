@@ -9,8 +9,9 @@ import java.util.concurrent.CompletionStage;
  * <p>Whoever fills it says, by this clock, from when to when the units can be spent; outside of
  * that nobody is given any.
  *
- * <p>Thread-safe. No method blocks. A stage that fails does so with a {@link
- * io.throttlekit.store.StoreException}; what was asked may have happened all the same.
+ * <p>Thread-safe. No method blocks. Every stage completes, in bounded time. One that fails does so
+ * with a {@link io.throttlekit.store.StoreException}; what was asked may have happened all the
+ * same.
  */
 public interface RegionalEscrow extends AutoCloseable {
 

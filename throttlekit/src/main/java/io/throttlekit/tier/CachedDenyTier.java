@@ -95,6 +95,6 @@ final class CachedDenyTier {
 
   /** At most a hundred years, so that differences of nanosecond clocks stay valid. */
   private static long nanos(long millis) {
-    return Math.min(millis, 3_155_760_000_000L) * 1_000_000;
+    return Math.min(millis, LeaseCell.LONGEST_MILLIS) * LeaseCell.NANOS_PER_MILLI;
   }
 }

@@ -96,8 +96,8 @@ final class Pace {
   }
 
   /**
-   * Units that will be wanted within so many ns, rounded up: as often as since the window began,
-   * and early in it no less often than in the one before.
+   * Units that will be wanted within so many ns, rounded up: as often as since the first request of
+   * the window, and soon after that no less often than in the window before.
    */
   long within(long nanos, long now) {
     double units = (double) offered * nanos / Math.max(1, now - firstNanos);

@@ -46,10 +46,10 @@ class WindowTallyTest {
     admitted(3, 1_500, 1_500);
     admitted(2, 1_999, 2_001);
     admitted(2, 2_500, 2_500);
-    admitted(0, 3_500, 3_500); // and no other window's place is a place for it
+    admitted(1, 3_500, 3_500); // whose window has places, which are none for the others
     assertThat(tally.overshoot(3)).isOne();
     assertThat(tally.units(2_000, 3_000)).isEqualTo(7);
-    assertThat(tally.units(3_000, 4_000)).isEqualTo(2);
+    assertThat(tally.units(3_000, 4_000)).isEqualTo(3);
   }
 
   @Test

@@ -4,6 +4,7 @@ import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.trace.Tracer;
 import io.throttlekit.Charge;
 import io.throttlekit.Claim;
+import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Overrun;
@@ -22,15 +23,19 @@ import io.throttlekit.service.telemetry.FederationMetrics;
 import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.TracedCoordinator;
 import io.throttlekit.service.telemetry.TracedEscrow;
+import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
 import io.throttlekit.tier.LeaseSize;
 import io.throttlekit.tier.LeaseSource;
 import io.throttlekit.tier.Outage;
 import io.throttlekit.tier.Tier;
+import io.throttlekit.tier.TierListener;
+import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.TieredClaim;
 import io.throttlekit.tier.TieredOutcome;
 import io.throttlekit.tier.Tiers;
+import io.throttlekit.tier.Timer;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -41,7 +46,7 @@ import org.jspecify.annotations.Nullable;
 final class Regions {
   private static final Budget NOBODYS = nobodys();
   private static final TieredClaim NOBODYS_CLAIM = nobodysClaim();
-  private static final int MOST_DECISIONS = 1_000;
+  private static final int MOST_DECISIONS = 200;
   private static final long WARM_UP_NANOS = 250_000_000;
 
   private final String region;
@@ -49,6 +54,7 @@ final class Regions {
   private final @Nullable Backend<RegionalEscrow> escrow;
   private final BackendState state;
   private final Federation federation;
+  private final TimeSource time;
 
   private Regions(
       FederationConfig config,
@@ -62,6 +68,7 @@ final class Regions {
     this.coordinator = coordinator;
     this.escrow = escrow;
     this.state = state;
+    this.time = time;
     this.federation =
         new Federation(
             new TracedCoordinator(coordinator.api(), config.coordinator().toString(), tracer),
@@ -76,7 +83,7 @@ final class Regions {
   }
 
   private static Budget nobodys() {
-    FixedWindow window = new FixedWindow(1, 1);
+    FixedWindow window = new FixedWindow(Cost.MAX, 10_000);
     return new Budget(CounterKey.of("start"), window, new Terms("start", List.of(window)));
   }
 
@@ -114,26 +121,27 @@ final class Regions {
   }
 
   /**
-   * Waits until the coordinator has answered, having asked it for what nobody shares, as requests
-   * will ask for what all do; and has such requests decided for a moment, so that they are fast
+   * Waits until the coordinator has answered, having asked it for what nobody shares; then has
+   * requests for as much decided for a moment, as those of others will be, so that they are fast
    * before others come. Of a coordinator that is far away that is few, for each lease is written
    * there.
    *
-   * @param tiers what they are decided by
    * @return whether it has
    */
-  boolean answer(Greeting greeting, Tiers tiers) throws InterruptedException {
+  boolean answer(Greeting greeting, Timer timer) throws InterruptedException {
     if (!greeting.await(coordinator, this::greet, 1, Long.MAX_VALUE)) {
       return false;
     }
-    var _ =
-        greeting
-            .within(WARM_UP_NANOS)
-            .await(coordinator, () -> decide(tiers), MOST_DECISIONS, Long.MAX_VALUE);
+    TierSettings settings = new TierSettings(1, WARM_UP_NANOS, 0);
+    Greeting moment = greeting.within(WARM_UP_NANOS);
+    try (InMemoryStore none = new InMemoryStore(time, 1);
+        Tiers warm = new Tiers(none, federation, time, timer, settings, TierListener.NONE)) {
+      var _ = moment.await(coordinator, () -> decide(warm), MOST_DECISIONS, Long.MAX_VALUE);
+    }
     return true;
   }
 
-  /** A request of which each window is over when the next comes, so each has to be leased. */
+  /** Every one has to lease, as it has no use for more than it spends. */
   private static CompletionStage<?> decide(Tiers tiers) {
     CompletableFuture<TieredOutcome> later = new CompletableFuture<>();
     TieredOutcome now =

@@ -44,6 +44,7 @@ public final class SharedStore implements AutoCloseable {
   private static final CounterKey NOBODY = CounterKey.of("start");
 
   private final TimeSource time;
+  private final Timer timer;
   private final long deadlineNanos;
   private final long closingNanos;
   private final Backend<CounterStore> counters;
@@ -70,13 +71,14 @@ public final class SharedStore implements AutoCloseable {
     this.time = time;
     this.deadlineNanos = config.deadlines().call().toNanos();
     Duration far = federation == null ? Duration.ZERO : federation.deadline();
-    this.closingNanos = config.deadlines().lease().plus(far).toNanos() * CALLS_TO_GIVE_BACK;
+    Duration near = config.deadlines().call().plus(config.deadlines().lease());
+    this.closingNanos = near.plus(far).toNanos() * CALLS_TO_GIVE_BACK;
     this.state =
         config.address().inMemory()
             ? BackendState.here(Role.STORE)
             : new BackendState(
                 Role.STORE, config.address().toString(), StoreMetrics.ofStore(meter), reachable);
-    Timer timer =
+    this.timer =
         (nanos, task) -> {
           var _ = loops.schedule(task, nanos, TimeUnit.NANOSECONDS);
         };
@@ -117,7 +119,7 @@ public final class SharedStore implements AutoCloseable {
             () -> counters.ready().get().thenCompose(_ -> counters.api().peek(NOBODY, NOTHING)),
             FAST_ANSWERS,
             deadlineNanos / 2)
-        && (regions == null || regions.answer(greeting, tiers));
+        && (regions == null || regions.answer(greeting, timer));
   }
 
   /** What requests are decided by. */

@@ -33,7 +33,8 @@ public final class FederationMetrics implements FederationListener {
   private final LongAdder returnedUnits;
   private final ByWord<Loss> lostUnits;
   private final LongAdder mismatches;
-  private final Set<String> logged = ConcurrentHashMap.newKeySet();
+  private final Set<String> loggedMismatches = ConcurrentHashMap.newKeySet();
+  private final Set<String> loggedFailures = ConcurrentHashMap.newKeySet();
   private volatile boolean answers = true;
 
   /** Registers the instruments. */
@@ -57,7 +58,7 @@ public final class FederationMetrics implements FederationListener {
     returnedUnits = ours.counter(PREFIX + "returned_units", "Units that it took back");
     lostUnits =
         ours.counters(
-            PREFIX + "lost_units", "Units that nobody spends, by where", "where", Loss.class);
+            PREFIX + "lost_units", "Units that may have been lost, by where", "where", Loss.class);
     mismatches = ours.counter(PREFIX + "mismatches", "Leases refused because regions do not agree");
     meter
         .gaugeBuilder(PREFIX + "coordinator_answers")
@@ -75,7 +76,7 @@ public final class FederationMetrics implements FederationListener {
   @Override
   public void escrowFailed(String whyInWords) {
     escrowFailures.increment();
-    if (isNew(whyInWords)) {
+    if (isNew(whyInWords, loggedFailures)) {
       LOG.warn("the region's store did not do what was asked of it: {}", whyInWords);
     }
   }
@@ -120,12 +121,12 @@ public final class FederationMetrics implements FederationListener {
   @Override
   public void mismatch(String inWords) {
     mismatches.increment();
-    if (isNew(inWords)) {
+    if (isNew(inWords, loggedMismatches)) {
       LOG.error("regions do not share the same limits: {}", inWords);
     }
   }
 
-  private boolean isNew(String words) {
+  private static boolean isNew(String words, Set<String> logged) {
     return logged.size() < MOST_LOGGED && logged.add(words);
   }
 }

@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
@@ -120,6 +121,22 @@ final class Offered implements AutoCloseable {
     long quiet = System.nanoTime() - Math.max(sinceNanos, lastAdmittedNanos.get(node));
     long most = rate.perSecond.get(node) * windowMillis / 1000;
     return quiet > TimeUnit.MILLISECONDS.toNanos(windowMillis) && refusedSince.get(node) > most / 2;
+  }
+
+  /** Waits until another window has begun. */
+  void awaitNextWindow() {
+    long now = nowEndsMillis();
+    await("the next window", () -> nowEndsMillis() > now);
+  }
+
+  /** Waits for a whole window, of those that began after now, that is such a one. */
+  void awaitWindow(String which, Predicate<Window> condition) {
+    long now = nowEndsMillis();
+    await(
+        "a window " + which,
+        () ->
+            wholeWindows().stream()
+                .anyMatch(window -> window.endMillis() > now && condition.test(window)));
   }
 
   /** The end of the window that lasts now. */
