@@ -50,17 +50,12 @@ final class TrustedConnections implements DataSource {
     AtomicLong asked = new AtomicLong(time.monotonicNanos());
     InvocationHandler trusting =
         (_, method, arguments) -> {
-          long now = time.monotonicNanos();
-          boolean trusted = now - asked.get() < TRUST_NANOS;
-          switch (method.getName()) {
-            case "isValid" -> {
-              if (trusted) {
-                return !connection.isClosed();
-              }
-              asked.set(now);
-            }
-            case "prepareStatement" -> asked.set(now);
-            default -> {}
+          boolean looks = method.getName().equals("isValid");
+          if (looks && time.monotonicNanos() - asked.get() < TRUST_NANOS) {
+            return !connection.isClosed();
+          }
+          if (looks || method.getName().equals("prepareStatement")) {
+            asked.set(time.monotonicNanos());
           }
           try {
             return method.invoke(connection, arguments);

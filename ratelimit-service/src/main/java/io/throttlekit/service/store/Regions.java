@@ -2,15 +2,13 @@ package io.throttlekit.service.store;
 
 import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.trace.Tracer;
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
-import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
+import io.throttlekit.federation.FederatedLimiter;
 import io.throttlekit.federation.Federation;
 import io.throttlekit.federation.FederationSettings;
 import io.throttlekit.federation.GlobalCoordinator;
@@ -23,8 +21,6 @@ import io.throttlekit.service.telemetry.FederationMetrics;
 import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.TracedCoordinator;
 import io.throttlekit.service.telemetry.TracedEscrow;
-import io.throttlekit.store.InMemoryStore;
-import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
 import io.throttlekit.tier.LeaseSize;
 import io.throttlekit.tier.LeaseSource;
@@ -32,9 +28,6 @@ import io.throttlekit.tier.Outage;
 import io.throttlekit.tier.Tier;
 import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
-import io.throttlekit.tier.TieredClaim;
-import io.throttlekit.tier.TieredOutcome;
-import io.throttlekit.tier.Tiers;
 import io.throttlekit.tier.Timer;
 import java.util.List;
 import java.util.UUID;
@@ -45,7 +38,8 @@ import org.jspecify.annotations.Nullable;
 /** What this process shares with other regions. Thread-safe. */
 final class Regions {
   private static final Budget NOBODYS = nobodys();
-  private static final TieredClaim NOBODYS_CLAIM = nobodysClaim();
+  private static final Tier.Global NOBODYS_TIER =
+      new Tier.Global(new LeaseSize.Fixed(1), 0, 0, NOBODYS.terms(), DataLoss.REFILL, false);
   private static final int MOST_DECISIONS = 200;
   private static final long WARM_UP_NANOS = 250_000_000;
 
@@ -85,13 +79,6 @@ final class Regions {
   private static Budget nobodys() {
     FixedWindow window = new FixedWindow(Cost.MAX, 10_000);
     return new Budget(CounterKey.of("start"), window, new Terms("start", List.of(window)));
-  }
-
-  private static TieredClaim nobodysClaim() {
-    Charge charge = new Charge(NOBODYS.key(), NOBODYS.window(), 1, Overrun.REFUSE);
-    Tier tier =
-        new Tier.Global(new LeaseSize.Fixed(1), 0, 0, NOBODYS.terms(), DataLoss.REFILL, false);
-    return new TieredClaim(new Claim(Claim.Role.ENFORCED, List.of(charge)), tier, Outage.DENY);
   }
 
   /** Connects in the background. */
@@ -134,31 +121,16 @@ final class Regions {
     }
     TierSettings settings = new TierSettings(1, WARM_UP_NANOS, 0);
     Greeting moment = greeting.within(WARM_UP_NANOS);
-    try (InMemoryStore none = new InMemoryStore(time, 1);
-        Tiers warm = new Tiers(none, federation, time, timer, settings, TierListener.NONE)) {
+    try (FederatedLimiter warm =
+        new FederatedLimiter(federation, time, timer, settings, TierListener.NONE)) {
       var _ = moment.await(coordinator, () -> decide(warm), MOST_DECISIONS, Long.MAX_VALUE);
     }
     return true;
   }
 
-  /** Every one has to lease, as it has no use for more than it spends. */
-  private static CompletionStage<?> decide(Tiers tiers) {
-    CompletableFuture<TieredOutcome> later = new CompletableFuture<>();
-    TieredOutcome now =
-        tiers.acquire(
-            List.of(NOBODYS_CLAIM),
-            new Tiers.Later() {
-              @Override
-              public void decided(TieredOutcome outcome) {
-                later.complete(outcome);
-              }
-
-              @Override
-              public void failed(StoreException cause) {
-                later.completeExceptionally(cause);
-              }
-            });
-    return now == null ? later : CompletableFuture.completedFuture(now);
+  /** Each time it has to lease, as it has no use for more than it spends. */
+  private static CompletionStage<?> decide(FederatedLimiter limiter) {
+    return limiter.charge(NOBODYS.key(), NOBODYS.window(), NOBODYS_TIER, 1, Outage.DENY);
   }
 
   private CompletionStage<?> greet() {
