@@ -1,6 +1,9 @@
 package io.throttlekit.federation;
 
+import static io.throttlekit.MonotonicSpan.NANOS_PER_MILLI;
+
 import io.throttlekit.ClockDrift;
+import io.throttlekit.MonotonicSpan;
 
 /**
  * What a clock far away said once, and between which two times of this process it did. It says
@@ -13,18 +16,15 @@ import io.throttlekit.ClockDrift;
  * @param answeredNanos the same, no earlier
  */
 record ClockReading(long farMillis, long askedNanos, long answeredNanos) {
-  private static final long NANOS_PER_MILLI = 1_000_000;
-  private static final long LONGEST_MILLIS = 3_155_760_000_000L;
-
   /** Until when, by this process, that clock is surely before {@code millis}. */
   long surelyBefore(long millis) {
-    long nanos = nanos(millis - farMillis - 1);
+    long nanos = MonotonicSpan.nanos(millis - farMillis - 1);
     return askedNanos + nanos - ClockDrift.after(nanos);
   }
 
   /** From when on, by this process, that clock has surely reached {@code millis}. */
   long surelyReached(long millis) {
-    long nanos = nanos(millis - farMillis);
+    long nanos = MonotonicSpan.nanos(millis - farMillis);
     return answeredNanos + nanos + ClockDrift.after(nanos);
   }
 
@@ -38,9 +38,5 @@ record ClockReading(long farMillis, long askedNanos, long answeredNanos) {
   long latestMillis(long nanos) {
     long since = nanos - askedNanos;
     return farMillis + 1 + Math.ceilDiv(since + ClockDrift.after(since), NANOS_PER_MILLI);
-  }
-
-  private static long nanos(long millis) {
-    return Math.clamp(millis, -LONGEST_MILLIS, LONGEST_MILLIS) * NANOS_PER_MILLI;
   }
 }

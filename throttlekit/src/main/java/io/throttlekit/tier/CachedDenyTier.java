@@ -1,10 +1,13 @@
 package io.throttlekit.tier;
 
+import static io.throttlekit.MonotonicSpan.NANOS_PER_MILLI;
+
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.throttlekit.Charge;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
+import io.throttlekit.MonotonicSpan;
 import io.throttlekit.rate.RateAlgorithm;
 import org.jspecify.annotations.Nullable;
 
@@ -15,8 +18,6 @@ import org.jspecify.annotations.Nullable;
  * would have refused until then whoever asked, unless units were given back meanwhile.
  */
 final class CachedDenyTier {
-  private static final double NANOS_PER_MILLI = 1e6;
-
   /**
    * One refusal.
    *
@@ -79,8 +80,8 @@ final class CachedDenyTier {
             charge.algorithm(),
             decision.limit(),
             Math.max(0, decision.remaining()),
-            sentNanos + nanos(decision.retryAfterMillis()),
-            sentNanos + nanos(decision.resetAfterMillis()));
+            sentNanos + MonotonicSpan.nanos(decision.retryAfterMillis()),
+            sentNanos + MonotonicSpan.nanos(decision.resetAfterMillis()));
     denials.asMap().merge(charge.key(), next, (old, now) -> stronger(old, now, sentNanos));
   }
 
@@ -90,11 +91,6 @@ final class CachedDenyTier {
   }
 
   private static long millis(long nanos) {
-    return (long) Math.ceil(nanos / NANOS_PER_MILLI);
-  }
-
-  /** At most a hundred years, so that differences of nanosecond clocks stay valid. */
-  private static long nanos(long millis) {
-    return Math.min(millis, LeaseCell.LONGEST_MILLIS) * LeaseCell.NANOS_PER_MILLI;
+    return Math.ceilDiv(nanos, NANOS_PER_MILLI);
   }
 }

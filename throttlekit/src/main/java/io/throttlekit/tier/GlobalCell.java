@@ -1,5 +1,7 @@
 package io.throttlekit.tier;
 
+import static io.throttlekit.MonotonicSpan.NANOS_PER_MILLI;
+
 import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;

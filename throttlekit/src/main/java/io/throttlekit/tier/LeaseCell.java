@@ -1,7 +1,10 @@
 package io.throttlekit.tier;
 
+import static io.throttlekit.MonotonicSpan.NANOS_PER_MILLI;
+
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
+import io.throttlekit.MonotonicSpan;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.recent.Keyed;
 import io.throttlekit.tier.LeaseWaiter.End;
@@ -16,11 +19,6 @@ import java.util.List;
  * monotonic ns.
  */
 abstract class LeaseCell extends Keyed {
-  static final long NANOS_PER_MILLI = 1_000_000;
-
-  /** A hundred years, so that differences of monotonic times stay valid. */
-  static final long LONGEST_MILLIS = 3_155_760_000_000L;
-
   /** A clock is told in ms, rounded down. */
   static final long ROUNDING_NANOS = NANOS_PER_MILLI;
 
@@ -172,9 +170,9 @@ abstract class LeaseCell extends Keyed {
     return waiters.size();
   }
 
-  /** After so long without a request what is left goes back, at most a hundred years; 0 never. */
+  /** After so long without a request what is left goes back; 0 never. */
   final long idleNanos() {
-    return Math.min(tier.returnIdleAfterMillis(), LONGEST_MILLIS) * NANOS_PER_MILLI;
+    return MonotonicSpan.nanos(tier.returnIdleAfterMillis());
   }
 
   /** Whether nobody has asked for so long that what is left goes back. */

@@ -1,9 +1,12 @@
 package io.throttlekit.tier;
 
+import static io.throttlekit.MonotonicSpan.NANOS_PER_MILLI;
+
 import io.throttlekit.ClockDrift;
 import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
+import io.throttlekit.MonotonicSpan;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.tier.LeaseWaiter.End;
 import io.throttlekit.tier.Take.Kind;
@@ -151,7 +154,7 @@ final class StoreCell extends LeaseCell {
   }
 
   private void learnWindow(LeasedUnits grant, long askedNanos, long answeredNanos) {
-    long nanos = Math.clamp(grant.lastsMillis(), 0, LONGEST_MILLIS) * NANOS_PER_MILLI;
+    long nanos = MonotonicSpan.nanos(Math.max(0, grant.lastsMillis()));
     long creditsEnd = askedNanos + nanos - ROUNDING_NANOS - ClockDrift.after(nanos);
     long windowEnd = answeredNanos + nanos;
     if (grant.windowEndMillis() == windowEndMillis && windowLasts) {

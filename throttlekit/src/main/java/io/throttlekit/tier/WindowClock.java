@@ -1,6 +1,7 @@
 package io.throttlekit.tier;
 
 import io.throttlekit.ClockDrift;
+import io.throttlekit.MonotonicSpan;
 import io.throttlekit.rate.FixedWindow;
 
 /**
@@ -25,7 +26,7 @@ final class WindowClock {
 
   WindowClock(FixedWindow window) {
     this.lengthMillis = window.windowMillis();
-    this.lengthNanos = Math.min(lengthMillis, LeaseCell.LONGEST_MILLIS) * LeaseCell.NANOS_PER_MILLI;
+    this.lengthNanos = MonotonicSpan.nanos(lengthMillis);
   }
 
   /** Whether there was any answer yet. */
@@ -112,17 +113,12 @@ final class WindowClock {
   }
 
   private static long lastsUntil(long millis, long asked) {
-    long nanos = nanos(millis);
+    long nanos = MonotonicSpan.nanos(millis);
     return asked + nanos - LeaseCell.ROUNDING_NANOS - ClockDrift.after(nanos);
   }
 
   private static long overBy(long millis, long answered) {
-    long nanos = nanos(millis);
+    long nanos = MonotonicSpan.nanos(millis);
     return answered + nanos + ClockDrift.after(nanos);
-  }
-
-  private static long nanos(long millis) {
-    return Math.clamp(millis, -LeaseCell.LONGEST_MILLIS, LeaseCell.LONGEST_MILLIS)
-        * LeaseCell.NANOS_PER_MILLI;
   }
 }
