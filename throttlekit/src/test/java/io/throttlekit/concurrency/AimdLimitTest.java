@@ -1,0 +1,74 @@
+package io.throttlekit.concurrency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Against what Netflix's concurrency-limits 0.5 does with the same numbers. */
+class AimdLimitTest {
+  private static final long TIMEOUT = TimeUnit.SECONDS.toNanos(5);
+
+  @Test
+  void growsByOneWhileHalfOfTheCeilingIsInUse() {
+    AimdLimit limit = from(20);
+    limit.learn(completed(1_000_000, 9));
+    assertThat(limit.ceiling()).isEqualTo(20);
+    limit.learn(completed(1_000_000, 10));
+    assertThat(limit.ceiling()).isEqualTo(21);
+  }
+
+  @Test
+  void backsOffWhenARequestTookLongerThanTheTimeout() {
+    AimdLimit limit = from(30);
+    limit.learn(completed(TIMEOUT, 30));
+    assertThat(limit.ceiling()).isEqualTo(31);
+    limit = from(30);
+    limit.learn(completed(TIMEOUT + 1_000, 30));
+    assertThat(limit.ceiling()).isEqualTo(27);
+  }
+
+  @Test
+  void backsOffWithEachDropDownToTheLeast() {
+    AimdLimit limit = from(30);
+    List<Integer> ceilings = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      limit.learn(new Sample(0, 1, 1, 1, false, true));
+      ceilings.add(limit.ceiling());
+    }
+    assertThat(ceilings).containsExactly(27, 24, 21, 20, 20);
+  }
+
+  @Test
+  void neverGrowsBeyondTheMost() {
+    AimdLimit limit = new AimdLimit(new CeilingRange(1, 3, 3), 0.9, TIMEOUT);
+    limit.learn(completed(1, Integer.MAX_VALUE));
+    assertThat(limit.ceiling()).isEqualTo(3);
+  }
+
+  @Test
+  void numbersOutOfRangeAreRefused() {
+    CeilingRange range = new CeilingRange(1, 2, 1);
+    assertThatThrownBy(() -> new AimdLimit(range, 0.4, 1)).hasMessageContaining("0.4");
+    assertThatThrownBy(() -> new AimdLimit(range, Double.NaN, 1)).hasMessageContaining("NaN");
+    assertThatThrownBy(() -> new AimdLimit(range, 1, 1)).hasMessageContaining("1.0");
+    assertThatThrownBy(() -> new AimdLimit(range, 0.9, 0)).hasMessageContaining("0");
+    assertThatThrownBy(() -> new CeilingRange(0, 2, 1)).hasMessageContaining("min is 0");
+    assertThatThrownBy(() -> new CeilingRange(3, 2, 3)).hasMessageContaining("max 2");
+    assertThatThrownBy(() -> new CeilingRange(2, 9, 1)).hasMessageContaining("initial 1");
+    assertThatThrownBy(() -> new CeilingRange(2, 9, 10)).hasMessageContaining("initial 10");
+    assertThatThrownBy(() -> new Sample(0, -1, 0, 1, false, false)).hasMessageContaining("-1");
+    assertThatThrownBy(() -> new Sample(0, 1, 0, 0, false, false)).hasMessageContaining("0");
+  }
+
+  private static AimdLimit from(int initial) {
+    return new AimdLimit(new CeilingRange(20, 200, initial), 0.9, TIMEOUT);
+  }
+
+  private static Sample completed(long rttNanos, int inFlight) {
+    return new Sample(0, rttNanos, rttNanos, inFlight, false, false);
+  }
+}
