@@ -27,6 +27,7 @@ final class EvenDemand implements AutoCloseable {
   private static final long MOST_NANOS = 10_000_000_000L;
 
   private final TimeSource time = TimeSource.system();
+  private final long windowNanos;
   private final byte[] request;
   private final ScheduledExecutorService clock;
   private final WindowTally admitted;
@@ -39,6 +40,7 @@ final class EvenDemand implements AutoCloseable {
    * @param run a counter of its own
    */
   EvenDemand(String run, long windowMillis) {
+    this.windowNanos = TimeUnit.MILLISECONDS.toNanos(windowMillis);
     this.admitted = new WindowTally(windowMillis, 1);
     RateLimitDescriptor.Entry entry =
         RateLimitDescriptor.Entry.newBuilder().setKey("run").setValue(run).build();
@@ -52,12 +54,17 @@ final class EvenDemand implements AutoCloseable {
     this.clock = Executors.newSingleThreadScheduledExecutor(thread);
   }
 
-  /** Asks from now on, so many times a second. */
+  /**
+   * Asks from now on, so many times a second, as if the first request of a window came half an
+   * interval after it began.
+   */
   void offer(Connections region, double perSecond) {
     long every = Math.round(NANOS_PER_SECOND / perSecond);
+    long sinceBegin = Math.floorMod(TimeUnit.MILLISECONDS.toNanos(time.wallMillis()), windowNanos);
+    long first = Math.floorMod(every / 2 - sinceBegin, every);
     var _ =
         clock.scheduleAtFixedRate(
-            () -> region.send(0, request, new Answer()), every / 2, every, TimeUnit.NANOSECONDS);
+            () -> region.send(0, request, new Answer()), first, every, TimeUnit.NANOSECONDS);
   }
 
   /** What was admitted, by all regions as one. */

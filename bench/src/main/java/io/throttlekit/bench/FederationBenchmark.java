@@ -90,8 +90,9 @@ final class FederationBenchmark {
   private static List<Target> skews(Regions regions, int windows) throws IOException {
     List<Target> targets = new ArrayList<>();
     System.out.println(
-        "| skew | admitted | U | published | divided | overshoot | trips of 2 windows | published"
-            + " |\n|---|---|---|---|---|---|---|---|");
+        "| skew | admitted (each window) | U | published | divided | overshoot | trips of 2 windows"
+            + " | published |\n"
+            + "|---|---|---|---|---|---|---|---|");
     for (Published published : PUBLISHED) {
       SkewRow row = skew(regions, published.skew(), windows);
       System.out.println(row.row(REGIONS, published));
@@ -106,8 +107,8 @@ final class FederationBenchmark {
 
   private static void delays(Regions regions, int windows) throws IOException {
     System.out.println(
-        "\n| delay of the coordinator | p50 | p99 | most | at the start of a window, most |\n"
-            + "|---|---|---|---|---|");
+        "\n| delay of the coordinator | p50 | p99 | most | at the start of a window, most | trips"
+            + " | stolen from this machine |\n|---|---|---|---|---|---|---|");
     for (long delay : DELAYS_MILLIS) {
       System.out.println(latency(regions, delay, windows));
     }
@@ -124,9 +125,13 @@ final class FederationBenchmark {
       long trips = regions.coordinatorTrips() - before;
       long end = first + (windows - 1) * WINDOW_MILLIS;
       WindowTally admitted = demand.admitted();
+      List<Long> each = new ArrayList<>();
+      for (long window = first; window <= end; window += WINDOW_MILLIS) {
+        each.add(admitted.window(window).units());
+      }
       return new SkewRow(
           skew,
-          windows,
+          each,
           admitted.units(first, end),
           admitted.overshoot(LIMIT),
           trips,
@@ -142,6 +147,8 @@ final class FederationBenchmark {
       open.offer(demand, 1, LIMIT * 1_000.0 / WINDOW_MILLIS);
       awaitWindows(2);
       var _ = demand.takeLatencies();
+      StolenTime stolen = StolenTime.sinceNow();
+      long before = regions.coordinatorTrips();
       Histogram all = new Histogram(3);
       double mostAtStart = 0;
       for (int window = 0; window < windows; window++) {
@@ -154,12 +161,14 @@ final class FederationBenchmark {
       }
       return String.format(
           Locale.ROOT,
-          "| %d ms | %.2f ms | %.2f ms | %.2f ms | %.2f ms |",
+          "| %d ms | %.2f ms | %.2f ms | %.2f ms | %.2f ms | %d | %d ms |",
           delayMillis,
           all.getValueAtPercentile(50) / NANOS_PER_MILLI,
           all.getValueAtPercentile(99) / NANOS_PER_MILLI,
           all.getMaxValue() / NANOS_PER_MILLI,
-          mostAtStart);
+          mostAtStart,
+          regions.coordinatorTrips() - before,
+          stolen.millis());
     } finally {
       regions.delay(0);
     }

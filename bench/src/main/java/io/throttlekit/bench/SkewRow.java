@@ -1,12 +1,14 @@
 package io.throttlekit.bench;
 
+import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /**
  * What some whole windows of one demand brought.
  *
  * @param skew 0 for the same in every region, 1 for all in one
- * @param windows how many
+ * @param each surely admitted in each of them
  * @param admitted in all of them, but for what was asked before the first or answered after the
  *     last
  * @param overshoot units beyond the limits of windows in a row, of whichever these are most
@@ -14,15 +16,29 @@ import java.util.Locale;
  * @param failed requests without an answer
  */
 record SkewRow(
-    double skew, int windows, long admitted, long overshoot, long trips, long failed, long limit) {
+    double skew,
+    List<Long> each,
+    long admitted,
+    long overshoot,
+    long trips,
+    long failed,
+    long limit) {
+
+  SkewRow {
+    each = List.copyOf(each);
+  }
+
+  int windows() {
+    return each.size();
+  }
 
   double utilization() {
-    return (double) admitted / (windows * limit);
+    return (double) admitted / (windows() * limit);
   }
 
   /** As it was published: for two windows. */
   double tripsOfTwoWindows() {
-    return 2.0 * trips / windows;
+    return 2.0 * trips / windows();
   }
 
   /** What a budget that is divided once and for all would admit. */
@@ -43,10 +59,11 @@ record SkewRow(
   String row(int regions, Published published) {
     return String.format(
         Locale.ROOT,
-        "| %.2f | %d of %d | %.3f | %.3f | %.3f | %d | %.1f | %d |",
+        "| %.2f | %d of %d (%s) | %.3f | %.3f | %.3f | %d | %.1f | %d |",
         skew,
         admitted,
-        windows * limit,
+        windows() * limit,
+        each.stream().map(String::valueOf).collect(Collectors.joining(", ")),
         utilization(),
         published.utilization(),
         staticUtilization(regions),

@@ -1,5 +1,6 @@
 package io.throttlekit.redis;
 
+import io.throttlekit.TimeSource;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -7,8 +8,11 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.Arrays;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
@@ -23,6 +27,8 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class TcpProxy implements AutoCloseable {
   private static final int BUFFER_BYTES = 1 << 16;
 
+  private final TimeSource time = TimeSource.system();
+
   private final int target;
   private final ServerSocket server;
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
@@ -34,6 +40,17 @@ public final class TcpProxy implements AutoCloseable {
   private final AtomicInteger accepted = new AtomicInteger();
   private volatile boolean closed;
   private volatile long replyDelayMillis;
+
+  /** Bytes that are on their way, and arrive no earlier; none at the end. */
+  private static final class Chunk {
+    final long dueNanos;
+    final byte[] bytes;
+
+    Chunk(long dueNanos, byte[] bytes) {
+      this.dueNanos = dueNanos;
+      this.bytes = bytes;
+    }
+  }
 
   private TcpProxy(int target, ServerSocket server) {
     this.target = target;
@@ -81,7 +98,7 @@ public final class TcpProxy implements AutoCloseable {
     set(false, false);
   }
 
-  /** Delays each reply from now on. */
+  /** Makes each reply from now on so much later, however many are on their way. */
   public void delayReplies(long millis) {
     replyDelayMillis = millis;
   }
@@ -158,13 +175,28 @@ public final class TcpProxy implements AutoCloseable {
   }
 
   private void pass(Socket from, Socket to, boolean reply) {
+    BlockingQueue<Chunk> chunks = new LinkedBlockingQueue<>();
+    Thread.ofVirtual().start(() -> deliver(chunks, from, to, reply));
     byte[] buffer = new byte[BUFFER_BYTES];
     try {
       InputStream in = from.getInputStream();
-      OutputStream out = to.getOutputStream();
       for (int length = in.read(buffer); length >= 0; length = in.read(buffer)) {
-        awaitPassage(reply);
-        out.write(buffer, 0, length);
+        long delay = reply ? TimeUnit.MILLISECONDS.toNanos(replyDelayMillis) : 0;
+        chunks.add(new Chunk(time.monotonicNanos() + delay, Arrays.copyOf(buffer, length)));
+      }
+    } catch (IOException _) {
+      // cut
+    } finally {
+      chunks.add(new Chunk(time.monotonicNanos(), new byte[0]));
+    }
+  }
+
+  private void deliver(BlockingQueue<Chunk> chunks, Socket from, Socket to, boolean reply) {
+    try {
+      OutputStream out = to.getOutputStream();
+      for (Chunk chunk = chunks.take(); chunk.bytes.length > 0; chunk = chunks.take()) {
+        awaitPassage(chunk.dueNanos, reply);
+        out.write(chunk.bytes);
       }
     } catch (IOException _) {
       // cut
@@ -178,12 +210,13 @@ public final class TcpProxy implements AutoCloseable {
     }
   }
 
-  private void awaitPassage(boolean reply) throws InterruptedException {
+  private void awaitPassage(long dueNanos, boolean reply) throws InterruptedException {
     lock.lock();
     try {
-      long left = reply ? TimeUnit.MILLISECONDS.toNanos(replyDelayMillis) : 0;
+      long left = dueNanos - time.monotonicNanos();
       while (left > 0) {
-        left = changed.awaitNanos(left);
+        var _ = changed.awaitNanos(left);
+        left = dueNanos - time.monotonicNanos();
       }
       while (reply ? repliesHang : requestsHang) {
         changed.await();

@@ -1,0 +1,42 @@
+package io.throttlekit.bench;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Time that this (Linux) machine's processors were kept from it by the host below, which shows in
+ * latencies and in nothing else.
+ */
+final class StolenTime {
+  private static final Path STAT = Path.of("/proc/stat");
+  private static final int STOLEN_TICKS = 8; // the field of the first line, after its name
+  private static final long MILLIS_PER_TICK = 10; // USER_HZ is 100 on every Linux
+
+  private final long beforeMillis;
+
+  private StolenTime(long beforeMillis) {
+    this.beforeMillis = beforeMillis;
+  }
+
+  /** Counts from now on. */
+  static StolenTime sinceNow() throws IOException {
+    return new StolenTime(read());
+  }
+
+  /** Of all processors together, in ms. */
+  long millis() throws IOException {
+    return read() - beforeMillis;
+  }
+
+  private static long read() throws IOException {
+    return parse(Files.readAllLines(STAT));
+  }
+
+  /** Since the machine was started, in ms. */
+  static long parse(List<String> stat) {
+    String[] fields = stat.getFirst().split(" +", -1);
+    return Long.parseLong(fields[STOLEN_TICKS]) * MILLIS_PER_TICK;
+  }
+}
