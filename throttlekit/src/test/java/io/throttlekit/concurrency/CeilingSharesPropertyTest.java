@@ -88,6 +88,7 @@ class CeilingSharesPropertyTest {
     int obeys;
     long lastHeard;
     long lastSaid;
+    long leftNanos;
     final Deque<Grant> toGate = new ArrayDeque<>();
     final Deque<Long> fromGate = new ArrayDeque<>();
   }
@@ -183,6 +184,7 @@ class CeilingSharesPropertyTest {
         gate.connected = false;
         hearSome(gate);
         gate.toGate.clear();
+        gate.leftNanos = now;
         shares.left(name, now);
         round();
       }
@@ -242,12 +244,12 @@ class CeilingSharesPropertyTest {
         }
       }
       reached.forgotten += known() < before ? 1 : 0;
-      // A gate that is forgotten is gone: that is what a lease is for.
-      gates.forEach((name, gate) -> {
-        if (!gate.connected && shares.share(name).isEmpty()) {
+      // A gate is gone when its lease is over: that is what a lease is for.
+      for (ModelGate gate : gates.values()) {
+        if (!gate.connected && now - gate.leftNanos >= LEASE) {
           end(gate);
         }
-      });
+      }
     }
 
     private int known() {
