@@ -1,0 +1,41 @@
+package io.throttlekit.envoy.ceiling;
+
+import com.google.protobuf.Any;
+import io.envoyproxy.envoy.service.discovery.v3.DeltaDiscoveryRequest;
+import io.envoyproxy.envoy.service.discovery.v3.DeltaDiscoveryResponse;
+import io.envoyproxy.envoy.service.discovery.v3.Resource;
+import io.throttlekit.envoy.ceiling.Asked.Subscription;
+
+/** Messages name what is wanted in addition or no longer; answers hold what has changed. */
+record Delta(String resource) implements Wire<DeltaDiscoveryRequest, DeltaDiscoveryResponse> {
+
+  @Override
+  public Asked read(DeltaDiscoveryRequest message) {
+    return new Asked(
+        message.getNode().getId(),
+        message.getTypeUrl(),
+        subscription(message),
+        message.getResponseNonce(),
+        message.hasErrorDetail() ? message.getErrorDetail().toString() : "");
+  }
+
+  private Subscription subscription(DeltaDiscoveryRequest message) {
+    if (message.getResourceNamesSubscribeList().contains(resource)) {
+      return Subscription.WANTED;
+    }
+    return message.getResourceNamesUnsubscribeList().contains(resource)
+        ? Subscription.UNWANTED
+        : Subscription.UNCHANGED;
+  }
+
+  @Override
+  public DeltaDiscoveryResponse write(Any layer, String version, String nonce) {
+    return DeltaDiscoveryResponse.newBuilder()
+        .setTypeUrl(RuntimeLayer.TYPE_URL)
+        .setSystemVersionInfo(version)
+        .setNonce(nonce)
+        .addResources(
+            Resource.newBuilder().setName(resource).setVersion(version).setResource(layer))
+        .build();
+  }
+}

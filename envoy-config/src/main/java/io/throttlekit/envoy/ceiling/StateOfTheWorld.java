@@ -1,0 +1,32 @@
+package io.throttlekit.envoy.ceiling;
+
+import com.google.protobuf.Any;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
+import io.throttlekit.envoy.ceiling.Asked.Subscription;
+
+/** Every message names all that is wanted, every answer holds all that there is. */
+record StateOfTheWorld(String resource) implements Wire<DiscoveryRequest, DiscoveryResponse> {
+
+  @Override
+  public Asked read(DiscoveryRequest message) {
+    return new Asked(
+        message.getNode().getId(),
+        message.getTypeUrl(),
+        message.getResourceNamesList().contains(resource)
+            ? Subscription.WANTED
+            : Subscription.UNWANTED,
+        message.getResponseNonce(),
+        message.hasErrorDetail() ? message.getErrorDetail().toString() : "");
+  }
+
+  @Override
+  public DiscoveryResponse write(Any resource, String version, String nonce) {
+    return DiscoveryResponse.newBuilder()
+        .setTypeUrl(RuntimeLayer.TYPE_URL)
+        .setVersionInfo(version)
+        .setNonce(nonce)
+        .addResources(resource)
+        .build();
+  }
+}

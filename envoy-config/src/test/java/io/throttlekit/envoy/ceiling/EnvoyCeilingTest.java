@@ -1,0 +1,224 @@
+package io.throttlekit.envoy.ceiling;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.grpc.Server;
+import io.grpc.netty.NettyServerBuilder;
+import io.throttlekit.TimeSource;
+import io.throttlekit.envoy.EnvoyExample;
+import io.throttlekit.envoy.EnvoyProcess;
+import io.throttlekit.envoy.EnvoyProgram;
+import io.throttlekit.envoy.EnvoyWiring;
+import io.throttlekit.envoy.RealEnvoy;
+import io.throttlekit.envoy.ceiling.Ceiling.Priority;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A real Envoy on the example bootstrap, and an upstream that holds what reaches it. */
+@RealEnvoy
+class EnvoyCeilingTest {
+  private static final Duration PATIENCE = ofSeconds(30);
+
+  @TempDir Path folder;
+  private final BlockingQueue<Integer> applied = new LinkedBlockingQueue<>();
+  private final List<Server> servers = new ArrayList<>();
+  private final HttpClient client =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+  private HeldUpstream upstream;
+
+  @BeforeEach
+  void startUpstream() throws IOException {
+    upstream = HeldUpstream.start();
+  }
+
+  @AfterEach
+  void stop() {
+    servers.forEach(Server::shutdownNow);
+    client.shutdownNow();
+    upstream.close();
+  }
+
+  @Test
+  void obeysWhatItWasToldLastThroughEveryChange() throws Exception {
+    CeilingServer ceilings = serve(0, "one");
+    ceilings.offer("upstream", Priority.DEFAULT, 2);
+    int port = servers.getFirst().getPort();
+    try (EnvoyProcess envoy = start(bootstrap(port))) {
+      awaitApplied(2);
+      assertThat(passOf(5, envoy)).isEqualTo(2);
+
+      List<CompletableFuture<HttpResponse<Void>>> running = admitted(2, envoy);
+      ceilings.offer("upstream", Priority.DEFAULT, 1);
+      awaitApplied(1);
+      assertThat(send(envoy).get().statusCode()).isEqualTo(503);
+      upstream.release();
+      assertThat(running).allMatch(request -> request.join().statusCode() == 200);
+      awaitIdle(envoy);
+      assertThat(passOf(3, envoy)).isEqualTo(1);
+
+      servers.removeFirst().shutdownNow().awaitTermination();
+      await().atMost(PATIENCE).until(() -> connected(envoy).contains("connected_state: 0"));
+      assertThat(passOf(3, envoy)).isEqualTo(1);
+
+      serve(port, "another").offer("upstream", Priority.DEFAULT, 3);
+      awaitApplied(3);
+      assertThat(passOf(5, envoy)).isEqualTo(3);
+      assertThat(envoy.log()).doesNotContain("[error]");
+    }
+  }
+
+  @Test
+  void obeysItsBootstrapWhileNobodyIsThere() throws Exception {
+    int port = freePort();
+    String four = bootstrap(port).replace("max_requests: 100", "max_requests: 4");
+    try (EnvoyProcess envoy = start(four)) {
+      assertThat(passOf(6, envoy)).isEqualTo(4);
+      serve(port, "late").offer("upstream", Priority.DEFAULT, 2);
+      awaitApplied(2);
+      assertThat(passOf(4, envoy)).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void goesBackToItsBootstrapWhenTheCeilingIsTakenBack() throws Exception {
+    CeilingServer ceilings = serve(0, "one");
+    ceilings.offer("upstream", Priority.DEFAULT, 0);
+    String three =
+        bootstrap(servers.getFirst().getPort()).replace("max_requests: 100", "max_requests: 3");
+    try (EnvoyProcess envoy = start(three)) {
+      awaitApplied(0);
+      assertThat(passOf(2, envoy)).isZero();
+      ceilings.withdraw("upstream", Priority.DEFAULT);
+      await()
+          .atMost(PATIENCE)
+          .until(() -> !envoy.admin("/runtime").contains("circuit_breakers.upstream"));
+      assertThat(passOf(4, envoy)).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void obeysOverDeltaToo() throws Exception {
+    serve(0, "one").offer("upstream", Priority.DEFAULT, 2);
+    String delta =
+        bootstrap(servers.getFirst().getPort()).replace("api_type: GRPC", "api_type: DELTA_GRPC");
+    try (EnvoyProcess envoy = start(delta)) {
+      awaitApplied(2);
+      assertThat(passOf(3, envoy)).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void obeysOverAStreamOfItsOwnBesideAnotherControlPlane() throws Exception {
+    serve(0, "one").offer("upstream", Priority.DEFAULT, 2);
+    String alone =
+        bootstrap(servers.getFirst().getPort())
+            .replace(
+                "ads: {}",
+                "api_config_source: {api_type: GRPC, transport_api_version: V3,"
+                    + " grpc_services: [{envoy_grpc: {cluster_name: throttlekit}}]}")
+            .replaceFirst("(?s)dynamic_resources:.*?layered_runtime:", "layered_runtime:");
+    try (EnvoyProcess envoy = start(alone)) {
+      awaitApplied(2);
+      assertThat(passOf(3, envoy)).isEqualTo(2);
+    }
+  }
+
+  private CeilingServer serve(int port, String epoch) throws IOException {
+    CeilingServer ceilings =
+        new CeilingServer(
+            CeilingSettings.DEFAULT,
+            TimeSource.system(),
+            epoch,
+            (_, requests, _) -> applied.add(requests));
+    NettyServerBuilder builder =
+        NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
+            .directExecutor();
+    ceilings.services().forEach(builder::addService);
+    servers.add(builder.build().start());
+    return ceilings;
+  }
+
+  private String bootstrap(int servicePort) {
+    return EnvoyExample.CONCURRENCY_CEILING.bootstrap(
+        EnvoyWiring.anyPorts(servicePort, upstream.port(), PATIENCE));
+  }
+
+  private EnvoyProcess start(String bootstrap) throws IOException {
+    return EnvoyProcess.start(EnvoyProgram.path(), bootstrap, folder);
+  }
+
+  private void awaitApplied(int requests) {
+    await().atMost(PATIENCE).until(() -> applied.contains(requests));
+    applied.clear();
+  }
+
+  private static String connected(EnvoyProcess envoy) throws IOException {
+    return envoy.admin("/stats?filter=control_plane.connected_state");
+  }
+
+  /** How many of so many that are in flight together reach the upstream; the others get 503. */
+  private int passOf(int requests, EnvoyProcess envoy) throws Exception {
+    int passed = 0;
+    for (int i = 0; i < requests; i++) { // one by one: two workers may each let in one too many
+      int before = upstream.held();
+      var request = send(envoy);
+      await().atMost(PATIENCE).until(() -> request.isDone() || upstream.held() > before);
+      passed += request.isDone() ? 0 : 1;
+      assertThat(request.isDone() ? request.get().statusCode() : 503).isEqualTo(503);
+    }
+    assertThat(upstream.held()).isEqualTo(passed);
+    upstream.release();
+    awaitIdle(envoy);
+    return passed;
+  }
+
+  private List<CompletableFuture<HttpResponse<Void>>> admitted(int requests, EnvoyProcess envoy) {
+    List<CompletableFuture<HttpResponse<Void>>> sent = new ArrayList<>();
+    for (int i = 1; i <= requests; i++) {
+      int held = i;
+      sent.add(send(envoy));
+      await().atMost(PATIENCE).until(() -> upstream.held() == held);
+    }
+    return sent;
+  }
+
+  private static void awaitIdle(EnvoyProcess envoy) {
+    await()
+        .atMost(PATIENCE)
+        .until(() ->
+            envoy
+                .admin("/stats?filter=cluster.upstream.upstream_rq_active")
+                .contains("upstream_rq_active: 0"));
+  }
+
+  private CompletableFuture<HttpResponse<Void>> send(EnvoyProcess envoy) {
+    URI uri = URI.create("http://127.0.0.1:" + envoy.port() + "/");
+    return client.sendAsync(HttpRequest.newBuilder(uri).build(), BodyHandlers.discarding());
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 0, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+}

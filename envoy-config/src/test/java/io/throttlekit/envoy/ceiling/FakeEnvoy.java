@@ -1,0 +1,186 @@
+package io.throttlekit.envoy.ceiling;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Struct;
+import com.google.rpc.Status;
+import io.envoyproxy.envoy.config.core.v3.Node;
+import io.envoyproxy.envoy.service.discovery.v3.AggregatedDiscoveryServiceGrpc;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
+import io.envoyproxy.envoy.service.runtime.v3.Runtime;
+import io.grpc.Channel;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Speaks as an Envoy does over ADS, and answers only when it is told to. */
+final class FakeEnvoy implements ClientResponseObserver<DiscoveryRequest, DiscoveryResponse> {
+  private static final String CEILING = "ceiling";
+
+  private final String node;
+  private final Deque<DiscoveryResponse> unread = new ArrayDeque<>();
+  private String version;
+  private Struct obeyed = Struct.getDefaultInstance();
+  private @Nullable ClientCallStreamObserver<DiscoveryRequest> call;
+  private @Nullable Throwable failure;
+  private boolean ended;
+  private final boolean slow;
+
+  private FakeEnvoy(String node, String version, boolean slow) {
+    this.node = node;
+    this.version = version;
+    this.slow = slow;
+  }
+
+  /** Opens a stream and asks for its ceilings. */
+  static FakeEnvoy connect(Channel channel, String node) {
+    FakeEnvoy envoy = open(channel, node, "", false);
+    envoy.ask(RuntimeLayer.TYPE_URL);
+    return envoy;
+  }
+
+  /** The same, of an Envoy that names the version it had before. */
+  static FakeEnvoy reconnect(Channel channel, String node, String version) {
+    FakeEnvoy envoy = open(channel, node, version, false);
+    envoy.ask(RuntimeLayer.TYPE_URL);
+    return envoy;
+  }
+
+  /** The same, of an Envoy whose connection takes nothing until {@link #read}. */
+  static FakeEnvoy connectSlow(Channel channel, String node) {
+    FakeEnvoy envoy = open(channel, node, "", true);
+    envoy.ask(RuntimeLayer.TYPE_URL);
+    return envoy;
+  }
+
+  static FakeEnvoy open(Channel channel, String node, String version, boolean slow) {
+    FakeEnvoy envoy = new FakeEnvoy(node, version, slow);
+    var _ = AggregatedDiscoveryServiceGrpc.newStub(channel).streamAggregatedResources(envoy);
+    return envoy;
+  }
+
+  void ask(String typeUrl) {
+    send(
+        DiscoveryRequest.newBuilder()
+            .setNode(Node.newBuilder().setId(node))
+            .setTypeUrl(typeUrl)
+            .setVersionInfo(version)
+            .addResourceNames(CEILING)
+            .build());
+  }
+
+  /** Lets one more message through. */
+  void read() {
+    call().request(1);
+  }
+
+  /** Obeys the oldest answer that it has not read. */
+  DiscoveryResponse obey() {
+    DiscoveryResponse answer = unread.remove();
+    try {
+      obeyed = answer.getResources(0).unpack(Runtime.class).getLayer();
+    } catch (InvalidProtocolBufferException e) {
+      throw new AssertionError(e);
+    }
+    version = answer.getVersionInfo();
+    return answer;
+  }
+
+  /** Says that it obeys. */
+  void acknowledge(DiscoveryResponse answer) {
+    send(answered(answer).build());
+  }
+
+  /** Says that it does not. */
+  void refuse(DiscoveryResponse answer) {
+    Status why = Status.newBuilder().setCode(3).setMessage("Invalid runtime entry").build();
+    send(answered(answer).setErrorDetail(why).build());
+  }
+
+  /** Obeys and acknowledges everything that has come. */
+  void obeyAll() {
+    while (!unread.isEmpty()) {
+      acknowledge(obey());
+    }
+  }
+
+  void disconnect() {
+    call().onCompleted();
+  }
+
+  int unread() {
+    return unread.size();
+  }
+
+  boolean ended() {
+    return ended;
+  }
+
+  String failure() {
+    return failure == null ? "" : String.valueOf(failure.getMessage());
+  }
+
+  String version() {
+    return version;
+  }
+
+  /** What it obeys, without its bootstrap. */
+  Map<String, Double> values() {
+    Map<String, Double> values = new TreeMap<>();
+    obeyed.getFieldsMap().forEach((key, value) -> values.put(key, value.getNumberValue()));
+    return values;
+  }
+
+  /** What it obeys for a cluster and its default priority; −1 for its bootstrap's threshold. */
+  int share(String cluster) {
+    String key = "circuit_breakers." + cluster + ".default.max_requests";
+    return values().getOrDefault(key, -1.0).intValue();
+  }
+
+  private DiscoveryRequest.Builder answered(DiscoveryResponse answer) {
+    return DiscoveryRequest.newBuilder()
+        .setTypeUrl(answer.getTypeUrl())
+        .setVersionInfo(version)
+        .setResponseNonce(answer.getNonce())
+        .addResourceNames(CEILING);
+  }
+
+  void send(DiscoveryRequest request) {
+    call().onNext(request);
+  }
+
+  private ClientCallStreamObserver<DiscoveryRequest> call() {
+    if (call == null) {
+      throw new IllegalStateException("not connected");
+    }
+    return call;
+  }
+
+  @Override
+  public void beforeStart(ClientCallStreamObserver<DiscoveryRequest> stream) {
+    call = stream;
+    if (slow) {
+      stream.disableAutoRequestWithInitial(0);
+    }
+  }
+
+  @Override
+  public void onNext(DiscoveryResponse answer) {
+    unread.add(answer);
+  }
+
+  @Override
+  public void onError(Throwable cause) {
+    failure = cause;
+    ended = true;
+  }
+
+  @Override
+  public void onCompleted() {
+    ended = true;
+  }
+}

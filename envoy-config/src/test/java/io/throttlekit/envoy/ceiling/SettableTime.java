@@ -1,0 +1,23 @@
+package io.throttlekit.envoy.ceiling;
+
+import io.throttlekit.TimeSource;
+import java.time.Duration;
+
+/** A clock that moves when it is told to; for one thread. */
+final class SettableTime implements TimeSource {
+  private long nanos = 1;
+
+  void pass(Duration time) {
+    nanos += time.toNanos();
+  }
+
+  @Override
+  public long wallMillis() {
+    throw new UnsupportedOperationException("ceilings have no use for the wall clock");
+  }
+
+  @Override
+  public long monotonicNanos() {
+    return nanos;
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.envoy.ceiling;
+
+import org.jspecify.annotations.NullMarked;

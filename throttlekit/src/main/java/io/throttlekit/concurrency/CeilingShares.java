@@ -1,0 +1,290 @@
+package io.throttlekit.concurrency;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+
+/**
+ * Divides one ceiling over the gates that obey it, each of which hears of its share late.
+ *
+ * <p>Whatever a gate may be obeying is reserved for it: the largest of what it was granted since
+ * the last grant that it acknowledged, that one included. Shares rise only out of what nobody has
+ * reserved. So for what is reserved in all, at every instant,
+ *
+ * <pre>Σ reserved ≤ max(ceiling, Σ reserved before)</pre>
+ *
+ * and once every gate that is there has acknowledged its share, Σ reserved ≤ ceiling, or what those
+ * that left have reserved if that is more. A gate that does not answer keeps what it has for as
+ * long as it is there; one that left, until its lease is over or it reports that nothing is in
+ * flight.
+ *
+ * <p>The weakness: a gate obeys its last share for ever. One that left and goes on to let requests
+ * in is not counted once its lease is over. And what a gate obeys before its first grant is not
+ * counted at all.
+ *
+ * <p>Shares follow demand (see {@link #reported}). While there are fewer slots than gates, gates
+ * that had demand lately take turns, and the others come after them.
+ *
+ * <p>It has no clock and no thread, and is called by one thread at a time. Times are monotonic ns.
+ */
+public final class CeilingShares {
+
+  /**
+   * What a gate is to be told.
+   *
+   * @param gate its name
+   * @param share how many requests it may have in flight, from 0
+   * @param number of the round it was granted in; an acknowledgement names it, or a later one
+   */
+  public record Grant(String gate, int share, long number) {}
+
+  private static final long DEMAND_NANOS = 10_000_000_000L;
+  private static final long MOST_WANTED = 1 << 30;
+
+  /** Gates that had demand lately, and of these who has waited longest for a turn. */
+  private static final Comparator<Gate> FIRST =
+      Comparator.comparing((Gate gate) -> !gate.asked).thenComparingLong(gate -> gate.lastTurn);
+
+  private final long leaseNanos;
+  private final long turnNanos;
+  private final Map<String, Gate> gates = new TreeMap<>(); // in order: same history, same shares
+  private int ceiling;
+  private long lastNumber;
+  private long turns;
+  private long turnBegan;
+
+  /**
+   * A ceiling that nobody has a share of.
+   *
+   * @param ceiling requests, from 0
+   * @param leaseNanos how long the share of a gate that left stays reserved, from 1: as long as a
+   *     request may take, at least
+   * @param turnNanos how long a gate keeps its slot while there are fewer slots than gates, from 1
+   * @throws IllegalArgumentException when a number is out of range
+   */
+  public CeilingShares(int ceiling, long leaseNanos, long turnNanos) {
+    if (leaseNanos < 1 || turnNanos < 1) {
+      throw new IllegalArgumentException(
+          "leases and turns take at least 1 ns, were " + leaseNanos + " and " + turnNanos);
+    }
+    this.leaseNanos = leaseNanos;
+    this.turnNanos = turnNanos;
+    ceiling(ceiling);
+  }
+
+  /**
+   * Changes what there is to divide, from the next {@link #due} on.
+   *
+   * @param requests from 0
+   * @throws IllegalArgumentException when it is negative
+   */
+  public void ceiling(int requests) {
+    if (requests < 0) {
+      throw new IllegalArgumentException("a ceiling is not negative, was " + requests);
+    }
+    ceiling = requests;
+  }
+
+  /** What is divided. */
+  public int ceiling() {
+    return ceiling;
+  }
+
+  /** A gate is there, for the first time or again; without effect while it is. */
+  public void joined(String gate) {
+    gates.computeIfAbsent(gate, Gate::new).present = true;
+  }
+
+  /** A gate can no longer be told anything; without effect when it could not be before. */
+  public void left(String gate, long nowNanos) {
+    Gate known = gates.get(gate);
+    if (known != null && known.present) {
+      known.present = false;
+      known.leftNanos = nowNanos;
+      if (known.reserved == 0) {
+        gates.remove(gate);
+      }
+    }
+  }
+
+  /**
+   * A gate says what it could use. Its demand is the sum of both numbers; it rises at once and
+   * falls by at most a quarter with each report, and is over after 10 s without any. A gate that
+   * left is gone for good when it has nothing in flight.
+   *
+   * @param inFlight requests; what is out of 0 to 2^30 counts as the nearest of them
+   * @param refused requests since the last report, likewise
+   */
+  public void reported(String gate, long inFlight, long refused, long nowNanos) {
+    Gate known = gates.get(gate);
+    if (known == null) {
+      return;
+    }
+    if (!known.present) {
+      if (inFlight == 0) {
+        gates.remove(gate);
+      }
+      return;
+    }
+    long demand = Math.min(MOST_WANTED, clamp(inFlight) + clamp(refused));
+    known.wants = Math.max(demand, known.wants - (known.wants + 3) / 4);
+    if (demand > 0) {
+      known.asked = true;
+      known.askedNanos = nowNanos;
+    }
+  }
+
+  /**
+   * A gate obeys what it was granted up to a round. Says nothing new when a later grant is on its
+   * way, when it was said before, or when there was no such round.
+   *
+   * @return whether less may be reserved now
+   */
+  public boolean acknowledged(String gate, long number) {
+    Gate known = gates.get(gate);
+    if (known == null || known.acknowledged || number < known.number || number > lastNumber) {
+      return false;
+    }
+    known.acknowledged = true;
+    known.reserved = known.granted;
+    return true;
+  }
+
+  /**
+   * Goes a round: forgets who is gone, and grants what can be granted now. To be asked after
+   * anything was told here, and from time to time.
+   *
+   * @param number of this round, above that of any before
+   * @return what gates are to be told, those that are to have less first
+   * @throws IllegalArgumentException when the number is not above the last
+   */
+  public List<Grant> due(long nowNanos, long number) {
+    if (number <= lastNumber) {
+      throw new IllegalArgumentException(number + " is not above " + lastNumber);
+    }
+    lastNumber = number;
+    gates.values().removeIf(gate -> !gate.present && nowNanos - gate.leftNanos >= leaseNanos);
+    List<Gate> present = inOrder(nowNanos);
+    aim(present);
+    List<Grant> grants = new ArrayList<>();
+    grant(present, gate -> gate.granted > gate.next, grants);
+    raise(present);
+    grant(present, gate -> gate.granted < gate.next, grants);
+    return grants;
+  }
+
+  /** What a gate was granted last; empty before its first grant and for one that is unknown. */
+  public OptionalInt share(String gate) {
+    Gate known = gates.get(gate);
+    return known == null || known.granted < 0 ? OptionalInt.empty() : OptionalInt.of(known.granted);
+  }
+
+  /** What all gates together may be obeying, as far as it was granted here. */
+  public long reserved() {
+    return gates.values().stream().mapToLong(gate -> gate.reserved).sum();
+  }
+
+  /**
+   * Whether the ceiling is in force: somebody is there, all that are there obey what they are to
+   * have, and no more than the ceiling is reserved.
+   */
+  public boolean settled() {
+    return present().stream().anyMatch(gate -> gate.granted >= 0)
+        && present().stream().allMatch(gate -> gate.acknowledged && gate.granted == gate.aim)
+        && reserved() <= ceiling;
+  }
+
+  private List<Gate> present() {
+    return gates.values().stream().filter(gate -> gate.present).toList();
+  }
+
+  private long reservedForAbsent() {
+    return gates.values().stream().filter(g -> !g.present).mapToLong(g -> g.reserved).sum();
+  }
+
+  private List<Gate> inOrder(long nowNanos) {
+    List<Gate> order = new ArrayList<>(present());
+    for (Gate gate : order) {
+      if (gate.asked && nowNanos - gate.askedNanos >= DEMAND_NANOS) {
+        gate.asked = false;
+        gate.wants = 0;
+      }
+    }
+    order.sort(FIRST);
+    if (slots() < order.size() && (turns == 0 || nowNanos - turnBegan >= turnNanos)) {
+      turnBegan = nowNanos;
+      order.stream().filter(gate -> gate.aim > 0).forEach(gate -> gate.lastTurn = ++turns);
+      order.sort(FIRST);
+    }
+    return order;
+  }
+
+  private int slots() {
+    return (int) Math.max(0, ceiling - reservedForAbsent());
+  }
+
+  private void aim(List<Gate> order) {
+    int[] shares = DemandSplit.of(slots(), order.stream().mapToLong(gate -> gate.wants).toArray());
+    for (int i = 0; i < shares.length; i++) {
+      Gate gate = order.get(i);
+      gate.aim = shares[i];
+      gate.next = gate.granted < 0 ? 0 : Math.min(gate.granted, gate.aim);
+    }
+  }
+
+  /** First a slot for everybody who is to have one, then the rest, those with the least first. */
+  private void raise(List<Gate> present) {
+    long room = ceiling - reserved();
+    List<Gate> order = present.stream().sorted(Comparator.comparingInt(gate -> gate.next)).toList();
+    for (int most : new int[] {1, Integer.MAX_VALUE}) {
+      for (Gate gate : order) {
+        long reach = gate.reserved + Math.max(0, room);
+        int next = (int) Math.min(Math.min(gate.aim, most), reach);
+        if (next > gate.next) {
+          gate.next = next;
+          room -= Math.max(0, next - gate.reserved);
+          gate.reserved = Math.max(gate.reserved, next);
+        }
+      }
+    }
+  }
+
+  private void grant(List<Gate> present, Predicate<Gate> which, List<Grant> grants) {
+    for (Gate gate : present) {
+      if (which.test(gate)) {
+        gate.granted = gate.next;
+        gate.number = lastNumber;
+        gate.acknowledged = false;
+        grants.add(new Grant(gate.name, gate.granted, gate.number));
+      }
+    }
+  }
+
+  private static long clamp(long requests) {
+    return Math.clamp(requests, 0, MOST_WANTED);
+  }
+
+  private static final class Gate {
+    final String name;
+    boolean present;
+    long leftNanos;
+    int granted = -1;
+    long number = Long.MAX_VALUE; // before the first grant nothing can be acknowledged
+    boolean acknowledged;
+    int reserved;
+    boolean asked;
+    long askedNanos;
+    long wants;
+    long lastTurn;
+    int aim;
+    int next;
+
+    Gate(String name) {
+      this.name = name;
+    }
+  }
+}

@@ -1,0 +1,70 @@
+package io.throttlekit.concurrency;
+
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.stream.IntStream;
+
+/**
+ * Divides whole slots by demand.
+ *
+ * <p>Everybody gets one slot, the first in order where there are too few for all. What is left goes
+ * by what each wants beyond that, in proportion and by the largest remainder where it does not
+ * suffice; what nobody wants is divided equally, so that whoever begins has room to.
+ */
+final class DemandSplit {
+  private DemandSplit() {}
+
+  /**
+   * The share of each; together exactly {@code slots}, where there is anybody.
+   *
+   * @param slots from 0
+   * @param wants what each could use, from 0 to 2^31; the order decides between equals
+   */
+  static int[] of(int slots, long[] wants) {
+    int[] shares = new int[wants.length];
+    if (slots <= shares.length) {
+      Arrays.fill(shares, 0, slots, 1);
+      return shares;
+    }
+    Arrays.fill(shares, 1);
+    long left = (long) slots - shares.length;
+    long wanted = 0;
+    for (long want : wants) {
+      wanted += beyondOne(want);
+    }
+    return wanted > left ? inProportion(shares, left, wants, wanted) : spread(shares, left, wants);
+  }
+
+  private static int[] inProportion(int[] shares, long left, long[] wants, long wanted) {
+    long given = 0;
+    long[] remainders = new long[wants.length];
+    for (int i = 0; i < shares.length; i++) {
+      long product = left * beyondOne(wants[i]); // at most 2^31 · 2^31
+      shares[i] += (int) (product / wanted);
+      given += product / wanted;
+      remainders[i] = product % wanted;
+    }
+    IntStream.range(0, shares.length)
+        .boxed()
+        .sorted(Comparator.comparingLong((Integer i) -> -remainders[i]))
+        .limit(left - given)
+        .forEach(i -> shares[i]++);
+    return shares;
+  }
+
+  private static int[] spread(int[] shares, long left, long[] wants) {
+    long unwanted = left;
+    for (int i = 0; i < shares.length; i++) {
+      shares[i] += (int) beyondOne(wants[i]);
+      unwanted -= beyondOne(wants[i]);
+    }
+    for (int i = 0; i < shares.length; i++) {
+      shares[i] += (int) (unwanted / shares.length + (i < unwanted % shares.length ? 1 : 0));
+    }
+    return shares;
+  }
+
+  private static long beyondOne(long want) {
+    return Math.max(0, want - 1);
+  }
+}

@@ -1,0 +1,282 @@
+package io.throttlekit.concurrency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.concurrency.CeilingShares.Grant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What the shares promise, over seeded histories of gates that hear late, answer late, repeat their
+ * answers, go, come back, and are gone.
+ */
+class CeilingSharesPropertyTest {
+  private static final int SEEDS = 400;
+  private static final int STEPS = 300;
+  private static final long LEASE = 6;
+  private static final int MOST_REQUESTS = 12;
+
+  @Test
+  void whatGatesObeyIsReservedAndNeverRisesBeyondTheCeiling() {
+    for (int seed = 0; seed < SEEDS; seed++) {
+      Fleet fleet = new Fleet(seed);
+      for (int step = 0; step < STEPS; step++) {
+        long before = fleet.shares.reserved();
+        String done = fleet.step();
+        String where = "seed " + seed + " step " + step + ": " + done;
+        assertThat(fleet.obeyed()).as(where).isLessThanOrEqualTo(fleet.shares.reserved());
+        assertThat(fleet.shares.reserved())
+            .as(where)
+            .isBetween(0L, Math.max(fleet.shares.ceiling(), before));
+      }
+    }
+  }
+
+  @Test
+  void everySlotIsInForceOnceAllHaveAnswered() {
+    for (int seed = 0; seed < SEEDS; seed++) {
+      Fleet fleet = new Fleet(seed);
+      for (int step = 0; step < STEPS; step++) {
+        fleet.step();
+      }
+      fleet.comeBack();
+      int rounds = fleet.answerAll();
+      String where = "seed " + seed;
+      assertThat(fleet.shares.settled()).as(where).isTrue();
+      assertThat(fleet.obeyed()).as(where).isEqualTo(fleet.shares.ceiling());
+      assertThat(rounds).as(where).isLessThanOrEqualTo(3); // lower, raise, nothing left to do
+      if (fleet.shares.ceiling() >= fleet.gates.size()) {
+        assertThat(fleet.gates.values()).as(where).allMatch(gate -> gate.obeys > 0);
+      }
+    }
+  }
+
+  @Test
+  void theHistoriesReachWhatTheseTestsAreAbout() {
+    Reached reached = new Reached();
+    for (int seed = 0; seed < SEEDS; seed++) {
+      Fleet fleet = new Fleet(seed, reached);
+      for (int step = 0; step < STEPS; step++) {
+        fleet.step();
+      }
+    }
+    assertThat(reached.late).isGreaterThan(1_000);
+    assertThat(reached.repeated).isGreaterThan(1_000);
+    assertThat(reached.forgotten).isGreaterThan(100);
+    assertThat(reached.returned).isGreaterThan(100);
+    assertThat(reached.overfull).isGreaterThan(1_000);
+  }
+
+  private static final class Reached {
+    int late;
+    int repeated;
+    int forgotten;
+    int returned;
+    int overfull;
+  }
+
+  /** One gate as it is, with what is on its way to it and back. */
+  private static final class ModelGate {
+    boolean connected;
+    boolean alive;
+    int obeys;
+    long lastHeard;
+    long lastSaid;
+    long leftNanos;
+    final Deque<Grant> toGate = new ArrayDeque<>();
+    final Deque<Long> fromGate = new ArrayDeque<>();
+  }
+
+  private static final class Fleet {
+    final CeilingShares shares;
+    final Map<String, ModelGate> gates = new LinkedHashMap<>();
+    private final SplittableRandom random;
+    private final Reached reached;
+    private long now = Long.MAX_VALUE - 100;
+    private long number;
+
+    Fleet(long seed) {
+      this(seed, new Reached());
+    }
+
+    Fleet(long seed, Reached reached) {
+      this.random = new SplittableRandom(seed);
+      this.reached = reached;
+      this.shares = new CeilingShares(random.nextInt(MOST_REQUESTS), LEASE, 3);
+      int count = 1 + random.nextInt(5);
+      for (int i = 0; i < count; i++) {
+        gates.put("g" + i, new ModelGate());
+      }
+    }
+
+    /** What all that live obey. */
+    long obeyed() {
+      return gates.values().stream().filter(g -> g.alive).mapToLong(g -> g.obeys).sum();
+    }
+
+    String step() {
+      String name = "g" + random.nextInt(gates.size());
+      ModelGate gate = gate(name);
+      String done = name + " " + anything(name, gate);
+      reached.overfull += shares.reserved() > shares.ceiling() ? 1 : 0;
+      return done;
+    }
+
+    private String anything(String name, ModelGate gate) {
+      return switch (random.nextInt(12)) {
+        case 0 -> connect(name, gate);
+        case 1 -> random.nextInt(3) == 0 ? disconnect(name, gate) : "stays";
+        case 2 -> !gate.connected && gate.alive && random.nextInt(3) == 0 ? end(gate) : "goes on";
+        case 3 -> {
+          shares.ceiling(random.nextInt(MOST_REQUESTS));
+          round();
+          yield "sees the ceiling at " + shares.ceiling();
+        }
+        case 4 -> {
+          now += random.nextLong(6);
+          round();
+          yield "sees it later";
+        }
+        case 5 -> report(name, gate);
+        case 6, 7, 8 -> hear(gate);
+        default -> answer(name, gate);
+      };
+    }
+
+    private String report(String name, ModelGate gate) {
+      if (gate.connected) {
+        shares.reported(name, random.nextInt(9), random.nextInt(5), now);
+      } else if (!gate.alive) {
+        shares.reported(name, 0, 0, now);
+      }
+      round();
+      return "reports";
+    }
+
+    private ModelGate gate(String name) {
+      return Objects.requireNonNull(gates.get(name));
+    }
+
+    private String connect(String name, ModelGate gate) {
+      if (gate.connected || (!gate.alive && shares.share(name).isPresent())) {
+        return "is there or not gone yet"; // another gate of the same name would be another name
+      }
+      reached.returned += gate.alive ? 1 : 0;
+      gate.alive = true;
+      gate.connected = true;
+      shares.joined(name);
+      round();
+      // What a connection begins with: the share that there is, whether it was heard or not.
+      Grant again = new Grant(name, shares.share(name).orElseThrow(), number);
+      gate.toGate.clear();
+      gate.toGate.add(again);
+      return "connects";
+    }
+
+    private String disconnect(String name, ModelGate gate) {
+      if (gate.connected) {
+        gate.connected = false;
+        hearSome(gate);
+        gate.toGate.clear();
+        gate.leftNanos = now;
+        shares.left(name, now);
+        round();
+      }
+      return "disconnects";
+    }
+
+    /** What is on its way may arrive before the connection breaks, or not. */
+    private void hearSome(ModelGate gate) {
+      while (!gate.toGate.isEmpty() && random.nextBoolean()) {
+        hear(gate);
+      }
+    }
+
+    private String end(ModelGate gate) {
+      gate.alive = false;
+      gate.obeys = 0;
+      gate.lastHeard = 0;
+      return "ends";
+    }
+
+    private String hear(ModelGate gate) {
+      Grant grant = gate.toGate.poll();
+      if (grant == null) {
+        return "hears nothing";
+      }
+      gate.obeys = grant.share();
+      gate.lastHeard = grant.number();
+      gate.fromGate.add(grant.number());
+      return "obeys " + grant;
+    }
+
+    private String answer(String name, ModelGate gate) {
+      Long said = gate.fromGate.peek();
+      if (said == null) {
+        return "has nothing to say";
+      }
+      if (random.nextInt(4) > 0) {
+        gate.fromGate.poll();
+      } else {
+        reached.repeated++;
+      }
+      reached.late += said < gate.lastSaid || said < gate.lastHeard ? 1 : 0;
+      gate.lastSaid = said;
+      if (random.nextInt(5) > 0) { // or it is lost
+        shares.acknowledged(name, said);
+        round();
+      }
+      return "answers " + said;
+    }
+
+    private void round() {
+      int before = known();
+      for (Grant grant : shares.due(now, ++number)) {
+        ModelGate gate = gate(grant.gate());
+        if (gate.connected) {
+          gate.toGate.add(grant);
+        }
+      }
+      reached.forgotten += known() < before ? 1 : 0;
+      // A gate is gone when its lease is over: that is what a lease is for.
+      for (ModelGate gate : gates.values()) {
+        if (!gate.connected && now - gate.leftNanos >= LEASE) {
+          end(gate);
+        }
+      }
+    }
+
+    private int known() {
+      return (int) gates.keySet().stream().filter(n -> shares.share(n).isPresent()).count();
+    }
+
+    void comeBack() {
+      now += LEASE;
+      round();
+      gates.forEach(this::connect);
+    }
+
+    /** Everybody hears and answers everything until there is nothing more to say. */
+    int answerAll() {
+      for (int rounds = 1; ; rounds++) {
+        gates.forEach((name, gate) -> {
+          while (!gate.toGate.isEmpty()) {
+            hear(gate);
+          }
+          shares.acknowledged(name, gate.lastHeard);
+        });
+        List<Grant> grants = shares.due(now, ++number);
+        if (grants.isEmpty()) {
+          return rounds;
+        }
+        grants.forEach(grant -> gate(grant.gate()).toGate.add(grant));
+      }
+    }
+  }
+}
