@@ -18,10 +18,10 @@ package io.throttlekit.concurrency;
  * queue for the backend's nature and runs to the greatest ceiling. {@link ProbedVegasLimit} does
  * not.
  *
- * <p>It departs from its model in this: when more than 5 % of the requests of a window were given up,
- * a tenth is taken away and latency is not looked at (the model does not move at all if all are); a
- * ceiling that refused requests in the window was in use; latencies of 0 are no measurement; and
- * more than 64 latencies per window have their quantile within 1/64.
+ * <p>It departs from its model in this: when more than 5 % of the requests of a window were given
+ * up, a tenth is taken away and latency is not looked at (the model does not move at all if all
+ * are); a ceiling that refused requests in the window was in use; latencies of 0 are no
+ * measurement; and more than 64 latencies per window have their quantile within 1/64.
  */
 public final class FailsafeLimit implements ConcurrencyLimit {
   private static final int WARM_UP = 10;
