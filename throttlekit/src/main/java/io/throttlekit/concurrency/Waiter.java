@@ -76,9 +76,14 @@ final class Waiter implements Waiting {
     return endNanos;
   }
 
+  /** Who joined the line first is less. */
+  int compareOrders(Waiter other) {
+    return Long.compare(order, other.order);
+  }
+
   /** Whose waiting ends first is less. */
   int compareEnds(Waiter other) {
     int byEnd = Long.signum(endNanos - other.endNanos);
-    return byEnd != 0 ? byEnd : Long.compare(order, other.order);
+    return byEnd != 0 ? byEnd : compareOrders(other);
   }
 }

@@ -1,6 +1,5 @@
 package io.throttlekit.concurrency;
 
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class WaitingLine {
   private static final long FINEST_NANOS = 1_000_000;
 
-  private final LinkedHashSet<Waiter> waiters = new LinkedHashSet<>();
+  private final TreeSet<Waiter> waiters = new TreeSet<>(Waiter::compareOrders);
   private final TreeSet<Waiter> impatient = new TreeSet<>(Waiter::compareEnds);
   private long joined;
 
@@ -30,7 +29,7 @@ final class WaitingLine {
     }
   }
 
-  /** Takes {@code waiter} out; whether it was there. */
+  /** Takes {@code waiter}, which joined this line, out; whether it was still there. */
   boolean remove(Waiter waiter) {
     if (!waiters.remove(waiter)) {
       return false;
@@ -41,11 +40,10 @@ final class WaitingLine {
 
   /** Takes out who has waited longest; null when nobody waits. */
   @Nullable Waiter pollFirst() {
-    if (waiters.isEmpty()) {
-      return null;
+    Waiter first = waiters.pollFirst();
+    if (first != null) {
+      forget(first);
     }
-    Waiter first = waiters.removeFirst();
-    forget(first);
     return first;
   }
 
