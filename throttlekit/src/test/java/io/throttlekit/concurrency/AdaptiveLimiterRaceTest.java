@@ -1,0 +1,118 @@
+package io.throttlekit.concurrency;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Threads that take permits, join the line, give permits back and move the ceiling of one limiter,
+ * as Lincheck orders them: every outcome must be one that some order of whole operations has. Given
+ * back are permits that were out before, each of them twice.
+ */
+public class AdaptiveLimiterRaceTest {
+  private static final int OUT_BEFORE = 12;
+
+  private final AdaptiveLimiter limiter =
+      AdaptiveLimiter.of(Ceilings.movable(1, 99, OUT_BEFORE)).queueing(Queueing.of(1, 1)).build();
+  private final List<Permit> outBefore = new ArrayList<>();
+  private final Waiting waitedBefore;
+  private final AtomicInteger givenBack = new AtomicInteger();
+  private final AtomicInteger admitted = new AtomicInteger();
+
+  /** All are out, and one waits. */
+  public AdaptiveLimiterRaceTest() {
+    for (int i = 0; i < OUT_BEFORE; i++) {
+      outBefore.add(Applicants.taken(limiter.tryAcquire()));
+    }
+    waitedBefore = limiter.acquire(PermitRequest.PLAIN, telling(new AtomicBoolean()));
+  }
+
+  @Operation
+  public boolean tryAcquire() {
+    boolean there = limiter.tryAcquire() != null;
+    admitted.getAndAdd(there ? 1 : 0);
+    return there;
+  }
+
+  /** Whether it need not wait. */
+  @Operation
+  public boolean acquire() {
+    AtomicBoolean told = new AtomicBoolean();
+    var _ = limiter.acquire(PermitRequest.PLAIN, telling(told));
+    return told.get();
+  }
+
+  /** Whether it still waited who waits from the beginning. */
+  @Operation
+  public boolean cancel() {
+    return waitedBefore.cancel();
+  }
+
+  @Operation
+  public void giveBack() {
+    outBefore.get(givenBack.getAndIncrement() / 2).release();
+  }
+
+  @Operation
+  public void grow() {
+    limiter.learn(Ceilings.GROW);
+  }
+
+  /** Once nothing runs any more. */
+  @Validate
+  public void everyPermitIsAccountedForAndNobodyWaitsWhileThereIsRoom() {
+    LimiterFigures now = limiter.figures();
+    int ended = Math.ceilDiv(givenBack.get(), 2);
+    if (now.inFlight() != OUT_BEFORE - ended + admitted.get()) {
+      throw new IllegalStateException(now + " after " + ended + " and " + admitted);
+    }
+    if (now.queued() > 0 && now.inFlight() < now.ceiling()) {
+      throw new IllegalStateException("somebody waits: " + now);
+    }
+  }
+
+  @Test
+  void everyOutcomeIsThatOfSomeOrder() {
+    new StressOptions()
+        .iterations(6)
+        .invocationsPerIteration(200)
+        .threads(2)
+        .actorsPerThread(3)
+        .actorsBefore(1)
+        .actorsAfter(1)
+        .check(AdaptiveLimiterRaceTest.class);
+  }
+
+  @Test
+  void soItIsInEveryInterleavingThatAModelCheckerFinds() {
+    new ModelCheckingOptions()
+        .iterations(3)
+        .invocationsPerIteration(50)
+        .threads(2)
+        .actorsPerThread(2)
+        .actorsBefore(1)
+        .actorsAfter(1)
+        .check(AdaptiveLimiterRaceTest.class);
+  }
+
+  private Applicant telling(AtomicBoolean told) {
+    return new Applicant() {
+      @Override
+      public void admitted(Permit permit) {
+        admitted.getAndIncrement();
+        told.set(true);
+      }
+
+      @Override
+      public void refused(Refusal why) {
+        told.set(true);
+      }
+    };
+  }
+}
