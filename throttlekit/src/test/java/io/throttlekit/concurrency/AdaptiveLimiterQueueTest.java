@@ -86,6 +86,27 @@ class AdaptiveLimiterQueueTest {
   }
 
   @Test
+  void whoComesBetweenARiseAndTheAdmissionOfThoseWhoWaitDoesNotOvertakeThem() {
+    AdaptiveLimiter[] limiter = new AdaptiveLimiter[1];
+    boolean[] overtaken = {false};
+    LimiterListener atTheRise =
+        new LimiterListener() {
+          @Override
+          public void ceilingChanged(int before, int now) {
+            overtaken[0] = limiter[0].tryAcquire() != null;
+          }
+        };
+    limiter[0] =
+        AdaptiveLimiter.of(movable(1, 2, 1)).queueing(Queueing.of(9, 9)).listener(atTheRise).build();
+    Applicants asking = new Applicants(limiter[0]);
+    asking.ask("in flight");
+    asking.ask("waits");
+    limiter[0].learn(Ceilings.GROW);
+    assertThat(overtaken[0]).isFalse();
+    assertThat(asking.told()).containsExactly("in flight", "waits");
+  }
+
+  @Test
   void whoHasWaitedLongEnoughIsRefusedAndLeavesNothingBehind() {
     AdaptiveLimiter limiter = limiter(1, new Queueing(9, 9, 20 * MILLI));
     Applicants asking = new Applicants(limiter);
