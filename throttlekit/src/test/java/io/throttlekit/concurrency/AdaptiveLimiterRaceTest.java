@@ -9,12 +9,14 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * Threads that take permits, join the line, give permits back and move the ceiling of one limiter,
  * as Lincheck orders them: every outcome must be one that some order of whole operations has. Given
  * back are permits that were out before, each of them twice.
  */
+@Isolated("Lincheck changes the classes that it checks, for all threads")
 public class AdaptiveLimiterRaceTest {
   private static final int OUT_BEFORE = 12;
 

@@ -108,6 +108,7 @@ class AdaptiveLimiterTest {
     AdaptiveLimiter limiter = limiter(movable(1, 9, 2)).build();
     Permit permit = taken(limiter.tryAcquire());
     assertThat(limiter.tryAcquire()).isNotNull();
+    time.advance(1);
     permit.record();
     permit.record();
     permit.drop();
@@ -137,6 +138,7 @@ class AdaptiveLimiterTest {
     AdaptiveLimiter limiter = limiter(law).queueing(Queueing.of(1, 1)).build();
     Permit first = taken(limiter.tryAcquire());
     Permit second = taken(limiter.tryAcquire());
+    time.advance(1);
     first.record();
     assertThat(law.ceiling()).as("1 of 4").isEqualTo(4);
     second.record();

@@ -5,11 +5,13 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * Threads that take, refund, lease both windows, complete, return and retire on one cell, as
  * Lincheck orders them: every outcome must be one that some order of whole operations has.
  */
+@Isolated("Lincheck changes the classes that it checks, for all threads")
 public class GlobalCellRaceTest {
   private static final long END = 60_000;
 
