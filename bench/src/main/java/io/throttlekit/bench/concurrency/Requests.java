@@ -9,7 +9,7 @@ import java.util.Arrays;
  * <p>They are numbered as they come. A ring holds them, and grows when it must.
  */
 final class Requests {
-  private static final int ROOM = 1 << 12;
+  private static final int ROOM = 1 << 10;
 
   private long[] starts = new long[ROOM];
   private double[] lengths = new double[ROOM];

@@ -24,4 +24,9 @@ record Scenario(String name, String title, Plan plan, boolean logged, List<Targe
     Gate gate = logged ? new LoggedGate(law, Chain.ENVOY, seed) : new ExactGate(law);
     return Simulation.play(plan, law, gate, seed);
   }
+
+  @Override
+  public String toString() {
+    return name;
+  }
 }

@@ -67,18 +67,14 @@ final class Scenarios {
 
   private static List<Scenario> drifts() {
     return Stream.of(1.2, 2.0)
-        .map(
-            load ->
-                of(
-                    "drift-" + load,
-                    "half an hour at " + load + " times the capacity",
-                    Plan.empty().then(1_800, load),
-                    atMost("T6", 0.25, "drift in 27 min at " + load + "×", Scenarios::drift),
-                    atLeast(
-                        "T6",
-                        0.95,
-                        "worst minute's goodput at " + load + "×",
-                        Scenarios::worstMinute)))
+        .map(load ->
+            of(
+                "drift-" + load,
+                "half an hour at " + load + " times the capacity",
+                Plan.empty().then(1_800, load),
+                atMost("T6", 0.25, "drift in 27 min at " + load + "×", Scenarios::drift),
+                atLeast(
+                    "T6", 0.95, "worst minute's goodput at " + load + "×", Scenarios::worstMinute)))
         .toList();
   }
 

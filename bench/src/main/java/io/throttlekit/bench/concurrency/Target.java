@@ -14,6 +14,7 @@ import java.util.function.ToDoubleFunction;
  */
 record Target(
     String id, String what, double bound, boolean atLeast, ToDoubleFunction<Course> figure) {
+  private static final double LEAST = 0.00005;
 
   static Target atLeast(String id, double bound, String what, ToDoubleFunction<Course> figure) {
     return new Target(id, what, bound, true, figure);
@@ -40,7 +41,7 @@ record Target(
 
   /** A figure, as short as it says something. */
   static String shown(double figure) {
-    if (figure != 0 && Math.abs(figure) < 0.01) {
+    if (Math.abs(figure) >= LEAST && Math.abs(figure) < 0.01) {
       return String.format(Locale.ROOT, "%.4f", figure);
     }
     return String.format(Locale.ROOT, Math.abs(figure) >= 10 ? "%.0f" : "%.3f", figure);
