@@ -43,8 +43,8 @@ class BinTest {
   @ParameterizedTest
   @CsvSource({
     "bench, load --rate fast, 2, 'bin/bench: --rate is a number from 0 to 2147483647, not fast'",
-    "bench, nothing, 2, 'bin/bench: no command nothing: service, store, startup, jmh, leases, load"
-        + " or all; --help says more'",
+    "bench, nothing, 2, 'bin/bench: no command nothing: service, store, startup, jmh, leases,"
+        + " concurrency, federation, load or all; --help says more'",
     "bench, all of it, 2, 'bin/bench: all takes no arguments, but got of it'",
     "demo, --overload, 2, bin/demo --overload is not built yet",
     "throttlekit, serve, 1, 'throttlekit: there is no ratelimit-service jar in"

@@ -31,7 +31,9 @@ class ProgramTest {
     assertThat(startup("--seconds", "forever")).isEqualTo(2);
     assertThat(leases("--rounds", "3")).isEqualTo(2);
     assertThat(leases("all")).isEqualTo(2);
-    assertThat(lines()).hasSize(15).allMatch(line -> line.startsWith("bin/bench: "));
+    assertThat(concurrency("--seeds", "0")).isEqualTo(2);
+    assertThat(concurrency("--png", "folder")).isEqualTo(2);
+    assertThat(lines()).hasSize(17).allMatch(line -> line.startsWith("bin/bench: "));
   }
 
   @Test
@@ -72,6 +74,10 @@ class ProgramTest {
 
   private int leases(String... args) throws InterruptedException {
     return Program.start(LeaseBenchmark::read, LeaseBenchmark.OPTIONS, errors, args);
+  }
+
+  private int concurrency(String... args) throws InterruptedException {
+    return Program.start(ConcurrencyBenchmark::read, ConcurrencyBenchmark.OPTIONS, errors, args);
   }
 
   private List<String> lines() {

@@ -49,6 +49,10 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private boolean probeSet;
   private long probeNanos;
   private boolean told;
+  private boolean measured;
+  private boolean restoring;
+  private long measuredNanos;
+  private long restoredNanos;
   private @Nullable Descent descent;
   private volatile int ceiling;
 
@@ -84,12 +88,12 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
       }
     }
 
-    /** Windows from 1 s, a measurement of 50 requests each minute, a margin of 600 ms. */
+    /** Windows from 1 s, a measurement of 100 requests each minute, a margin of 600 ms. */
     public static Settings defaults() {
       return new Settings(
           WindowSettings.defaults(),
           TimeUnit.SECONDS.toNanos(60),
-          50,
+          100,
           TimeUnit.MILLISECONDS.toNanos(600));
     }
   }
@@ -120,7 +124,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
     if (descent != null) {
       descend(descent, sample);
-    } else {
+    } else if (!letInByLowered(sample)) {
       window.add(sample);
       if (window.ripe(sample.arrivedNanos())) {
         move(sample.arrivedNanos());
@@ -138,6 +142,10 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   @Override
   public void inForce(long sinceNanos) {
     told = true;
+    if (descent == null && restoring) {
+      restoring = false;
+      restoredNanos = sinceNanos;
+    }
     if (descent != null) {
       descent.inForce(sinceNanos);
     }
@@ -148,9 +156,25 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     return baseline;
   }
 
-  /** Whether the ceiling is lowered to measure the baseline. */
-  boolean measuring() {
+  /** Whether the ceiling is lowered to measure the baseline. By the thread that tells. */
+  public boolean measuring() {
     return descent != null;
+  }
+
+  /**
+   * Whether a request that ended after a measurement began during it: one that waited for nobody
+   * there would make the ceiling grow by what the measurement itself made room for. A gate that
+   * does not say when it obeys lets in by the old ceiling again at once.
+   */
+  private boolean letInByLowered(Sample sample) {
+    if (!measured) {
+      return false;
+    }
+    if (sample.arrivedNanos() - measuredNanos >= settings.probeIntervalNanos() / 2) {
+      measured = false; // whatever the gate and the request say
+      return false;
+    }
+    return restoring || sample.startNanos() - restoredNanos < 0;
   }
 
   private void move(long nowNanos) {
@@ -225,6 +249,10 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
     descent = null;
     decreases = 0;
+    measured = told;
+    restoring = told;
+    measuredNanos = sample.arrivedNanos();
+    restoredNanos = measuredNanos;
     window.next(sample.arrivedNanos());
     double spread = 1 + random.nextDouble(0.15);
     probeSet = true;

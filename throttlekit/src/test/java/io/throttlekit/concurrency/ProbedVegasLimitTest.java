@@ -14,10 +14,18 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class ProbedVegasLimitTest {
   private static final double WINDOW = 1_010;
+
+  private static final Settings FIFTY =
+      new Settings(
+          WindowSettings.defaults(),
+          TimeUnit.SECONDS.toNanos(60),
+          50,
+          TimeUnit.MILLISECONDS.toNanos(600));
 
   private double now;
 
@@ -296,6 +304,33 @@ class ProbedVegasLimitTest {
   }
 
   @Test
+  void whatTheLoweredCeilingLetInDoesNotCountOnceItIsRaised() {
+    ProbedVegasLimit law = obeyed();
+    int restored = law.ceiling();
+    window(law, 10, 40); // nothing says that the gate has raised its own
+    assertThat(law.ceiling()).isEqualTo(restored);
+    law.inForce(ms(now));
+    for (int i = 0; i < 500; i++) {
+      law.learn(completed(now + 9 + i * 4, i * 4 + 10, 40)); // began 1 ms before
+    }
+    assertThat(law.ceiling()).isEqualTo(restored);
+    window(law, 60, 40);
+    window(law, 60, 40);
+    assertThat(law.ceiling()).isGreaterThan(restored);
+  }
+
+  @Test
+  void aGateThatNeverSaysThatItObeysAgainIsWaitedForHalfAnIntervalOnly() {
+    ProbedVegasLimit law = obeyed();
+    int restored = law.ceiling();
+    double measured = now;
+    while (law.ceiling() == restored && now - measured < 100_000) {
+      window(law, 60, 40);
+    }
+    assertThat(now - measured).isBetween(30_000.0, 30_000 + 3 * WINDOW);
+  }
+
+  @Test
   void aMeasurementWithoutAnswerIsGivenUp() {
     ProbedVegasLimit law = calm(40, 20);
     law.inForce(ms(now));
@@ -331,8 +366,7 @@ class ProbedVegasLimitTest {
     for (int seed = 0; seed < 30; seed++) {
       now = 0;
       ProbedVegasLimit law =
-          new ProbedVegasLimit(
-              new CeilingRange(4, 500, 40), Settings.defaults(), new SplittableRandom(seed));
+          new ProbedVegasLimit(new CeilingRange(4, 500, 40), FIFTY, new SplittableRandom(seed));
       saturated(law, 20, 10); // the first window: what it saw may have been a queue
       assertThat(law.measuring()).isTrue();
       probed(law, 20, 50);
@@ -355,9 +389,22 @@ class ProbedVegasLimitTest {
     assertThatThrownBy(() -> new WindowSettings(1, 1, 0)).hasMessageContaining("minSamples 0");
   }
 
+  /** A law that has just measured 60 ms behind a gate that said when it obeyed. */
+  private ProbedVegasLimit obeyed() {
+    ProbedVegasLimit law = calm(40, 20);
+    law.inForce(ms(now));
+    for (int i = 0; i < 5; i++) {
+      saturated(law, 60, 40);
+    }
+    law.inForce(ms(now));
+    now += 700;
+    probed(law, 60, 50);
+    assertThat(law.measuring()).isFalse();
+    return law;
+  }
+
   private ProbedVegasLimit from(int initial) {
-    return new ProbedVegasLimit(
-        new CeilingRange(4, 500, initial), Settings.defaults(), new SplittableRandom(7));
+    return new ProbedVegasLimit(new CeilingRange(4, 500, initial), FIFTY, new SplittableRandom(7));
   }
 
   /** A law that has seen ten windows without queue or refusal, and too little load to grow. */

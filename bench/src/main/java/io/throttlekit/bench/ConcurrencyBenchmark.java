@@ -1,0 +1,35 @@
+package io.throttlekit.bench;
+
+import io.throttlekit.bench.concurrency.ConcurrencyReport;
+import java.nio.file.Path;
+import java.util.Set;
+
+/** Compares the laws that infer how much may be in flight: a simulation by seeds. */
+final class ConcurrencyBenchmark {
+  static final Set<String> OPTIONS = Set.of("seeds", "svg");
+
+  private static final int SEEDS = 5;
+
+  private ConcurrencyBenchmark() {}
+
+  /**
+   * Prints a Markdown table, then one line of JSON; with {@code --svg DIR} writes the curves there.
+   */
+  public static void main(String[] args) throws InterruptedException {
+    System.exit(Program.start(ConcurrencyBenchmark::read, OPTIONS, System.err, args));
+  }
+
+  static Program read(Arguments arguments) {
+    arguments.noWords();
+    int seeds = arguments.integer("seeds", 1, SEEDS);
+    String folder = arguments.text("svg", "");
+    return () -> {
+      ConcurrencyReport report = ConcurrencyReport.of(seeds);
+      if (!folder.isEmpty()) {
+        report.draw(Path.of(folder));
+      }
+      System.out.println(report.markdown());
+      System.out.println(report.json());
+    };
+  }
+}

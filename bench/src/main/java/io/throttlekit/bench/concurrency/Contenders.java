@@ -1,0 +1,88 @@
+package io.throttlekit.bench.concurrency;
+
+import com.netflix.concurrency.limits.Limit;
+import com.netflix.concurrency.limits.limit.AIMDLimit;
+import com.netflix.concurrency.limits.limit.WindowedLimit;
+import io.throttlekit.concurrency.AimdLimit;
+import io.throttlekit.concurrency.CeilingRange;
+import io.throttlekit.concurrency.ConcurrencyLimit;
+import io.throttlekit.concurrency.FailsafeLimit;
+import io.throttlekit.concurrency.Gradient2Limit;
+import io.throttlekit.concurrency.ProbedVegasLimit;
+import io.throttlekit.concurrency.VegasLimit;
+import io.throttlekit.concurrency.WindowSettings;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.LongFunction;
+import java.util.random.RandomGenerator;
+
+/** Who takes part, ours first. Ours have the range of a policy that says nothing. */
+final class Contenders {
+  private static final CeilingRange RANGE = new CeilingRange(4, 500, 20);
+  private static final int GUESSED = 30;
+
+  private Contenders() {}
+
+  static List<Contender> all() {
+    return List.of(
+        probedVegas(),
+        ours("Gradient2", _ -> new Gradient2Limit(RANGE, Gradient2Limit.Settings.defaults())),
+        ours("Vegas", seed -> new VegasLimit(RANGE, VegasLimit.Settings.defaults(), random(seed))),
+        ours("AIMD", _ -> aimd()),
+        failsafe(),
+        netflixGradient2(),
+        new Contender(
+            "Netflix Gradient2, windowed",
+            _ -> windowed(com.netflix.concurrency.limits.limit.Gradient2Limit.newDefault())),
+        new Contender(
+            "Netflix Vegas",
+            _ -> new NetflixLaw(com.netflix.concurrency.limits.limit.VegasLimit.newDefault())),
+        new Contender(
+            "Netflix Vegas, windowed",
+            _ -> windowed(com.netflix.concurrency.limits.limit.VegasLimit.newDefault())),
+        new Contender("Netflix AIMD", _ -> new NetflixLaw(AIMDLimit.newBuilder().build())),
+        new Contender("Envoy's gradient", EnvoyGradient::new),
+        new Contender("fixed at " + GUESSED, _ -> new FixedCeiling(GUESSED)),
+        new Contender("no limit", _ -> FixedCeiling.NONE));
+  }
+
+  /** The law that is ours by default. */
+  static Contender probedVegas() {
+    return new Contender(
+        "ProbedVegas",
+        seed -> {
+          ProbedVegasLimit limit =
+              new ProbedVegasLimit(RANGE, ProbedVegasLimit.Settings.defaults(), random(seed));
+          return new OurLaw(limit, limit::measuring);
+        });
+  }
+
+  /** What we made of failsafe-go's, with its defaults. */
+  static Contender failsafe() {
+    return ours("Failsafe", _ -> new FailsafeLimit(RANGE, FailsafeLimit.Settings.defaults()));
+  }
+
+  /** As Netflix has it. */
+  static Contender netflixGradient2() {
+    return new Contender(
+        "Netflix Gradient2",
+        _ -> new NetflixLaw(com.netflix.concurrency.limits.limit.Gradient2Limit.newDefault()));
+  }
+
+  private static Contender ours(String name, LongFunction<ConcurrencyLimit> limits) {
+    return new Contender(name, seed -> new OurLaw(limits.apply(seed), () -> false));
+  }
+
+  private static ConcurrencyLimit aimd() {
+    return new AimdLimit(
+        RANGE, 0.9, new AimdLimit.TooLong.TimesNoLoad(2, 100, null), WindowSettings.defaults());
+  }
+
+  private static NetflixLaw windowed(Limit limit) {
+    return new NetflixLaw(WindowedLimit.newBuilder().build(limit));
+  }
+
+  private static RandomGenerator random(long seed) {
+    return new SplittableRandom(seed);
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.bench.concurrency;
+
+import org.jspecify.annotations.NullMarked;
