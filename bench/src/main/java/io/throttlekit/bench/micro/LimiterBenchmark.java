@@ -1,0 +1,40 @@
+package io.throttlekit.bench.micro;
+
+import static java.util.Objects.requireNonNull;
+
+import com.netflix.concurrency.limits.limit.FixedLimit;
+import com.netflix.concurrency.limits.limiter.SimpleLimiter;
+import io.throttlekit.concurrency.AdaptiveLimiter;
+import io.throttlekit.concurrency.AimdLimit;
+import io.throttlekit.concurrency.CeilingRange;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+
+/** A permit taken and recorded under a ceiling that never moves: what the gate costs a request. */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public class LimiterBenchmark extends ShortRuns {
+  private static final int CEILING = 100;
+  private static final long HOUR = 3_600_000_000_000L;
+
+  private final AdaptiveLimiter limiter =
+      AdaptiveLimiter.of(new AimdLimit(new CeilingRange(CEILING, CEILING, CEILING), 0.9, HOUR))
+          .build();
+  private final SimpleLimiter<String> netflix =
+      SimpleLimiter.<String>newBuilder().limit(FixedLimit.of(CEILING)).build();
+
+  /** Ours. */
+  @Benchmark
+  public void acquireAndRecord() {
+    requireNonNull(limiter.tryAcquire()).record();
+  }
+
+  /** That of Netflix's concurrency-limits. */
+  @Benchmark
+  public void netflix() {
+    netflix.acquire("").orElseThrow().onSuccess();
+  }
+}
