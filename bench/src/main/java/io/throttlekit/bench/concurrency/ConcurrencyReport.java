@@ -106,6 +106,6 @@ public final class ConcurrencyReport {
   }
 
   private List<Standing> of(Scenario scenario) {
-    return standings.stream().filter(one -> one.scenario() == scenario).toList();
+    return standings.stream().filter(one -> one.scenario().equals(scenario)).toList();
   }
 }

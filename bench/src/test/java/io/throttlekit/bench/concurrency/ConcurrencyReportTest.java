@@ -25,8 +25,11 @@ class ConcurrencyReportTest {
     assertThat(report().json()).isEqualTo(report.json());
     assertThat(report.markdown())
         .startsWith(
-            "| target | | ProbedVegas | no limit |\n|---|---|---|---|\n"
-                + "| T1 goodput at 2× | ≥ 0.980 | 0.996 | 0.000 ✗ |\n");
+            """
+            | target | | ProbedVegas | no limit |
+            |---|---|---|---|
+            | T1 goodput at 2× | ≥ 0.980 | 0.996 | 0.000 ✗ |
+            """);
     assertThat(report.json())
         .startsWith(
             "{\"scenarios\":[{\"name\":\"step-2\",\"targets\":[\"T1 goodput at 2× ≥ 0.980\"")

@@ -54,7 +54,9 @@ class DriftTest {
     return Scenarios.all().stream().filter(s -> s.name().equals(name)).findFirst().orElseThrow();
   }
 
-  /** As its model is: it knows that it was in use only when the request that ends a window says so. */
+  /**
+   * As its model is: it knows that it was in use only when the request that ends a window says so.
+   */
   private static Law deaf() {
     FailsafeLimit limit =
         new FailsafeLimit(new CeilingRange(1, 200, 20), FailsafeLimit.Settings.defaults());
