@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.PriorityQueue;
 
 /** Runs what is due when the test says so. For one thread. */
-final class ManualTimer implements Timer {
+public final class ManualTimer implements Timer {
   private final TimeSource time;
   private final PriorityQueue<Due> tasks =
       new PriorityQueue<>(Comparator.comparingLong(Due::atNanos).thenComparingLong(Due::order));
@@ -14,7 +14,8 @@ final class ManualTimer implements Timer {
 
   private record Due(long atNanos, long nanos, long order, Runnable task) {}
 
-  ManualTimer(TimeSource time) {
+  /** A timer that {@code time} drives. */
+  public ManualTimer(TimeSource time) {
     this.time = time;
   }
 
@@ -24,12 +25,12 @@ final class ManualTimer implements Timer {
   }
 
   /** How many tasks are to run yet. */
-  int size() {
+  public int size() {
     return tasks.size();
   }
 
   /** Runs every task that is due by now. */
-  void run() {
+  public void run() {
     for (Due next = tasks.peek();
         next != null && next.atNanos <= time.monotonicNanos();
         next = tasks.peek()) {
@@ -39,7 +40,7 @@ final class ManualTimer implements Timer {
   }
 
   /** When tasks are due, but for those that were to run after {@code exceptNanos}. */
-  List<Long> due(long exceptNanos) {
+  public List<Long> due(long exceptNanos) {
     return tasks.stream()
         .filter(task -> task.nanos != exceptNanos)
         .map(Due::atNanos)
