@@ -1,34 +1,105 @@
 package io.throttlekit.concurrency;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Adds one request while nothing is wrong and the ceiling is in use, and takes a share away for
  * each request that was given up or took too long: additive increase, multiplicative decrease, as
- * TCP's congestion avoidance does (Chiu and Jain, 1989).
+ * TCP's congestion avoidance does (Chiu and Jain, 1989). Too long is a fixed time, or so many times
+ * what a request takes that waits for nobody.
  */
 public final class AimdLimit implements ConcurrencyLimit {
   private final CeilingRange range;
   private final double backoff;
+  private final double tolerance;
   private final long timeoutNanos;
+  private final @Nullable NoLoadLatency noLoad;
+  private final @Nullable SampleWindow window;
+  private int estimate;
   private volatile int ceiling;
 
+  /** What a request must not exceed. */
+  public sealed interface TooLong {
+
+    /**
+     * Beyond a fixed time.
+     *
+     * @param nanos from 1
+     */
+    record Timeout(long nanos) implements TooLong {
+
+      /**
+       * @throws IllegalArgumentException when {@code nanos} is below 1
+       */
+      public Timeout {
+        if (nanos < 1) {
+          throw new IllegalArgumentException("timeoutNanos must be at least 1, was " + nanos);
+        }
+      }
+    }
+
+    /**
+     * Beyond so many times what a request takes that waits for nobody.
+     *
+     * @param factor from 1
+     * @param baseline how many latencies are looked back at for the least, from 1
+     * @param recalibration null to believe the least latency that was seen
+     */
+    record TimesNoLoad(double factor, int baseline, @Nullable Recalibration recalibration)
+        implements TooLong {
+
+      /**
+       * @throws IllegalArgumentException when a number is out of range
+       */
+      public TimesNoLoad {
+        if (!(factor >= 1 && factor <= Double.MAX_VALUE) || baseline < 1) {
+          throw new IllegalArgumentException(
+              "factor and baseline must be at least 1, were " + factor + " and " + baseline);
+        }
+      }
+    }
+  }
+
   /**
-   * A law at its initial ceiling.
+   * A law at its initial ceiling that judges each request by a fixed time.
    *
    * @param backoff what of the ceiling stays when it is lowered, from 0.5, below 1
    * @param timeoutNanos what takes longer counts as given up, from 1
    * @throws IllegalArgumentException when a number is out of range
    */
   public AimdLimit(CeilingRange range, double backoff, long timeoutNanos) {
-    if (!(backoff >= 0.5 && backoff < 1) || timeoutNanos < 1) {
-      throw new IllegalArgumentException(
-          "backoff must be from 0.5 and below 1, and timeoutNanos at least 1, were "
-              + backoff
-              + " and "
-              + timeoutNanos);
+    this(range, backoff, new TooLong.Timeout(timeoutNanos), null);
+  }
+
+  /**
+   * A law at its initial ceiling.
+   *
+   * @param backoff what of the ceiling stays when it is lowered, from 0.5, below 1
+   * @param settings learns once per window, from its median; null to learn from each request alone,
+   *     which latencies that vary mislead
+   * @throws IllegalArgumentException when a number is out of range
+   */
+  public AimdLimit(
+      CeilingRange range, double backoff, TooLong tooLong, @Nullable WindowSettings settings) {
+    if (!(backoff >= 0.5 && backoff < 1)) {
+      throw new IllegalArgumentException("backoff must be from 0.5 and below 1, was " + backoff);
     }
     this.range = range;
     this.backoff = backoff;
-    this.timeoutNanos = timeoutNanos;
+    switch (tooLong) {
+      case TooLong.Timeout(long nanos) -> {
+        this.timeoutNanos = nanos;
+        this.tolerance = 0;
+        this.noLoad = null;
+      }
+      case TooLong.TimesNoLoad(double factor, int baseline, Recalibration recalibration) -> {
+        this.timeoutNanos = Long.MAX_VALUE;
+        this.tolerance = factor;
+        this.noLoad = new NoLoadLatency(range, baseline, settings != null, recalibration);
+      }
+    }
+    this.window = settings == null ? null : new SampleWindow(settings);
+    this.estimate = range.initial();
     this.ceiling = range.initial();
   }
 
@@ -39,11 +110,21 @@ public final class AimdLimit implements ConcurrencyLimit {
 
   @Override
   public void learn(Sample sample) {
-    if (sample.dropped() || sample.rttNanos() > timeoutNanos) {
-      ceiling = (int) range.clamp(Math.floor(ceiling * backoff));
-    } else if (sample.inFlight() >= ceiling - sample.inFlight()) { // never twice: it can overflow
-      ceiling = (int) range.clamp(ceiling + 1.0);
+    if (noLoad != null && noLoad.probing()) {
+      noLoad.probe(sample);
+      if (window != null && !noLoad.probing()) {
+        window.next(sample.arrivedNanos());
+      }
+    } else {
+      Sample seen = window == null ? sample : window.endedBy(sample);
+      if (seen != null) {
+        move(seen);
+      }
+      if (noLoad != null) {
+        noLoad.probeIfDue(sample.arrivedNanos());
+      }
     }
+    ceiling = noLoad == null ? estimate : noLoad.lowered(estimate);
   }
 
   @Override
@@ -51,4 +132,19 @@ public final class AimdLimit implements ConcurrencyLimit {
 
   @Override
   public void inForce(long sinceNanos) {}
+
+  private void move(Sample seen) {
+    if (!seen.dropped() && seen.rttNanos() == 0) { // never measured
+      return;
+    }
+    if (seen.dropped() || tookTooLong(seen.rttNanos())) {
+      estimate = (int) range.clamp(Math.floor(estimate * backoff));
+    } else if (2.0 * seen.inFlight() >= estimate) {
+      estimate = (int) range.clamp(estimate + 1.0);
+    }
+  }
+
+  private boolean tookTooLong(long rttNanos) {
+    return noLoad == null ? rttNanos > timeoutNanos : rttNanos > tolerance * noLoad.with(rttNanos);
+  }
 }

@@ -9,7 +9,8 @@ package io.throttlekit.concurrency;
  * <p>{@link #ceiling} may be asked by any thread at any time. Everything else is called by one
  * thread at a time.
  */
-public sealed interface ConcurrencyLimit permits AimdLimit {
+public sealed interface ConcurrencyLimit
+    permits AimdLimit, Gradient2Limit, ProbedVegasLimit, VegasLimit {
 
   /** How many requests may be in flight now. */
   int ceiling();

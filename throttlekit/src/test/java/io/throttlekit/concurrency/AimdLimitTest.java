@@ -3,9 +3,11 @@ package io.throttlekit.concurrency;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.throttlekit.concurrency.AimdLimit.TooLong;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Against what Netflix's concurrency-limits 0.5 does with the same numbers. */
@@ -62,6 +64,73 @@ class AimdLimitTest {
     assertThatThrownBy(() -> new CeilingRange(2, 9, 10)).hasMessageContaining("initial 10");
     assertThatThrownBy(() -> new Sample(0, -1, 0, 1, false, false)).hasMessageContaining("-1");
     assertThatThrownBy(() -> new Sample(0, 1, 0, 0, false, false)).hasMessageContaining("0");
+  }
+
+  @Test
+  void b60BacksOffWhenARequestTookLongerThanItsToleranceOfTheLatencyWithoutLoad() {
+    AimdLimit limit = comparing(10, null);
+    limit.learn(Samples.completed(0, 10, 1));
+    limit.learn(Samples.completed(1, 20, 10));
+    assertThat(limit.ceiling()).isEqualTo(11);
+    limit = comparing(100, null);
+    limit.learn(Samples.completed(0, 10, 1));
+    limit.learn(Samples.completed(1, 20.000001, 1));
+    assertThat(limit.ceiling()).isEqualTo(90);
+    limit = comparing(100, null);
+    limit.learn(Samples.dropped(0, 10, 1));
+    assertThat(limit.ceiling()).isEqualTo(90);
+  }
+
+  @Test
+  void aRequestGivenUpOrNeverMeasuredIsNoLatencyWithoutLoad() {
+    AimdLimit limit = comparing(100, null);
+    limit.learn(Samples.completed(0, 10, 1));
+    limit.learn(Samples.completed(0, 0, 100));
+    limit.learn(Samples.dropped(0, 1, 100));
+    assertThat(limit.ceiling()).isEqualTo(90);
+    limit.learn(Samples.completed(0, 20, 1));
+    assertThat(limit.ceiling()).isEqualTo(90);
+  }
+
+  @Test
+  void measuresTheLatencyWithoutLoadAnew() {
+    AimdLimit limit = comparing(100, new Recalibration(Samples.ms(1_000), 2, 3));
+    limit.learn(Samples.completed(0, 10, 1));
+    limit.learn(Samples.completed(1_000, 10, 1));
+    assertThat(limit.ceiling()).isEqualTo(2);
+    for (int i = 0; i < 3; i++) {
+      limit.learn(Samples.completed(1_001, 50, 2));
+    }
+    assertThat(limit.ceiling()).isEqualTo(100);
+    limit.learn(Samples.completed(1_002, 100, 100));
+    assertThat(limit.ceiling()).isEqualTo(101);
+  }
+
+  @Test
+  void learnsOncePerWindowFromItsMedian() {
+    AimdLimit limit =
+        new AimdLimit(
+            new CeilingRange(20, 200, 30),
+            0.9,
+            new TooLong.Timeout(Samples.ms(100)),
+            WindowSettings.defaults());
+    Samples.second(limit, 0, 10, 30, false);
+    limit.learn(Samples.completed(1_015, 200, 1));
+    assertThat(limit.ceiling()).isEqualTo(31);
+    Samples.second(limit, 1_015, 101, 30, false);
+    limit.learn(Samples.completed(2_030, 1, 1));
+    assertThat(limit.ceiling()).isEqualTo(27);
+    Samples.second(limit, 2_030, 10, 30, true);
+    limit.learn(Samples.dropped(3_045, 1, 1));
+    assertThat(limit.ceiling()).isEqualTo(24);
+  }
+
+  private static AimdLimit comparing(int initial, @Nullable Recalibration recalibration) {
+    return new AimdLimit(
+        new CeilingRange(1, 200, initial),
+        0.9,
+        new TooLong.TimesNoLoad(2, 100, recalibration),
+        null);
   }
 
   private static AimdLimit from(int initial) {

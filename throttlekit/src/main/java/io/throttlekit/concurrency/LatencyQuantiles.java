@@ -1,0 +1,123 @@
+package io.throttlekit.concurrency;
+
+import java.util.Arrays;
+
+/**
+ * Quantiles of latencies, in whatever order they come. Hazen's interpolation (position {@code q·n −
+ * ½}) between the latencies themselves while there are at most {@value #EXACT}; beyond that between
+ * their places in buckets that divide each octave in 64, off by less than 1/64 of the value. Adding
+ * is O(1); the memory is 512 bytes, and 15 KB from the 65th latency on.
+ */
+final class LatencyQuantiles {
+  static final int EXACT = 64;
+  private static final int OCTAVE = 64;
+  private static final int OCTAVE_BITS = 6;
+  private static final int BUCKETS = (Long.SIZE - 1 - OCTAVE_BITS + 1) * OCTAVE;
+
+  private final long[] exact = new long[EXACT];
+  private int[] buckets = {};
+  private int count;
+  private long min = Long.MAX_VALUE;
+  private long max;
+
+  /**
+   * Counts a latency in.
+   *
+   * @param nanos from 0
+   */
+  void add(long nanos) {
+    if (count < EXACT) {
+      exact[count] = nanos;
+    } else {
+      if (count == EXACT) {
+        spread();
+      }
+      buckets[bucketOf(nanos)]++;
+    }
+    count++;
+    min = Math.min(min, nanos);
+    max = Math.max(max, nanos);
+  }
+
+  int count() {
+    return count;
+  }
+
+  /** The shortest latency, or {@link Long#MAX_VALUE} where there is none. */
+  long min() {
+    return min;
+  }
+
+  /**
+   * The latency below which this share of them lies.
+   *
+   * @param q from 0 to 1
+   * @throws IllegalStateException when there is no latency
+   */
+  double quantile(double q) {
+    if (count == 0) {
+      throw new IllegalStateException("there is no quantile of nothing");
+    }
+    double position = Math.clamp(q * count - 0.5, 0.0, count - 1.0);
+    int below = (int) position;
+    int above = Math.min(below + 1, count - 1);
+    if (count <= EXACT) {
+      Arrays.sort(exact, 0, count);
+      return between((double) exact[below], (double) exact[above], position - below);
+    }
+    return between(ranked(below), ranked(above), position - below);
+  }
+
+  void reset() {
+    if (count > EXACT) {
+      Arrays.fill(buckets, bucketOf(min), bucketOf(max) + 1, 0);
+    }
+    count = 0;
+    min = Long.MAX_VALUE;
+    max = 0;
+  }
+
+  private void spread() {
+    if (buckets.length == 0) {
+      buckets = new int[BUCKETS];
+    }
+    for (long nanos : exact) {
+      buckets[bucketOf(nanos)]++;
+    }
+  }
+
+  private double ranked(int rank) {
+    if (rank == count - 1) {
+      return (double) max;
+    }
+    int before = 0;
+    int bucket = bucketOf(min);
+    while (before + buckets[bucket] <= rank) {
+      before += buckets[bucket++];
+    }
+    double place = (rank - before + 0.5) / buckets[bucket];
+    return Math.clamp(lowEndOf(bucket) + (widthOf(bucket) - 1) * place, (double) min, (double) max);
+  }
+
+  private static double between(double low, double high, double share) {
+    return low + (high - low) * share;
+  }
+
+  private static int bucketOf(long nanos) {
+    int shift = Math.max(0, Long.SIZE - 1 - OCTAVE_BITS - Long.numberOfLeadingZeros(nanos | 1));
+    return shift * OCTAVE + (int) (nanos >>> shift);
+  }
+
+  private static double lowEndOf(int bucket) {
+    int shift = shiftOf(bucket);
+    return (double) ((long) (bucket - shift * OCTAVE) << shift);
+  }
+
+  private static double widthOf(int bucket) {
+    return (double) (1L << shiftOf(bucket));
+  }
+
+  private static int shiftOf(int bucket) {
+    return Math.max(0, bucket / OCTAVE - 1);
+  }
+}

@@ -1,0 +1,13 @@
+package io.throttlekit.concurrency;
+
+/** Steps that grow with what they change: 1 below 100, 2 below 1000, and so on. */
+final class Log10 {
+  private Log10() {}
+
+  /**
+   * @param ceiling from 0
+   */
+  static int of(double ceiling) {
+    return ceiling < 100 ? 1 : ceiling < 1000 ? 2 : (int) Math.log10(ceiling);
+  }
+}

@@ -1,0 +1,106 @@
+package io.throttlekit.concurrency;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a request takes when it waits for nobody: the least of the last so many latencies, measured
+ * anew at a lowered ceiling where that is wanted.
+ */
+final class NoLoadLatency {
+  private final WindowedMinimum recent;
+  private final @Nullable Recalibration recalibration;
+  private final boolean ofMedians;
+  private final LatencyQuantiles probe = new LatencyQuantiles();
+  private boolean timed;
+  private long sinceNanos;
+  private boolean probing;
+  private int dropped;
+
+  /**
+   * @param samples how many latencies are looked back at, from 1
+   * @param ofMedians whether the latencies told are medians, so that a measurement is one too
+   * @throws IllegalArgumentException when a number is out of range
+   */
+  NoLoadLatency(
+      CeilingRange range, int samples, boolean ofMedians, @Nullable Recalibration recalibration) {
+    if (samples < 1) {
+      throw new IllegalArgumentException("the baseline needs a sample at least, not " + samples);
+    }
+    if (recalibration != null
+        && (recalibration.probeLimit() < range.min() || recalibration.probeLimit() > range.max())) {
+      throw new IllegalArgumentException(
+          "probeLimit must be from "
+              + range.min()
+              + " to "
+              + range.max()
+              + " as the ceiling, was "
+              + recalibration.probeLimit());
+    }
+    this.recent = new WindowedMinimum(samples);
+    this.ofMedians = ofMedians;
+    this.recalibration = recalibration;
+  }
+
+  /**
+   * The latency without load, this one considered.
+   *
+   * @param rttNanos of a request that was not given up, from 1
+   */
+  long with(long rttNanos) {
+    recent.add(rttNanos);
+    return recent.least();
+  }
+
+  /** The latency without load, or 0 where none is known. */
+  long nanos() {
+    return recent.isEmpty() ? 0 : recent.least();
+  }
+
+  boolean probing() {
+    return probing;
+  }
+
+  /** What the gate may let in: less while it is measured. */
+  int lowered(int ceiling) {
+    return probing && recalibration != null
+        ? Math.min(ceiling, recalibration.probeLimit())
+        : ceiling;
+  }
+
+  /** Begins a measurement if it is time. */
+  void probeIfDue(long nowNanos) {
+    if (!timed) {
+      timed = true;
+      sinceNanos = nowNanos;
+    }
+    if (recalibration != null && nowNanos - sinceNanos >= recalibration.intervalNanos()) {
+      probing = true;
+      sinceNanos = nowNanos;
+      probe.reset();
+      dropped = 0;
+    }
+  }
+
+  /** Measures with a request that has ended. */
+  void probe(Sample sample) {
+    if (recalibration == null) {
+      return;
+    }
+    if (sample.dropped()) {
+      dropped++;
+    } else if (sample.rttNanos() > 0 && sample.inFlight() <= recalibration.probeLimit()) {
+      probe.add(sample.rttNanos());
+    }
+    if (probe.count() >= recalibration.samples()) {
+      recent.reset();
+      recent.add(ofMedians ? (long) probe.quantile(0.5) : probe.min());
+      probing = false;
+    } else if (dropped >= recalibration.samples()
+        || sample.arrivedNanos() - sinceNanos >= recalibration.intervalNanos()) {
+      probing = false;
+    }
+    if (!probing) {
+      sinceNanos = sample.arrivedNanos();
+    }
+  }
+}

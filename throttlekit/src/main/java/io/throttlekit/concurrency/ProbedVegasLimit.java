@@ -1,0 +1,238 @@
+package io.throttlekit.concurrency;
+
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps a small queue at the backend, inferred from median latency against a baseline that stands
+ * still while there is a queue and is measured anew by lowering the ceiling. Once per window:
+ *
+ * <pre>
+ * more than 5 % given up:  L −= max(k, L/10), and nothing else
+ * r = median;  B = baseline:  r &lt; B: B += (r − B)/5;  else unless saturated: B += (r − B)·2/61
+ * queue = max(0, ⌈L·(1 − B/r)⌉);  k = max(1, ⌊log10 L⌋)
+ * beta = max(2, min(6k, L/4));  alpha = max(2, min(3k, (beta + 1)/2))
+ * queue &gt; beta:                  L −= max(k, (queue − beta)/4)
+ * else if half of L was in use:  queue ≤ min(k, alpha − 1): L += beta;  queue &lt; alpha: L += k
+ * L ≤ 5 · most in flight (reached in steps of k)
+ * </pre>
+ *
+ * <p>Saturated is a window in which the ceiling kept more than 0.5 % of the requests away. A
+ * ceiling that is not told what it refused ({@link #refused}) takes a lasting queue for the
+ * backend's own latency in the end.
+ *
+ * <p>When there is saturation and the last measurement is a minute old, or five decreases in a row
+ * did not help, the ceiling is halved until requests have ended that began below it, and again for
+ * as long as latency falls with it. That costs throughput for a few round trips a minute, and knows
+ * a slower backend from a longer queue. After TCP Vegas (Brakmo and Peterson, 1995) and the
+ * measurement of Envoy's gradient controller.
+ */
+public final class ProbedVegasLimit implements ConcurrencyLimit {
+  /** Decreases in a row that did not help, after which the baseline is doubted. */
+  private static final int DOUBTED = 5;
+
+  /** Windows until the baseline is more than the mean of what was seen. */
+  private static final int FRESH_WINDOWS = 10;
+
+  private static final double SLOWLY = 2.0 / 61;
+  private static final int MOST_OF_IN_FLIGHT = 5;
+
+  private final CeilingRange range;
+  private final Settings settings;
+  private final RandomGenerator random;
+  private final SampleWindow window;
+  private double limit;
+  private double baseline;
+  private int windows;
+  private int decreases;
+  private boolean probeSet;
+  private long probeNanos;
+  private boolean told;
+  private @Nullable Descent descent;
+  private volatile int ceiling;
+
+  /**
+   * How a {@link ProbedVegasLimit} measures.
+   *
+   * @param window when it moves
+   * @param probeIntervalNanos from one measurement of the baseline to the next while requests are
+   *     refused, from 1; up to 15 % more at random, and at least half of it after the last window
+   *     without
+   * @param probeSamples requests that make a measurement, from 1
+   * @param marginNanos how long after the gate said that it obeys ({@link #inForce}) a request must
+   *     have begun to count in a measurement, from 0; what the gate's clock, the beginning inferred
+   *     from a late access log and a queue that drains may amount to. Means nothing to a gate that
+   *     never says so, which obeys at once
+   */
+  public record Settings(
+      WindowSettings window, long probeIntervalNanos, int probeSamples, long marginNanos) {
+
+    /**
+     * @throws IllegalArgumentException when a number is out of range
+     */
+    public Settings {
+      if (probeIntervalNanos < 1 || probeSamples < 1 || marginNanos < 0) {
+        throw new IllegalArgumentException(
+            "probeIntervalNanos and probeSamples must be at least 1, and marginNanos not"
+                + " negative, were "
+                + probeIntervalNanos
+                + ", "
+                + probeSamples
+                + " and "
+                + marginNanos);
+      }
+    }
+
+    /** Windows from 1 s, a measurement of 50 requests each minute, a margin of 600 ms. */
+    public static Settings defaults() {
+      return new Settings(
+          WindowSettings.defaults(),
+          TimeUnit.SECONDS.toNanos(60),
+          50,
+          TimeUnit.MILLISECONDS.toNanos(600));
+    }
+  }
+
+  /**
+   * A law at its initial ceiling.
+   *
+   * @param random spreads the measurements, so that the ceilings of a fleet do not fall together
+   */
+  public ProbedVegasLimit(CeilingRange range, Settings settings, RandomGenerator random) {
+    this.range = range;
+    this.settings = settings;
+    this.random = random;
+    this.window = new SampleWindow(settings.window());
+    this.limit = range.initial();
+    this.ceiling = range.initial();
+  }
+
+  @Override
+  public int ceiling() {
+    return ceiling;
+  }
+
+  @Override
+  public void learn(Sample sample) {
+    if (!sample.dropped() && sample.rttNanos() == 0) { // never measured
+      return;
+    }
+    if (descent != null) {
+      descend(descent, sample);
+    } else {
+      window.add(sample);
+      if (window.ripe(sample.arrivedNanos())) {
+        move(sample.arrivedNanos());
+        window.next(sample.arrivedNanos());
+      }
+    }
+    ceiling = descent == null ? (int) limit : descent.ceiling();
+  }
+
+  @Override
+  public void refused(long arrivedNanos, long requests) {
+    window.refused(arrivedNanos, requests);
+  }
+
+  @Override
+  public void inForce(long sinceNanos) {
+    told = true;
+    if (descent != null) {
+      descent.inForce(sinceNanos);
+    }
+  }
+
+  /** What a request takes without a queue, in ns, or 0 where it is not known. */
+  double baselineNanos() {
+    return baseline;
+  }
+
+  /** Whether the ceiling is lowered to measure the baseline. */
+  boolean measuring() {
+    return descent != null;
+  }
+
+  private void move(long nowNanos) {
+    if (window.overloaded()) {
+      giveWay(limit);
+      return;
+    }
+    boolean saturated = window.saturated();
+    double median = window.quantile(0.5);
+    follow(median, saturated);
+    step(median);
+    if (!saturated) {
+      long calm = nowNanos + settings.probeIntervalNanos() / 2;
+      if (!probeSet || calm - probeNanos > 0) {
+        probeSet = true;
+        probeNanos = calm;
+      }
+    }
+    if (decreases >= DOUBTED || (saturated && (!probeSet || nowNanos - probeNanos >= 0))) {
+      descent = new Descent((int) limit, range.min(), median, nowNanos, told, settings);
+    }
+  }
+
+  private void follow(double median, boolean saturated) {
+    if (windows == 0) {
+      windows = 1;
+      baseline = median;
+    } else if (median < baseline) {
+      windows++;
+      baseline += 0.2 * (median - baseline);
+    } else if (!saturated) {
+      windows++;
+      baseline += (windows <= FRESH_WINDOWS ? 1.0 / windows : SLOWLY) * (median - baseline);
+    }
+  }
+
+  private void step(double median) {
+    int k = Log10.of(limit);
+    double old = limit;
+    double queue = Math.max(0, Math.ceil(limit * (1 - baseline / median)));
+    int beta = Math.max(2, Math.min(6 * k, (int) (limit / 4)));
+    int alpha = Math.max(2, Math.min(3 * k, (beta + 1) / 2));
+    if (queue > beta) {
+      limit -= Math.max(k, (queue - beta) / 4);
+      decreases++;
+    } else {
+      decreases = 0;
+      if (2.0 * window.maxInFlight() >= limit) {
+        if (queue <= Math.min(k, alpha - 1)) {
+          limit += beta;
+        } else if (queue < alpha) {
+          limit += k;
+        }
+      }
+    }
+    double top = (double) MOST_OF_IN_FLIGHT * window.maxInFlight();
+    if (limit > top) {
+      limit = old > top ? Math.max(old - k, top) : top;
+    }
+    limit = range.clamp(limit);
+  }
+
+  private void descend(Descent under, Sample sample) {
+    switch (under.learn(sample, told)) {
+      case Descent.Outcome.Continues() -> {
+        return;
+      }
+      case Descent.Outcome.Measured(double nanos) ->
+          baseline = nanos > baseline ? nanos : (baseline + nanos) / 2;
+      case Descent.Outcome.Overloaded(int lowered) -> giveWay(lowered);
+      case Descent.Outcome.Unknown() -> {}
+    }
+    descent = null;
+    decreases = 0;
+    window.next(sample.arrivedNanos());
+    double spread = 1 + random.nextDouble(0.15);
+    probeSet = true;
+    probeNanos = sample.arrivedNanos() + (long) (settings.probeIntervalNanos() * spread);
+  }
+
+  /** Takes a tenth away, for requests were given up: latency says nothing about them. */
+  private void giveWay(double from) {
+    limit = range.clamp(from - Math.max(Log10.of(from), from / 10));
+  }
+}

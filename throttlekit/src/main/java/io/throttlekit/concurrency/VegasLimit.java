@@ -1,0 +1,139 @@
+package io.throttlekit.concurrency;
+
+import java.util.function.DoubleUnaryOperator;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps a small queue at the backend, inferred from latency as TCP Vegas does (Brakmo and Peterson,
+ * 1995):
+ *
+ * <pre>
+ * queue = ⌈ceiling · (1 − noLoad / rtt)⌉;  k = max(1, ⌊log10 ceiling⌋)
+ * queue ≤ k: ceiling += 6k;  queue &lt; 3k: ceiling += k;  queue &gt; 6k: decrease;  else it stands
+ * </pre>
+ *
+ * <p>{@code noLoad} is the least latency since the last probe; a probe believes whatever comes
+ * next, so that a backend that became slower is not taken for a queue for ever. Between probes it
+ * is: a service that takes three times as long loses half of its throughput until the next one.
+ * After Netflix's concurrency-limits, but a request given up never becomes the baseline.
+ */
+public final class VegasLimit implements ConcurrencyLimit {
+  private final CeilingRange range;
+  private final Settings settings;
+  private final RandomGenerator random;
+  private final @Nullable SampleWindow window;
+  private double estimate;
+  private long noLoadNanos;
+  private long sinceProbe;
+  private double probeJitter;
+  private volatile int ceiling;
+
+  /**
+   * How a {@link VegasLimit} moves.
+   *
+   * @param smoothing what a step counts, above 0, to 1
+   * @param probeMultiplier a probe comes after half to all of so many times the ceiling of moves,
+   *     from 1
+   * @param decrease what an overload makes of a ceiling
+   * @param window learns once per window, from its median; null to learn from each request alone,
+   *     which latencies that vary mislead
+   */
+  public record Settings(
+      double smoothing,
+      int probeMultiplier,
+      DoubleUnaryOperator decrease,
+      @Nullable WindowSettings window) {
+
+    /**
+     * @throws IllegalArgumentException when a number is out of range
+     */
+    public Settings {
+      if (!(smoothing > 0 && smoothing <= 1) || probeMultiplier < 1) {
+        throw new IllegalArgumentException(
+            "smoothing must be above 0 and at most 1, and probeMultiplier at least 1, were "
+                + smoothing
+                + " and "
+                + probeMultiplier);
+      }
+    }
+
+    /** Whole steps, 30, one step of log10 down, windows of 1 s. */
+    public static Settings defaults() {
+      return new Settings(1, 30, ceiling -> ceiling - Log10.of(ceiling), WindowSettings.defaults());
+    }
+  }
+
+  /**
+   * A law at its initial ceiling.
+   *
+   * @param random spreads the probes, so that the ceilings of a fleet do not fall together
+   */
+  public VegasLimit(CeilingRange range, Settings settings, RandomGenerator random) {
+    this.range = range;
+    this.settings = settings;
+    this.random = random;
+    this.window = settings.window() == null ? null : new SampleWindow(settings.window());
+    this.estimate = range.initial();
+    this.probeJitter = random.nextDouble(0.5, 1);
+    this.ceiling = range.initial();
+  }
+
+  @Override
+  public int ceiling() {
+    return ceiling;
+  }
+
+  @Override
+  public void learn(Sample sample) {
+    Sample seen = window == null ? sample : window.endedBy(sample);
+    if (seen != null) {
+      move(seen);
+    }
+    ceiling = (int) estimate;
+  }
+
+  @Override
+  public void refused(long arrivedNanos, long requests) {}
+
+  @Override
+  public void inForce(long sinceNanos) {}
+
+  private void move(Sample seen) {
+    int step = Log10.of(estimate);
+    if (seen.dropped()) {
+      towards(settings.decrease().applyAsDouble(estimate));
+      return;
+    }
+    if (seen.rttNanos() == 0) { // never measured
+      return;
+    }
+    sinceProbe++;
+    if (probeJitter * settings.probeMultiplier() * estimate <= sinceProbe) {
+      probeJitter = random.nextDouble(0.5, 1);
+      sinceProbe = 0;
+      noLoadNanos = seen.rttNanos();
+      return;
+    }
+    if (noLoadNanos == 0 || seen.rttNanos() < noLoadNanos) {
+      noLoadNanos = seen.rttNanos();
+      return;
+    }
+    if (2.0 * seen.inFlight() < estimate) {
+      return;
+    }
+    double queue = Math.ceil(estimate * (1 - (double) noLoadNanos / seen.rttNanos()));
+    if (queue <= step) {
+      towards(estimate + 6.0 * step);
+    } else if (queue < 3 * step) {
+      towards(estimate + step);
+    } else if (queue > 6 * step) {
+      towards(settings.decrease().applyAsDouble(estimate));
+    }
+  }
+
+  private void towards(double target) {
+    double next = estimate + settings.smoothing() * (range.clamp(target) - estimate);
+    estimate = Double.isNaN(next) ? estimate : next; // the decrease is the caller's
+  }
+}

@@ -1,0 +1,193 @@
+package io.throttlekit.concurrency;
+
+import static io.throttlekit.concurrency.Samples.completed;
+import static io.throttlekit.concurrency.Samples.dropped;
+import static io.throttlekit.concurrency.Samples.second;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.throttlekit.concurrency.VegasLimit.Settings;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** Rows 56 to 59 are what Netflix's concurrency-limits 0.5 does with the same numbers. */
+class VegasLimitTest {
+
+  @Test
+  void row56GrowsToTheMostWhileThereIsNoQueue() {
+    VegasLimit law = each(1, 20, 10);
+    int[] expected = {10, 16, 20, 20};
+    int[] inFlight = {10, 11, 16, 20};
+    for (int i = 0; i < expected.length; i++) {
+      law.learn(completed(i, 10, inFlight[i]));
+      assertThat(law.ceiling()).as("sample %s", i).isEqualTo(expected[i]);
+    }
+  }
+
+  @Test
+  void row57MovesByTheQueueThatItInfers() {
+    for (double rtt : new double[] {10, 10.1, 10.2}) {
+      assertThat(after(completed(1, rtt, 100))).as("%s ms", rtt).isEqualTo(112);
+    }
+    for (double rtt : new double[] {10.21, 10.4, 10.5}) {
+      assertThat(after(completed(1, rtt, 100))).as("%s ms", rtt).isEqualTo(102);
+    }
+    for (double rtt : new double[] {10.65, 11, 11.36}) {
+      assertThat(after(completed(1, rtt, 100))).as("%s ms", rtt).isEqualTo(100);
+    }
+    for (double rtt : new double[] {11.37, 20, 1_000}) {
+      assertThat(after(completed(1, rtt, 100))).as("%s ms", rtt).isEqualTo(98);
+    }
+  }
+
+  @Test
+  void row57LooksAtWhatIsInUseUnlessARequestWasGivenUp() {
+    assertThat(after(dropped(1, 10, 49))).isEqualTo(98);
+    assertThat(after(completed(1, 10, 49))).isEqualTo(100);
+    assertThat(after(completed(1, 10, 50))).isEqualTo(112);
+  }
+
+  @Test
+  void row57NeverFallsBelowTheLeast() {
+    VegasLimit law = each(1, 20, 3);
+    for (int i = 0; i < 10; i++) {
+      law.learn(dropped(i, 10, 3));
+    }
+    assertThat(law.ceiling()).isEqualTo(1);
+  }
+
+  @Test
+  void row58StepsByTheOrderOfItsCeiling() {
+    VegasLimit large = each(1, 20_000, 10_000);
+    large.learn(completed(0, 10, 5_000));
+    large.learn(completed(1, 10, 6_000));
+    assertThat(large.ceiling()).isEqualTo(10_024);
+    VegasLimit small = each(1, 20, 10);
+    small.learn(completed(0, 10, 10));
+    small.learn(dropped(1, 10, 11));
+    assertThat(small.ceiling()).isEqualTo(9);
+    VegasLimit held = each(1, 20, 10);
+    held.learn(completed(0, 10, 10));
+    held.learn(completed(1, 14, 14));
+    assertThat(held.ceiling()).isEqualTo(10);
+  }
+
+  @Test
+  void row58SmoothsADecreaseOfTheCallersOwn() {
+    assertThat(halvedTwice(.5)).containsExactly(75, 56);
+    assertThat(halvedTwice(1)).containsExactly(50, 25);
+  }
+
+  @Test
+  void row59StepsOfLog10() {
+    for (int below100 : new int[] {0, 1, 9, 10, 99}) {
+      assertThat(Log10.of(below100)).isEqualTo(1);
+    }
+    assertThat(Log10.of(100)).isEqualTo(2);
+    assertThat(Log10.of(999)).isEqualTo(2);
+    assertThat(Log10.of(1_000)).isEqualTo(3);
+    assertThat(Log10.of(9_999)).isEqualTo(3);
+    assertThat(Log10.of(10_000)).isEqualTo(4);
+  }
+
+  @Test
+  void aProbeBelievesWhateverComesNext() {
+    VegasLimit law = each(1, 10, 10);
+    law.learn(completed(0, 10, 1));
+    int samples = 0;
+    while (law.ceiling() == 10 && samples < 1_000) {
+      law.learn(completed(1, 1_000, 1)); // too little in use to move
+      samples++;
+      law.learn(completed(1, 1_000, 10));
+      samples++;
+      if (law.ceiling() < 10) { // a queue is seen until a probe, then none
+        break;
+      }
+    }
+    assertThat(law.ceiling()).isEqualTo(9);
+    for (; samples < 300; samples++) { // at most 30 for each of the ceiling
+      law.learn(completed(1, 1_000, 1));
+    }
+    law.learn(completed(1, 1_000, 9));
+    assertThat(law.ceiling()).isEqualTo(10);
+  }
+
+  @Test
+  void aRequestGivenUpNeverBecomesTheBaseline() {
+    VegasLimit law = each(1, 200, 100);
+    law.learn(completed(0, 10, 100));
+    law.learn(dropped(1, 0.1, 100));
+    law.learn(completed(1, 10, 100));
+    assertThat(law.ceiling()).isEqualTo(98 + 6);
+  }
+
+  @Test
+  void aLatencyOfZeroMovesNeitherBaselineNorCeiling() {
+    VegasLimit law = each(1, 200, 100);
+    law.learn(completed(0, 10, 100));
+    for (int i = 0; i < 2_000; i++) {
+      law.learn(completed(1, 0, 100));
+    }
+    assertThat(law.ceiling()).isEqualTo(100);
+    law.learn(completed(1, 10, 100));
+    assertThat(law.ceiling()).isEqualTo(112);
+  }
+
+  @Test
+  void aDecreaseThatIsNoNumberChangesNothing() {
+    Settings broken = new Settings(1, 30, ceiling -> Double.NaN, null);
+    VegasLimit law = new VegasLimit(new CeilingRange(1, 20, 10), broken, new SplittableRandom(1));
+    law.learn(dropped(0, 10, 10));
+    assertThat(law.ceiling()).isEqualTo(10);
+  }
+
+  @Test
+  void learnsOncePerWindowFromItsMedian() {
+    VegasLimit law =
+        new VegasLimit(new CeilingRange(1, 200, 100), Settings.defaults(), new SplittableRandom(1));
+    second(law, 0, 10, 100, false);
+    law.learn(completed(1_015, 1, 100));
+    assertThat(law.ceiling()).isEqualTo(100);
+    second(law, 1_015, 10, 100, false);
+    law.learn(completed(2_030, 1_000, 100));
+    assertThat(law.ceiling()).isEqualTo(112);
+    second(law, 2_030, 10, 100, true);
+    law.learn(dropped(3_045, 1, 100));
+    assertThat(law.ceiling()).isEqualTo(110);
+  }
+
+  @Test
+  void numbersOutOfRangeAreRefused() {
+    assertThatThrownBy(() -> new Settings(0, 30, x -> x, null)).hasMessageContaining("0.0");
+    assertThatThrownBy(() -> new Settings(1.5, 30, x -> x, null)).hasMessageContaining("1.5");
+    assertThatThrownBy(() -> new Settings(1, 0, x -> x, null)).hasMessageContaining("and 0");
+  }
+
+  /** The ceiling after one request, from 100, where 10 ms is the latency without load. */
+  private static int after(Sample sample) {
+    VegasLimit law = each(1, 1_000, 100);
+    law.learn(completed(0, 10, 100));
+    law.learn(sample);
+    return law.ceiling();
+  }
+
+  private static int[] halvedTwice(double smoothing) {
+    VegasLimit law =
+        new VegasLimit(
+            new CeilingRange(1, 200, 100),
+            new Settings(smoothing, 30, ceiling -> ceiling / 2, null),
+            new SplittableRandom(1));
+    law.learn(completed(0, 10, 100));
+    law.learn(completed(1, 20, 100));
+    int once = law.ceiling();
+    law.learn(completed(2, 20, 100));
+    return new int[] {once, law.ceiling()};
+  }
+
+  private static VegasLimit each(int min, int max, int initial) {
+    return new VegasLimit(
+        new CeilingRange(min, max, initial),
+        new Settings(1, 30, ceiling -> ceiling - Log10.of(ceiling), null),
+        new SplittableRandom(1));
+  }
+}
