@@ -10,7 +10,7 @@ package io.throttlekit.concurrency;
  * thread at a time.
  */
 public sealed interface ConcurrencyLimit
-    permits AimdLimit, Gradient2Limit, ProbedVegasLimit, VegasLimit {
+    permits AimdLimit, FailsafeLimit, Gradient2Limit, ProbedVegasLimit, VegasLimit {
 
   /** How many requests may be in flight now. */
   int ceiling();

@@ -117,6 +117,17 @@ final class SampleWindow {
               ? settings.maxNanos()
               : Math.max(settings.minNanos(), 2 * latencies.min());
     }
+    empty();
+  }
+
+  /** Forgets all, also what time it is. */
+  void reset() {
+    begun = false;
+    spanNanos = settings.minNanos();
+    empty();
+  }
+
+  private void empty() {
     latencies.reset();
     dropped = 0;
     refused = 0;

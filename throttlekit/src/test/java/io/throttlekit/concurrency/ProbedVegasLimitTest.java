@@ -260,6 +260,18 @@ class ProbedVegasLimitTest {
   }
 
   @Test
+  void aMeasurementTakesNoLatencyOfZero() {
+    ProbedVegasLimit law = calm(40, 20);
+    for (int i = 0; i < 5; i++) {
+      saturated(law, 60, 40);
+    }
+    probed(law, 0, 200);
+    assertThat(law.measuring()).isTrue();
+    probed(law, 60, 50);
+    assertThat(law.baselineNanos()).isEqualTo(60e6);
+  }
+
+  @Test
   void aMeasurementWaitsForAGateThatSaysWhenItObeysAndForTheMargin() {
     ProbedVegasLimit law = calm(40, 20);
     law.inForce(ms(now));

@@ -1,0 +1,195 @@
+package io.throttlekit.concurrency;
+
+/**
+ * Compares a high quantile of recent latency with a longer average of it, and looks at whether
+ * throughput still rises with what is in flight: failsafe-go's adaptive limiter. Once per window:
+ *
+ * <pre>
+ * recent = average of 5 (median of 5 (quantile));  baseline = average of {@code age} (recent)
+ * queue = ⌈L · (1 − baseline / recent)⌉;  k = max(1, ⌊log10 L⌋)
+ * queue &gt; 6k: L −= k
+ * all in use, and throughput falls with what is in flight, or hardly rises or stands while latency
+ *   rises with it: L −= k
+ * queue &lt; 3k: L += k
+ * L ≤ headroom (most in flight)
+ * </pre>
+ *
+ * <p>The baseline follows whatever lasts: under overload that does not end, this law takes the
+ * queue for the backend's nature and runs to the greatest ceiling. {@link ProbedVegasLimit} does
+ * not.
+ *
+ * <p>It departs from its model in this: when more than 5 % of the requests of a window were given up,
+ * a tenth is taken away and latency is not looked at (the model does not move at all if all are); a
+ * ceiling that refused requests in the window was in use; latencies of 0 are no measurement; and
+ * more than 64 latencies per window have their quantile within 1/64.
+ */
+public final class FailsafeLimit implements ConcurrencyLimit {
+  private static final int WARM_UP = 10;
+  private static final int SMOOTHED = 5;
+
+  private final CeilingRange range;
+  private final Settings settings;
+  private final SampleWindow window;
+  private final MovingMedian median = new MovingMedian(SMOOTHED);
+  private final MovingAverage smoothed = new MovingAverage(SMOOTHED, WARM_UP);
+  private final MovingAverage baseline;
+  private final CorrelationWindow throughput;
+  private final CorrelationWindow latency;
+  private final MaxWindow mostInFlight;
+  private double limit;
+  private double queue;
+  private volatile int ceiling;
+
+  /**
+   * How a {@link FailsafeLimit} judges.
+   *
+   * @param recent when it moves
+   * @param quantile of the latencies of a window, above 0, below 1
+   * @param baselineAge windows that the baseline is an average of, from 1
+   * @param correlated windows in which throughput is compared with what is in flight, from 1
+   * @param headroom how far the ceiling may be above what is in flight
+   * @param stabilizationNanos how long the most in flight is remembered for the headroom, from 0
+   */
+  public record Settings(
+      WindowSettings recent,
+      double quantile,
+      int baselineAge,
+      int correlated,
+      Headroom headroom,
+      long stabilizationNanos) {
+
+    /**
+     * @throws IllegalArgumentException when a number is out of range
+     */
+    public Settings {
+      if (!(quantile > 0 && quantile < 1)
+          || baselineAge < 1
+          || correlated < 1
+          || stabilizationNanos < 0) {
+        throw new IllegalArgumentException(
+            "quantile must be above 0 and below 1, baselineAge and correlated at least 1, and"
+                + " stabilizationNanos not negative, were "
+                + quantile
+                + ", "
+                + baselineAge
+                + ", "
+                + correlated
+                + " and "
+                + stabilizationNanos);
+      }
+    }
+
+    /** Windows from 1 s, p90, 10 windows, 50 windows, 5 times what is in flight, no memory. */
+    public static Settings defaults() {
+      return new Settings(WindowSettings.defaults(), 0.9, 10, 50, Headroom.times(5), 0);
+    }
+  }
+
+  /** A law at its initial ceiling. */
+  public FailsafeLimit(CeilingRange range, Settings settings) {
+    this.range = range;
+    this.settings = settings;
+    this.window = new SampleWindow(settings.recent());
+    this.baseline = new MovingAverage(settings.baselineAge(), WARM_UP);
+    this.throughput = new CorrelationWindow(settings.correlated(), WARM_UP);
+    this.latency = new CorrelationWindow(settings.correlated(), WARM_UP);
+    this.mostInFlight = new MaxWindow(settings.stabilizationNanos());
+    this.limit = range.initial();
+    this.ceiling = range.initial();
+  }
+
+  @Override
+  public int ceiling() {
+    return ceiling;
+  }
+
+  @Override
+  public void learn(Sample sample) {
+    window.add(sample);
+    if (!window.ripe(sample.arrivedNanos())) {
+      return;
+    }
+    if (window.overloaded()) {
+      limit = range.clamp(limit - Math.max(Log10.of(limit), limit / 10));
+    } else {
+      move(sample.full() || window.refused() > 0, sample.arrivedNanos());
+    }
+    window.next(sample.arrivedNanos());
+    ceiling = (int) limit;
+  }
+
+  @Override
+  public void refused(long arrivedNanos, long requests) {
+    window.refused(arrivedNanos, requests);
+  }
+
+  @Override
+  public void inForce(long sinceNanos) {}
+
+  /** Forgets all that was learned and goes back to the initial ceiling. */
+  public void reset() {
+    window.reset();
+    median.reset();
+    smoothed.reset();
+    baseline.reset();
+    throughput.reset();
+    latency.reset();
+    mostInFlight.reset();
+    queue = 0;
+    limit = range.initial();
+    ceiling = range.initial();
+  }
+
+  /** The ceiling before it is rounded down. */
+  double limit() {
+    return limit;
+  }
+
+  /** How many requests the backend was last taken to hold back. */
+  double queue() {
+    return queue;
+  }
+
+  /** The smoothed latency of recent windows, in ns. */
+  double recentNanos() {
+    return smoothed.value();
+  }
+
+  /** What recent latency is compared with, in ns. */
+  double baselineNanos() {
+    return baseline.value();
+  }
+
+  /** Takes a latency of earlier windows into the baseline. */
+  void remember(double nanos) {
+    baseline.add(nanos);
+  }
+
+  private void move(boolean full, long nowNanos) {
+    int inFlight = window.maxInFlight();
+    double recent = smoothed.add(median.add(window.quantile(settings.quantile())));
+    queue = Math.ceil(limit * (1 - baseline.add(recent) / recent));
+    CorrelationWindow.Reading thrpt = throughput.add(inFlight, inFlight / recent);
+    CorrelationWindow.Reading rtt = latency.add(inFlight, recent);
+    int k = Log10.of(limit);
+    double next = limit;
+    if (queue > 6.0 * k || (full && exhausted(thrpt, rtt))) {
+      next -= k;
+    } else if (queue < 3.0 * k) {
+      next += k;
+    }
+    double most = settings.headroom().ceilingFor(mostInFlight.add(inFlight, nowNanos));
+    double top = most >= 1 ? most : 1;
+    if (next > top) {
+      next = limit > top ? limit - k : top;
+    }
+    limit = range.clamp(next);
+  }
+
+  private static boolean exhausted(
+      CorrelationWindow.Reading throughput, CorrelationWindow.Reading latency) {
+    return throughput.correlation() < 0
+        || (latency.correlation() > 0.5
+            && (throughput.correlation() < 0.3 || throughput.yVariation() < 0.2));
+  }
+}

@@ -1,0 +1,350 @@
+package io.throttlekit.concurrency;
+
+import static io.throttlekit.concurrency.Samples.completed;
+import static io.throttlekit.concurrency.Samples.dropped;
+import static io.throttlekit.concurrency.Samples.ms;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import io.throttlekit.concurrency.FailsafeLimit.Settings;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Rows 1 to 24 are what failsafe-go 0.9.7 does with the same numbers. Unless a row says otherwise,
+ * 1 s is the baseline of ten windows, and a request ends every 2 s and closes a window.
+ */
+class FailsafeLimitTest {
+  private static final CeilingRange RANGE = new CeilingRange(1, 200, 20);
+  private static final WindowSettings EACH = new WindowSettings(ms(1_000), ms(1_000), 1);
+
+  private double now;
+
+  @Test
+  void row1BeginsAtItsInitialCeiling() {
+    assertThat(new FailsafeLimit(RANGE, Settings.defaults()).ceiling()).isEqualTo(20);
+    assertThat(new FailsafeLimit(new CeilingRange(1, 10, 5), Settings.defaults()).ceiling())
+        .isEqualTo(5);
+  }
+
+  @Test
+  void row2GrowsWhileThereIsNoQueue() {
+    FailsafeLimit law = warm(5, 0);
+    assertThat(after(law, 1_000, 5)).isEqualTo(21);
+    assertThat(law.queue()).isZero();
+    assertThat(after(law, 500, 5)).isEqualTo(22);
+    assertThat(law.queue()).isEqualTo(-5);
+  }
+
+  @Test
+  void row3ShrinksWhileTheQueueIsLong() {
+    FailsafeLimit law = warm(5, 0);
+    assertThat(after(law, 2_000, 10)).isEqualTo(19);
+    assertThat(law.queue()).isEqualTo(9);
+    assertThat(after(law, 2_000, 10)).isEqualTo(18);
+    assertThat(law.queue()).isEqualTo(7);
+  }
+
+  @Test
+  void row4StandsWhileTheQueueIsSmall() {
+    FailsafeLimit law = warm(5, 0);
+    assertThat(after(law, 1_300, 10)).isEqualTo(20);
+    assertThat(law.queue()).isEqualTo(4);
+    assertThat(after(law, 1_300, 10)).isEqualTo(20);
+    assertThat(law.queue()).isEqualTo(4);
+  }
+
+  @Test
+  void row5SmoothsByAMedianOfFiveAndAnAverage() {
+    FailsafeLimit law = warm(5, 0);
+    for (double rtt : new double[] {100, 300, 200, 200, 250}) {
+      after(law, rtt, 5);
+    }
+    assertThat(law.recentNanos()).isCloseTo(200e6, within(1.0));
+  }
+
+  @Test
+  void row6RemembersTheMostInFlightForItsStabilization() {
+    FailsafeLimit law = warm(1.5, ms(300_000));
+    assertThat(after(law, 1_000, 20)).isEqualTo(21);
+    assertThat(after(law, 1_000, 5)).isEqualTo(22);
+  }
+
+  @Test
+  void row7RemembersNothingWithoutStabilization() {
+    FailsafeLimit law = warm(1.5, 0);
+    assertThat(after(law, 1_000, 20)).isEqualTo(21);
+    assertThat(after(law, 1_000, 5)).isEqualTo(20);
+  }
+
+  @Test
+  void row8ForgetsTheMostInFlightAfterItsStabilization() {
+    FailsafeLimit law = warm(1.5, ms(10_000));
+    assertThat(after(law, 1_000, 20)).isEqualTo(21);
+    now += 10_000;
+    assertThat(after(law, 1_000, 5)).isEqualTo(20);
+  }
+
+  @Test
+  void row9GrowsByTwoFromOneHundredOn() {
+    FailsafeLimit law = warm(5, 0);
+    for (int ceiling = 21; ceiling <= 100; ceiling++) {
+      assertThat(after(law, 1_000, 1_000)).isEqualTo(ceiling);
+    }
+    assertThat(afterEach(law, 1_000, 1_000, 4)).containsExactly(102, 104, 106, 108);
+  }
+
+  @Test
+  void row10GrowsToItsHeadroom() {
+    assertThat(afterEach(warm(5, 0), 1_000, 5, 6)).containsExactly(21, 22, 23, 24, 25, 25);
+  }
+
+  @Test
+  void row11ShrinksToItsHeadroom() {
+    assertThat(afterEach(warm(5, 0), 1_000, 3, 6)).containsExactly(19, 18, 17, 16, 15, 15);
+  }
+
+  @Test
+  void row12HoldsAFractionOfARequest() {
+    FailsafeLimit law = warm(1.5, 0);
+    List<Double> limits = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      after(law, 1_000, 13);
+      limits.add(law.limit());
+    }
+    assertThat(limits).containsExactly(19.0, 19.5, 19.5);
+    assertThat(law.ceiling()).isEqualTo(19);
+  }
+
+  @Test
+  void row13TakesALastingQueueForTheBackendsNature() {
+    for (boolean full : new boolean[] {false, true}) {
+      FailsafeLimit law = warm(5, 0);
+      List<Integer> ceilings = new ArrayList<>();
+      List<Integer> queues = new ArrayList<>();
+      for (int i = 0; i < 11; i++) {
+        learn(law, 3_000, 20, full);
+        ceilings.add(law.ceiling());
+        queues.add((int) law.queue());
+      }
+      assertThat(ceilings).containsExactly(19, 18, 17, 17, 17, 17, 17, 17, 18, 19, 20);
+      assertThat(queues).startsWith(11, 9, 7, 6, 5, 4, 3, 3, 2);
+    }
+  }
+
+  @Test
+  void row14Headroom() {
+    Headroom thrice = inFlight -> 3.0 * inFlight;
+    assertThat(thrice.ceilingFor(100)).isEqualTo(300);
+    assertThat(Headroom.times(5).ceilingFor(100)).isEqualTo(500);
+    Headroom decaying = Headroom.times(5, 1, 1.2);
+    assertThat(decaying.ceilingFor(10)).isEqualTo(40);
+    assertThat(decaying.ceilingFor(100)).isEqualTo(300);
+    assertThat(decaying.ceilingFor(200)).isCloseTo(540, within(1.0));
+    assertThat(decaying.ceilingFor(1_000)).isEqualTo(2_000);
+    assertThat(Headroom.times(5, 2, 1.2).ceilingFor(10_000)).isEqualTo(12_000);
+  }
+
+  @Test
+  void row17AResetForgetsEverything() {
+    FailsafeLimit law =
+        new FailsafeLimit(
+            new CeilingRange(5, 100, 10), new Settings(EACH, .9, 10, 50, Headroom.times(5), 0));
+    law.refused(0, 0);
+    for (int i = 0; i < 40; i++) {
+      after(law, 1_000, 20);
+    }
+    assertThat(law.ceiling()).isEqualTo(50);
+    law.reset();
+    assertThat(law.ceiling()).isEqualTo(10);
+    assertThat(law.recentNanos()).isZero();
+    assertThat(law.baselineNanos()).isZero();
+    after(law, 5_000, 20); // begins the first window
+    assertThat(law.recentNanos()).isZero();
+    after(law, 5_000, 20);
+    assertThat(law.recentNanos()).isEqualTo(5_000e6);
+    assertThat(law.baselineNanos()).isEqualTo(5_000e6);
+  }
+
+  @Test
+  void row18NumbersOutOfRangeAreRefused() {
+    assertThatThrownBy(() -> new CeilingRange(2, 2, 1)).hasMessageContaining("initial 1");
+    assertThatThrownBy(() -> new CeilingRange(1, 2, 0)).hasMessageContaining("initial 0");
+    assertThatThrownBy(() -> new CeilingRange(1, 2, 3)).hasMessageContaining("initial 3");
+    assertThatThrownBy(() -> new WindowSettings(ms(1_001), ms(1_000), 1))
+        .hasMessageContaining("maxNanos 1000000000");
+    Headroom five = Headroom.times(5);
+    for (double quantile : new double[] {-1, 0, 1, Double.NaN}) {
+      assertThatThrownBy(() -> new Settings(EACH, quantile, 10, 50, five, 0))
+          .hasMessageContaining("were " + quantile);
+    }
+    assertThatThrownBy(() -> Headroom.times(.5)).hasMessageContaining("0.5");
+    assertThatThrownBy(() -> Headroom.times(5, -1, 1)).hasMessageContaining("-1.0");
+    assertThatThrownBy(() -> Headroom.times(5, 1, .9)).hasMessageContaining("0.9");
+    assertThatThrownBy(() -> new Settings(EACH, .9, 10, 50, five, ms(-1_000)))
+        .hasMessageContaining("and -1000000000");
+    assertThatThrownBy(() -> new Settings(EACH, .9, 0, 50, five, 0)).hasMessageContaining(" 0, 50");
+    assertThatThrownBy(() -> new Settings(EACH, .9, 10, 0, five, 0)).hasMessageContaining("10, 0");
+  }
+
+  @Test
+  void row22AWindowNeedsItsSpanAndItsRequests() {
+    FailsafeLimit law = fifty();
+    for (int i = 0; i < 49; i++) {
+      law.learn(completed(10_000, 1_000, 10));
+    }
+    assertThat(law.ceiling()).isEqualTo(20);
+    law.learn(completed(10_000, 1_000, 10));
+    assertThat(law.ceiling()).isEqualTo(21);
+
+    law = fifty();
+    for (int i = 0; i < 50; i++) {
+      law.learn(completed(1_000, 1_000, 10));
+    }
+    assertThat(law.ceiling()).isEqualTo(20);
+    law.learn(dropped(1_000.001, 9_000, 10));
+    assertThat(law.ceiling()).isEqualTo(21);
+    assertThat(law.recentNanos()).isEqualTo(1_000e6);
+  }
+
+  @Test
+  void row23AWindowLastsTwiceTheShortestLatencyOfTheOneBefore() {
+    assertThat(nextMoveAfter(800)).isEqualTo(1_600);
+    assertThat(nextMoveAfter(20_000)).isEqualTo(30_000);
+    assertThat(nextMoveAfter(10)).isEqualTo(1_000);
+  }
+
+  @Test
+  void row24Thresholds() {
+    int[][] rows = {{99, 3, 6, 1}, {100, 6, 12, 2}, {999, 6, 12, 2}, {1_000, 9, 18, 3}};
+    for (int[] row : rows) {
+      int k = Log10.of(row[0]);
+      assertThat(new int[] {3 * k, 6 * k, k}).containsExactly(row[1], row[2], row[3]);
+    }
+    assertThat(stepFrom(99, 1_000)).isEqualTo(1);
+    assertThat(stepFrom(1_000, 1_000)).isEqualTo(3);
+    assertThat(stepFrom(100, 1_050)).isEqualTo(2); // a queue of 4, below 6
+    assertThat(stepFrom(100, 1_090)).isZero(); // 7
+    assertThat(stepFrom(100, 1_200)).isEqualTo(-2); // 14
+  }
+
+  @Test
+  void shrinksWhereAllIsInUseAndThroughputFallsWithWhatIsInFlight() {
+    FailsafeLimit idle = warm(5, 0);
+    FailsafeLimit busy = warm(5, 0);
+    List<Integer> idleCeilings = new ArrayList<>();
+    List<Integer> busyCeilings = new ArrayList<>();
+    for (int i = 0; i < 12; i++) {
+      int inFlight = 40 + i;
+      double rtt = 1_000 * Math.pow(inFlight / 40.0, 1.3);
+      now += 2_000;
+      idle.learn(ended(rtt, inFlight, false));
+      busy.learn(ended(rtt, inFlight, true));
+      idleCeilings.add(idle.ceiling());
+      busyCeilings.add(busy.ceiling());
+    }
+    assertThat(idleCeilings).endsWith(27, 28, 29, 30, 30, 30);
+    assertThat(busyCeilings).endsWith(27, 28, 29, 28, 27, 26);
+  }
+
+  @Test
+  void refusalsSayThatAllWasInUse() {
+    FailsafeLimit law = warm(5, 0);
+    FailsafeLimit refusing = warm(5, 0);
+    for (int i = 0; i < 12; i++) {
+      int inFlight = 40 + i;
+      double rtt = 1_000 * Math.pow(inFlight / 40.0, 1.3);
+      now += 2_000;
+      law.learn(ended(rtt, inFlight, true));
+      refusing.refused(ms(now), 1);
+      refusing.learn(ended(rtt, inFlight, false));
+      assertThat(refusing.ceiling()).isEqualTo(law.ceiling());
+    }
+  }
+
+  @Test
+  void manyRequestsGivenUpTakeATenthAndLeaveTheBaseline() {
+    FailsafeLimit law = warm(5, 0);
+    now += 2_000;
+    law.learn(dropped(now, 5_000, 20));
+    assertThat(law.ceiling()).isEqualTo(18);
+    assertThat(law.baselineNanos()).isEqualTo(1_000e6);
+  }
+
+  @Test
+  void aHeadroomThatIsNoNumberIsOne() {
+    FailsafeLimit law =
+        new FailsafeLimit(RANGE, new Settings(EACH, .9, 10, 50, inFlight -> Double.NaN, 0));
+    law.refused(0, 0);
+    assertThat(afterEach(law, 1_000, 20, 30)).endsWith(1, 1).startsWith(19, 18);
+  }
+
+  /** The law of the rows, with 1 s as its baseline. */
+  private static FailsafeLimit warm(double factor, long stabilizationNanos) {
+    return warm(RANGE, new Settings(EACH, .9, 10, 50, Headroom.times(factor), stabilizationNanos));
+  }
+
+  private static FailsafeLimit warm(CeilingRange range, Settings settings) {
+    FailsafeLimit law = new FailsafeLimit(range, settings);
+    law.refused(0, 0); // the first window begins when something is told
+    for (int i = 0; i < 10; i++) {
+      law.remember(1_000e6);
+    }
+    return law;
+  }
+
+  private static FailsafeLimit fifty() {
+    return warm(RANGE, Settings.defaults());
+  }
+
+  private static double nextMoveAfter(double rttMillis) {
+    FailsafeLimit law =
+        warm(
+            RANGE,
+            new Settings(
+                new WindowSettings(ms(1_000), ms(30_000), 1), .9, 10, 50, Headroom.times(5), 0));
+    law.learn(completed(1_001, rttMillis, 10));
+    double recent = law.recentNanos();
+    double span = 0;
+    do { // a request that moves the law changes what is recent
+      span += 100;
+      law.learn(completed(1_001 + span, 3 * rttMillis, 10));
+      assertThat(law.recentNanos()).isEqualTo(recent);
+      law.learn(completed(1_001 + span + .001, 3 * rttMillis, 10));
+    } while (law.recentNanos() == recent);
+    return span;
+  }
+
+  private static int stepFrom(int initial, double rttMillis) {
+    FailsafeLimit law =
+        warm(
+            new CeilingRange(1, 2_000, initial),
+            new Settings(EACH, .9, 10, 50, Headroom.times(5), 0));
+    law.learn(completed(2_000, rttMillis, 1_000));
+    return law.ceiling() - initial;
+  }
+
+  private int after(FailsafeLimit law, double rttMillis, int inFlight) {
+    return learn(law, rttMillis, inFlight, false);
+  }
+
+  private List<Integer> afterEach(FailsafeLimit law, double rttMillis, int inFlight, int requests) {
+    List<Integer> ceilings = new ArrayList<>();
+    for (int i = 0; i < requests; i++) {
+      ceilings.add(after(law, rttMillis, inFlight));
+    }
+    return ceilings;
+  }
+
+  private int learn(FailsafeLimit law, double rttMillis, int inFlight, boolean full) {
+    now += 2_000;
+    law.learn(ended(rttMillis, inFlight, full));
+    return law.ceiling();
+  }
+
+  private Sample ended(double rttMillis, int inFlight, boolean full) {
+    return new Sample(ms(now - rttMillis), ms(rttMillis), ms(now), inFlight, full, false);
+  }
+}
