@@ -18,6 +18,11 @@ record DescriptorNode(
     children = List.copyOf(children);
   }
 
+  /** What an entry finds that only names the priority of a request. */
+  static DescriptorNode ofPriority(SourceLocation location, String key) {
+    return new DescriptorNode(location, key, "", false, false, false, null, List.of());
+  }
+
   /** What requests are compared with: the key, or {@code key_value}. */
   String composite() {
     return value.isEmpty() ? key : key + '_' + value;

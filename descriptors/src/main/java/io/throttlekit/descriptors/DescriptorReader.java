@@ -9,6 +9,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads descriptors and all that is nested in them. */
 final class DescriptorReader {
+  /** What such an entry may say, but for the levels that are numbers. */
+  private static final List<String> PRIORITIES =
+      List.of("very_low", "low", "medium", "high", "very_high", "0");
+
   private final Problems problems;
   private final Values values;
   private final RuleReader ruleReader;
@@ -55,10 +59,17 @@ final class DescriptorReader {
     }
   }
 
+  private static boolean takesAPriority(DescriptorNode child, String entry) {
+    WildcardPattern pattern = child.wildcard() ? WildcardPattern.of(child.composite()) : null;
+    return PRIORITIES.stream()
+        .anyMatch(value ->
+            CompositeText.equals(child.composite(), entry, value)
+                || (pattern != null && pattern.matches(entry, value)));
+  }
+
   private DescriptorNode read(YamlNode.Mapping mapping) {
     Fields fields = Fields.of(mapping, problems);
-    Place place = fields.get("limits") == null ? Place.DESCRIPTOR : Place.DESCRIPTOR_WITH_LIMITS;
-    place.check(fields, problems);
+    placeOf(fields).check(fields, problems);
     Field keyField = fields.get("key");
     String key = values.text(keyField);
     if (key.isEmpty()
@@ -93,6 +104,47 @@ final class DescriptorReader {
               + " has no *",
           "write value: prefix*, or remove share_threshold");
     }
+    if (key.equals(Rule.LEASE_ENTRY)) {
+      problems.warning(
+          fields.location(),
+          "nothing reaches this descriptor: an entry " + Wording.quote(key) + " gives a lease back",
+          "choose another key, or remove the descriptor");
+    }
+    checkPriorityEntry(node);
     return node;
+  }
+
+  private static Place placeOf(Fields descriptor) {
+    if (descriptor.get("limits") != null) {
+      return Place.DESCRIPTOR_WITH_LIMITS;
+    }
+    return descriptor.get("concurrency") != null && descriptor.get("rate_limit") == null
+        ? Place.DESCRIPTOR_WITH_CONCURRENCY
+        : Place.DESCRIPTOR;
+  }
+
+  /** Reports what would find an entry that is to name the priority of a request. */
+  private void checkPriorityEntry(DescriptorNode node) {
+    RuleSpec rule = node.rule();
+    Ceiling ceiling = rule == null ? null : rule.ceiling();
+    String entry =
+        ceiling != null && ceiling.gate() instanceof Ceiling.AtService service
+            ? service.priorityEntry()
+            : null;
+    if (entry == null || rule == null) {
+      return;
+    }
+    for (DescriptorNode child : node.children()) {
+      if (child.key().equals(entry) || takesAPriority(child, entry)) {
+        problems.error(
+            child.location(),
+            "the entry "
+                + Wording.quote(entry)
+                + " names the priority for the ceiling at "
+                + rule.location()
+                + ", so that it cannot lead here",
+            "choose another key for the priority, or another descriptor here");
+      }
+    }
   }
 }

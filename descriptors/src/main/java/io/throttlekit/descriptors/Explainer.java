@@ -26,6 +26,14 @@ public final class Explainer {
       String summary = "no rule: no policy names the domain `" + domain + '`';
       return new Explanation(Outcome.UNKNOWN_DOMAIN, null, summary, List.of(), alike(book, domain));
     }
+    for (int i = 0; i < entries.length; i += 2) {
+      if (entries[i].equals(Rule.LEASE_ENTRY)) {
+        String summary =
+            "no rule: entry %d gives back the lease %s, whatever the others reach; never charged"
+                .formatted(i / 2 + 1, Wording.quote(entries[i + 1]));
+        return new Explanation(Outcome.RELEASE, null, summary, List.of(), List.of());
+      }
+    }
     List<Step> steps = new ArrayList<>();
     Level level = policies.root();
     CompiledDescriptor last = null;

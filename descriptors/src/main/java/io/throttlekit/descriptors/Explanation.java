@@ -38,7 +38,9 @@ public record Explanation(
     /** An entry found nothing where it looked. */
     ENTRY_NOT_FOUND,
     /** The last entry found a descriptor that states no limit. */
-    NO_LIMIT
+    NO_LIMIT,
+    /** An entry gives a lease back, which no rule limits. */
+    RELEASE
   }
 
   /**

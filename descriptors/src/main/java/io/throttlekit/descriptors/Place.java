@@ -16,6 +16,7 @@ enum Place {
           "value",
           "rate_limit",
           "limits",
+          "concurrency",
           "descriptors",
           "shadow_mode",
           "quota_mode",
@@ -44,8 +45,28 @@ enum Place {
       List.of(
           "name", "replaces", "overdraft", "on_outage", "on_data_loss", "tier", "lease", "scope"),
       DESCRIPTOR.keys),
+  /** A descriptor with {@code concurrency}, and so without limits. */
+  DESCRIPTOR_WITH_CONCURRENCY(
+      "in a descriptor with concurrency", List.of("name", "replaces"), DESCRIPTOR.keys),
   REPLACES("in an entry of replaces", List.of("name")),
-  LEASE("in lease", List.of("size", "window_coupled", "low_water", "return_idle_after"));
+  LEASE("in lease", List.of("size", "window_coupled", "low_water", "return_idle_after")),
+  CONCURRENCY(
+      "in concurrency",
+      List.of(
+          "algorithm",
+          "min",
+          "max",
+          "initial",
+          "gate",
+          "cluster",
+          "circuit_breaker",
+          "lease",
+          "queue",
+          "priority")),
+  PERMIT_LEASE(
+      "in the lease of concurrency", List.of("ttl", "release", "flush_interval", "service_time")),
+  QUEUE("in queue", List.of("initial", "max")),
+  PRIORITY("in priority", List.of("entry"));
 
   /** The keys of envoyproxy/ratelimit, which accepts each of them at any place. */
   private static final Set<String> ORIGINAL =
@@ -67,7 +88,7 @@ enum Place {
           "share_threshold",
           "metadata");
 
-  private static final Set<String> NOT_BUILT_YET = Set.of("fair_share", "concurrency");
+  private static final Set<String> NOT_BUILT_YET = Set.of("fair_share", "coordination");
 
   private final String where;
 
@@ -122,7 +143,11 @@ enum Place {
    * Whether envoyproxy/ratelimit has no such place, so that none of its files can be wrong here.
    */
   private boolean own() {
-    return this == LIMIT || this == LEASE;
+    return this == LIMIT || this == LEASE || ofConcurrency();
+  }
+
+  private boolean ofConcurrency() {
+    return this == CONCURRENCY || this == PERMIT_LEASE || this == QUEUE || this == PRIORITY;
   }
 
   private String suggestion(String written) {
@@ -138,6 +163,9 @@ enum Place {
   private String home(String key) {
     if (this == LIMIT && key.equals("unlimited")) {
       return "unlimited stands in rate_limit, without limits";
+    }
+    if (ofConcurrency() || this == DESCRIPTOR_WITH_CONCURRENCY) {
+      return homeNearConcurrency(key);
     }
     if (this == LEASE && RATE_LIMIT.keys.contains(key)) {
       return "it belongs beside lease";
@@ -156,7 +184,30 @@ enum Place {
           ? "it belongs in an entry of descriptors"
           : "it belongs in the descriptor, beside key";
     }
-    return "it belongs in rate_limit";
+    if (PERMIT_LEASE.keys.contains(key)) {
+      return "it belongs in the lease of concurrency";
+    }
+    if (PRIORITY.keys.contains(key)) {
+      return "it belongs in the priority of concurrency";
+    }
+    return RATE_LIMIT.keys.contains(key) || !CONCURRENCY.keys.contains(key)
+        ? "it belongs in rate_limit"
+        : "it belongs in concurrency";
+  }
+
+  private String homeNearConcurrency(String key) {
+    if (ROOT.keys.contains(key) && !key.equals("descriptors")) {
+      return "it belongs at the top of the file";
+    }
+    if (DESCRIPTOR_WITH_CONCURRENCY.keys.contains(key)) {
+      return "it belongs in the descriptor, beside concurrency";
+    }
+    for (Place inner : List.of(CONCURRENCY, PERMIT_LEASE, PRIORITY)) {
+      if (this != inner && inner.keys.contains(key)) {
+        return "it belongs " + inner.where;
+      }
+    }
+    return "it is for rate_limit and limits";
   }
 
   /** Whether the key means something at any place. */

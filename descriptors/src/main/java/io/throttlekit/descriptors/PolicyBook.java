@@ -83,8 +83,27 @@ public final class PolicyBook {
         rules.add(rule);
       }
       Level children = compile(domain, path, descriptor.children(), rules);
+      String priority = spec == null ? null : priorityEntry(spec);
+      if (rule != null && priority != null) {
+        children = withPriority(children, rule, priority);
+      }
       level.add(new CompiledDescriptor(expects, rule, children));
     }
+    return new Level(level);
+  }
+
+  private static @Nullable String priorityEntry(RuleSpec spec) {
+    Ceiling ceiling = spec.ceiling();
+    return ceiling != null && ceiling.gate() instanceof Ceiling.AtService service
+        ? service.priorityEntry()
+        : null;
+  }
+
+  /** One more entry, of any value, leads to the same rule. */
+  private static Level withPriority(Level children, Rule rule, String entry) {
+    DescriptorNode any = DescriptorNode.ofPriority(rule.location(), entry);
+    List<CompiledDescriptor> level = new ArrayList<>(children.inOrder());
+    level.add(new CompiledDescriptor(EntryPattern.of(any), rule, Level.EMPTY));
     return new Level(level);
   }
 }

@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * and the {@link #chargedEntries} of the request.
  */
 public final class Rule {
+  /** Key of an entry that gives a lease back, whatever rule the other entries reach. */
+  public static final String LEASE_ENTRY = "throttlekit_lease";
+
   private static final SourceLocation IN_REQUEST = new SourceLocation("(request)", 0, 0);
   private static final Tier STRICT = new Tier.Strict();
 
@@ -27,6 +30,7 @@ public final class Rule {
   private final RulePath path;
   private final List<Limit> limits;
   private final Tier tier;
+  private final String ceilingScope;
   private final List<String> replaces;
   private final List<String> staticMetricKeys;
   private final boolean dynamicMetricKeys;
@@ -47,6 +51,7 @@ public final class Rule {
     this.path = path;
     this.limits = spec.limits().stream().map(limit -> Limit.of(domain, limit)).toList();
     this.tier = tier(domain, spec);
+    this.ceilingScope = domain.length() + ":" + domain + "/concurrency";
     this.replaces = spec.replaces().stream().map(RuleSpec.Replacement::name).toList();
     this.staticMetricKeys = staticMetricKeys;
     this.dynamicMetricKeys = dynamicMetricKeys;
@@ -130,6 +135,16 @@ public final class Rule {
     return spec.location();
   }
 
+  /** What may be in flight at once, for a rule that has no limits but a ceiling. */
+  public @Nullable Ceiling ceiling() {
+    return spec.ceiling();
+  }
+
+  /** The domain in a text that no limit's counter has for its scope. */
+  public String ceilingScope() {
+    return ceilingScope;
+  }
+
   /** Whether it admits everything and counts nothing; it then has no limits. */
   public boolean unlimited() {
     return spec.unlimited();
@@ -183,7 +198,7 @@ public final class Rule {
     return replaces;
   }
 
-  /** What must all admit; empty iff {@link #unlimited()}. */
+  /** What must all admit; empty iff {@link #unlimited()} or there is a {@link #ceiling()}. */
   public List<Limit> limits() {
     return limits;
   }
@@ -195,7 +210,8 @@ public final class Rule {
 
   /**
    * The entries to count under: those of the request, with the pattern in place of each value whose
-   * descriptor lets all values share one counter.
+   * descriptor lets all values share one counter, and without an entry that only names the
+   * priority.
    *
    * @param entries of a request that this rule matched; equal strings may be exchanged in it
    * @return {@code entries} itself when nothing is shared
@@ -222,10 +238,13 @@ public final class Rule {
   /** What it admits and how, for people, without its name and place. */
   public String inWords() {
     StringBuilder words = new StringBuilder();
+    Ceiling ceiling = ceiling();
     words.append(
-        unlimited()
-            ? "unlimited"
-            : limits.stream().map(Limit::inWords).collect(Collectors.joining(" and ")));
+        ceiling != null
+            ? ceiling.inWords()
+            : unlimited()
+                ? "unlimited"
+                : limits.stream().map(Limit::inWords).collect(Collectors.joining(" and ")));
     String tier = TierText.of(tier());
     words.append(tier.isEmpty() ? "" : ", " + tier);
     words.append(shadow() ? ", in shadow mode" : "");

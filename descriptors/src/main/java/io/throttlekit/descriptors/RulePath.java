@@ -1,6 +1,7 @@
 package io.throttlekit.descriptors;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** The descriptors from the root of a domain down to one of them. Immutable. */
@@ -34,7 +35,8 @@ record RulePath(List<EntryPattern> steps) {
    * refer to the same few strings, which are in the processor's cache when one is looked up.
    */
   String[] chargedEntries(String[] entries) {
-    String[] charged = null;
+    int own = 2 * steps.size();
+    String[] charged = own == 0 || own == entries.length ? null : Arrays.copyOf(entries, own);
     for (int i = 0; i < steps.size(); i++) {
       EntryPattern step = steps.get(i);
       entries[2 * i] = step.ownKey(entries[2 * i]);

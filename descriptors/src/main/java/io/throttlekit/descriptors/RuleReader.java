@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what a descriptor says about limits: {@code rate_limit}, or {@code limits}. */
+/**
+ * Reads what a descriptor says about limits: {@code rate_limit}, {@code limits} or {@code
+ * concurrency}.
+ */
 final class RuleReader {
   private final Problems problems;
   private final Values values;
@@ -17,6 +20,7 @@ final class RuleReader {
   private final TierReader tierReader;
   private final OutageReader outageReader;
   private final MetadataReader metadataReader;
+  private final CeilingReader ceilingReader;
 
   RuleReader(LoadOptions options, Problems problems) {
     this.problems = problems;
@@ -26,13 +30,24 @@ final class RuleReader {
     this.tierReader = new TierReader(problems);
     this.outageReader = new OutageReader(problems);
     this.metadataReader = new MetadataReader(problems);
+    this.ceilingReader = new CeilingReader(problems);
   }
 
   /** The rule of a descriptor; {@code null} when it has none, or after reporting an error. */
   @Nullable RuleSpec read(Fields descriptor) {
     Field single = descriptor.get("rate_limit");
     Field several = descriptor.get("limits");
+    Field concurrency = descriptor.get("concurrency");
     Map<String, Object> metadata = metadata(descriptor);
+    if (concurrency != null && (single != null || several != null)) {
+      problems.error(
+          concurrency.at(),
+          "a descriptor has either `concurrency` or "
+              + (several != null ? "`limits`" : "`rate_limit`")
+              + ", not both",
+          "move one of them into a descriptor of its own: a request may reach both");
+      var _ = ceilingReader.read(concurrency); // for what is wrong with it
+    }
     if (single != null && several != null) {
       problems.error(
           several.at(),
@@ -47,6 +62,9 @@ final class RuleReader {
     }
     if (single != null) {
       return ofSingle(descriptor, single, metadata);
+    }
+    if (concurrency != null) {
+      return ofCeiling(descriptor, concurrency, metadata);
     }
     warnOfFlagsWithoutLimit(descriptor);
     return null;
@@ -70,6 +88,37 @@ final class RuleReader {
     Scope scope = scopeReader.read(fields, List.of(fields));
     Sharing sharing = tierReader.read(scope, fields, List.of(fields), limits);
     return rule(descriptor, single, fields, limits, overdraft, scope, sharing, metadata);
+  }
+
+  private @Nullable RuleSpec ofCeiling(
+      Fields descriptor, Field concurrency, @Nullable Map<String, Object> metadata) {
+    Ceiling ceiling = ceilingReader.read(concurrency);
+    String name = values.text(descriptor.get("name"));
+    List<RuleSpec.Replacement> replaces = replaces(descriptor, name);
+    boolean shadow = values.flag(descriptor.get("shadow_mode"));
+    Field quota = descriptor.get("quota_mode");
+    if (quota != null && values.flag(quota)) {
+      problems.error(
+          quota.at(),
+          "`quota_mode` has no meaning with concurrency: what is in flight is nobody's quota",
+          "remove it");
+    }
+    return ceiling == null
+        ? null
+        : new RuleSpec(
+            concurrency.at(),
+            false,
+            List.of(),
+            name,
+            replaces,
+            shadow,
+            false,
+            false,
+            Sharing.NOTHING,
+            OnOutage.ERROR,
+            DataLoss.REFILL,
+            metadata,
+            ceiling);
   }
 
   private @Nullable RuleSpec ofSeveral(

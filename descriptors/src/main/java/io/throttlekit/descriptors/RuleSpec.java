@@ -10,10 +10,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a policy file says at one descriptor about limits.
  *
- * @param limits empty iff unlimited; fixed windows only if leased
+ * @param limits empty iff unlimited or a ceiling; fixed windows only if leased
  * @param overdraft only if strict
  * @param onOutage regional only if the scope is global
  * @param metadata as {@link MetadataReader} gives it, which nobody can modify
+ * @param ceiling what may be in flight, in place of limits; or null
  */
 record RuleSpec(
     SourceLocation location,
@@ -27,7 +28,8 @@ record RuleSpec(
     Sharing sharing,
     OnOutage onOutage,
     DataLoss onDataLoss,
-    @Nullable Map<String, Object> metadata) {
+    @Nullable Map<String, Object> metadata,
+    @Nullable Ceiling ceiling) {
 
   /** The name of a rule that this one takes the place of, and where it is written. */
   record Replacement(SourceLocation location, String name) {}
@@ -35,9 +37,9 @@ record RuleSpec(
   RuleSpec {
     limits = List.copyOf(limits);
     replaces = List.copyOf(replaces);
-    if (unlimited != limits.isEmpty()) {
+    if ((unlimited ? 1 : 0) + (limits.isEmpty() ? 0 : 1) + (ceiling == null ? 0 : 1) != 1) {
       throw new IllegalArgumentException(
-          location + ": a rule is either unlimited or has at least one limit");
+          location + ": a rule is unlimited, or has at least one limit, or a ceiling");
     }
     Tier tier = sharing.tier();
     if (overdraft && tier != null && !(tier instanceof Tier.Strict)) {
@@ -51,5 +53,35 @@ record RuleSpec(
       throw new IllegalArgumentException(
           location + ": only what regions share goes on in a region");
     }
+  }
+
+  /** Of a rule that counts requests, or is unlimited. */
+  RuleSpec(
+      SourceLocation location,
+      boolean unlimited,
+      List<LimitSpec> limits,
+      String name,
+      List<Replacement> replaces,
+      boolean shadow,
+      boolean quota,
+      boolean overdraft,
+      Sharing sharing,
+      OnOutage onOutage,
+      DataLoss onDataLoss,
+      @Nullable Map<String, Object> metadata) {
+    this(
+        location,
+        unlimited,
+        limits,
+        name,
+        replaces,
+        shadow,
+        quota,
+        overdraft,
+        sharing,
+        onOutage,
+        onDataLoss,
+        metadata,
+        null);
   }
 }

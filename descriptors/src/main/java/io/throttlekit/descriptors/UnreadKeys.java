@@ -51,6 +51,9 @@ final class UnreadKeys {
       case "descriptors" -> Place.DESCRIPTOR;
       case "replaces" -> Place.REPLACES;
       case "lease" -> Place.LEASE;
+      case "concurrency" -> Place.CONCURRENCY;
+      case "queue" -> Place.QUEUE;
+      case "priority" -> Place.PRIORITY;
       default -> null;
     };
   }

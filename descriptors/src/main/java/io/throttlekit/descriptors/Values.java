@@ -1,14 +1,19 @@
 package io.throttlekit.descriptors;
 
 import io.throttlekit.descriptors.Fields.Field;
+import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the values of fields as what they must be, and reports those that are not. */
 final class Values {
+  private static final Pattern DECIMALS =
+      Pattern.compile("(?:0|[1-9][0-9]{0,17})(?:\\.[0-9]{0,18})?");
+
   private final Problems problems;
 
   Values(Problems problems) {
@@ -90,6 +95,39 @@ final class Values {
       return -1;
     }
     return number.longValue();
+  }
+
+  /** A decimal number from {@code min} to {@code max}; -1 after reporting that it is none. */
+  double decimal(Field field, String min, String max) {
+    String wanted = "a number from " + min + " to " + max;
+    if (!(field.value() instanceof YamlNode.Scalar scalar)
+        || !(scalar.kind() == ScalarKind.INTEGER || scalar.kind() == ScalarKind.FLOAT)) {
+      boolean quoted =
+          field.value() instanceof YamlNode.Scalar text
+              && text.kind() == ScalarKind.TEXT
+              && DECIMALS.matcher(text.text()).matches();
+      wrongType(field, wanted, quoted ? "remove the quotes" : "");
+      return -1;
+    }
+    if (!DECIMALS.matcher(scalar.text()).matches()) {
+      wrongType(field, wanted, "write it in digits, as 2 or 2.5");
+      return -1;
+    }
+    BigDecimal number = new BigDecimal(scalar.text());
+    if (number.compareTo(new BigDecimal(min)) < 0 || number.compareTo(new BigDecimal(max)) > 0) {
+      problems.error(
+          scalar.location(),
+          Wording.quote(field.name())
+              + " is out of range: "
+              + Wording.quote(scalar.text())
+              + " is not from "
+              + min
+              + " to "
+              + max,
+          "");
+      return -1;
+    }
+    return number.doubleValue();
   }
 
   /** What begins with a zero is octal to YAML 1.1 and to Go, and decimal to most other readers. */

@@ -64,6 +64,11 @@ final class PolicyMutations {
           "size: ",
           "low_water: ",
           "on_data_loss: ",
+          "concurrency: ",
+          "gate: envoy",
+          "priority: {entry: a}",
+          "queue: ",
+          "release: access_log",
           "metadata: ",
           "replaces: ");
 

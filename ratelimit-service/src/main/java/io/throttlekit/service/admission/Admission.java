@@ -27,5 +27,11 @@ public interface Admission {
     default long patienceNanos() {
       return Long.MAX_VALUE;
     }
+
+    /**
+     * Has {@code action} run, instead of one that was given before, when whoever asked goes away
+     * without an answer, or at once if that has happened. Only a caller that can go away does so.
+     */
+    default void whenGone(Runnable action) {}
   }
 }

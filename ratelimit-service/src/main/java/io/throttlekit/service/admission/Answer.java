@@ -2,7 +2,9 @@ package io.throttlekit.service.admission;
 
 import io.throttlekit.Claim.Role;
 import io.throttlekit.Decision;
+import io.throttlekit.service.concurrency.Lease;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a request gets.
@@ -11,12 +13,25 @@ import java.util.List;
  * @param verdicts one per descriptor, in order; owned, not copied
  * @param quotaPasses whether a descriptor in quota mode passes whatever its counter says, so that
  *     none of the others can refuse
+ * @param lease what the request has in flight; only of one that is admitted, and null where nothing
+ *     counts that
  */
-public record Answer(boolean admitted, List<Verdict> verdicts, boolean quotaPasses) {
+public record Answer(
+    boolean admitted, List<Verdict> verdicts, boolean quotaPasses, @Nullable Lease lease) {
 
   /** An answer where every quota depends on its counter. */
   public Answer(boolean admitted, List<Verdict> verdicts) {
     this(admitted, verdicts, false);
+  }
+
+  /** An answer to a request that has nothing in flight. */
+  public Answer(boolean admitted, List<Verdict> verdicts, boolean quotaPasses) {
+    this(admitted, verdicts, quotaPasses, null);
+  }
+
+  /** The same answer, which is to admit, to a request that has something in flight. */
+  Answer with(@Nullable Lease held) {
+    return held == null ? this : new Answer(admitted, verdicts, quotaPasses, held);
   }
 
   /**

@@ -25,6 +25,9 @@ final class DecisionLog {
   static void tell(RateLimitRequest request, Answer answer) {
     StringBuilder line = new StringBuilder(shown(request.domain()));
     line.append(answer.admitted() ? ": admitted" : ": refused");
+    if (answer.lease() != null) {
+      line.append(", lease ").append(answer.lease().id());
+    }
     List<Verdict> verdicts = answer.verdicts();
     for (int i = 0; i < verdicts.size(); i++) {
       line.append("; ");
@@ -52,6 +55,11 @@ final class DecisionLog {
     Decision decision = verdict.decision();
     if (decision == null) {
       line.append(" without a limit");
+      return;
+    }
+    if (rule.ceiling() != null) {
+      line.append(verdict.refused() ? " at its ceiling, room for " : ", room for ");
+      line.append(verdict.remaining()).append(" below ").append(decision.limit());
       return;
     }
     line.append(verdict.refused() ? " over its limit, " : ", ");

@@ -4,9 +4,12 @@ import io.throttlekit.Charge;
 import io.throttlekit.Claim;
 import io.throttlekit.Claim.Role;
 import io.throttlekit.Decision;
+import io.throttlekit.descriptors.Ceiling;
 import io.throttlekit.descriptors.Descriptor;
 import io.throttlekit.descriptors.Limit;
 import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.concurrency.Entering;
+import io.throttlekit.service.concurrency.Wanted;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.tier.DecidedBy;
@@ -24,10 +27,17 @@ import org.jspecify.annotations.Nullable;
  * <p>For one thread and one decision.
  */
 final class ManyDescriptors {
+  private static final int NOT_WANTED = -1;
+
   private final RateLimitRequest request;
   private final CompatibilityConfig compatibility;
   private final RateLimitMetrics metrics;
   private final @Nullable Rule[] rules;
+
+  /** Of each descriptor the number of its ceiling among those wanted; empty when there are none. */
+  private int[] wantedAt = {};
+
+  private @Nullable Entering entering;
 
   /** Whether some descriptor in quota mode is sure to pass, so that the others cannot refuse. */
   private boolean quotaPasses;
@@ -64,7 +74,67 @@ final class ManyDescriptors {
 
   /** The answer when there are no {@link #claims}. */
   Answer nothingCharged() {
-    return new Answer(true, verdicts(List.of(), List.of()));
+    return shadowed(new Answer(true, verdicts(List.of(), List.of())));
+  }
+
+  /** The answer when a ceiling refuses the request; then nobody is charged. */
+  Answer refusedBelowCeiling() {
+    Verdict[] verdicts = new Verdict[rules.length];
+    for (int i = 0; i < verdicts.length; i++) {
+      Verdict verdict = ofCeiling(i);
+      verdicts[i] = verdict == null ? Verdict.UNTOUCHED : verdict;
+    }
+    return new Answer(false, Arrays.asList(verdicts));
+  }
+
+  private Answer shadowed(Answer answer) {
+    if (compatibility.shadowMode() && wouldRefuse(answer.verdicts())) {
+      metrics.globalShadow();
+    }
+    return answer;
+  }
+
+  /** The ceilings that the request reaches and that are kept to here; mostly none. */
+  List<Wanted> wanted() {
+    List<Wanted> wanted = List.of();
+    for (int i = 0; i < rules.length; i++) {
+      Rule rule = rules[i];
+      Ceiling terms = rule == null ? null : rule.ceiling();
+      if (rule != null && terms != null && terms.gate() instanceof Ceiling.AtService gate) {
+        if (wanted.isEmpty()) {
+          wanted = new ArrayList<>(1);
+          wantedAt = new int[rules.length];
+          Arrays.fill(wantedAt, NOT_WANTED);
+        }
+        Descriptor descriptor = request.descriptors().get(i);
+        long cost = request.costOf(descriptor);
+        if (cost >= 0 && !descriptor.refund()) { // there is nothing to refund in flight
+          wantedAt[i] = wanted.size();
+          boolean refuses = !rule.shadow() && !compatibility.shadowMode();
+          wanted.add(new Wanted(rule, terms, gate, descriptor.entries(), cost == 0, refuses));
+        }
+      }
+    }
+    return wanted;
+  }
+
+  /** Takes what the ceilings said. */
+  void entered(Entering by) {
+    entering = by;
+  }
+
+  private @Nullable Verdict ofCeiling(int index) {
+    Rule rule = rules[index];
+    Entering by = entering;
+    int number = wantedAt.length == 0 ? NOT_WANTED : wantedAt[index];
+    Decision decision = by == null || number == NOT_WANTED ? null : by.decision(number);
+    if (rule == null || decision == null) {
+      return null;
+    }
+    Descriptor descriptor = request.descriptors().get(index);
+    long hits = Math.min(1, request.costOf(descriptor));
+    metrics.decided(rule, descriptor.entries(), hits, decision, rule.shadow());
+    return Verdict.ofCeiling(rule.shadow() ? Role.SHADOW : Role.ENFORCED, rule, decision);
   }
 
   /** Names count from every rule that matched, also from one that is itself replaced. */
@@ -92,7 +162,7 @@ final class ManyDescriptors {
       Rule rule = rules[i];
       if (rule == null) {
         quotaPasses |= compatibility.quotaMode();
-      } else if (!rule.unlimited() && role(rule, i) == Role.SHADOW) {
+      } else if (!rule.limits().isEmpty() && role(rule, i) == Role.SHADOW) {
         quotaPasses |= rule.quota() || compatibility.quotaMode();
       }
     }
@@ -103,7 +173,7 @@ final class ManyDescriptors {
     List<RuleClaim> claims = new ArrayList<>(rules.length);
     for (int i = 0; i < rules.length; i++) {
       Rule rule = rules[i];
-      if (rule != null && !rule.unlimited()) {
+      if (rule != null && !rule.limits().isEmpty()) {
         claims.add(
             new RuleClaim(
                 rule, new Claim(chargingRole(rule, i), charges(rule, i), rule.onDataLoss())));
@@ -143,8 +213,9 @@ final class ManyDescriptors {
       Rule rule = rules[i];
       if (rule == null) {
         verdicts[i] = Verdict.UNTOUCHED;
-      } else if (rule.unlimited()) {
-        verdicts[i] = Verdict.unlimited(rule);
+      } else if (rule.limits().isEmpty()) {
+        Verdict verdict = ofCeiling(i);
+        verdicts[i] = verdict == null ? Verdict.unlimited(rule) : verdict;
       } else {
         int end = first + rule.limits().size();
         verdicts[i] =

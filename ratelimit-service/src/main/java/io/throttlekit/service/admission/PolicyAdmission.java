@@ -11,6 +11,9 @@ import io.throttlekit.descriptors.Limit;
 import io.throttlekit.descriptors.LimitOverride;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.concurrency.ConcurrencyGate;
+import io.throttlekit.service.concurrency.LeaseEnd;
+import io.throttlekit.service.concurrency.Wanted;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.store.StoreException;
@@ -31,6 +34,7 @@ public final class PolicyAdmission implements Admission {
 
   private final Supplier<@Nullable PolicyBook> policies;
   private final Counters counters;
+  private final ConcurrencyGate gate;
   private final CompatibilityConfig compatibility;
   private final RateLimitMetrics metrics;
 
@@ -42,16 +46,19 @@ public final class PolicyAdmission implements Admission {
   public PolicyAdmission(
       Supplier<@Nullable PolicyBook> policies,
       Counters counters,
+      ConcurrencyGate gate,
       CompatibilityConfig compatibility,
       RateLimitMetrics metrics) {
     this.policies = policies;
     this.counters = counters;
+    this.gate = gate;
     this.compatibility = compatibility;
     this.metrics = metrics;
   }
 
   @Override
   public @Nullable Answer decide(RateLimitRequest request, Later later) {
+    boolean releases = endLeases(request);
     PolicyBook book = policies.get();
     if (book == null) {
       throw new NoPoliciesException();
@@ -64,15 +71,41 @@ public final class PolicyAdmission implements Admission {
     }
     Answer answer =
         request.descriptors().size() == 1
-            ? decideOne(request, domain, later)
+            ? releases ? UNTOUCHED : decideOne(request, domain, later)
             : decideMany(request, rulesOf(request, domain), later);
     return answer == null ? null : told(request, answer);
+  }
+
+  /** Ends what the request gives back, whatever policies there are; whether that was anything. */
+  private boolean endLeases(RateLimitRequest request) {
+    boolean any = false;
+    List<Descriptor> descriptors = request.descriptors();
+    for (int i = 0; i < descriptors.size(); i++) {
+      String id = leaseOf(descriptors.get(i));
+      if (id != null) {
+        any = true;
+        gate.leases().end(id, LeaseEnd.STREAM_DONE);
+      }
+    }
+    return any;
+  }
+
+  /** The lease that a descriptor gives back; null where it gives back none. */
+  private static @Nullable String leaseOf(Descriptor descriptor) {
+    String[] entries = descriptor.entries();
+    for (int i = 0; i + 1 < entries.length; i += 2) {
+      if (entries[i].equals(Rule.LEASE_ENTRY)) {
+        return entries[i + 1];
+      }
+    }
+    return null;
   }
 
   private static @Nullable Rule[] rulesOf(RateLimitRequest request, DomainPolicies domain) {
     @Nullable Rule[] rules = new @Nullable Rule[request.descriptors().size()];
     for (int i = 0; i < rules.length; i++) {
-      rules[i] = ruleFor(domain, request.descriptors().get(i));
+      Descriptor descriptor = request.descriptors().get(i);
+      rules[i] = leaseOf(descriptor) == null ? ruleFor(domain, descriptor) : null;
     }
     return rules;
   }
@@ -141,6 +174,13 @@ public final class PolicyAdmission implements Admission {
   private @Nullable Answer decideMany(
       RateLimitRequest request, @Nullable Rule[] rules, Later later) {
     ManyDescriptors many = new ManyDescriptors(request, rules, compatibility, metrics);
+    List<Wanted> wanted = many.wanted();
+    return wanted.isEmpty()
+        ? charge(request, many, later)
+        : new BelowCeilings(request, many, counters, gate.time(), later).enter(gate, wanted);
+  }
+
+  private @Nullable Answer charge(RateLimitRequest request, ManyDescriptors many, Later later) {
     List<RuleClaim> claims = many.claims();
     if (claims.isEmpty()) {
       return many.nothingCharged();
@@ -149,7 +189,7 @@ public final class PolicyAdmission implements Admission {
     return outcome == null ? null : many.answer(outcome);
   }
 
-  private static Answer told(RateLimitRequest request, Answer answer) {
+  static Answer told(RateLimitRequest request, Answer answer) {
     if (DecisionLog.on()) {
       DecisionLog.tell(request, answer);
     }

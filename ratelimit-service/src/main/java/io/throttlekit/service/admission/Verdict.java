@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param rule what matched; absent when nothing did and when another rule of the request replaces
  *     it
  * @param limit the limit that tells most: of several the one that refused, else the one with the
- *     smallest remaining fraction; absent when nothing was charged
- * @param decision of that limit's counter; absent exactly when {@code limit} is
+ *     smallest remaining fraction; absent when nothing was charged, and for a ceiling
+ * @param decision of that limit's counter, or of a ceiling; absent when there was none
  * @param decidedBy who made that decision
  */
 public record Verdict(
@@ -40,6 +40,12 @@ public record Verdict(
   static Verdict of(Role role, Rule rule, Limit limit, Decision decision, DecidedBy by) {
     boolean refused = !decision.admitted() && role != Role.SHADOW;
     return new Verdict(refused, role, rule, limit, decision, by);
+  }
+
+  /** A ceiling decided. */
+  static Verdict ofCeiling(Role role, Rule rule, Decision decision) {
+    boolean refused = !decision.admitted() && role != Role.SHADOW;
+    return new Verdict(refused, role, rule, null, decision, DecidedBy.MEMORY);
   }
 
   /**

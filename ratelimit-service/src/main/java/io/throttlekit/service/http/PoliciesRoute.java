@@ -2,6 +2,7 @@ package io.throttlekit.service.http;
 
 import com.google.gson.stream.JsonWriter;
 import com.sun.net.httpserver.HttpExchange;
+import io.throttlekit.descriptors.Ceiling;
 import io.throttlekit.descriptors.Limit;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.Problem;
@@ -50,7 +51,7 @@ final class PoliciesRoute implements Route {
     appendStatus(text, policies.status());
     appendRemark(text, "store: " + store.get());
     for (Rule rule : rules) {
-      if (rule.unlimited()) {
+      if (rule.limits().isEmpty()) {
         appendLimit(text, rule, "UNKNOWN", 0);
       }
       for (Limit limit : rule.limits()) {
@@ -150,7 +151,42 @@ final class PoliciesRoute implements Route {
       json.name("algorithm").value(limit.algorithm().id());
       json.endObject();
     }
-    json.endArray().endObject();
+    json.endArray();
+    Ceiling ceiling = rule.ceiling();
+    if (ceiling != null) {
+      json.name("concurrency");
+      writeCeiling(json, ceiling);
+    }
+    json.endObject();
+  }
+
+  private static void writeCeiling(JsonWriter json, Ceiling ceiling) throws IOException {
+    json.beginObject();
+    json.name("algorithm").value(ceiling.law().id());
+    json.name("min").value(ceiling.range().min());
+    json.name("max").value(ceiling.range().max());
+    json.name("initial").value(ceiling.range().initial());
+    switch (ceiling.gate()) {
+      case Ceiling.AtEnvoys envoys -> {
+        json.name("gate").value("envoy");
+        json.name("cluster").value(envoys.cluster());
+        json.name("circuit_breaker").value(envoys.highPriority() ? "high" : "default");
+      }
+      case Ceiling.AtService service -> {
+        json.name("gate").value("service");
+        json.name("lease_ttl_ms").value(service.lease().ttlMillis());
+        json.name("release").value(service.lease().release().name().toLowerCase(Locale.ROOT));
+        Ceiling.WaitingRoom queue = service.queue();
+        if (queue != null) {
+          json.name("queue_initial").value(queue.initial());
+          json.name("queue_max").value(queue.max());
+        }
+        if (service.priorityEntry() != null) {
+          json.name("priority_entry").value(service.priorityEntry());
+        }
+      }
+    }
+    json.endObject();
   }
 
   private static String tier(Tier tier) {

@@ -48,13 +48,17 @@ final class HeaderWriter {
 
   private void addClassic(RateLimitResponse.Builder response, Answer answer) {
     Verdict shown = shown(answer);
-    Limit limit = shown == null ? null : shown.limit();
     Decision decision = shown == null ? null : shown.decision();
-    if (shown != null && limit != null && decision != null) {
-      add(response, classic.limit(), limit.requestsPerUnit());
+    if (shown != null && decision != null) {
+      add(response, classic.limit(), limitOf(shown, decision));
       add(response, classic.remaining(), shown.remaining());
       add(response, classic.reset(), Seconds.untilReset(decision));
     }
+  }
+
+  private static long limitOf(Verdict verdict, Decision decision) {
+    Limit limit = verdict.limit();
+    return limit == null ? decision.limit() : limit.requestsPerUnit();
   }
 
   /**
@@ -65,7 +69,7 @@ final class HeaderWriter {
     Verdict shown = null;
     long least = Long.MAX_VALUE;
     for (Verdict verdict : answer.verdicts()) {
-      if (verdict.limit() == null) {
+      if (verdict.decision() == null) {
         continue;
       }
       if (verdict.refused() && verdict.role() == Role.ENFORCED) {
@@ -86,15 +90,14 @@ final class HeaderWriter {
         .forEach((name, verdict) -> {
           Limit limit = verdict.limit();
           Decision decision = verdict.decision();
-          if (limit != null && decision != null) {
-            limits
-                .member(name)
-                .parameter('r', verdict.remaining())
-                .parameter('t', Seconds.untilReset(decision));
-            policies
-                .member(name)
-                .parameter('q', limit.requestsPerUnit())
-                .parameter('w', Seconds.ceil(limit.windowMillis()));
+          if (decision == null) {
+            return;
+          }
+          limits.member(name).parameter('r', verdict.remaining());
+          policies.member(name).parameter('q', limitOf(verdict, decision));
+          if (limit != null) { // a ceiling has no window
+            limits.parameter('t', Seconds.untilReset(decision));
+            policies.parameter('w', Seconds.ceil(limit.windowMillis()));
           }
         });
     if (!limits.isEmpty()) {
@@ -108,7 +111,7 @@ final class HeaderWriter {
     Map<String, Verdict> tightest = new LinkedHashMap<>();
     for (Verdict verdict : answer.verdicts()) {
       Rule rule = verdict.rule();
-      if (rule != null && verdict.limit() != null) {
+      if (rule != null && verdict.decision() != null) {
         tightest.merge(nameOf(rule), verdict, HeaderWriter::tighter);
       }
     }

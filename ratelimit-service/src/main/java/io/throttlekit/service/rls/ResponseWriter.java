@@ -3,12 +3,14 @@ package io.throttlekit.service.rls;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.CodedOutputStream;
+import com.google.protobuf.Value;
 import io.envoyproxy.envoy.config.core.v3.HeaderValue;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
+import io.throttlekit.service.concurrency.Lease;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.DeniedBody;
 import io.throttlekit.service.config.ResponseConfig;
@@ -69,7 +71,8 @@ final class ResponseWriter {
   /** What few answers have: the fields after the statuses. */
   private RateLimitResponse rest(byte[] message, Answer answer) {
     boolean body = !answer.admitted() && !deniedBody.isEmpty();
-    if (!headers.concerns(answer) && !body && metadata == null) {
+    Lease lease = answer.admitted() ? answer.lease() : null;
+    if (!headers.concerns(answer) && !body && metadata == null && lease == null) {
       return NOTHING;
     }
     RateLimitResponse.Builder rest = RateLimitResponse.newBuilder();
@@ -79,6 +82,11 @@ final class ResponseWriter {
     }
     if (metadata != null) {
       rest.setDynamicMetadata(metadata.write(request(message), answer));
+    }
+    if (lease
+        != null) { // never in a denial, or its stream-done call would release what is not held
+      rest.getDynamicMetadataBuilder()
+          .putFields("lease", Value.newBuilder().setStringValue(lease.id()).build());
     }
     return rest.build();
   }

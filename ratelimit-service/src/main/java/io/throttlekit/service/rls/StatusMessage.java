@@ -23,12 +23,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class StatusMessage {
   private static final long UINT32_MAX = 0xFFFF_FFFFL;
-  private static final StatusMessage UNTOUCHED = new StatusMessage(Code.OK, null, "", 0, 0);
+  private static final long NO_LIMIT = -1;
+  private static final StatusMessage UNTOUCHED =
+      new StatusMessage(Code.OK, NO_LIMIT, null, "", 0, 0);
   private static final StatusMessage UNLIMITED =
-      new StatusMessage(Code.OK, null, "", UINT32_MAX, 0);
+      new StatusMessage(Code.OK, NO_LIMIT, null, "", UINT32_MAX, 0);
 
   private final Code code;
-  private final @Nullable Limit limit;
+  private final long requests;
+  private final @Nullable LimitUnit unit;
   private final String name;
   private final int remaining;
   private final long secondsUntilReset;
@@ -36,14 +39,23 @@ final class StatusMessage {
   private final int resetSize;
   private final int size;
 
+  /**
+   * @param requests that the limit or the ceiling admits, or {@link #NO_LIMIT}
+   */
   private StatusMessage(
-      Code code, @Nullable Limit limit, String name, long remaining, long secondsUntilReset) {
+      Code code,
+      long requests,
+      @Nullable LimitUnit unit,
+      String name,
+      long remaining,
+      long secondsUntilReset) {
     this.code = code;
-    this.limit = limit;
+    this.requests = requests;
+    this.unit = unit;
     this.name = name;
     this.remaining = uint32(remaining);
     this.secondsUntilReset = secondsUntilReset;
-    this.limitSize = limit == null ? 0 : sizeOf(limit, name);
+    this.limitSize = requests == NO_LIMIT ? 0 : sizeOfLimit();
     this.resetSize =
         secondsUntilReset == 0
             ? 0
@@ -58,12 +70,13 @@ final class StatusMessage {
     if (rule == null) {
       return UNTOUCHED;
     }
-    if (limit == null || decision == null) {
+    if (decision == null) {
       return UNLIMITED;
     }
     return new StatusMessage(
         verdict.refused() ? Code.OVER_LIMIT : Code.OK,
-        limit,
+        limit == null ? decision.limit() : limit.requestsPerUnit(),
+        limit == null ? null : limit.unit(),
         rule.name(),
         verdict.remaining(),
         Seconds.untilReset(decision));
@@ -80,15 +93,14 @@ final class StatusMessage {
   void writeTo(CodedOutputStream out) throws IOException {
     begin(out, RateLimitResponse.STATUSES_FIELD_NUMBER, size);
     out.writeEnum(DescriptorStatus.CODE_FIELD_NUMBER, code.getNumber());
-    Limit current = limit;
-    if (current != null) {
+    if (requests != NO_LIMIT) {
       begin(out, DescriptorStatus.CURRENT_LIMIT_FIELD_NUMBER, limitSize);
-      writeTo(out, current, name);
+      writeLimitTo(out);
     }
     if (remaining != 0) {
       out.writeUInt32(DescriptorStatus.LIMIT_REMAINING_FIELD_NUMBER, remaining);
     }
-    if (current != null) {
+    if (requests != NO_LIMIT) {
       begin(out, DescriptorStatus.DURATION_UNTIL_RESET_FIELD_NUMBER, resetSize);
       if (secondsUntilReset != 0) {
         out.writeInt64(Duration.SECONDS_FIELD_NUMBER, secondsUntilReset);
@@ -99,7 +111,7 @@ final class StatusMessage {
   private int size() {
     int bytes =
         CodedOutputStream.computeEnumSize(DescriptorStatus.CODE_FIELD_NUMBER, code.getNumber());
-    if (limit != null) {
+    if (requests != NO_LIMIT) {
       bytes += nested(DescriptorStatus.CURRENT_LIMIT_FIELD_NUMBER, limitSize);
       bytes += nested(DescriptorStatus.DURATION_UNTIL_RESET_FIELD_NUMBER, resetSize);
     }
@@ -122,16 +134,16 @@ final class StatusMessage {
     out.writeUInt32NoTag(size);
   }
 
-  private static int sizeOf(Limit limit, String name) {
-    int requests = uint32(limit.requestsPerUnit());
-    int unit = unit(limit.unit());
+  private int sizeOfLimit() {
+    int perUnit = uint32(requests);
+    int number = number(unit);
     int bytes = 0;
-    if (requests != 0) {
+    if (perUnit != 0) {
       bytes +=
-          CodedOutputStream.computeUInt32Size(RateLimit.REQUESTS_PER_UNIT_FIELD_NUMBER, requests);
+          CodedOutputStream.computeUInt32Size(RateLimit.REQUESTS_PER_UNIT_FIELD_NUMBER, perUnit);
     }
-    if (unit != 0) {
-      bytes += CodedOutputStream.computeEnumSize(RateLimit.UNIT_FIELD_NUMBER, unit);
+    if (number != 0) {
+      bytes += CodedOutputStream.computeEnumSize(RateLimit.UNIT_FIELD_NUMBER, number);
     }
     if (!name.isEmpty()) {
       bytes += CodedOutputStream.computeStringSize(RateLimit.NAME_FIELD_NUMBER, name);
@@ -139,21 +151,21 @@ final class StatusMessage {
     return bytes;
   }
 
-  private static void writeTo(CodedOutputStream out, Limit limit, String name) throws IOException {
-    int requests = uint32(limit.requestsPerUnit());
-    int unit = unit(limit.unit());
-    if (requests != 0) {
-      out.writeUInt32(RateLimit.REQUESTS_PER_UNIT_FIELD_NUMBER, requests);
+  private void writeLimitTo(CodedOutputStream out) throws IOException {
+    int perUnit = uint32(requests);
+    int number = number(unit);
+    if (perUnit != 0) {
+      out.writeUInt32(RateLimit.REQUESTS_PER_UNIT_FIELD_NUMBER, perUnit);
     }
-    if (unit != 0) {
-      out.writeEnum(RateLimit.UNIT_FIELD_NUMBER, unit);
+    if (number != 0) {
+      out.writeEnum(RateLimit.UNIT_FIELD_NUMBER, number);
     }
     if (!name.isEmpty()) {
       out.writeString(RateLimit.NAME_FIELD_NUMBER, name);
     }
   }
 
-  private static int unit(@Nullable LimitUnit unit) {
+  private static int number(@Nullable LimitUnit unit) {
     return switch (unit) {
       case null -> RateLimit.Unit.UNKNOWN_VALUE;
       case SECOND -> RateLimit.Unit.SECOND_VALUE;

@@ -6,16 +6,21 @@ import io.throttlekit.service.admission.Counters;
 import io.throttlekit.service.admission.MemoryCounters;
 import io.throttlekit.service.admission.PolicyAdmission;
 import io.throttlekit.service.admission.TieredCounters;
+import io.throttlekit.service.concurrency.ConcurrencyGate;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
+import io.throttlekit.service.telemetry.ConcurrencyMetrics;
 import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.tier.Tiers;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +50,7 @@ public record DecisionPath(
       TimeSource time) {
     RateLimitMetrics metrics =
         metrics(config, policies, telemetry, counters::size, counters::forgotten);
-    return through(new MemoryCounters(counters), config, policies, metrics, time, null);
+    return through(new MemoryCounters(counters), config, policies, metrics, telemetry, time, null);
   }
 
   /** Decides by {@code policies} on counters that others share, on the threads that serve. */
@@ -58,7 +63,7 @@ public record DecisionPath(
       @Nullable EventLoopGroup loops) {
     RateLimitMetrics metrics = metrics(config, policies, telemetry, tiers::cells, () -> 0);
     TieredCounters counters = new TieredCounters(tiers, config.store().cachedDenyDefault());
-    return through(counters, config, policies, metrics, time, loops);
+    return through(counters, config, policies, metrics, telemetry, time, loops);
   }
 
   private static DecisionPath through(
@@ -66,12 +71,14 @@ public record DecisionPath(
       ServiceConfig config,
       PolicyStore policies,
       RateLimitMetrics metrics,
+      Telemetry telemetry,
       TimeSource time,
       @Nullable EventLoopGroup loops) {
     CompatibilityConfig compatibility = config.compatibility();
+    ConcurrencyGate gate = gate(telemetry, time);
     RateLimitFrontEnd frontEnd =
         new RateLimitFrontEnd(
-            new PolicyAdmission(policies::book, counters, compatibility, metrics),
+            new PolicyAdmission(policies::book, counters, gate, compatibility, metrics),
             config.response(),
             compatibility,
             config.grpc().limits().descriptors());
@@ -86,6 +93,23 @@ public record DecisionPath(
   public GrpcServer server(GrpcConfig listener, Health health, DecisionTracing tracing) {
     return new GrpcServer(
         listener, new ShouldRateLimit(frontEnd, metrics, tracing, time), health, loops);
+  }
+
+  private static ConcurrencyGate gate(Telemetry telemetry, TimeSource time) {
+    ConcurrencyMetrics counted = new ConcurrencyMetrics(telemetry.meter());
+    ConcurrencyGate gate =
+        new ConcurrencyGate(time, DecisionPath::runAfter, counted, DecisionPath::retryAfterMillis);
+    counted.show(gate);
+    return gate;
+  }
+
+  private static void runAfter(long nanos, Runnable task) {
+    CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(task);
+  }
+
+  /** One or two seconds to whoever reads whole ones, half of them each. */
+  private static long retryAfterMillis() {
+    return ThreadLocalRandom.current().nextLong(1, 2_001);
   }
 
   private static RateLimitMetrics metrics(

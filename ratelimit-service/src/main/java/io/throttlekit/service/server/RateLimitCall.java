@@ -9,6 +9,7 @@ import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.admission.RateLimitRequest;
+import io.throttlekit.service.concurrency.Lease;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.telemetry.DecisionSpan;
 import io.throttlekit.service.telemetry.Failure;
@@ -16,6 +17,7 @@ import io.throttlekit.store.StoreException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,13 +25,15 @@ import org.slf4j.LoggerFactory;
 /**
  * One call in progress. Ends it exactly once, with an answer or an error.
  *
- * <p>A caller that is gone is not answered; what was charged for it stays charged. The answer may
- * come on any thread, while the caller goes away on the event loop: whoever sets {@code ended} ends
- * the call, and nobody else touches it then.
+ * <p>A caller that is gone is not answered; what was charged for it stays charged, but what it has
+ * in flight is not: it never went on. The answer may come on any thread, while the caller goes away
+ * on the event loop: whoever sets {@code ended} ends the call, and nobody else touches it then.
  */
 final class RateLimitCall extends ServerCall.Listener<InputStream> implements Later {
   private static final Logger LOG = LoggerFactory.getLogger(RateLimitCall.class);
   private static final long NOT_STARTED = Long.MIN_VALUE;
+  private static final AtomicReferenceFieldUpdater<RateLimitCall, @Nullable Runnable> WHEN_GONE =
+      AtomicReferenceFieldUpdater.newUpdater(RateLimitCall.class, Runnable.class, "whenGone");
   private static final AtomicIntegerFieldUpdater<RateLimitCall> ENDED =
       AtomicIntegerFieldUpdater.newUpdater(RateLimitCall.class, "ended");
 
@@ -46,6 +50,10 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   /** 0 or 1; changed through {@link #ENDED} alone. */
   @SuppressWarnings("UnusedVariable")
   private volatile int ended;
+
+  /** {@link Gone} once the caller has left without an answer; through {@link #WHEN_GONE} alone. */
+  @SuppressWarnings("UnusedVariable")
+  private volatile @Nullable Runnable whenGone;
 
   RateLimitCall(
       ShouldRateLimit service,
@@ -86,8 +94,23 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   @Override
   public void onCancel() {
-    if (claimEnd()) {
-      tellEnd();
+    try {
+      if (claimEnd()) {
+        tellEnd();
+      }
+    } finally { // also of a caller that was answered, but went before the answer
+      gone();
+    }
+  }
+
+  @Override
+  public void whenGone(Runnable action) {
+    Runnable before = WHEN_GONE.get(this);
+    while (!(before instanceof Gone) && !WHEN_GONE.compareAndSet(this, before, action)) {
+      before = WHEN_GONE.get(this);
+    }
+    if (before instanceof Gone) {
+      action.run();
     }
   }
 
@@ -140,6 +163,10 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   private void reply(Answer answer) {
     byte[] asked = message;
     RateLimitRequest complete = request;
+    Lease lease = answer.lease();
+    if (lease != null) {
+      whenGone(lease::cancelled);
+    }
     if (ended != 0 || asked == null || complete == null) {
       return;
     }
@@ -177,6 +204,14 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
       tellEnd();
     } finally {
       call.close(status, new Metadata());
+      gone(); // an error names no lease
+    }
+  }
+
+  private void gone() {
+    Runnable action = WHEN_GONE.getAndSet(this, Gone.CALLER);
+    if (action != null) {
+      action.run();
     }
   }
 
@@ -195,5 +230,13 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
         span.end();
       }
     }
+  }
+
+  /** What is done for a caller that has left: nothing more. */
+  private enum Gone implements Runnable {
+    CALLER;
+
+    @Override
+    public void run() {}
   }
 }

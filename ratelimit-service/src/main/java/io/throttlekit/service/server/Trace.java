@@ -28,7 +28,7 @@ final class Trace {
   private static @Nullable Verdict telling(Answer answer) {
     Verdict telling = null;
     for (Verdict verdict : answer.verdicts()) {
-      if (verdict.limit() == null) {
+      if (verdict.decision() == null) {
         continue;
       }
       if (verdict.refused()) {

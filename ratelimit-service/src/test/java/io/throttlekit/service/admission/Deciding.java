@@ -4,12 +4,15 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.Descriptor;
 import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.service.concurrency.ConcurrencyGate;
+import io.throttlekit.service.concurrency.Gated;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.Setup;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.tier.ManualTimer;
 import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.Tiers;
@@ -22,7 +25,10 @@ final class Deciding {
   final ManualTime time = new ManualTime(0);
   final RateLimitMetrics metrics;
   private final AtomicReference<@Nullable PolicyBook> book = new AtomicReference<>();
-  private final PolicyAdmission admission;
+  final ManualTimer timer = new ManualTimer(time);
+  final Gated gated = new Gated();
+  final ConcurrencyGate gate = new ConcurrencyGate(time, timer, gated, () -> 1_500);
+  final PolicyAdmission admission;
 
   /** Null for no policies yet. */
   Deciding(Counted counted, @Nullable String descriptors, CompatibilityConfig compatibility) {
@@ -36,7 +42,7 @@ final class Deciding {
           case IN_MEMORY -> new MemoryCounters(store);
           case IN_A_STORE -> new TieredCounters(tiers(store, time), false);
         };
-    admission = new PolicyAdmission(book::get, counters, compatibility, metrics);
+    admission = new PolicyAdmission(book::get, counters, gate, compatibility, metrics);
   }
 
   static Deciding by(String descriptors) {

@@ -4,10 +4,44 @@ import org.jspecify.annotations.Nullable;
 
 /** What came of a request, at once or before the test went on. */
 final class Heard implements Admission.Later {
+  private long patienceNanos = Long.MAX_VALUE;
+  private @Nullable Runnable whenGone;
   @Nullable Throwable failure;
   private @Nullable Answer answer;
 
   private Heard() {}
+
+  /** Who waits no longer than {@code patienceNanos}. */
+  static Heard of(Admission admission, RateLimitRequest request, long patienceNanos) {
+    Heard heard = new Heard();
+    heard.patienceNanos = patienceNanos;
+    Answer atOnce = admission.decide(request, heard);
+    if (atOnce != null) {
+      heard.answered(atOnce);
+    }
+    return heard;
+  }
+
+  /** Goes away without an answer. */
+  void leave() {
+    if (whenGone != null) {
+      whenGone.run();
+    }
+  }
+
+  boolean isAnswered() {
+    return answer != null;
+  }
+
+  @Override
+  public void whenGone(Runnable action) {
+    whenGone = action;
+  }
+
+  @Override
+  public long patienceNanos() {
+    return patienceNanos;
+  }
 
   static Heard of(Admission admission, RateLimitRequest request) {
     Heard heard = new Heard();

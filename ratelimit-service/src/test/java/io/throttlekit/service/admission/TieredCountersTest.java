@@ -196,6 +196,7 @@ class TieredCountersTest {
     return new PolicyAdmission(
         () -> BOOK,
         counters,
+        Setup.gate(time),
         Setup.NATIVE,
         Setup.metrics(() -> BOOK, new InMemoryStore(time, 1_000)));
   }

@@ -116,6 +116,11 @@ final class Mesh implements AutoCloseable {
     return get(service.debugPort(), "/stats").body();
   }
 
+  /** The page that Prometheus scrapes. */
+  String metrics() throws IOException {
+    return get(service.debugPort(), "/metrics").body();
+  }
+
   private HttpResponse<String> get(int port, String path, String... headers) throws IOException {
     URI uri = URI.create("http://127.0.0.1:" + port + path);
     HttpRequest.Builder request = HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(30));

@@ -7,16 +7,21 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What Envoy protects: answers every request with 200 and 700 bytes, and counts them. */
+/**
+ * What Envoy protects: answers every request with 200 and 700 bytes, and counts them; one that asks
+ * to be held, not before it is let go.
+ */
 final class Upstream implements AutoCloseable {
   private static final byte[] BODY = "0123456789".repeat(70).getBytes(StandardCharsets.US_ASCII);
 
   private final HttpServer server;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+  private final CountDownLatch held = new CountDownLatch(1);
   private final AtomicInteger requests = new AtomicInteger();
 
   private Upstream(HttpServer server) {
@@ -40,14 +45,27 @@ final class Upstream implements AutoCloseable {
     return requests.get();
   }
 
+  /** Answers those that are held, and holds nobody from now on. */
+  void letGo() {
+    held.countDown();
+  }
+
   @Override
   public void close() {
+    letGo();
     server.stop(0);
     threads.close();
   }
 
   private void answer(HttpExchange exchange) throws IOException {
     requests.incrementAndGet();
+    if ("hold".equals(exchange.getRequestURI().getQuery())) {
+      try {
+        held.await();
+      } catch (InterruptedException e) {
+        throw new IOException(e);
+      }
+    }
     exchange.sendResponseHeaders(200, BODY.length);
     try (OutputStream body = exchange.getResponseBody()) {
       body.write(BODY);

@@ -12,6 +12,9 @@ import io.grpc.Status;
 import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
+import io.throttlekit.service.concurrency.ConcurrencyGate;
+import io.throttlekit.service.concurrency.Gated;
+import io.throttlekit.service.concurrency.LeaseEnd;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.telemetry.DecisionTracing;
@@ -36,6 +39,9 @@ class RateLimitCallTest {
 
   private final Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
   private final AtomicReference<@Nullable Later> later = new AtomicReference<>();
+  private final Gated gated = new Gated();
+  private final ConcurrencyGate gate =
+      new ConcurrencyGate(setup.time, (_, _) -> {}, gated, () -> 1_000);
 
   private final ShouldRateLimit service =
       new ShouldRateLimit(
@@ -104,6 +110,64 @@ class RateLimitCallTest {
   }
 
   @Test
+  void aLeaseLivesOnceTheAnswerThatNamesItIsSent() {
+    RateLimitCall begun = begun(new Call());
+    begun.answered(leased());
+    begun.onComplete();
+    assertThat(gate.leases().size()).isEqualTo(1);
+  }
+
+  @Test
+  void aLeaseIsOverWheneverTheCallerGoesWithoutAnAnswer() {
+    RateLimitCall before = begun(new Call());
+    before.onCancel();
+    before.answered(leased());
+    assertThat(gated.ends).containsExactly(LeaseEnd.CANCELLED);
+
+    RateLimitCall whileWritten = begun(new Call());
+    Answer written = whileWritten(() -> elsewhere(whileWritten::onCancel));
+    whileWritten.answered(new Answer(true, written.verdicts(), false, Gated.lease(gate)));
+    assertThat(gated.ends).hasSize(2);
+
+    Call call = new Call();
+    RateLimitCall whileSent = begun(call);
+    call.whileSending = () -> elsewhere(whileSent::onCancel);
+    whileSent.answered(leased());
+    assertThat(gated.ends).hasSize(3);
+
+    RateLimitCall afterwards = begun(new Call());
+    afterwards.answered(leased());
+    afterwards.onCancel();
+    afterwards.onCancel();
+    assertThat(gated.ends).hasSize(4).containsOnly(LeaseEnd.CANCELLED);
+    assertThat(gate.leases().size()).isZero();
+  }
+
+  @Test
+  void aLeaseIsOverWhenTheAnswerCannotBeWritten() {
+    RateLimitCall begun = begun(new Call());
+    Answer unwritable =
+        whileWritten(() -> {
+          throw new IllegalStateException("a bug");
+        });
+    begun.answered(new Answer(true, unwritable.verdicts(), false, Gated.lease(gate)));
+    assertThat(gated.ends).containsExactly(LeaseEnd.CANCELLED);
+  }
+
+  @Test
+  void whatWaitsForRoomHearsOnceThatItsCallerIsGone() {
+    RateLimitCall begun = begun(new Call());
+    AtomicInteger told = new AtomicInteger();
+    begun.whenGone(told::incrementAndGet);
+    assertThat(told).hasValue(0);
+    begun.onCancel();
+    begun.onCancel();
+    assertThat(told).hasValue(1);
+    begun.whenGone(told::incrementAndGet);
+    assertThat(told).as("at once").hasValue(2);
+  }
+
+  @Test
   void aDecisionWaitsNoLongerThanEnvoySaysItDoes() {
     Metadata headers = new Metadata();
     headers.put(
@@ -140,7 +204,7 @@ class RateLimitCallTest {
       RateLimitCall call = begun(calls[i]);
       begun.set(i, call);
       pause(i % 89);
-      call.answered(ADMITTED);
+      call.answered(leased());
       while (done.get() <= i) {
         Thread.onSpinWait();
       }
@@ -153,6 +217,12 @@ class RateLimitCallTest {
           assertThat(call.events).isIn(List.of(), List.of("headers", "message", "close OK"));
         });
     assertThat(ended()).isEqualTo(CALLS);
+    assertThat(gate.leases().size()).as("all were cancelled, sooner or later").isZero();
+    assertThat(gated.ends).hasSize(CALLS);
+  }
+
+  private Answer leased() {
+    return new Answer(true, ADMITTED.verdicts(), false, Gated.lease(gate));
   }
 
   private RateLimitCall begun(Call call) {

@@ -5,6 +5,8 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.service.admission.MemoryCounters;
 import io.throttlekit.service.admission.PolicyAdmission;
+import io.throttlekit.service.concurrency.ConcurrencyGate;
+import io.throttlekit.service.concurrency.GateListener;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.DeniedBody;
 import io.throttlekit.service.config.GrpcConfig;
@@ -58,10 +60,16 @@ public final class Setup {
     metrics = metrics(book::get, store);
     frontEnd =
         new RateLimitFrontEnd(
-            new PolicyAdmission(book::get, new MemoryCounters(store), compatibility, metrics),
+            new PolicyAdmission(
+                book::get, new MemoryCounters(store), gate(time), compatibility, metrics),
             response,
             compatibility,
             200);
+  }
+
+  /** A gate whose timer never runs, and that nobody listens to. */
+  public static ConcurrencyGate gate(TimeSource time) {
+    return new ConcurrencyGate(time, (_, _) -> {}, GateListener.NONE, () -> 1_500);
   }
 
   /** Metrics of a store that nobody collects. */

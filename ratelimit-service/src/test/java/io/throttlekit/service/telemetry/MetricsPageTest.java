@@ -2,9 +2,19 @@ package io.throttlekit.service.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.ManualTime;
+import io.throttlekit.descriptors.Ceiling;
+import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.concurrency.ConcurrencyGate;
+import io.throttlekit.service.concurrency.Entering;
+import io.throttlekit.service.concurrency.Lease;
+import io.throttlekit.service.concurrency.Wanted;
+import io.throttlekit.service.server.Book;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -41,12 +51,35 @@ class MetricsPageTest {
       StoreMetrics.ofCoordinator(fixture.telemetry.meter()).roundTrip(1, 1);
       new TierMetrics(fixture.telemetry.meter());
       new FederationMetrics(fixture.telemetry.meter());
+      showACeiling(new ConcurrencyMetrics(fixture.telemetry.meter()));
       return fixture.scraped().stream()
           .map(SAMPLE::matcher)
           .filter(Matcher::matches)
           .map(sample -> name(sample.group(1), labels(sample.group(2))))
           .collect(Collectors.toCollection(TreeSet::new));
     }
+  }
+
+  private static void showACeiling(ConcurrencyMetrics metrics) {
+    ConcurrencyGate gate =
+        new ConcurrencyGate(new ManualTime(0), (_, _) -> {}, metrics, () -> 1_000);
+    metrics.show(gate);
+    Rule rule = Book.of("domain: d\ndescriptors: [{key: k, concurrency: {}}]\n").rules().getFirst();
+    Ceiling ceiling = Objects.requireNonNull(rule.ceiling());
+    String[] entries = {"k", "v"};
+    var _ =
+        gate.enter(
+            List.of(
+                new Wanted(
+                    rule, ceiling, (Ceiling.AtService) ceiling.gate(), entries, false, true)),
+            0,
+            new Entering.Later() {
+              @Override
+              public void entered(Entering entering, @Nullable Lease lease) {}
+
+              @Override
+              public void refused(Entering entering) {}
+            });
   }
 
   private static String labels(@Nullable String sample) {

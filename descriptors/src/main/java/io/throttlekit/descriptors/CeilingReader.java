@@ -1,0 +1,189 @@
+package io.throttlekit.descriptors;
+
+import io.throttlekit.concurrency.CeilingRange;
+import io.throttlekit.descriptors.Ceiling.Law;
+import io.throttlekit.descriptors.Ceiling.LeaseTerms;
+import io.throttlekit.descriptors.Ceiling.WaitingRoom;
+import io.throttlekit.descriptors.Fields.Field;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Reads how much may be in flight: the mapping {@code concurrency}. */
+final class CeilingReader {
+  private static final List<String> LAWS = Stream.of(Law.values()).map(Law::id).toList();
+  private static final List<String> GATES = List.of("service", "envoy");
+  private static final List<String> CIRCUIT_BREAKERS = List.of("default", "high");
+  private static final int MOST_IN_FLIGHT = 1_000_000;
+  private static final String MOST_FACTOR = "100";
+
+  private static final WaitingRoom ROOM = new WaitingRoom(2, 3);
+
+  private final Problems problems;
+  private final Values values;
+  private final PermitLeaseReader leaseReader;
+
+  CeilingReader(Problems problems) {
+    this.problems = problems;
+    this.values = new Values(problems);
+    this.leaseReader = new PermitLeaseReader(problems);
+  }
+
+  /** What the field says; {@code null} after reporting an error. */
+  @Nullable Ceiling read(Field concurrency) {
+    YamlNode.Mapping mapping = values.mapping(concurrency);
+    if (mapping == null) {
+      return null;
+    }
+    Fields fields = Fields.of(mapping, problems);
+    Place.CONCURRENCY.check(fields, problems);
+    Field algorithm = fields.get("algorithm");
+    String law = algorithm == null ? Law.PROBED_VEGAS.id() : values.choice(algorithm, LAWS);
+    CeilingRange range = range(fields, law == null ? null : lawOf(law));
+    Field gated = fields.get("gate");
+    String gate = gated == null ? "service" : values.choice(gated, GATES);
+    if (gate == null || fields.incomplete()) {
+      return null;
+    }
+    Ceiling.Gate read = gate.equals("envoy") ? atEnvoys(fields) : atService(fields);
+    return law == null || range == null || read == null
+        ? null
+        : new Ceiling(lawOf(law), range, read);
+  }
+
+  private static Law lawOf(String id) {
+    return Law.valueOf(id.toUpperCase(Locale.ROOT));
+  }
+
+  private @Nullable CeilingRange range(Fields fields, @Nullable Law law) {
+    int min = number(fields.get("min"));
+    int max = number(fields.get("max"));
+    int initial = number(fields.get("initial"));
+    if (law == null || min < 0 || max < 0 || initial < 0) {
+      return null;
+    }
+    int least = min > 0 ? min : max > 0 ? Math.min(law.min(), max) : law.min();
+    int most = max > 0 ? max : Math.max(law.max(), least);
+    if (least > most) {
+      problems.error(
+          place(fields, "min"),
+          "`min` is " + least + ", above `max`, which is " + most,
+          "write a smaller min, or a larger max");
+      return null;
+    }
+    int first = initial > 0 ? initial : law.initial(least, most);
+    if (first < least || first > most) {
+      problems.error(
+          place(fields, "initial"),
+          "`initial` is " + first + ", but the ceiling stays from " + least + " to " + most,
+          "write an initial between min and max, or remove it");
+      return null;
+    }
+    return new CeilingRange(least, most, first);
+  }
+
+  private static SourceLocation place(Fields fields, String key) {
+    Field field = fields.get(key);
+    return field == null ? fields.location() : field.value().location();
+  }
+
+  /** 0 when absent, -1 after reporting. */
+  private int number(@Nullable Field field) {
+    return field == null ? 0 : (int) values.number(field, 1, MOST_IN_FLIGHT);
+  }
+
+  private Ceiling.@Nullable Gate atEnvoys(Fields fields) {
+    String hint = "write gate: service, or remove it";
+    boolean foreign = false;
+    for (String key : List.of("lease", "queue", "priority")) {
+      foreign |= foreign(fields.get(key), "`gate: envoy`, which admits without asking", hint);
+    }
+    Field named = fields.get("cluster");
+    String cluster = values.text(named);
+    if (cluster.isEmpty() && (named == null || named.value() instanceof YamlNode.Scalar)) {
+      problems.error(
+          named == null ? fields.location() : named.value().location(),
+          "`gate: envoy` does not say whose max_requests it steers",
+          "add cluster: NAME, as Envoy calls it");
+    }
+    Field breaker = fields.get("circuit_breaker");
+    String priority = breaker == null ? "default" : values.choice(breaker, CIRCUIT_BREAKERS);
+    return foreign || cluster.isEmpty() || priority == null
+        ? null
+        : new Ceiling.AtEnvoys(cluster, priority.equals("high"));
+  }
+
+  private Ceiling.@Nullable Gate atService(Fields fields) {
+    String hint = "write gate: envoy, or remove it";
+    boolean foreign = false;
+    for (String key : List.of("cluster", "circuit_breaker")) {
+      foreign |= foreign(fields.get(key), "`gate: service`", hint);
+    }
+    LeaseTerms lease = leaseReader.read(fields.get("lease"));
+    Field queued = fields.get("queue");
+    WaitingRoom queue = queue(queued);
+    Field prior = fields.get("priority");
+    String entry = priorityEntry(prior);
+    if (entry != null && queued == null) {
+      queue = ROOM; // levels decide who may wait
+    }
+    boolean unread = (queued != null && queue == null) || (prior != null && entry == null);
+    return foreign || unread || lease == null ? null : new Ceiling.AtService(lease, queue, entry);
+  }
+
+  private boolean foreign(@Nullable Field field, String with, String hint) {
+    if (field != null) {
+      problems.error(
+          field.at(), Wording.quote(field.name()) + " has no meaning with " + with, hint);
+    }
+    return field != null;
+  }
+
+  private @Nullable WaitingRoom queue(@Nullable Field field) {
+    YamlNode.Mapping mapping = values.mapping(field);
+    if (mapping == null) {
+      return null;
+    }
+    Fields fields = Fields.of(mapping, problems);
+    Place.QUEUE.check(fields, problems);
+    double initial = factor(fields.get("initial"), ROOM.initial());
+    double max = factor(fields.get("max"), Math.max(ROOM.max(), initial));
+    if (initial > max && max > 0) {
+      problems.error(
+          place(fields, "initial"),
+          "`initial` of the queue is above its `max`",
+          "write a smaller initial, or a larger max");
+      return null;
+    }
+    return initial < 0 || max < 0 ? null : new WaitingRoom(initial, max);
+  }
+
+  private double factor(@Nullable Field field, double otherwise) {
+    return field == null ? otherwise : values.decimal(field, "1", MOST_FACTOR);
+  }
+
+  private @Nullable String priorityEntry(@Nullable Field field) {
+    YamlNode.Mapping mapping = values.mapping(field);
+    if (mapping == null) {
+      return null;
+    }
+    Fields fields = Fields.of(mapping, problems);
+    Place.PRIORITY.check(fields, problems);
+    Field named = fields.get("entry");
+    String entry = values.text(named);
+    if (entry.isEmpty() && (named == null || named.value() instanceof YamlNode.Scalar)) {
+      problems.error(
+          named == null ? fields.location() : named.value().location(),
+          "`priority` does not say which entry of a request names it",
+          "write priority: {entry: KEY}");
+    } else if (entry.equals(Rule.LEASE_ENTRY) && named != null) {
+      problems.error(
+          named.value().location(),
+          "an entry " + Wording.quote(entry) + " gives a lease back, and names no priority",
+          "choose another key");
+      return null;
+    }
+    return entry.isEmpty() ? null : entry;
+  }
+}

@@ -1,0 +1,196 @@
+package io.throttlekit.descriptors;
+
+import static io.throttlekit.descriptors.Loading.book;
+import static io.throttlekit.descriptors.Loading.onlyRule;
+import static io.throttlekit.descriptors.Loading.problems;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.concurrency.CeilingRange;
+import io.throttlekit.descriptors.Ceiling.AtEnvoys;
+import io.throttlekit.descriptors.Ceiling.AtService;
+import io.throttlekit.descriptors.Ceiling.Law;
+import io.throttlekit.descriptors.Ceiling.LeaseTerms;
+import io.throttlekit.descriptors.Ceiling.Release;
+import io.throttlekit.descriptors.Ceiling.WaitingRoom;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class CeilingReaderTest {
+  private static final LeaseTerms MINUTE = new LeaseTerms(60_000, Release.STREAM_DONE);
+
+  @Test
+  void hasDefaultsForAllThatItDoesNotSay() {
+    assertThat(ceiling(""))
+        .isEqualTo(
+            new Ceiling(
+                Law.PROBED_VEGAS,
+                new CeilingRange(1, 1_000, 20),
+                new AtService(MINUTE, null, null)));
+    assertThat(ceiling("queue: {}").gate())
+        .isEqualTo(new AtService(MINUTE, new WaitingRoom(2, 3), null));
+    assertThat(ceiling("priority: {entry: p}").gate())
+        .isEqualTo(new AtService(MINUTE, new WaitingRoom(2, 3), "p"));
+    assertThat(ceiling("lease: {}, algorithm: , min: ~").gate())
+        .isEqualTo(new AtService(MINUTE, null, null));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "probed_vegas, 1, 1000",
+    "Vegas, 1, 1000",
+    "failsafe, 1, 200",
+    "gradient2, 20, 200",
+    "AIMD, 20, 200"
+  })
+  void everyLawHasARangeOfItsOwn(String law, int min, int max) {
+    Ceiling ceiling = ceiling("algorithm: " + law);
+    assertThat(ceiling.law().id()).isEqualToIgnoringCase(law);
+    assertThat(ceiling.range()).isEqualTo(new CeilingRange(min, max, 20));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "'min: 30', 30, 200, 30",
+    "'max: 7', 7, 7, 7",
+    "'min: 300', 300, 300, 300",
+    "'min: 2, max: 3, initial: 3', 2, 3, 3",
+    "'initial: 200', 20, 200, 200"
+  })
+  void aRangeIsAsItIsWrittenAndFitsAroundIt(String fields, int min, int max, int initial) {
+    assertThat(ceiling("algorithm: aimd, " + fields).range())
+        .isEqualTo(new CeilingRange(min, max, initial));
+  }
+
+  @Test
+  void readsEveryPartOfEachGate() {
+    assertThat(
+            ceiling(
+                    "lease: {ttl: 5s, release: access_log, flush_interval: 5ms, service_time:"
+                        + " 20ms}, queue: {initial: 1.5, max: 2.25}, priority: {entry: p}, gate:"
+                        + " service")
+                .gate())
+        .isEqualTo(
+            new AtService(
+                new LeaseTerms(5_000, Release.ACCESS_LOG), new WaitingRoom(1.5, 2.25), "p"));
+    assertThat(ceiling("gate: envoy, cluster: up").gate()).isEqualTo(new AtEnvoys("up", false));
+    assertThat(ceiling("gate: envoy, cluster: up, circuit_breaker: high").gate())
+        .isEqualTo(new AtEnvoys("up", true));
+  }
+
+  @Test
+  void aLogThatIsNotBufferedIsSoonEnoughForEveryRequest() {
+    String lease = "lease: {release: access_log, flush_interval: 0, service_time: 1ms}";
+    assertThat(((AtService) ceiling(lease).gate()).lease().release()).isEqualTo(Release.ACCESS_LOG);
+  }
+
+  @Test
+  void keepsFlagsNameAndMetadataAndHasNoLimit() {
+    Rule rule =
+        onlyRule(
+            "domain: d\ndescriptors:\n  - {key: k, shadow_mode: true, name: n, metadata: {a: 1},"
+                + " replaces: [{name: m}], concurrency: {}}\n");
+    assertThat(rule.limits()).isEmpty();
+    assertThat(rule.unlimited()).isFalse();
+    assertThat(rule.shadow()).isTrue();
+    assertThat(rule.name()).isEqualTo("n");
+    assertThat(rule.replaces()).containsExactly("m");
+    assertThat(Objects.requireNonNull(rule.metadata())).containsEntry("a", 1L);
+  }
+
+  @Test
+  void aPriorityLeadsToTheSameRuleAndTheSameCeiling() {
+    PolicyBook book =
+        book(
+            """
+            domain: d
+            descriptors:
+              - key: up
+                value: a*
+                share_threshold: true
+                concurrency: {priority: {entry: p}}
+                descriptors: [{key: q, concurrency: {}}]
+            """);
+    Rule rule = Objects.requireNonNull(match(book, "up", "ab"));
+    String[] prioritized = {"up", "ac", "p", "high"};
+    assertThat(match(book, prioritized)).isSameAs(rule);
+    assertThat(rule.chargedEntries(prioritized)).containsExactly("up", "a*");
+    assertThat(rule.chargedEntries(new String[] {"up", "ab"})).containsExactly("up", "a*");
+    assertThat(rule.metricKeys(prioritized)).containsExactly("up_a*");
+    assertThat(match(book, "up", "ab", "q", "1")).isNotSameAs(rule);
+    assertThat(match(book, "up", "ab", "r", "1")).isNull();
+    assertThat(match(book, "up", "ab", "p", "high", "p", "high")).isNull();
+    assertThat(book.rules()).hasSize(2);
+  }
+
+  @Test
+  void itsIdentityIsTheDomainAndNotTheLawNorTheNumbers() {
+    Rule rule = onlyRule(policy("min: 2"));
+    assertThat(onlyRule(policy("algorithm: aimd, max: 50")).ceilingScope())
+        .isEqualTo(rule.ceilingScope());
+    assertThat(onlyRule(policy("").replace("domain: d", "domain: e")).ceilingScope())
+        .isNotEqualTo(rule.ceilingScope());
+    assertThat(rule.ceilingScope()).doesNotContain("fixed_window");
+  }
+
+  @Test
+  void readsAsWordsThatPeopleUnderstand() {
+    assertThat(onlyRule(policy("")).inWords())
+        .isEqualTo(
+            "1 to 1000 in flight (probed_vegas, from 20), with a lease for each request until its"
+                + " stream is done, at most 1m");
+    assertThat(
+            onlyRule(
+                    policy(
+                        "min: 4, max: 9, algorithm: aimd, queue: {initial: 1.5}, priority: {entry:"
+                            + " p}, lease: {release: access_log, flush_interval: 0, service_time:"
+                            + " 1s}"))
+                .inWords())
+        .isEqualTo(
+            "4 to 9 in flight (aimd, from 9), with a lease for each request until it is logged, at"
+                + " most 1m, a queue of 1.5 to 3 ceilings, by priority of entry p");
+    assertThat(onlyRule(policy("gate: envoy, cluster: up, circuit_breaker: high")).inWords())
+        .isEqualTo(
+            "1 to 1000 in flight (probed_vegas, from 20), pushed to Envoys for cluster up (high"
+                + " priority)");
+  }
+
+  @Test
+  void explainsACeilingAndAPriorityAndARelease() {
+    PolicyBook book = book(policy("priority: {entry: p}"));
+    Explanation found = new Explainer().explain(book, "d", new String[] {"k", "1", "p", "low"});
+    assertThat(found.summary()).startsWith("rule `k` at a.yaml:3:14: 1 to 1000 in flight");
+    assertThat(found.steps()).hasSize(2);
+    Explanation release =
+        new Explainer().explain(book, "d", new String[] {"k", "1", Rule.LEASE_ENTRY, "xyz"});
+    assertThat(release.outcome()).isEqualTo(Explanation.Outcome.RELEASE);
+    assertThat(release.toString())
+        .isEqualTo(
+            "no rule: entry 2 gives back the lease `xyz`, whatever the others reach; never"
+                + " charged");
+  }
+
+  @Test
+  void saysNothingMoreOfWhatCouldNotBeRead() {
+    assertThat(problems(policy("<<: *gone"))).singleElement().asString().contains("gone");
+    assertThat(problems(policy("gate: envoi, queue: {}, cluster: up")))
+        .singleElement()
+        .asString()
+        .contains("did you mean envoy?");
+  }
+
+  private static @Nullable Rule match(PolicyBook book, String... entries) {
+    return Descriptors.match(book, entries);
+  }
+
+  private static Ceiling ceiling(String fields) {
+    assertThat(problems(policy(fields))).isEmpty();
+    return Objects.requireNonNull(onlyRule(policy(fields)).ceiling());
+  }
+
+  private static String policy(String fields) {
+    return "domain: d\ndescriptors:\n  - {key: k, concurrency: {" + fields + "}}\n";
+  }
+}

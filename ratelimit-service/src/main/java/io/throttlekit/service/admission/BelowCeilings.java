@@ -1,0 +1,182 @@
+package io.throttlekit.service.admission;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.admission.Admission.Later;
+import io.throttlekit.service.concurrency.ConcurrencyGate;
+import io.throttlekit.service.concurrency.Entering;
+import io.throttlekit.service.concurrency.Lease;
+import io.throttlekit.service.concurrency.Wanted;
+import io.throttlekit.store.StoreException;
+import io.throttlekit.tier.TieredOutcome;
+import io.throttlekit.tier.Tiers;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request that reaches ceilings: first it is in flight below all of them, then it is charged.
+ * What refuses it later, or fails, gives back what it has in flight, which the backend never saw.
+ *
+ * <p>For one request; told by any thread.
+ */
+final class BelowCeilings implements Entering.Later, Tiers.Later {
+  /** How long those wait for room who do not say how long they wait for an answer. */
+  private static final long LONGEST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  private final RateLimitRequest request;
+  private final ManyDescriptors many;
+  private final Counters counters;
+  private final TimeSource time;
+  private final Later later;
+  private final long patienceNanos;
+  private final long beganNanos;
+
+  // Written by whoever has the request, who hands it on.
+  private @Nullable Lease lease;
+
+  // Guarded by this.
+  private @Nullable Entering entering;
+  private @Nullable Answer answer;
+  private @Nullable Throwable failure;
+  private boolean left;
+  private boolean returned;
+
+  BelowCeilings(
+      RateLimitRequest request,
+      ManyDescriptors many,
+      Counters counters,
+      TimeSource time,
+      Later later) {
+    this.request = request;
+    this.many = many;
+    this.counters = counters;
+    this.time = time;
+    this.later = later;
+    this.patienceNanos = later.patienceNanos();
+    this.beganNanos = time.monotonicNanos();
+  }
+
+  /** The answer, or null when {@code later} will be told, or was. */
+  @Nullable Answer enter(ConcurrencyGate gate, List<Wanted> wanted) {
+    later.whenGone(this::leave);
+    Entering begun = gate.enter(wanted, longestWaitNanos(), this);
+    boolean gone;
+    Answer known;
+    Throwable failed;
+    synchronized (this) {
+      returned = true;
+      entering = begun;
+      gone = left;
+      known = answer;
+      failed = failure;
+    }
+    if (gone) {
+      begun.leave();
+    }
+    if (failed != null) {
+      later.failed(failed);
+    }
+    return known;
+  }
+
+  @Override
+  public void entered(Entering by, @Nullable Lease held) {
+    lease = held;
+    try {
+      many.entered(by);
+      List<RuleClaim> claims = many.claims();
+      if (claims.isEmpty()) {
+        settle(many.nothingCharged());
+      } else {
+        TieredOutcome outcome = counters.decide(claims, this);
+        if (outcome != null) {
+          settle(many.answer(outcome));
+        }
+      }
+    } catch (RuntimeException | Error unexpected) { // or nobody would ever answer
+      fail(unexpected);
+    }
+  }
+
+  @Override
+  public void refused(Entering by) {
+    try {
+      many.entered(by);
+      tell(many.refusedBelowCeiling());
+    } catch (RuntimeException | Error unexpected) {
+      fail(unexpected);
+    }
+  }
+
+  @Override
+  public void decided(TieredOutcome outcome) {
+    try {
+      settle(many.answer(outcome));
+    } catch (RuntimeException | Error unexpected) {
+      fail(unexpected);
+    }
+  }
+
+  @Override
+  public void failed(StoreException cause) {
+    fail(cause);
+  }
+
+  /** What is left of the caller's patience after the wait for room. */
+  @Override
+  public long patienceNanos() {
+    return patienceNanos == Long.MAX_VALUE
+        ? patienceNanos
+        : Math.max(0, patienceNanos - (time.monotonicNanos() - beganNanos));
+  }
+
+  /**
+   * Patience is three quarters of the caller's timeout; for room one waits half of that timeout.
+   */
+  private long longestWaitNanos() {
+    return patienceNanos == Long.MAX_VALUE ? LONGEST_WAIT_NANOS : patienceNanos / 3 * 2;
+  }
+
+  private void leave() {
+    Entering begun;
+    synchronized (this) {
+      left = true;
+      begun = entering;
+    }
+    if (begun != null) {
+      begun.leave();
+    }
+  }
+
+  private void settle(Answer charged) {
+    Lease held = lease;
+    if (held != null && !charged.admitted()) {
+      held.refused();
+    }
+    tell(charged.admitted() ? charged.with(held) : charged);
+  }
+
+  private void tell(Answer known) {
+    synchronized (this) {
+      if (!returned) {
+        answer = known;
+        return;
+      }
+    }
+    later.answered(PolicyAdmission.told(request, known));
+  }
+
+  private void fail(Throwable cause) {
+    Lease held = lease;
+    if (held != null) {
+      held.refused();
+    }
+    synchronized (this) {
+      if (!returned) {
+        failure = cause;
+        return;
+      }
+    }
+    later.failed(cause);
+  }
+}

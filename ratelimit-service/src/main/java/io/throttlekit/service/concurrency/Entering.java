@@ -1,0 +1,246 @@
+package io.throttlekit.service.concurrency;
+
+import io.throttlekit.Decision;
+import io.throttlekit.concurrency.Applicant;
+import io.throttlekit.concurrency.LimiterFigures;
+import io.throttlekit.concurrency.Permit;
+import io.throttlekit.concurrency.PermitRequest;
+import io.throttlekit.concurrency.Prioritizer;
+import io.throttlekit.concurrency.Refusal;
+import io.throttlekit.concurrency.Waiting;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way of one request through the ceilings that it reached, one after the other, until it is in
+ * flight in all or was refused by one. A ceiling that it reaches twice, it enters once.
+ *
+ * <p>It is told once what became of it, by the thread that asked or another; or never, when it left
+ * before. Until then nobody else touches what is not guarded by this. Thread-safe.
+ */
+public final class Entering {
+
+  /** Waits for what becomes of a request. */
+  public interface Later {
+
+    /**
+     * The request may go on.
+     *
+     * @param lease what it has in flight, which is to be ended; null when that is nothing
+     */
+    void entered(Entering entering, @Nullable Lease lease);
+
+    /** A ceiling refused it, and nothing is in flight. */
+    void refused(Entering entering);
+  }
+
+  private final ConcurrencyGate gate;
+  private final List<Wanted> wanted;
+  private final @Nullable Decision[] decisions;
+  private final long untilNanos;
+  private final boolean forEver;
+  private final Later later;
+  private final List<HeldCeiling> passed;
+  private final List<Slot> slots;
+
+  // Guarded by this.
+  private @Nullable Waiting waiting;
+  private boolean gone;
+
+  Entering(ConcurrencyGate gate, List<Wanted> wanted, long waitNanos, Later later) {
+    this.gate = gate;
+    this.wanted = wanted;
+    this.decisions = new @Nullable Decision[wanted.size()];
+    this.forEver = waitNanos == Long.MAX_VALUE;
+    this.untilNanos = forEver ? 0 : gate.time().monotonicNanos() + waitNanos;
+    this.later = later;
+    this.passed = new ArrayList<>(wanted.size());
+    this.slots = new ArrayList<>(wanted.size());
+  }
+
+  /** What the ceiling number {@code index} of those wanted said; null when it was not asked. */
+  public @Nullable Decision decision(int index) {
+    return decisions[index];
+  }
+
+  /** Waits no more, and is told nothing more; whoever asked is gone. */
+  public void leave() {
+    Waiting was;
+    synchronized (this) {
+      gone = true;
+      was = waiting;
+    }
+    if (was != null && was.cancel()) {
+      abandon();
+    }
+  }
+
+  void ask(int first) {
+    for (int i = first; i < wanted.size(); i++) {
+      if (!enters(i)) {
+        return;
+      }
+    }
+    if (slots.isEmpty()) {
+      later.entered(this, null);
+      return;
+    }
+    Lease lease = gate.leases().open(slots, shortestTtlNanos());
+    if (lease == null) {
+      gate.listener().noRoomForLeases();
+      Decision full = decisions[0];
+      if (full != null) {
+        decisions[0] = Decision.refuse(full.limit(), 0, 0, gate.retryAfterMillis());
+      }
+      var _ = refuse();
+    } else {
+      later.entered(this, lease);
+    }
+  }
+
+  /** Of ceilings that know how long a request takes at most, the strictest knows best. */
+  private long shortestTtlNanos() {
+    long ttl = Long.MAX_VALUE;
+    for (Wanted each : wanted) {
+      ttl = Math.min(ttl, each.gate().lease().ttlMillis());
+    }
+    return TimeUnit.MILLISECONDS.toNanos(ttl);
+  }
+
+  private void giveBack() {
+    slots.forEach(Slot::giveBack);
+  }
+
+  /** Whether the next may be asked at once. */
+  private boolean enters(int index) {
+    Wanted next = wanted.get(index);
+    HeldCeiling ceiling = gate.ceilings().pin(next.rule(), next.terms(), next.entries());
+    if (passed.contains(ceiling)) {
+      decisions[index] = decided(true, ceiling);
+      ceiling.unpin();
+      return true;
+    }
+    if (next.looks()) {
+      boolean room = ceiling.limiter().canAcquire(asked(next, ceiling, 0));
+      decisions[index] = decided(room, ceiling);
+      ceiling.unpin();
+      return room || !next.refuses() || refuse();
+    }
+    passed.add(ceiling);
+    if (!next.refuses()) {
+      Permit permit = ceiling.limiter().tryAcquire(asked(next, ceiling, 0));
+      took(index, ceiling, permit);
+      return true;
+    }
+    Turn turn = new Turn(index, ceiling);
+    Waiting waits = ceiling.limiter().acquire(asked(next, ceiling, waitNanos()), turn);
+    return turn.goesOn(waits);
+  }
+
+  private PermitRequest asked(Wanted next, HeldCeiling ceiling, long waitNanos) {
+    Prioritizer prioritizer = ceiling.prioritizer();
+    int level = prioritizer == null ? 0 : Levels.of(next.priority(), prioritizer);
+    return new PermitRequest(level, null, waitNanos);
+  }
+
+  private long waitNanos() {
+    return forEver ? Long.MAX_VALUE : Math.max(0, untilNanos - gate.time().monotonicNanos());
+  }
+
+  private void took(int index, HeldCeiling ceiling, @Nullable Permit permit) {
+    decisions[index] = decided(permit != null, ceiling);
+    if (permit == null) {
+      gate.listener().refused(Refusal.CEILING_REACHED);
+      ceiling.unpin();
+    } else {
+      slots.add(new Slot(ceiling, permit));
+    }
+  }
+
+  private boolean refuse() {
+    giveBack();
+    later.refused(this);
+    return false;
+  }
+
+  private void abandon() {
+    passed.getLast().unpin();
+    giveBack();
+  }
+
+  private synchronized boolean isGone() {
+    return gone;
+  }
+
+  private Decision decided(boolean admitted, HeldCeiling ceiling) {
+    LimiterFigures now = ceiling.figures();
+    int left = Math.max(0, now.ceiling() - now.inFlight());
+    return admitted
+        ? Decision.admit(now.ceiling(), left, 0)
+        : Decision.refuse(now.ceiling(), left, 0, gate.retryAfterMillis());
+  }
+
+  /** Asks one ceiling, and goes on from there: at once, or on the thread that is told later. */
+  private final class Turn implements Applicant {
+    private final int index;
+    private final HeldCeiling ceiling;
+
+    // Guarded by the entering.
+    private boolean returned;
+    private boolean admitted;
+
+    Turn(int index, HeldCeiling ceiling) {
+      this.index = index;
+      this.ceiling = ceiling;
+    }
+
+    @Override
+    public void admitted(Permit permit) {
+      took(index, ceiling, permit);
+      boolean onOtherThread;
+      synchronized (Entering.this) {
+        admitted = true;
+        onOtherThread = returned;
+      }
+      if (onOtherThread) {
+        if (isGone()) {
+          giveBack();
+        } else {
+          ask(index + 1);
+        }
+      }
+    }
+
+    @Override
+    public void refused(Refusal why) {
+      gate.listener().refused(why);
+      decisions[index] = decided(false, ceiling);
+      ceiling.unpin();
+      if (isGone()) {
+        giveBack();
+      } else {
+        var _ = refuse();
+      }
+    }
+
+    /** Whether it was admitted already, and nobody else goes on. */
+    boolean goesOn(Waiting waits) {
+      boolean entered;
+      boolean left;
+      synchronized (Entering.this) {
+        returned = true;
+        waiting = waits;
+        entered = admitted;
+        left = gone;
+      }
+      if (entered && left) {
+        giveBack();
+      } else if (left && waits.cancel()) {
+        abandon();
+      }
+      return entered && !left;
+    }
+  }
+}

@@ -1,0 +1,136 @@
+package io.throttlekit.service.concurrency;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.concurrency.AdaptiveLimiter;
+import io.throttlekit.concurrency.CeilingRange;
+import io.throttlekit.concurrency.ConcurrencyLimit;
+import io.throttlekit.concurrency.LimiterBuilder;
+import io.throttlekit.concurrency.LimiterFigures;
+import io.throttlekit.concurrency.Prioritizer;
+import io.throttlekit.concurrency.Queueing;
+import io.throttlekit.descriptors.Ceiling;
+import io.throttlekit.descriptors.Rule;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One ceiling of this process: the limiter that keeps to it, and how many requests have to do with
+ * it. While any has, it is pinned, and nobody forgets it.
+ *
+ * <p>Pins are counted by {@link Ceilings} alone, under the lock of the key. Thread-safe.
+ */
+final class HeldCeiling {
+  private final Ceilings home;
+  private final CounterKey key;
+  private volatile Rule rule;
+  private volatile Ceiling terms;
+  private volatile AdaptiveLimiter limiter;
+  private volatile @Nullable Prioritizer prioritizer;
+  private int pins;
+
+  HeldCeiling(Ceilings home, CounterKey key, Rule rule, Ceiling terms) {
+    this.home = home;
+    this.key = key;
+    this.rule = rule;
+    this.terms = terms;
+    this.prioritizer = prioritizer(terms);
+    this.limiter = limiter(terms, Laws.of(terms.law(), terms.range()));
+  }
+
+  CounterKey key() {
+    return key;
+  }
+
+  /** The rule that was last asked for it. */
+  Rule rule() {
+    return rule;
+  }
+
+  AdaptiveLimiter limiter() {
+    return limiter;
+  }
+
+  /** How requests are given levels; null where all are alike. */
+  @Nullable Prioritizer prioritizer() {
+    return prioritizer;
+  }
+
+  LimiterFigures figures() {
+    return limiter.figures();
+  }
+
+  /**
+   * Under the lock of the key, and so it tells nobody anything. Another queue needs another
+   * limiter, and is therefore made only while nobody has to do with this.
+   */
+  void pin(Rule asked, Ceiling wanted) {
+    if (pins == 0 && rule != asked && !sameQueue(terms, wanted)) {
+      ConcurrencyLimit law = law(wanted);
+      prioritizer = prioritizer(wanted);
+      limiter = limiter(wanted, law);
+      terms = wanted;
+    }
+    pins++;
+  }
+
+  /**
+   * Obeys another law or range, if the rule says so now, which begins at the ceiling that there is.
+   */
+  void follow(Rule asked, Ceiling wanted) {
+    if (rule == asked) {
+      return;
+    }
+    ConcurrencyLimit law;
+    synchronized (this) {
+      rule = asked;
+      if (terms.law() == wanted.law() && terms.range().equals(wanted.range())) {
+        return;
+      }
+      law = law(wanted);
+      terms = new Ceiling(wanted.law(), wanted.range(), terms.gate());
+    }
+    limiter.obey(law); // lets in who waits, with no lock held
+  }
+
+  /** Under the lock of the key; whether nobody has to do with it any more. */
+  boolean unpinned() {
+    return --pins == 0;
+  }
+
+  void unpin() {
+    home.unpin(this);
+  }
+
+  private static boolean sameQueue(Ceiling one, Ceiling other) {
+    return one.gate() instanceof Ceiling.AtService first
+        && other.gate() instanceof Ceiling.AtService second
+        && Objects.equals(first.queue(), second.queue())
+        && (first.priorityEntry() == null) == (second.priorityEntry() == null);
+  }
+
+  private ConcurrencyLimit law(Ceiling wanted) {
+    CeilingRange range = wanted.range();
+    int now = Math.clamp(limiter.figures().ceiling(), range.min(), range.max());
+    return Laws.of(wanted.law(), new CeilingRange(range.min(), range.max(), now));
+  }
+
+  private static @Nullable Prioritizer prioritizer(Ceiling terms) {
+    return terms.gate() instanceof Ceiling.AtService service && service.priorityEntry() != null
+        ? new Prioritizer()
+        : null;
+  }
+
+  private AdaptiveLimiter limiter(Ceiling wanted, ConcurrencyLimit law) {
+    LimiterBuilder builder = AdaptiveLimiter.of(law).time(home.time(), home.timer());
+    Ceiling.WaitingRoom queue =
+        wanted.gate() instanceof Ceiling.AtService service ? service.queue() : null;
+    if (queue != null) {
+      var _ = builder.queueing(Queueing.of(queue.initial(), queue.max()));
+    }
+    Prioritizer levels = prioritizer;
+    if (levels != null) {
+      var _ = builder.prioritizer(levels);
+    }
+    return builder.build();
+  }
+}

@@ -1,0 +1,174 @@
+package io.throttlekit.service.concurrency;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.tier.Timer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The leases that live. A lease is in the table until the first of those who may end it takes it
+ * out; whoever comes later finds nothing, and ends nothing.
+ *
+ * <p>Leases of one time to live end in the order in which they began, so each such line is looked
+ * at from its head only. Thread-safe; slots are ended, and the listener is told, with no lock held.
+ */
+public final class Leases {
+  private static final long FINEST_NANOS = 10_000_000;
+
+  private final TimeSource time;
+  private final Timer timer;
+  private final GateListener listener;
+  private final int most;
+  private final LeaseIds ids;
+
+  // Guarded by this.
+  private final Map<String, Lease> byId = new HashMap<>();
+  private final Map<Long, LinkedHashMap<String, Lease>> byTtl = new HashMap<>();
+  private boolean timed;
+  private long timedNanos;
+
+  /**
+   * A table of at most {@code most} leases.
+   *
+   * @param timer follows {@code time}
+   */
+  Leases(TimeSource time, Timer timer, GateListener listener, int most) {
+    this.time = time;
+    this.timer = timer;
+    this.listener = listener;
+    this.most = most;
+    this.ids = new LeaseIds(time.wallMillis());
+  }
+
+  /** A lease on the slots, which it ends; null, with nothing done, when there are too many. */
+  @Nullable Lease open(List<Slot> slots, long ttlNanos) {
+    Lease lease = new Lease(this, ids.next(), slots, ttlNanos, time.monotonicNanos() + ttlNanos);
+    long inNanos;
+    long dueNanos;
+    synchronized (this) {
+      if (byId.size() >= most) {
+        return null;
+      }
+      byId.put(lease.id(), lease);
+      byTtl.computeIfAbsent(ttlNanos, _ -> new LinkedHashMap<>()).put(lease.id(), lease);
+      inNanos = beginTimer();
+      dueNanos = timedNanos;
+    }
+    runAfter(inNanos, dueNanos);
+    listener.leased();
+    return lease;
+  }
+
+  /** Ends the lease of this name, if it lives; counts it as stale if not. */
+  public void end(String id, LeaseEnd how) {
+    Lease lease;
+    synchronized (this) {
+      lease = byId.get(id);
+      if (lease != null) {
+        remove(lease);
+      }
+    }
+    if (lease == null) {
+      listener.stale();
+    } else {
+      tellEnd(lease, how);
+    }
+  }
+
+  /** How many live. */
+  public synchronized int size() {
+    return byId.size();
+  }
+
+  void end(Lease lease, LeaseEnd how) {
+    boolean lived;
+    synchronized (this) {
+      lived = remove(lease);
+    }
+    if (lived) {
+      tellEnd(lease, how);
+    }
+  }
+
+  private void tellEnd(Lease lease, LeaseEnd how) {
+    try {
+      lease.end(how);
+    } finally {
+      listener.ended(how);
+    }
+  }
+
+  private boolean remove(Lease lease) {
+    if (byId.remove(lease.id()) == null) {
+      return false;
+    }
+    LinkedHashMap<String, Lease> line = byTtl.get(lease.ttlNanos());
+    if (line != null) {
+      line.remove(lease.id());
+      if (line.isEmpty()) {
+        byTtl.remove(lease.ttlNanos());
+      }
+    }
+    return true;
+  }
+
+  /** Ends what is due; run by the timer. */
+  private void expire(long ranNanos) {
+    List<Lease> due = new ArrayList<>();
+    long inNanos;
+    long dueNanos;
+    synchronized (this) {
+      if (timed && timedNanos == ranNanos) {
+        timed = false;
+      }
+      long now = time.monotonicNanos();
+      for (LinkedHashMap<String, Lease> line : byTtl.values()) {
+        Iterator<Lease> oldestFirst = line.values().iterator();
+        while (oldestFirst.hasNext()) {
+          Lease oldest = oldestFirst.next();
+          if (!oldest.isDue(now)) {
+            break;
+          }
+          oldestFirst.remove();
+          byId.remove(oldest.id());
+          due.add(oldest);
+        }
+      }
+      byTtl.values().removeIf(Map::isEmpty);
+      inNanos = beginTimer();
+      dueNanos = timedNanos;
+    }
+    runAfter(inNanos, dueNanos);
+    due.forEach(lease -> tellEnd(lease, LeaseEnd.EXPIRED));
+  }
+
+  /** The ns until a timer must run that does not yet; 0 for none. */
+  private long beginTimer() {
+    long now = time.monotonicNanos();
+    long soonest = Long.MAX_VALUE;
+    for (LinkedHashMap<String, Lease> line : byTtl.values()) {
+      for (Lease oldest : line.values()) {
+        soonest = Math.min(soonest, oldest.endNanos() - now);
+        break;
+      }
+    }
+    if (soonest == Long.MAX_VALUE || (timed && timedNanos - now <= soonest)) {
+      return 0;
+    }
+    long nanos = Math.max(FINEST_NANOS, soonest);
+    timed = true;
+    timedNanos = now + nanos;
+    return nanos;
+  }
+
+  private void runAfter(long nanos, long dueNanos) {
+    if (nanos > 0) {
+      timer.runAfter(nanos, () -> expire(dueNanos));
+    }
+  }
+}

@@ -1,0 +1,108 @@
+package io.throttlekit.service.telemetry;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.metrics.Meter;
+import io.throttlekit.concurrency.LimiterFigures;
+import io.throttlekit.concurrency.Refusal;
+import io.throttlekit.service.concurrency.ConcurrencyGate;
+import io.throttlekit.service.concurrency.GateListener;
+import io.throttlekit.service.concurrency.LeaseEnd;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.ToIntFunction;
+
+/**
+ * Counts what happens at the ceilings, and shows them.
+ *
+ * <p>Ceilings are shown by their rule: those that values of requests tell apart are added up. No
+ * label comes from a request. To be made once. Thread-safe.
+ */
+public final class ConcurrencyMetrics implements GateListener {
+  private static final String PREFIX = "throttlekit_concurrency_";
+  private static final AttributeKey<String> DOMAIN = AttributeKey.stringKey("domain");
+  private static final AttributeKey<String> RULE = AttributeKey.stringKey("rule");
+
+  private final Meter meter;
+  private final OurCounters.ByWord<Refusal> refusals;
+  private final OurCounters.ByWord<LeaseEnd> ends;
+  private final LongAdder noRoom;
+  private final LongAdder leases;
+  private final LongAdder stale;
+
+  /** Registers what is counted. */
+  public ConcurrencyMetrics(Meter meter) {
+    this.meter = meter;
+    OurCounters ours = new OurCounters(meter);
+    refusals =
+        ours.counters(
+            PREFIX + "refused",
+            "Requests that found no room below a ceiling",
+            "why",
+            Refusal.class);
+    noRoom =
+        ours.counter(
+            PREFIX + "refused_without_lease", "Requests refused because there are too many leases");
+    leases = ours.counter(PREFIX + "leases", "Leases given");
+    ends = ours.counters(PREFIX + "released", "Leases that ended", "by", LeaseEnd.class);
+    stale =
+        ours.counter(
+            PREFIX + "stale_releases", "Releases of a lease that was over, or that never was");
+  }
+
+  /** Registers what is looked at when somebody collects. */
+  public void show(ConcurrencyGate gate) {
+    gauge(gate, "ceiling", "Requests that may be in flight", LimiterFigures::ceiling);
+    gauge(gate, "in_flight", "Requests in flight", LimiterFigures::inFlight);
+    gauge(gate, "queued", "Requests that wait for room", LimiterFigures::queued);
+    meter
+        .gaugeBuilder(PREFIX + "live_leases")
+        .ofLongs()
+        .setDescription("Leases that have not ended")
+        .buildWithCallback(measured -> measured.record(gate.leases().size()));
+  }
+
+  private void gauge(
+      ConcurrencyGate gate, String name, String description, ToIntFunction<LimiterFigures> figure) {
+    meter
+        .gaugeBuilder(PREFIX + name)
+        .ofLongs()
+        .setDescription(description)
+        .buildWithCallback(measured -> {
+          Map<Attributes, Long> sums = new HashMap<>();
+          gate.ceilings()
+              .forEach((rule, figures) ->
+                  sums.merge(
+                      Attributes.of(DOMAIN, rule.domain(), RULE, rule.path()),
+                      (long) figure.applyAsInt(figures),
+                      Long::sum));
+          sums.forEach((labels, sum) -> measured.record(sum, labels));
+        });
+  }
+
+  @Override
+  public void refused(Refusal why) {
+    refusals.increment(why);
+  }
+
+  @Override
+  public void noRoomForLeases() {
+    noRoom.increment();
+  }
+
+  @Override
+  public void leased() {
+    leases.increment();
+  }
+
+  @Override
+  public void ended(LeaseEnd how) {
+    ends.increment(how);
+  }
+
+  @Override
+  public void stale() {
+    stale.increment();
+  }
+}

@@ -1,0 +1,78 @@
+package io.throttlekit.service.concurrency;
+
+import io.throttlekit.concurrency.Refusal;
+import io.throttlekit.descriptors.Ceiling;
+import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.server.Book;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** Remembers what happened at a gate. */
+public final class Gated implements GateListener {
+  private static final Rule LARGE =
+      Book.of("domain: d\ndescriptors: [{key: k, concurrency: {max: 100000, initial: 100000}}]\n")
+          .rules()
+          .getFirst();
+
+  public final List<Refusal> refusals = new CopyOnWriteArrayList<>();
+  public final List<LeaseEnd> ends = new CopyOnWriteArrayList<>();
+  public final AtomicInteger leased = new AtomicInteger();
+  public final AtomicInteger stale = new AtomicInteger();
+  public final AtomicInteger noRoom = new AtomicInteger();
+
+  /** A lease of one request in flight. */
+  public static Lease lease(ConcurrencyGate gate) {
+    Ceiling terms = Objects.requireNonNull(LARGE.ceiling());
+    AtomicReference<@Nullable Lease> lease = new AtomicReference<>();
+    var _ =
+        gate.enter(
+            List.of(
+                new Wanted(
+                    LARGE,
+                    terms,
+                    (Ceiling.AtService) terms.gate(),
+                    new String[] {"k", "v"},
+                    false,
+                    true)),
+            0,
+            new Entering.Later() {
+              @Override
+              public void entered(Entering by, @Nullable Lease held) {
+                lease.set(held);
+              }
+
+              @Override
+              public void refused(Entering by) {}
+            });
+    return Objects.requireNonNull(lease.get());
+  }
+
+  @Override
+  public void refused(Refusal why) {
+    refusals.add(why);
+  }
+
+  @Override
+  public void noRoomForLeases() {
+    noRoom.incrementAndGet();
+  }
+
+  @Override
+  public void leased() {
+    leased.incrementAndGet();
+  }
+
+  @Override
+  public void ended(LeaseEnd how) {
+    ends.add(how);
+  }
+
+  @Override
+  public void stale() {
+    stale.incrementAndGet();
+  }
+}

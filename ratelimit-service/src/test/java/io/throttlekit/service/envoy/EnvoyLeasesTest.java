@@ -1,0 +1,156 @@
+package io.throttlekit.service.envoy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.throttlekit.envoy.EnvoyExample;
+import io.throttlekit.service.envoy.Mesh.Changes;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Leases go out in Envoy's dynamic metadata, and come back when its streams are done. */
+@MeshTest
+class EnvoyLeasesTest {
+  private static final Duration LONG = Duration.ofSeconds(30);
+
+  private static final String POLICY =
+      """
+      domain: costs-and-refunds
+      descriptors:
+        - key: upstream
+          concurrency: {min: 1, max: 1, lease: {ttl: 10m} MORE}
+        - key: user
+          rate_limit: {requests_per_unit: 3, every: 365000d}
+      """;
+  private static final String RATE_LIMITS =
+      """
+      - actions:
+          - generic_key: {descriptor_key: upstream, descriptor_value: up}
+      - actions:
+          - request_headers: {header_name: x-user, descriptor_key: user}
+      - apply_on_stream_done: true
+        actions:
+          - generic_key: {descriptor_key: upstream, descriptor_value: up}
+          - metadata:
+              descriptor_key: throttlekit_lease
+              source: DYNAMIC
+              metadata_key: {key: envoy.filters.http.ratelimit, path: [{key: lease}]}
+      """;
+
+  @TempDir Path folder;
+  private Changes changes = Changes.NONE;
+
+  @BeforeEach
+  void putLeasesIntoTheExample() {
+    changes = changes("");
+  }
+
+  @Test
+  void comeBackWhenTheStreamIsDone() throws IOException {
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.COSTS_AND_REFUNDS, changes)) {
+      for (int i = 1; i <= 5; i++) {
+        assertThat(mesh.status("/export")).isEqualTo(200);
+        awaitMetric(mesh, "throttlekit_concurrency_released_total{by=\"stream_done\"}", i);
+      }
+      assertThat(metric(mesh, "throttlekit_concurrency_in_flight")).isZero();
+      assertThat(metric(mesh, "throttlekit_concurrency_stale_releases_total")).isZero();
+    }
+  }
+
+  @Test
+  void comeBackWhenTheClientLeavesWhileTheUpstreamIsAtWork() throws IOException {
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.COSTS_AND_REFUNDS, changes)) {
+      try (Socket _ = sent(mesh, "/export?hold")) {
+        awaitMetric(mesh, "throttlekit_concurrency_in_flight", 1);
+        await().atMost(LONG).until(() -> mesh.upstream().requests() == 1);
+        assertThat(mesh.status("/export")).as("one is in flight").isEqualTo(429);
+      }
+      awaitMetric(mesh, "throttlekit_concurrency_released_total{by=\"stream_done\"}", 1);
+      assertThat(metric(mesh, "throttlekit_concurrency_in_flight")).isZero();
+      mesh.upstream().letGo();
+      assertThat(mesh.status("/export")).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void areNotGivenToWhatAnotherRuleRefuses() throws IOException {
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.COSTS_AND_REFUNDS, changes)) {
+      for (int i = 1; i <= 3; i++) {
+        assertThat(mesh.status("/export", "x-user", "anna")).isEqualTo(200);
+        awaitMetric(mesh, "throttlekit_concurrency_released_total{by=\"stream_done\"}", i);
+      }
+      assertThat(mesh.admitted(5, "/export", "x-user", "anna")).isZero();
+      assertThat(metric(mesh, "throttlekit_concurrency_in_flight")).isZero();
+      assertThat(metric(mesh, "throttlekit_concurrency_released_total{by=\"refused\"}"))
+          .isEqualTo(5);
+      assertThat(mesh.status("/export", "x-user", "bert")).isEqualTo(200);
+      awaitMetric(mesh, "throttlekit_concurrency_released_total{by=\"stream_done\"}", 4);
+      assertThat(metric(mesh, "throttlekit_concurrency_stale_releases_total"))
+          .as("a denial names no lease, so that its stream gives none back")
+          .isZero();
+    }
+  }
+
+  @Test
+  void areNotTakenByAClientThatLeavesDuringTheCall() throws IOException {
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.COSTS_AND_REFUNDS, changes(", queue: {}"))) {
+      try (Socket _ = sent(mesh, "/export?hold")) {
+        awaitMetric(mesh, "throttlekit_concurrency_in_flight", 1);
+        try (Socket _ = sent(mesh, "/export")) {
+          awaitMetric(mesh, "throttlekit_concurrency_queued", 1);
+        }
+        awaitMetric(mesh, "throttlekit_concurrency_queued", 0);
+      }
+      awaitMetric(mesh, "throttlekit_concurrency_in_flight", 0);
+      mesh.upstream().letGo();
+      assertThat(metric(mesh, "throttlekit_concurrency_leases_total")).isEqualTo(1);
+      assertThat(mesh.status("/export")).isEqualTo(200);
+    }
+  }
+
+  private static Changes changes(String more) {
+    return new Changes(
+        _ -> POLICY.replace(" MORE", more),
+        bootstrap ->
+            bootstrap.replaceFirst(
+                "(?s)(match: \\{)path: (/export\\}.*?)( +)rate_limits:\n"
+                    + ".*?( +- match: \\{path: /estimate)",
+                "$1path: $2$3rate_limits:\n"
+                    + Matcher.quoteReplacement(RATE_LIMITS.indent(32))
+                    + "$4"),
+        Map.of());
+  }
+
+  /** A request on a connection of its own, which nobody reads from. */
+  private static Socket sent(Mesh mesh, String path) throws IOException {
+    Socket socket = new Socket(InetAddress.getLoopbackAddress(), mesh.envoy().port());
+    socket
+        .getOutputStream()
+        .write(
+            ("GET " + path + " HTTP/1.1\r\nhost: mesh\r\n\r\n")
+                .getBytes(StandardCharsets.US_ASCII));
+    return socket;
+  }
+
+  private static void awaitMetric(Mesh mesh, String name, long value) {
+    await().atMost(LONG).until(() -> metric(mesh, name) == value);
+  }
+
+  /** The value of a metric, by its name or the beginning of it and its labels. */
+  private static long metric(Mesh mesh, String name) throws IOException {
+    Matcher line =
+        Pattern.compile("(?m)^" + Pattern.quote(name) + "(?:\\{[^}]*})? ([0-9.E]+)$")
+            .matcher(mesh.metrics());
+    return line.find() ? (long) Double.parseDouble(line.group(1)) : 0;
+  }
+}
