@@ -97,7 +97,10 @@ class AdaptiveLimiterQueueTest {
           }
         };
     limiter[0] =
-        AdaptiveLimiter.of(movable(1, 2, 1)).queueing(Queueing.of(9, 9)).listener(atTheRise).build();
+        AdaptiveLimiter.of(movable(1, 2, 1))
+            .queueing(Queueing.of(9, 9))
+            .listener(atTheRise)
+            .build();
     Applicants asking = new Applicants(limiter[0]);
     asking.ask("in flight");
     asking.ask("waits");

@@ -54,8 +54,7 @@ class WindowTallyPropertyTest {
         long index = window.endMillis() / WINDOW_MILLIS - 1;
         long surely =
             admitted.stream().filter(a -> a.first() == index && a.last() == index).count();
-        long maybe =
-            admitted.stream().filter(a -> a.first() <= index && a.last() >= index).count();
+        long maybe = admitted.stream().filter(a -> a.first() <= index && a.last() >= index).count();
         assertThat(window.units()).as("seed %d: %s", SEED + 1, admitted).isEqualTo(surely);
         assertThat(window.straddling()).isEqualTo(maybe - surely);
         assertThat(window.mayHave(maybe)).isTrue();
