@@ -24,7 +24,7 @@ public class LimiterBenchmark extends ShortRuns {
       AdaptiveLimiter.of(new AimdLimit(new CeilingRange(CEILING, CEILING, CEILING), 0.9, HOUR))
           .build();
   private final SimpleLimiter<String> netflix =
-      SimpleLimiter.<String>newBuilder().limit(FixedLimit.of(CEILING)).build();
+      SimpleLimiter.newBuilder().limit(FixedLimit.of(CEILING)).build();
 
   /** Ours. */
   @Benchmark
