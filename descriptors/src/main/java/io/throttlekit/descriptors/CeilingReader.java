@@ -20,14 +20,16 @@ final class CeilingReader {
 
   private static final WaitingRoom ROOM = new WaitingRoom(2, 3);
 
+  private final LoadOptions options;
   private final Problems problems;
   private final Values values;
   private final PermitLeaseReader leaseReader;
 
-  CeilingReader(Problems problems) {
+  CeilingReader(LoadOptions options, Problems problems) {
+    this.options = options;
     this.problems = problems;
     this.values = new Values(problems);
-    this.leaseReader = new PermitLeaseReader(problems);
+    this.leaseReader = new PermitLeaseReader(options, problems);
   }
 
   /** What the field says; {@code null} after reporting an error. */
@@ -44,6 +46,13 @@ final class CeilingReader {
     Field gated = fields.get("gate");
     String gate = gated == null ? "service" : values.choice(gated, GATES);
     if (gate == null || fields.incomplete()) {
+      return null;
+    }
+    if (gated != null && gate.equals("envoy") && !options.sensing()) {
+      problems.error(
+          gated.value().location(),
+          "`gate: envoy` is not available in this version yet",
+          "write gate: service");
       return null;
     }
     Ceiling.Gate read = gate.equals("envoy") ? atEnvoys(fields) : atService(fields);

@@ -6,21 +6,29 @@ package io.throttlekit.descriptors;
  * @param mergeDomains whether several files may describe one domain; otherwise that is an error
  * @param mergeSwitch what somebody would set to have domains merged, for the hint of that error
  * @param federated whether regions can share limits; otherwise {@code scope: global} is an error
+ * @param sensing whether access logs are read and ceilings pushed to Envoys; otherwise {@code gate:
+ *     envoy} and {@code release: access_log} are errors
  */
-public record LoadOptions(boolean mergeDomains, String mergeSwitch, boolean federated) {
+public record LoadOptions(
+    boolean mergeDomains, String mergeSwitch, boolean federated, boolean sensing) {
 
   /** Options of a loader whose user knows the setting by the name of the configuration file. */
   public LoadOptions(boolean mergeDomains) {
     this(mergeDomains, "policies.merge_domains: true");
   }
 
-  /** Options of a loader that takes limits of all scopes. */
+  /** Options of a loader that takes limits of all scopes, and ceilings of all gates. */
   public LoadOptions(boolean mergeDomains, String mergeSwitch) {
-    this(mergeDomains, mergeSwitch, true);
+    this(mergeDomains, mergeSwitch, true, true);
   }
 
   /** The same for a service without a coordinator. */
   public LoadOptions withoutFederation() {
-    return new LoadOptions(mergeDomains, mergeSwitch, false);
+    return new LoadOptions(mergeDomains, mergeSwitch, false, sensing);
+  }
+
+  /** The same for a service that neither reads access logs nor pushes ceilings. */
+  public LoadOptions withoutSensors() {
+    return new LoadOptions(mergeDomains, mergeSwitch, federated, false);
   }
 }

@@ -18,10 +18,12 @@ final class PermitLeaseReader {
   /** Slots that are kept for so large a part of a request's own time still measure its backend. */
   private static final int LARGEST_PART = 4;
 
+  private final LoadOptions options;
   private final Problems problems;
   private final Values values;
 
-  PermitLeaseReader(Problems problems) {
+  PermitLeaseReader(LoadOptions options, Problems problems) {
+    this.options = options;
     this.problems = problems;
     this.values = new Values(problems);
   }
@@ -42,6 +44,13 @@ final class PermitLeaseReader {
     Field released = fields.get("release");
     String release = released == null ? "stream_done" : values.choice(released, RELEASES);
     if (release == null) {
+      return null;
+    }
+    if (released != null && release.equals("access_log") && !options.sensing()) {
+      problems.error(
+          released.value().location(),
+          "`release: access_log` is not available in this version yet",
+          "write release: stream_done");
       return null;
     }
     boolean good =

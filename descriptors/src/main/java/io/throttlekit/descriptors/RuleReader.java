@@ -30,7 +30,7 @@ final class RuleReader {
     this.tierReader = new TierReader(problems);
     this.outageReader = new OutageReader(problems);
     this.metadataReader = new MetadataReader(problems);
-    this.ceilingReader = new CeilingReader(problems);
+    this.ceilingReader = new CeilingReader(options, problems);
   }
 
   /** The rule of a descriptor; {@code null} when it has none, or after reporting an error. */

@@ -193,4 +193,20 @@ class CeilingReaderTest {
   private static String policy(String fields) {
     return "domain: d\ndescriptors:\n  - {key: k, concurrency: {" + fields + "}}\n";
   }
+
+  @Test
+  void whatNeedsASensorIsAnErrorWithoutOne() {
+    LoadOptions blind = new LoadOptions(true).withoutSensors();
+    String log = "lease: {release: access_log, flush_interval: 0, service_time: 1ms}";
+    LoadResult result =
+        new PolicyLoader(blind)
+            .load(Loading.sources(policy("gate: envoy, cluster: up"), policy(log)));
+    assertThat(result.book()).isNull();
+    assertThat(result.problems())
+        .extracting(problem -> problem.toString().replaceAll("^.*error: ", ""))
+        .contains(
+            "`gate: envoy` is not available in this version yet (write gate: service)",
+            "`release: access_log` is not available in this version yet (write release:"
+                + " stream_done)");
+  }
 }

@@ -199,10 +199,11 @@ public final class PolicyReloader implements AutoCloseable {
   }
 
   private static LoadOptions options(PolicyConfig config, boolean federated) {
-    LoadOptions options =
+    LoadOptions named =
         runtimeOf(config) == null
             ? new LoadOptions(config.mergeDomains())
             : new LoadOptions(config.mergeDomains(), "MERGE_DOMAIN_CONFIG=true");
+    LoadOptions options = named.withoutSensors();
     return federated ? options : options.withoutFederation();
   }
 
