@@ -126,11 +126,7 @@ final class DescriptorReader {
   /** Reports what would find an entry that is to name the priority of a request. */
   private void checkPriorityEntry(DescriptorNode node) {
     RuleSpec rule = node.rule();
-    Ceiling ceiling = rule == null ? null : rule.ceiling();
-    String entry =
-        ceiling != null && ceiling.gate() instanceof Ceiling.AtService service
-            ? service.priorityEntry()
-            : null;
+    String entry = rule == null ? null : rule.priorityEntry();
     if (entry == null || rule == null) {
       return;
     }

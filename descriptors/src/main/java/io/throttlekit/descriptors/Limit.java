@@ -34,9 +34,15 @@ public record Limit(
   /** The limit of {@code spec} in {@code domain}. */
   static Limit of(String domain, LimitSpec spec) {
     RateAlgorithm<?> algorithm = spec.algorithm();
-    // The length keeps a domain that contains the separator apart from every other one.
-    String scope =
-        domain.length() + ":" + domain + '/' + algorithm.id() + '/' + spec.windowMillis();
+    String scope = scope(domain, algorithm.id() + '/' + spec.windowMillis());
     return new Limit(algorithm, spec.requestsPerUnit(), spec.unit(), spec.windowMillis(), scope);
+  }
+
+  /**
+   * {@code what} of {@code domain} as no other domain has it: its length keeps one that contains
+   * the separator apart from every other.
+   */
+  static String scope(String domain, String what) {
+    return domain.length() + ":" + domain + '/' + what;
   }
 }

@@ -83,20 +83,13 @@ public final class PolicyBook {
         rules.add(rule);
       }
       Level children = compile(domain, path, descriptor.children(), rules);
-      String priority = spec == null ? null : priorityEntry(spec);
+      String priority = spec == null ? null : spec.priorityEntry();
       if (rule != null && priority != null) {
         children = withPriority(children, rule, priority);
       }
       level.add(new CompiledDescriptor(expects, rule, children));
     }
     return new Level(level);
-  }
-
-  private static @Nullable String priorityEntry(RuleSpec spec) {
-    Ceiling ceiling = spec.ceiling();
-    return ceiling != null && ceiling.gate() instanceof Ceiling.AtService service
-        ? service.priorityEntry()
-        : null;
   }
 
   /** One more entry, of any value, leads to the same rule. */

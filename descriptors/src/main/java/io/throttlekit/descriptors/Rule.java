@@ -51,7 +51,7 @@ public final class Rule {
     this.path = path;
     this.limits = spec.limits().stream().map(limit -> Limit.of(domain, limit)).toList();
     this.tier = tier(domain, spec);
-    this.ceilingScope = domain.length() + ":" + domain + "/concurrency";
+    this.ceilingScope = spec.ceiling() == null ? "" : Limit.scope(domain, "concurrency");
     this.replaces = spec.replaces().stream().map(RuleSpec.Replacement::name).toList();
     this.staticMetricKeys = staticMetricKeys;
     this.dynamicMetricKeys = dynamicMetricKeys;
@@ -140,7 +140,7 @@ public final class Rule {
     return spec.ceiling();
   }
 
-  /** The domain in a text that no limit's counter has for its scope. */
+  /** The domain in a text that no limit's counter has for its scope; empty without a ceiling. */
   public String ceilingScope() {
     return ceilingScope;
   }

@@ -55,6 +55,13 @@ record RuleSpec(
     }
   }
 
+  /** Key of an entry that only names the priority of a request; null where none does. */
+  @Nullable String priorityEntry() {
+    return ceiling != null && ceiling.gate() instanceof Ceiling.AtService service
+        ? service.priorityEntry()
+        : null;
+  }
+
   /** Of a rule that counts requests, or is unlimited. */
   RuleSpec(
       SourceLocation location,

@@ -82,16 +82,7 @@ final class Values {
     if (number == null
         || number.compareTo(BigInteger.valueOf(min)) < 0
         || number.compareTo(BigInteger.valueOf(max)) > 0) {
-      problems.error(
-          scalar.location(),
-          Wording.quote(field.name())
-              + " is out of range: "
-              + Wording.quote(scalar.text())
-              + " is not from "
-              + min
-              + " to "
-              + max,
-          hint);
+      outOfRange(field, scalar, min + " to " + max, hint);
       return -1;
     }
     return number.longValue();
@@ -115,19 +106,21 @@ final class Values {
     }
     BigDecimal number = new BigDecimal(scalar.text());
     if (number.compareTo(new BigDecimal(min)) < 0 || number.compareTo(new BigDecimal(max)) > 0) {
-      problems.error(
-          scalar.location(),
-          Wording.quote(field.name())
-              + " is out of range: "
-              + Wording.quote(scalar.text())
-              + " is not from "
-              + min
-              + " to "
-              + max,
-          "");
+      outOfRange(field, scalar, min + " to " + max, "");
       return -1;
     }
     return number.doubleValue();
+  }
+
+  private void outOfRange(Field field, YamlNode.Scalar scalar, String range, String hint) {
+    problems.error(
+        scalar.location(),
+        Wording.quote(field.name())
+            + " is out of range: "
+            + Wording.quote(scalar.text())
+            + " is not from "
+            + range,
+        hint);
   }
 
   /** What begins with a zero is octal to YAML 1.1 and to Go, and decimal to most other readers. */

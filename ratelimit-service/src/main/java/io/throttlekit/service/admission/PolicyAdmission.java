@@ -72,7 +72,7 @@ public final class PolicyAdmission implements Admission {
     Answer answer =
         request.descriptors().size() == 1
             ? releases ? UNTOUCHED : decideOne(request, domain, later)
-            : decideMany(request, rulesOf(request, domain), later);
+            : decideMany(request, rulesOf(request, domain, releases), later);
     return answer == null ? null : told(request, answer);
   }
 
@@ -101,11 +101,18 @@ public final class PolicyAdmission implements Admission {
     return null;
   }
 
-  private static @Nullable Rule[] rulesOf(RateLimitRequest request, DomainPolicies domain) {
+  /**
+   * The rule of each descriptor.
+   *
+   * @param releases whether some descriptor gives a lease back, which no rule is asked about
+   */
+  private static @Nullable Rule[] rulesOf(
+      RateLimitRequest request, DomainPolicies domain, boolean releases) {
     @Nullable Rule[] rules = new @Nullable Rule[request.descriptors().size()];
     for (int i = 0; i < rules.length; i++) {
       Descriptor descriptor = request.descriptors().get(i);
-      rules[i] = leaseOf(descriptor) == null ? ruleFor(domain, descriptor) : null;
+      boolean release = releases && leaseOf(descriptor) != null;
+      rules[i] = release ? null : ruleFor(domain, descriptor);
     }
     return rules;
   }
