@@ -198,7 +198,14 @@ public final class AdaptiveLimiter implements AutoCloseable {
 
   void endedWithSample(Permit permit, boolean dropped) {
     long now = time.monotonicNanos();
-    long nanos = Math.max(0, now - permit.startNanos());
+    end(permit, Math.max(0, now - permit.startNanos()), now, dropped);
+  }
+
+  void endedMeasured(Permit permit, long nanos) {
+    end(permit, nanos, time.monotonicNanos(), false);
+  }
+
+  private void end(Permit permit, long nanos, long now, boolean dropped) {
     try {
       // While the permit is still out, so that it counts where the law asks whether all are.
       boolean full = inFlight(state.get()) >= law.ceiling();

@@ -5,7 +5,7 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request that may be in flight until this is ended: by {@link #record}, {@link #drop} or
+ * One request that may be in flight until this is ended: by {@link #record()}, {@link #drop} or
  * {@link #release}, whichever comes first. All that come later, from whatever thread, do nothing.
  *
  * <p>Thread-safe. A permit that nobody ends takes its place in the backend for ever.
@@ -40,6 +40,21 @@ public final class Permit implements AutoCloseable {
   public void record() {
     if (end()) {
       limiter.endedWithSample(this, false);
+    }
+  }
+
+  /**
+   * The backend has answered, and somebody who stood nearer to it has measured how long it took.
+   *
+   * @param nanos from 0; in place of the time since the permit was given
+   * @throws IllegalArgumentException when it is negative, and nothing is ended
+   */
+  public void record(long nanos) {
+    if (nanos < 0) {
+      throw new IllegalArgumentException("nobody answers before being asked, was " + nanos);
+    }
+    if (end()) {
+      limiter.endedMeasured(this, nanos);
     }
   }
 

@@ -159,6 +159,23 @@ class AdaptiveLimiterTest {
   }
 
   @Test
+  void whoeverMeasuredNearerToTheBackendSaysHowLongItTook() {
+    AimdLimit law = new AimdLimit(new CeilingRange(1, 9, 4), .5, 2 * MILLI);
+    AdaptiveLimiter limiter = limiter(law).build();
+    Permit late = taken(limiter.tryAcquire());
+    Permit slow = taken(limiter.tryAcquire());
+    time.advance(1_000);
+    assertThatThrownBy(() -> slow.record(-1)).hasMessageContaining("-1");
+    assertThat(limiter.figures().inFlight()).isEqualTo(2);
+    slow.record(2 * MILLI);
+    assertThat(law.ceiling()).as("not too long, with 2 of 4 in flight").isEqualTo(5);
+    late.record(3 * MILLI);
+    late.record(3 * MILLI);
+    assertThat(law.ceiling()).isEqualTo(2);
+    assertThat(limiter.figures().inFlight()).isZero();
+  }
+
+  @Test
   void aListenerHearsOfMovesAndRefusalsAndCannotBreakThem() {
     Thread thread = Thread.currentThread();
     thread.setUncaughtExceptionHandler((_, bug) -> events.add("shown: " + bug.getMessage()));

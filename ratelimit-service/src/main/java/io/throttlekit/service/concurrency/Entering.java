@@ -8,9 +8,10 @@ import io.throttlekit.concurrency.PermitRequest;
 import io.throttlekit.concurrency.Prioritizer;
 import io.throttlekit.concurrency.Refusal;
 import io.throttlekit.concurrency.Waiting;
+import io.throttlekit.descriptors.Ceiling.LeaseTerms;
+import io.throttlekit.descriptors.Ceiling.Release;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -87,7 +88,7 @@ public final class Entering {
       later.entered(this, null);
       return;
     }
-    Lease lease = gate.leases().open(slots, shortestTtlNanos());
+    Lease lease = gate.leases().open(slots, terms());
     if (lease == null) {
       gate.listener().noRoomForLeases();
       Decision full = decisions[0];
@@ -100,13 +101,19 @@ public final class Entering {
     }
   }
 
-  /** Of ceilings that know how long a request takes at most, the strictest knows best. */
-  private long shortestTtlNanos() {
+  /**
+   * Of ceilings that know how long a request takes at most, the strictest knows best; and one that
+   * trusts the access log speaks for all, since an entry is about the whole request.
+   */
+  private LeaseTerms terms() {
     long ttl = Long.MAX_VALUE;
+    Release release = Release.STREAM_DONE;
     for (Wanted each : wanted) {
-      ttl = Math.min(ttl, each.gate().lease().ttlMillis());
+      LeaseTerms lease = each.gate().lease();
+      ttl = Math.min(ttl, lease.ttlMillis());
+      release = lease.release() == Release.ACCESS_LOG ? Release.ACCESS_LOG : release;
     }
-    return TimeUnit.MILLISECONDS.toNanos(ttl);
+    return new LeaseTerms(ttl, release);
   }
 
   private void giveBack() {

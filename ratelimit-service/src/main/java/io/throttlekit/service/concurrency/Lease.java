@@ -1,6 +1,9 @@
 package io.throttlekit.service.concurrency;
 
+import io.throttlekit.descriptors.Ceiling.LeaseTerms;
+import io.throttlekit.descriptors.Ceiling.Release;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /**
  * What one request has in flight, whatever ceilings it reached. Ends once, by whoever is first;
@@ -11,14 +14,16 @@ public final class Lease {
   private final String id;
   private final List<Slot> slots;
   private final long ttlNanos;
+  private final boolean endsWhenLogged;
   private final long endNanos;
 
-  Lease(Leases leases, String id, List<Slot> slots, long ttlNanos, long endNanos) {
+  Lease(Leases leases, String id, List<Slot> slots, LeaseTerms terms, long nowNanos) {
     this.leases = leases;
     this.id = id;
     this.slots = slots;
-    this.ttlNanos = ttlNanos;
-    this.endNanos = endNanos;
+    this.ttlNanos = TimeUnit.MILLISECONDS.toNanos(terms.ttlMillis());
+    this.endsWhenLogged = terms.release() == Release.ACCESS_LOG;
+    this.endNanos = nowNanos + ttlNanos;
   }
 
   /** The name by which it can be ended; printable ASCII. */
@@ -40,6 +45,11 @@ public final class Lease {
     return ttlNanos;
   }
 
+  /** Whether the request's entry in an access log ends it. */
+  boolean endsWhenLogged() {
+    return endsWhenLogged;
+  }
+
   boolean isDue(long nowNanos) {
     return nowNanos - endNanos >= 0;
   }
@@ -49,14 +59,9 @@ public final class Lease {
   }
 
   /** To be called by whoever has taken it out of the table. */
-  void end(LeaseEnd how) {
-    boolean sample = how == LeaseEnd.STREAM_DONE || how == LeaseEnd.ACCESS_LOG;
+  void end(Ending ending) {
     for (Slot slot : slots) {
-      if (sample) {
-        slot.record();
-      } else {
-        slot.giveBack();
-      }
+      slot.end(ending);
     }
   }
 }

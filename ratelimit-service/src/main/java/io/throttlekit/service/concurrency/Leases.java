@@ -1,6 +1,7 @@
 package io.throttlekit.service.concurrency;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.descriptors.Ceiling.LeaseTerms;
 import io.throttlekit.tier.Timer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -46,8 +47,8 @@ public final class Leases {
   }
 
   /** A lease on the slots, which it ends; null, with nothing done, when there are too many. */
-  @Nullable Lease open(List<Slot> slots, long ttlNanos) {
-    Lease lease = new Lease(this, ids.next(), slots, ttlNanos, time.monotonicNanos() + ttlNanos);
+  @Nullable Lease open(List<Slot> slots, LeaseTerms terms) {
+    Lease lease = new Lease(this, ids.next(), slots, terms, time.monotonicNanos());
     long inNanos;
     long dueNanos;
     synchronized (this) {
@@ -55,13 +56,31 @@ public final class Leases {
         return null;
       }
       byId.put(lease.id(), lease);
-      byTtl.computeIfAbsent(ttlNanos, _ -> new LinkedHashMap<>()).put(lease.id(), lease);
+      byTtl.computeIfAbsent(lease.ttlNanos(), _ -> new LinkedHashMap<>()).put(lease.id(), lease);
       inNanos = beginTimer();
       dueNanos = timedNanos;
     }
     runAfter(inNanos, dueNanos);
     listener.leased();
     return lease;
+  }
+
+  /**
+   * Ends the lease of this name because its request was logged, if it lives and may end so. Any
+   * other is left alone, and not counted as stale: a log names leases that have ended otherwise.
+   *
+   * @param ending what the entry says about the backend
+   */
+  public void logged(String id, Ending ending) {
+    Lease lease;
+    synchronized (this) {
+      lease = byId.get(id);
+      if (lease == null || !lease.endsWhenLogged()) {
+        return;
+      }
+      remove(lease);
+    }
+    tellEnd(lease, LeaseEnd.ACCESS_LOG, ending);
   }
 
   /** Ends the lease of this name, if it lives; counts it as stale if not. */
@@ -96,8 +115,13 @@ public final class Leases {
   }
 
   private void tellEnd(Lease lease, LeaseEnd how) {
+    boolean answered = how == LeaseEnd.STREAM_DONE;
+    tellEnd(lease, how, answered ? Ending.Plain.ANSWERED : Ending.Plain.UNTOLD);
+  }
+
+  private void tellEnd(Lease lease, LeaseEnd how, Ending ending) {
     try {
-      lease.end(how);
+      lease.end(ending);
     } finally {
       listener.ended(how);
     }

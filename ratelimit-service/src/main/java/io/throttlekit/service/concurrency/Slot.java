@@ -16,23 +16,20 @@ final class Slot {
 
   /** Ends it; says nothing of the backend. */
   void giveBack() {
-    end(false);
+    end(Ending.Plain.UNTOLD);
   }
 
-  /** Ends it, because the backend has answered. */
-  void record() {
-    end(true);
-  }
-
-  private void end(boolean sample) {
+  /** Ends it, and has the law of the ceiling learn what its end says. */
+  void end(Ending ending) {
     if (!ended.compareAndSet(false, true)) {
       return;
     }
     try {
-      if (sample) {
-        permit.record();
-      } else {
-        permit.release();
+      switch (ending) {
+        case Ending.Measured measured -> permit.record(measured.nanos());
+        case Ending.Plain.ANSWERED -> permit.record();
+        case Ending.Plain.GIVEN_UP -> permit.drop();
+        case Ending.Plain.UNTOLD -> permit.release();
       }
     } finally {
       ceiling.unpin();

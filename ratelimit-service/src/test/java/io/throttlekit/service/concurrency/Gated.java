@@ -13,10 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Remembers what happened at a gate. */
 public final class Gated implements GateListener {
-  private static final Rule LARGE =
-      Book.of("domain: d\ndescriptors: [{key: k, concurrency: {max: 100000, initial: 100000}}]\n")
-          .rules()
-          .getFirst();
+  private static final String LARGE = "max: 100000, initial: 100000";
 
   public final List<Refusal> refusals = new CopyOnWriteArrayList<>();
   public final List<LeaseEnd> ends = new CopyOnWriteArrayList<>();
@@ -26,13 +23,22 @@ public final class Gated implements GateListener {
 
   /** A lease of one request in flight. */
   public static Lease lease(ConcurrencyGate gate) {
-    Ceiling terms = Objects.requireNonNull(LARGE.ceiling());
+    return lease(gate, LARGE);
+  }
+
+  /** A lease of one request in flight, below a ceiling with these fields. */
+  public static Lease lease(ConcurrencyGate gate, String concurrency) {
+    Rule rule =
+        Book.of("domain: d\ndescriptors: [{key: k, concurrency: {" + concurrency + "}}]\n")
+            .rules()
+            .getFirst();
+    Ceiling terms = Objects.requireNonNull(rule.ceiling());
     AtomicReference<@Nullable Lease> lease = new AtomicReference<>();
     var _ =
         gate.enter(
             List.of(
                 new Wanted(
-                    LARGE,
+                    rule,
                     terms,
                     (Ceiling.AtService) terms.gate(),
                     new String[] {"k", "v"},
