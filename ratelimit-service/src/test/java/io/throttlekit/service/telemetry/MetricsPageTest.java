@@ -51,6 +51,8 @@ class MetricsPageTest {
       StoreMetrics.ofCoordinator(fixture.telemetry.meter()).roundTrip(1, 1);
       new TierMetrics(fixture.telemetry.meter());
       new FederationMetrics(fixture.telemetry.meter());
+      new AccessLogMetrics(fixture.telemetry.meter());
+      new LoadReportMetrics(fixture.telemetry.meter());
       showACeiling(new ConcurrencyMetrics(fixture.telemetry.meter()));
       return fixture.scraped().stream()
           .map(SAMPLE::matcher)

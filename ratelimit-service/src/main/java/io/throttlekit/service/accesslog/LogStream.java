@@ -1,0 +1,155 @@
+package io.throttlekit.service.accesslog;
+
+import io.envoyproxy.envoy.data.accesslog.v3.AccessLogCommon;
+import io.envoyproxy.envoy.data.accesslog.v3.HTTPAccessLogEntry;
+import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage;
+import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsResponse;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import io.throttlekit.service.accesslog.AccessLogListener.Skipped;
+import io.throttlekit.service.sensor.Kind;
+import io.throttlekit.service.sensor.Reading;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One stream of an Envoy, which has one for each of its workers and logs. It says who it is in its
+ * first message only. For one thread at a time, as gRPC calls it.
+ */
+final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
+  private static final Logger LOG = LoggerFactory.getLogger(LogStream.class);
+  private static final int MOST_ENTRIES = 10_000;
+  private static final int LONGEST_NAME = 256;
+
+  private final AccessLogs logs;
+  private final StreamObserver<StreamAccessLogsResponse> answers;
+  private final SampleBudget budget;
+  private final SenderClock clock = new SenderClock();
+  private String node = "";
+  private boolean over;
+  private boolean failed;
+
+  LogStream(AccessLogs logs, StreamObserver<StreamAccessLogsResponse> answers) {
+    this.logs = logs;
+    this.answers = answers;
+    this.budget = logs.budget();
+  }
+
+  @Override
+  public void onNext(StreamAccessLogsMessage message) {
+    if (over) {
+      return;
+    }
+    if (message.hasIdentifier()) {
+      String named = message.getIdentifier().getNode().getId();
+      node = named.length() > LONGEST_NAME ? "" : named;
+    }
+    long arrived = logs.nowNanos();
+    if (message.getTcpLogs().getLogEntryCount() > 0) {
+      logs.listener().skipped(Skipped.TCP, message.getTcpLogs().getLogEntryCount());
+    }
+    List<HTTPAccessLogEntry> entries = message.getHttpLogs().getLogEntryList();
+    int count = Math.min(entries.size(), MOST_ENTRIES);
+    if (count < entries.size()) {
+      logs.listener().skipped(Skipped.TOO_MANY, entries.size() - count);
+    }
+    if (node.isEmpty() && count > 0) {
+      logs.listener().withoutNode(count);
+    }
+    for (int i = 0; i < count; i++) {
+      readSafely(entries.get(i), arrived);
+    }
+  }
+
+  @Override
+  public void onError(Throwable cause) {
+    over();
+  }
+
+  @Override
+  public void onCompleted() {
+    if (!over) {
+      over();
+      answers.onNext(StreamAccessLogsResponse.getDefaultInstance());
+      answers.onCompleted();
+    }
+  }
+
+  /** Ends a stream that never began. */
+  void turnAway(Status status) {
+    over = true;
+    answers.onError(status.asRuntimeException());
+  }
+
+  /** The stream has ended; without effect the second time. */
+  void over() {
+    if (!over) {
+      over = true;
+      logs.closed();
+    }
+  }
+
+  /** One entry that nobody can cope with must not cost the others. */
+  private void readSafely(HTTPAccessLogEntry entry, long arrived) {
+    try {
+      read(entry, arrived);
+    } catch (RuntimeException e) {
+      logs.listener().skipped(Skipped.FAILED, 1);
+      if (!failed) {
+        failed = true;
+        LOG.error("an entry of the access log of {} could not be used", node, e);
+      }
+    }
+  }
+
+  private void read(HTTPAccessLogEntry entry, long arrived) {
+    Reading reading = EntryReader.read(entry);
+    AccessLogCommon common = entry.getCommonProperties();
+    if (!reading.kind().ends()) {
+      logs.listener().read(reading);
+      return;
+    }
+    if (reading.counts() && !isNew(reading, common)) {
+      logs.listener().skipped(Skipped.DUPLICATE, 1);
+      return;
+    }
+    Kind kind = reading.kind();
+    long began = beganNanos(common, arrived);
+    boolean teaches = kind.isSample() || kind.isDrop();
+    Reading told = teaches && !budget.spend(arrived) ? reading.crowdedOut() : reading;
+    logs.listener().read(told);
+    logs.sensed().ended(node, told, began, arrived);
+  }
+
+  /** What has no identity cannot be told from another, and is taken to be new. */
+  private boolean isNew(Reading reading, AccessLogCommon common) {
+    String id = reading.leases().isEmpty() ? common.getStreamId() : reading.leases().getFirst();
+    return id.isEmpty()
+        || id.length() > LONGEST_NAME
+        || logs.recent()
+            .isNew(
+                reading.leases().isEmpty()
+                    ? new Logged(
+                        node,
+                        id,
+                        EntryTimes.startNanos(common),
+                        EntryTimes.nanos(common.getDuration()))
+                    : id);
+  }
+
+  private long beganNanos(AccessLogCommon common, long arrived) {
+    long start = EntryTimes.startNanos(common);
+    long lasted = EntryTimes.nanos(common.getDuration());
+    long sent = EntryTimes.nanos(common.getTimeToFirstUpstreamTxByte());
+    long atWork = lasted < 0 ? 0 : lasted - Math.clamp(sent, 0, lasted);
+    long ended = start < 0 || lasted < 0 ? arrived : clock.happenedNanos(start + lasted, arrived);
+    return ended - atWork;
+  }
+
+  /**
+   * A request without a lease. A client may choose the id of its stream, and proxies in a row have
+   * the same, but not to the nanosecond the same beginning and length.
+   */
+  private record Logged(String node, String id, long startNanos, long lastedNanos) {}
+}

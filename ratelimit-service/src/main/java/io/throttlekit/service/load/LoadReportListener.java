@@ -1,0 +1,23 @@
+package io.throttlekit.service.load;
+
+/** Is told what becomes of load reports. Thread-safe and quick. */
+public interface LoadReportListener {
+
+  /** A stream began. */
+  void opened();
+
+  /** A stream ended. */
+  void closed();
+
+  /** A stream was ended at once because there are too many, or because it named no node. */
+  void turnedAway();
+
+  /** A report was read. */
+  void reported();
+
+  /** A report came from an Envoy that has a newer stream, and was not used. */
+  void superseded();
+
+  /** What a report said of a cluster is impossible, and was not used. */
+  void impossible();
+}

@@ -1,0 +1,134 @@
+package io.throttlekit.service.load;
+
+import io.envoyproxy.envoy.config.endpoint.v3.ClusterStats;
+import io.envoyproxy.envoy.config.endpoint.v3.UpstreamLocalityStats;
+import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsRequest;
+import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsResponse;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import io.throttlekit.service.sensor.Load;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One Envoy's stream. It says who it is, is told what it is to report, and reports. For one thread
+ * at a time, as gRPC calls it.
+ */
+final class LoadStream implements StreamObserver<LoadStatsRequest> {
+  private static final int LONGEST_NAME = 256;
+
+  /** No Envoy has done so much of anything, and sums of it do not overflow. */
+  private static final long MOST = 1L << 48;
+
+  private final LoadReports reports;
+  private final StreamObserver<LoadStatsResponse> answers;
+  private String node = "";
+  private boolean over;
+
+  LoadStream(LoadReports reports, StreamObserver<LoadStatsResponse> answers) {
+    this.reports = reports;
+    this.answers = answers;
+  }
+
+  @Override
+  public void onNext(LoadStatsRequest message) {
+    if (over || (node.isEmpty() && !begins(message.getNode().getId()))) {
+      return;
+    }
+    if (message.getClusterStatsCount() == 0) {
+      return;
+    }
+    if (!reports.speaks(this, node)) {
+      reports.listener().superseded();
+      return;
+    }
+    long arrived = reports.nowNanos();
+    reports.listener().reported();
+    for (ClusterStats stats : message.getClusterStatsList()) {
+      Load load = load(stats);
+      if (load == null) {
+        reports.listener().impossible();
+      } else {
+        reports.sensed().reported(node, load, arrived);
+      }
+    }
+  }
+
+  @Override
+  public void onError(Throwable cause) {
+    over();
+  }
+
+  @Override
+  public void onCompleted() {
+    if (!over) {
+      over();
+      answers.onCompleted();
+    }
+  }
+
+  /** Ends the stream for a reason of ours. */
+  void turnAway(Status status) {
+    reports.listener().turnedAway();
+    over();
+    answers.onError(status.asRuntimeException());
+  }
+
+  /** The stream has ended; without effect the second time. */
+  void over() {
+    if (!over) {
+      over = true;
+      reports.closed(this, node);
+    }
+  }
+
+  private boolean begins(String named) {
+    if (named.isEmpty() || named.length() > LONGEST_NAME) {
+      turnAway(
+          Status.INVALID_ARGUMENT.withDescription(
+              "the first message must name a node id of at most " + LONGEST_NAME + " characters"));
+      return false;
+    }
+    node = named;
+    reports.joined(this, node);
+    answers.onNext(reports.wanted());
+    return true;
+  }
+
+  /** Null when it cannot be. */
+  private static @Nullable Load load(ClusterStats stats) {
+    long inProgress = 0;
+    long issued = 0;
+    long succeeded = 0;
+    long failed = 0;
+    for (UpstreamLocalityStats each : stats.getUpstreamLocalityStatsList()) {
+      inProgress = plus(inProgress, each.getTotalRequestsInProgress());
+      issued = plus(issued, each.getTotalIssuedRequests());
+      succeeded = plus(succeeded, each.getTotalSuccessfulRequests());
+      failed = plus(failed, each.getTotalErrorRequests());
+    }
+    long dropped = plus(0, stats.getTotalDroppedRequests());
+    long seconds = stats.getLoadReportInterval().getSeconds();
+    int nanos = stats.getLoadReportInterval().getNanos();
+    boolean possible =
+        (inProgress | issued | succeeded | failed | dropped) >= 0
+            && seconds >= 0
+            && seconds < MOST / 1_000_000_000
+            && nanos >= 0
+            && nanos < 1_000_000_000;
+    return possible
+        ? new Load(
+            stats.getClusterName(),
+            inProgress,
+            issued,
+            succeeded,
+            failed,
+            dropped,
+            seconds * 1_000_000_000 + nanos)
+        : null;
+  }
+
+  /** −1 for what cannot be; numbers without sign beyond 2^63 look negative here. */
+  private static long plus(long sum, long more) {
+    return sum < 0 || more < 0 || more > MOST - sum ? -1 : sum + more;
+  }
+}

@@ -1,0 +1,76 @@
+package io.throttlekit.service.telemetry;
+
+import io.opentelemetry.api.metrics.Meter;
+import io.throttlekit.service.accesslog.AccessLogListener;
+import io.throttlekit.service.sensor.Kind;
+import io.throttlekit.service.sensor.Reading;
+import io.throttlekit.service.telemetry.OurCounters.ByWord;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Counts what becomes of access logs. No label comes from a log. To be made once. Thread-safe. */
+public final class AccessLogMetrics implements AccessLogListener {
+  private static final String PREFIX = "throttlekit_access_log_";
+
+  private final LongAdder streams = new LongAdder();
+  private final LongAdder turnedAway;
+  private final ByWord<Kind> entries;
+  private final ByWord<Skipped> skipped;
+  private final LongAdder unmarked;
+  private final LongAdder withoutNode;
+
+  /** Registers what is counted. */
+  public AccessLogMetrics(Meter meter) {
+    OurCounters ours = new OurCounters(meter);
+    entries =
+        ours.counters(
+            PREFIX + "entries", "Entries read, by what became of the request", "kind", Kind.class);
+    skipped = ours.counters(PREFIX + "skipped", "Entries not used", "why", Skipped.class);
+    unmarked =
+        ours.counter(
+            PREFIX + "unmarked",
+            "Entries of requests that reached a backend without a mark of this service");
+    withoutNode =
+        ours.counter(PREFIX + "without_node", "Entries of which nobody said whose they are");
+    turnedAway =
+        ours.counter(
+            PREFIX + "refused_streams", "Streams ended at once because there are too many");
+    meter
+        .gaugeBuilder(PREFIX + "streams")
+        .ofLongs()
+        .setDescription("Streams of access logs")
+        .buildWithCallback(measured -> measured.record(streams.sum()));
+  }
+
+  @Override
+  public void opened() {
+    streams.increment();
+  }
+
+  @Override
+  public void closed() {
+    streams.decrement();
+  }
+
+  @Override
+  public void turnedAway() {
+    turnedAway.increment();
+  }
+
+  @Override
+  public void withoutNode(int count) {
+    withoutNode.add(count);
+  }
+
+  @Override
+  public void read(Reading reading) {
+    entries.increment(reading.kind());
+    if (!reading.marked() && reading.kind().reachedBackend()) {
+      unmarked.increment();
+    }
+  }
+
+  @Override
+  public void skipped(Skipped why, int count) {
+    skipped.add(why, count);
+  }
+}

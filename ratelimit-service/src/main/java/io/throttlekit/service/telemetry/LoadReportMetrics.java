@@ -1,0 +1,66 @@
+package io.throttlekit.service.telemetry;
+
+import io.opentelemetry.api.metrics.Meter;
+import io.throttlekit.service.load.LoadReportListener;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Counts load reports. To be made once. Thread-safe. */
+public final class LoadReportMetrics implements LoadReportListener {
+  private static final String PREFIX = "throttlekit_load_report_";
+
+  private final LongAdder streams = new LongAdder();
+  private final LongAdder turnedAway;
+  private final LongAdder reports;
+  private final LongAdder superseded;
+  private final LongAdder impossible;
+
+  /** Registers what is counted. */
+  public LoadReportMetrics(Meter meter) {
+    OurCounters ours = new OurCounters(meter);
+    reports = ours.counter(PREFIX + "messages", "Load reports read");
+    superseded =
+        ours.counter(
+            PREFIX + "superseded", "Load reports of an Envoy that has a newer stream, not used");
+    impossible =
+        ours.counter(PREFIX + "impossible", "Clusters of which a load report said what cannot be");
+    turnedAway =
+        ours.counter(
+            PREFIX + "refused_streams",
+            "Streams ended at once because there are too many, or no node was named");
+    meter
+        .gaugeBuilder(PREFIX + "streams")
+        .ofLongs()
+        .setDescription("Streams of load reports")
+        .buildWithCallback(measured -> measured.record(streams.sum()));
+  }
+
+  @Override
+  public void opened() {
+    streams.increment();
+  }
+
+  @Override
+  public void closed() {
+    streams.decrement();
+  }
+
+  @Override
+  public void turnedAway() {
+    turnedAway.increment();
+  }
+
+  @Override
+  public void reported() {
+    reports.increment();
+  }
+
+  @Override
+  public void superseded() {
+    superseded.increment();
+  }
+
+  @Override
+  public void impossible() {
+    impossible.increment();
+  }
+}

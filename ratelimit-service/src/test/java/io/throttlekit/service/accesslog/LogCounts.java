@@ -1,0 +1,45 @@
+package io.throttlekit.service.accesslog;
+
+import io.throttlekit.service.sensor.Kind;
+import io.throttlekit.service.sensor.Reading;
+import java.util.EnumMap;
+import java.util.Map;
+
+/** Counts what becomes of logs. For one thread. */
+final class LogCounts implements AccessLogListener {
+  final Map<Kind, Integer> read = new EnumMap<>(Kind.class);
+  final Map<Skipped, Integer> skipped = new EnumMap<>(Skipped.class);
+  int streams;
+  int turnedAway;
+  int withoutNode;
+
+  @Override
+  public void opened() {
+    streams++;
+  }
+
+  @Override
+  public void closed() {
+    streams--;
+  }
+
+  @Override
+  public void turnedAway() {
+    turnedAway++;
+  }
+
+  @Override
+  public void withoutNode(int entries) {
+    withoutNode += entries;
+  }
+
+  @Override
+  public void read(Reading reading) {
+    read.merge(reading.kind(), 1, Integer::sum);
+  }
+
+  @Override
+  public void skipped(Skipped why, int entries) {
+    skipped.merge(why, entries, Integer::sum);
+  }
+}

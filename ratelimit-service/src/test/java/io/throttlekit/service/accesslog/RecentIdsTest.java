@@ -1,0 +1,22 @@
+package io.throttlekit.service.accesslog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class RecentIdsTest {
+
+  @Test
+  void remembersAsManyAsItMayAndTheOldestGoFirst() {
+    RecentIds recent = new RecentIds(160);
+    for (int i = 0; i < 160; i++) { // the hash of a number is the number: ten for each line
+      assertThat(recent.isNew(i)).isTrue();
+    }
+    for (int i = 0; i < 160; i++) {
+      assertThat(recent.isNew(i)).isFalse();
+    }
+    assertThat(recent.isNew(160)).isTrue();
+    assertThat(recent.isNew(0)).as("in one line with 160, and older than all there").isTrue();
+    assertThat(recent.isNew(159)).isFalse();
+  }
+}

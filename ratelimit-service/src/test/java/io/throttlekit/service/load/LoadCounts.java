@@ -1,0 +1,40 @@
+package io.throttlekit.service.load;
+
+/** Counts what becomes of load reports. For one thread. */
+final class LoadCounts implements LoadReportListener {
+  int streams;
+  int turnedAway;
+  int reported;
+  int superseded;
+  int impossible;
+
+  @Override
+  public void opened() {
+    streams++;
+  }
+
+  @Override
+  public void closed() {
+    streams--;
+  }
+
+  @Override
+  public void turnedAway() {
+    turnedAway++;
+  }
+
+  @Override
+  public void reported() {
+    reported++;
+  }
+
+  @Override
+  public void superseded() {
+    superseded++;
+  }
+
+  @Override
+  public void impossible() {
+    impossible++;
+  }
+}

@@ -1,0 +1,205 @@
+package io.throttlekit.service.load;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.Duration;
+import io.envoyproxy.envoy.config.core.v3.Node;
+import io.envoyproxy.envoy.config.endpoint.v3.ClusterStats;
+import io.envoyproxy.envoy.config.endpoint.v3.UpstreamLocalityStats;
+import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsRequest;
+import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsResponse;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import io.throttlekit.ManualTime;
+import io.throttlekit.service.sensor.FakeCall;
+import io.throttlekit.service.sensor.Load;
+import io.throttlekit.service.sensor.Recorded;
+import io.throttlekit.service.sensor.Recorded.Report;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class LoadReportsTest {
+  private final ManualTime time = new ManualTime(0);
+  private final Recorded recorded = new Recorded();
+  private final LoadCounts counts = new LoadCounts();
+  private final LoadReports reports =
+      new LoadReports(recorded, counts, time, java.time.Duration.ofMillis(1_500), 3);
+
+  @Test
+  void anEnvoyIsToldOnceWhatToReport() {
+    FakeCall<LoadStatsResponse> call = new FakeCall<>();
+    StreamObserver<LoadStatsRequest> stream = reports.streamLoadStats(call);
+    assertThat(call.answers).as("nobody speaks before the Envoy").isEmpty();
+    stream.onNext(from("edge-1"));
+    stream.onNext(from("edge-1", up(3)));
+    stream.onNext(from("edge-1", up(0)));
+    assertThat(call.answers)
+        .containsExactly(
+            LoadStatsResponse.newBuilder()
+                .setSendAllClusters(true)
+                .setLoadReportingInterval(Duration.newBuilder().setSeconds(1).setNanos(500_000_000))
+                .build());
+  }
+
+  @Test
+  void whatIsInProgressIsAddedUpOverLocalities() {
+    time.advance(7);
+    begun("edge-1")
+        .onNext(
+            from(
+                "edge-1",
+                ClusterStats.newBuilder()
+                    .setClusterName("up")
+                    .setTotalDroppedRequests(9)
+                    .setLoadReportInterval(Duration.newBuilder().setSeconds(1).setNanos(5))
+                    .addUpstreamLocalityStats(locality(5, 6, 7, 8))
+                    .addUpstreamLocalityStats(locality(1, 2, 3, 4))
+                    .build()));
+    assertThat(recorded.reports)
+        .containsExactly(
+            new Report("edge-1", new Load("up", 6, 8, 10, 12, 9, 1_000_000_005), 7_000_000));
+  }
+
+  @Test
+  void aClusterWithoutTrafficHasNothingInProgressThoughItsMessageIsNotValid() {
+    ClusterStats idle = ClusterStats.newBuilder().setClusterName("idle").build();
+    begun("edge-1").onNext(from("edge-1", idle));
+    assertThat(recorded.reports)
+        .extracting(Report::load)
+        .containsExactly(new Load("idle", 0, 0, 0, 0, 0, 0));
+  }
+
+  @Test
+  void theNodeIsThatOfTheFirstMessageWhoeverSpeaksLater() {
+    StreamObserver<LoadStatsRequest> stream = begun("edge-1");
+    stream.onNext(LoadStatsRequest.newBuilder().addClusterStats(up(2)).build());
+    assertThat(recorded.reports).extracting(Report::node).containsExactly("edge-1");
+  }
+
+  @Test
+  void anEnvoyThatComesBackGoesOnWhereItWas() {
+    FakeCall<LoadStatsResponse> first = new FakeCall<>();
+    StreamObserver<LoadStatsRequest> broken = reports.streamLoadStats(first);
+    broken.onNext(from("edge-1", up(2)));
+    first.cancel();
+    assertThat(recorded.left).containsExactly("edge-1");
+    begun("edge-1").onNext(from("edge-1", up(5)));
+    assertThat(recorded.reports)
+        .extracting(report -> report.load().inProgress())
+        .containsExactly(2L, 5L);
+    assertThat(counts.streams).isEqualTo(1);
+  }
+
+  @Test
+  void ofTwoStreamsOfANodeTheNewerSpeaksAndTheOlderAgainWhenItIsGone() {
+    StreamObserver<LoadStatsRequest> older = begun("edge-1");
+    FakeCall<LoadStatsResponse> call = new FakeCall<>();
+    reports.streamLoadStats(call).onNext(from("edge-1", up(1)));
+    older.onNext(from("edge-1", up(2)));
+    assertThat(counts.superseded).isEqualTo(1);
+    call.closed();
+    older.onNext(from("edge-1", up(3)));
+    assertThat(recorded.reports)
+        .extracting(report -> report.load().inProgress())
+        .containsExactly(1L, 3L);
+    assertThat(recorded.left).containsExactly("edge-1");
+    older.onError(new IllegalStateException("cancelled"));
+    assertThat(recorded.left).containsExactly("edge-1", "edge-1");
+  }
+
+  @Test
+  void theEndOfAStreamThatAnotherHasReplacedIsNoLeaving() {
+    FakeCall<LoadStatsResponse> call = new FakeCall<>();
+    reports.streamLoadStats(call).onNext(from("edge-1"));
+    var _ = begun("edge-1");
+    call.cancel();
+    assertThat(recorded.left).isEmpty();
+  }
+
+  @Test
+  void whatCannotBeIsCountedAndTheRestIsUsed() {
+    ClusterStats.Builder backwards = up(1).toBuilder();
+    backwards.getLoadReportIntervalBuilder().setSeconds(-1);
+    ClusterStats.Builder endless = up(1).toBuilder();
+    endless.getLoadReportIntervalBuilder().setSeconds(Long.MAX_VALUE);
+    ClusterStats.Builder overfull = up(1).toBuilder();
+    overfull.getLoadReportIntervalBuilder().setNanos(-7);
+    begun("edge-1")
+        .onNext(
+            from(
+                "edge-1",
+                up(-1),
+                up(Long.MAX_VALUE),
+                up(1).toBuilder().setTotalDroppedRequests(-3).build(),
+                up(1L << 48).toBuilder().addUpstreamLocalityStats(locality(1, 0, 0, 0)).build(),
+                backwards.build(),
+                endless.build(),
+                overfull.build(),
+                up(4)));
+    assertThat(counts.impossible).isEqualTo(7);
+    assertThat(recorded.reports)
+        .extracting(report -> report.load().inProgress())
+        .containsExactly(4L);
+  }
+
+  @Test
+  void whoNamesNoNodeIsTurnedAway() {
+    for (String name : List.of("", "x".repeat(257))) {
+      FakeCall<LoadStatsResponse> call = new FakeCall<>();
+      StreamObserver<LoadStatsRequest> stream = reports.streamLoadStats(call);
+      stream.onNext(from(name, up(1)));
+      assertThat(call.ended).extracting(Status::getCode).isEqualTo(Status.Code.INVALID_ARGUMENT);
+      stream.onNext(from("edge-1", up(1)));
+    }
+    assertThat(recorded.reports).isEmpty();
+    assertThat(recorded.left).isEmpty();
+    assertThat(counts.turnedAway).isEqualTo(2);
+    assertThat(counts.streams).isZero();
+  }
+
+  @Test
+  void thereIsABoundOfStreams() {
+    var _ = begun("a");
+    var _ = begun("b");
+    StreamObserver<LoadStatsRequest> third = begun("c");
+    FakeCall<LoadStatsResponse> fourth = new FakeCall<>();
+    reports.streamLoadStats(fourth).onNext(from("d", up(1)));
+    assertThat(fourth.ended).extracting(Status::getCode).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+    assertThat(recorded.reports).isEmpty();
+    third.onCompleted();
+    begun("d").onNext(from("d", up(1)));
+    assertThat(recorded.reports).hasSize(1);
+  }
+
+  private StreamObserver<LoadStatsRequest> begun(String node) {
+    FakeCall<LoadStatsResponse> call = new FakeCall<>();
+    StreamObserver<LoadStatsRequest> stream = reports.streamLoadStats(call);
+    stream.onNext(from(node));
+    assertThat(call.ended).isNull();
+    return stream;
+  }
+
+  private static LoadStatsRequest from(String node, ClusterStats... stats) {
+    return LoadStatsRequest.newBuilder()
+        .setNode(Node.newBuilder().setId(node))
+        .addAllClusterStats(List.of(stats))
+        .build();
+  }
+
+  private static ClusterStats up(long inProgress) {
+    return ClusterStats.newBuilder()
+        .setClusterName("up")
+        .addUpstreamLocalityStats(locality(inProgress, 0, 0, 0))
+        .build();
+  }
+
+  private static UpstreamLocalityStats locality(
+      long inProgress, long issued, long succeeded, long failed) {
+    return UpstreamLocalityStats.newBuilder()
+        .setTotalRequestsInProgress(inProgress)
+        .setTotalIssuedRequests(issued)
+        .setTotalSuccessfulRequests(succeeded)
+        .setTotalErrorRequests(failed)
+        .build();
+  }
+}

@@ -1,0 +1,44 @@
+package io.throttlekit.service.sensor;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** Remembers what it was told. Thread-safe, but for walking through its lists meanwhile. */
+public final class Recorded implements Sensed {
+
+  /** A request that has ended. */
+  public record Ended(String node, Reading reading, long beganNanos, long arrivedNanos) {}
+
+  /** A report of a cluster's load. */
+  public record Report(String node, Load load, long arrivedNanos) {}
+
+  public final List<Ended> ended = Collections.synchronizedList(new ArrayList<>());
+  public final List<Report> reports = Collections.synchronizedList(new ArrayList<>());
+  public final List<String> left = Collections.synchronizedList(new ArrayList<>());
+
+  /** The readings of those that have ended, in order. */
+  public List<Reading> readings() {
+    return List.copyOf(ended).stream().map(Ended::reading).toList();
+  }
+
+  /** How many requests of that kind have ended. */
+  public long count(Kind kind) {
+    return List.copyOf(ended).stream().filter(each -> each.reading().kind() == kind).count();
+  }
+
+  @Override
+  public void ended(String node, Reading reading, long beganNanos, long arrivedNanos) {
+    ended.add(new Ended(node, reading, beganNanos, arrivedNanos));
+  }
+
+  @Override
+  public void reported(String node, Load load, long arrivedNanos) {
+    reports.add(new Report(node, load, arrivedNanos));
+  }
+
+  @Override
+  public void left(String node) {
+    left.add(node);
+  }
+}
