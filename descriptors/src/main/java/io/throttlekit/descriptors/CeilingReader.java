@@ -48,7 +48,7 @@ final class CeilingReader {
     if (gate == null || fields.incomplete()) {
       return null;
     }
-    if (gated != null && gate.equals("envoy") && !options.sensing()) {
+    if (gated != null && gate.equals("envoy") && !options.steering()) {
       problems.error(
           gated.value().location(),
           "`gate: envoy` is not available in this version yet",

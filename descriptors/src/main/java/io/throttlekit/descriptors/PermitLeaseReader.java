@@ -46,11 +46,11 @@ final class PermitLeaseReader {
     if (release == null) {
       return null;
     }
-    if (released != null && release.equals("access_log") && !options.sensing()) {
+    if (released != null && release.equals("access_log") && !options.accessLogs()) {
       problems.error(
           released.value().location(),
-          "`release: access_log` is not available in this version yet",
-          "write release: stream_done");
+          "`release: access_log` waits for access logs, which this service does not take",
+          "set concurrency.access_log: true, or write release: stream_done");
       return null;
     }
     boolean good =

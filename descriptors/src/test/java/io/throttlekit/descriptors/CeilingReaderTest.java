@@ -196,7 +196,7 @@ class CeilingReaderTest {
 
   @Test
   void whatNeedsASensorIsAnErrorWithoutOne() {
-    LoadOptions blind = new LoadOptions(true).withoutSensors();
+    LoadOptions blind = new LoadOptions(true).withoutSteering().withoutAccessLogs();
     String log = "lease: {release: access_log, flush_interval: 0, service_time: 1ms}";
     LoadResult result =
         new PolicyLoader(blind)
@@ -206,7 +206,7 @@ class CeilingReaderTest {
         .extracting(problem -> problem.toString().replaceAll("^.*error: ", ""))
         .contains(
             "`gate: envoy` is not available in this version yet (write gate: service)",
-            "`release: access_log` is not available in this version yet (write release:"
-                + " stream_done)");
+            "`release: access_log` waits for access logs, which this service does not take (set"
+                + " concurrency.access_log: true, or write release: stream_done)");
   }
 }

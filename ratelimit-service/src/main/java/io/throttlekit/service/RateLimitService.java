@@ -1,5 +1,6 @@
 package io.throttlekit.service;
 
+import io.grpc.BindableService;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.PolicyBook;
@@ -8,9 +9,11 @@ import io.throttlekit.service.config.PolicyConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.http.HttpListener;
 import io.throttlekit.service.http.HttpServers;
+import io.throttlekit.service.policies.Abilities;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.rls.JsonFrontEnd;
+import io.throttlekit.service.sensor.LoggedEnds;
 import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
@@ -52,6 +55,7 @@ public final class RateLimitService {
   private final CountDownLatch stopping = new CountDownLatch(1);
   private final Telemetry telemetry;
   private final DecisionPath path;
+  private final List<BindableService> sensors;
   private final PolicyReloader reloader;
   private final List<HttpListener> httpListeners = new ArrayList<>();
   private @Nullable SharedStore store;
@@ -73,9 +77,12 @@ public final class RateLimitService {
     }
     this.path =
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
+    this.sensors =
+        Sensors.of(
+            config.concurrency(), new LoggedEnds(path.gate().leases()), telemetry.meter(), time);
     this.reloader =
         new PolicyReloader(
-            config.policies(), config.federation() != null, policies, time, this::policiesLoaded);
+            config.policies(), Abilities.of(config), policies, time, this::policiesLoaded);
   }
 
   /**
@@ -261,7 +268,7 @@ public final class RateLimitService {
     if (own != null && scrape != null) {
       listen("metrics", own.host(), own.port(), () -> HttpServers.metrics(own, scrape));
     }
-    GrpcServer server = path.server(config.grpc(), health, telemetry.tracing());
+    GrpcServer server = path.server(config.grpc(), health, telemetry.tracing(), sensors);
     server.start();
     grpc = server;
   }

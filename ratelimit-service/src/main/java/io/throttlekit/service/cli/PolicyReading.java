@@ -44,7 +44,7 @@ record PolicyReading(int files, LoadResult result) {
     }
     PolicyFiles.Reading read = PolicyFiles.read(found);
     LoadResult loaded =
-        new PolicyLoader(new LoadOptions(true).withoutSensors()).load(read.sources());
+        new PolicyLoader(new LoadOptions(true).withoutSteering()).load(read.sources());
     if (read.problems().isEmpty()) {
       return new PolicyReading(read.sources().size(), loaded);
     }

@@ -7,6 +7,7 @@ import io.throttlekit.service.config.ConfigLoader;
 import io.throttlekit.service.config.LoadedConfig;
 import io.throttlekit.service.config.ServeFlags;
 import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.policies.Abilities;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.policies.PolicyStore;
 import java.io.PrintWriter;
@@ -134,11 +135,7 @@ final class ServeCommand implements Callable<Integer> {
     PolicyStore tried = new PolicyStore();
     try (PolicyReloader reloader =
         new PolicyReloader(
-            inForce.policies(),
-            inForce.federation() != null,
-            tried,
-            TimeSource.system(),
-            _ -> {})) {
+            inForce.policies(), Abilities.of(inForce), tried, TimeSource.system(), _ -> {})) {
       reloader.poll();
     }
     if (tried.book() == null && inForce.policies().requireAtStart()) {

@@ -17,6 +17,7 @@ final class ConfigAssembly {
         metrics(values),
         StoreAssembly.assemble(values),
         FederationSettings.assemble(values),
+        ConcurrencySettings.assemble(values),
         response(values),
         new CompatibilityConfig(
             values.get(Settings.CHARGE_REJECTED),

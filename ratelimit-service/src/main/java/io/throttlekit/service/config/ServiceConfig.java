@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param metrics a listener of its own for metrics; absent when the others do
  * @param store where counters live
  * @param federation how limits are shared with other regions; absent when they are not
+ * @param concurrency how this process hears what becomes of requests
  * @param response what an answer carries besides its statuses
  * @param compatibility where envoyproxy/ratelimit decides differently
  * @param telemetry metrics, traces and logs
@@ -26,6 +27,7 @@ public record ServiceConfig(
     @Nullable MetricsConfig metrics,
     StoreConfig store,
     @Nullable FederationConfig federation,
+    ConcurrencyConfig concurrency,
     ResponseConfig response,
     CompatibilityConfig compatibility,
     TelemetryConfig telemetry,
@@ -42,6 +44,7 @@ public record ServiceConfig(
         null,
         StoreConfig.defaults(),
         null,
+        ConcurrencyConfig.defaults(),
         ResponseConfig.defaults(),
         CompatibilityConfig.defaults(),
         TelemetryConfig.defaults(),

@@ -59,16 +59,15 @@ public final class PolicyReloader implements AutoCloseable {
   /**
    * A reloader that has not looked yet.
    *
-   * @param federated whether there is a coordinator, without which no policy may share limits with
-   *     other regions
+   * @param abilities what policies may ask for
    */
   public PolicyReloader(
       PolicyConfig config,
-      boolean federated,
+      Abilities abilities,
       PolicyStore store,
       TimeSource time,
       Listener listener) {
-    this(config, store, time, listener, new PolicyLoader(options(config, federated))::load);
+    this(config, store, time, listener, new PolicyLoader(options(config, abilities))::load);
   }
 
   /** A reloader that has {@code loader} make sense of the files. */
@@ -198,13 +197,12 @@ public final class PolicyReloader implements AutoCloseable {
     }
   }
 
-  private static LoadOptions options(PolicyConfig config, boolean federated) {
+  private static LoadOptions options(PolicyConfig config, Abilities abilities) {
     LoadOptions named =
         runtimeOf(config) == null
             ? new LoadOptions(config.mergeDomains())
             : new LoadOptions(config.mergeDomains(), "MERGE_DOMAIN_CONFIG=true");
-    LoadOptions options = named.withoutSensors();
-    return federated ? options : options.withoutFederation();
+    return abilities.restrict(named);
   }
 
   private PolicyFiles.Reading reading() {

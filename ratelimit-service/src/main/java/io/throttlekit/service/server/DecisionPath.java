@@ -1,5 +1,6 @@
 package io.throttlekit.service.server;
 
+import io.grpc.BindableService;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.admission.Counters;
@@ -18,6 +19,7 @@ import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.tier.Tiers;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -31,12 +33,14 @@ import org.jspecify.annotations.Nullable;
  * lambdas of their own, the compiler would see two kinds of each.
  *
  * @param frontEnd reads requests, has them decided and writes answers
+ * @param gate lets requests through ceilings
  * @param metrics counts what is decided
  * @param loops whose threads serve, where a store needs to know them; else the server has its own
  */
 public record DecisionPath(
     ServiceConfig config,
     RateLimitFrontEnd frontEnd,
+    ConcurrencyGate gate,
     RateLimitMetrics metrics,
     TimeSource time,
     @Nullable EventLoopGroup loops) {
@@ -82,17 +86,19 @@ public record DecisionPath(
             config.response(),
             compatibility,
             config.grpc().limits().descriptors());
-    return new DecisionPath(config, frontEnd, metrics, time, loops);
+    return new DecisionPath(config, frontEnd, gate, metrics, time, loops);
   }
 
   /**
    * A server that leads there and does not listen yet.
    *
+   * @param further services that it has besides
    * @throws ListenException when it never could
    */
-  public GrpcServer server(GrpcConfig listener, Health health, DecisionTracing tracing) {
-    return new GrpcServer(
-        listener, new ShouldRateLimit(frontEnd, metrics, tracing, time), health, loops);
+  public GrpcServer server(
+      GrpcConfig listener, Health health, DecisionTracing tracing, List<BindableService> further) {
+    ShouldRateLimit service = new ShouldRateLimit(frontEnd, metrics, tracing, time);
+    return new GrpcServer(listener, service, further, health, loops);
   }
 
   private static ConcurrencyGate gate(Telemetry telemetry, TimeSource time) {

@@ -31,6 +31,7 @@ final class ScratchConfig {
         real.metrics(),
         real.store().inMemory(),
         null,
+        real.concurrency(),
         real.response(),
         real.compatibility(),
         silent(real.telemetry()),

@@ -68,7 +68,8 @@ class FederatedPoliciesTest {
   private void load(List<Path> paths, @Nullable RuntimeFolder runtime, boolean federated) {
     PolicyConfig config = new PolicyConfig(paths, runtime, true, Duration.ofSeconds(1), true);
     try (PolicyReloader reloader =
-        new PolicyReloader(config, federated, store, TimeSource.system(), _ -> {})) {
+        new PolicyReloader(
+            config, new Abilities(federated, true), store, TimeSource.system(), _ -> {})) {
       assertThat(reloader.poll()).isTrue();
     }
   }

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class PolicyReloaderTest {
+  private static final Abilities ALONE = new Abilities(false, true);
 
   @TempDir private Path folder;
   private final PolicyStore store = new PolicyStore();
@@ -83,7 +84,7 @@ class PolicyReloaderTest {
     PolicyReloader reloader =
         new PolicyReloader(
             config,
-            false,
+            ALONE,
             store,
             new FixedTime(FAR_FUTURE),
             _ -> {
@@ -349,7 +350,7 @@ class PolicyReloaderTest {
 
   private PolicyReloader reloader(PolicyConfig config) {
     PolicyReloader reloader =
-        new PolicyReloader(config, false, store, new FixedTime(FAR_FUTURE), loads::add);
+        new PolicyReloader(config, ALONE, store, new FixedTime(FAR_FUTURE), loads::add);
     reloaders.add(reloader);
     return reloader;
   }

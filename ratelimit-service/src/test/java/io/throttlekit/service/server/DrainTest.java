@@ -5,6 +5,14 @@ import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.envoyproxy.envoy.config.core.v3.Node;
+import io.envoyproxy.envoy.data.accesslog.v3.HTTPAccessLogEntry;
+import io.envoyproxy.envoy.service.accesslog.v3.AccessLogServiceGrpc;
+import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage;
+import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsResponse;
+import io.envoyproxy.envoy.service.load_stats.v3.LoadReportingServiceGrpc;
+import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsRequest;
+import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.CallOptions;
@@ -21,8 +29,16 @@ import io.grpc.reflection.v1.ServerReflectionGrpc;
 import io.grpc.reflection.v1.ServerReflectionRequest;
 import io.grpc.reflection.v1.ServerReflectionResponse;
 import io.grpc.stub.StreamObserver;
+import io.throttlekit.TimeSource;
 import io.throttlekit.service.Logged;
+import io.throttlekit.service.accesslog.AccessLogs;
+import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.load.LoadReports;
+import io.throttlekit.service.sensor.Recorded;
 import io.throttlekit.service.server.Health.Obstacle;
+import io.throttlekit.service.telemetry.AccessLogMetrics;
+import io.throttlekit.service.telemetry.LoadReportMetrics;
+import io.throttlekit.service.telemetry.Telemetry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -161,6 +177,43 @@ class DrainTest {
     assertThat(ended.get().getCode()).isEqualTo(Status.Code.OK);
     stopping.join();
     channel.shutdownNow();
+  }
+
+  @Test
+  void anAccessLogAndLoadReportsDoNotHoldUpTheDrain() throws Exception {
+    Recorded recorded = new Recorded();
+    Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
+    GrpcServer server =
+        setup.serve(
+            Setup.listener(null, null, Duration.ofMinutes(5), Duration.ZERO),
+            List.of(
+                new AccessLogs(
+                    recorded, new AccessLogMetrics(telemetry.meter()), TimeSource.system(), 10),
+                new LoadReports(
+                    recorded,
+                    new LoadReportMetrics(telemetry.meter()),
+                    TimeSource.system(),
+                    Duration.ofSeconds(1))));
+    ManagedChannel channel = Channels.to(server);
+    Seen<StreamAccessLogsResponse> log = new Seen<>();
+    var entries =
+        StreamAccessLogsMessage.newBuilder()
+            .setHttpLogs(
+                StreamAccessLogsMessage.HTTPAccessLogEntries.newBuilder()
+                    .addLogEntry(HTTPAccessLogEntry.getDefaultInstance()));
+    AccessLogServiceGrpc.newStub(channel).streamAccessLogs(log).onNext(entries.build());
+    Seen<LoadStatsResponse> load = new Seen<>();
+    Node node = Node.newBuilder().setId("edge-1").build();
+    LoadReportingServiceGrpc.newStub(channel)
+        .streamLoadStats(load)
+        .onNext(LoadStatsRequest.newBuilder().setNode(node).build());
+    await().until(() -> !load.values.isEmpty() && !recorded.ended.isEmpty());
+    server.stop(); // far sooner than its bound, or the test takes too long
+    assertThat(log.ended.get()).isEqualTo(Status.Code.UNAVAILABLE);
+    assertThat(load.ended.get()).isEqualTo(Status.Code.UNAVAILABLE);
+    await().until(() -> recorded.left.equals(List.of("edge-1")));
+    channel.shutdownNow();
+    telemetry.close();
   }
 
   /** What a stream said, and how it ended. */

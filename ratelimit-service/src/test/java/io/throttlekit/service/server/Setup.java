@@ -1,5 +1,6 @@
 package io.throttlekit.service.server;
 
+import io.grpc.BindableService;
 import io.opentelemetry.api.OpenTelemetry;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.PolicyBook;
@@ -19,6 +20,7 @@ import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.store.InMemoryStore;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -100,7 +102,13 @@ public final class Setup {
 
   /** A server on loopback that is listening and healthy. */
   GrpcServer serve(GrpcConfig config) {
-    GrpcServer server = new GrpcServer(config, service(), health, null, Duration.ofMillis(20));
+    return serve(config, List.of());
+  }
+
+  /** The same with further services. */
+  GrpcServer serve(GrpcConfig config, List<BindableService> further) {
+    GrpcServer server =
+        new GrpcServer(config, service(), further, health, null, Duration.ofMillis(20));
     server.start();
     health.clear(Health.Obstacle.STARTING);
     return server;

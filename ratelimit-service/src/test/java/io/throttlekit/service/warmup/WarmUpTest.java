@@ -170,6 +170,7 @@ class WarmUpTest {
         null,
         DEFAULTS.store(),
         null,
+        DEFAULTS.concurrency(),
         DEFAULTS.response(),
         DEFAULTS.compatibility(),
         telemetry,

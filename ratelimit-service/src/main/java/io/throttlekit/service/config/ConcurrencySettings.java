@@ -1,0 +1,37 @@
+package io.throttlekit.service.config;
+
+import java.time.Duration;
+import java.util.List;
+
+/** Every field of the section {@code concurrency}, in the order in which it is printed. */
+final class ConcurrencySettings {
+  private static final ConcurrencyConfig DEFAULTS = ConcurrencyConfig.defaults();
+
+  static final Setting<Boolean> ACCESS_LOG =
+      new Setting<>("concurrency.access_log", Forms.flag(), DEFAULTS.accessLog());
+  static final Setting<Integer> MAX_SAMPLES_PER_SECOND =
+      new Setting<>(
+          "concurrency.max_samples_per_second",
+          Forms.count(1, 10_000_000),
+          DEFAULTS.samplesPerSecond());
+  static final Setting<Boolean> LOAD_REPORTS =
+      new Setting<>("concurrency.load_reports", Forms.flag(), DEFAULTS.loadReports());
+  static final Setting<Duration> LOAD_REPORT_INTERVAL =
+      new Setting<>(
+          "concurrency.load_report_interval",
+          Forms.duration(Duration.ofMillis(100), Duration.ofMinutes(1)),
+          DEFAULTS.loadReportInterval());
+
+  static final List<Setting<?>> ALL =
+      List.of(ACCESS_LOG, MAX_SAMPLES_PER_SECOND, LOAD_REPORTS, LOAD_REPORT_INTERVAL);
+
+  private ConcurrencySettings() {}
+
+  static ConcurrencyConfig assemble(SettingValues values) {
+    return new ConcurrencyConfig(
+        values.get(ACCESS_LOG),
+        values.get(MAX_SAMPLES_PER_SECOND),
+        values.get(LOAD_REPORTS),
+        values.get(LOAD_REPORT_INTERVAL));
+  }
+}

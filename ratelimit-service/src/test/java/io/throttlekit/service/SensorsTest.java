@@ -1,0 +1,155 @@
+package io.throttlekit.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.Struct;
+import io.envoyproxy.envoy.data.accesslog.v3.HTTPAccessLogEntry;
+import io.envoyproxy.envoy.service.accesslog.v3.AccessLogServiceGrpc;
+import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage;
+import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage.HTTPAccessLogEntries;
+import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsResponse;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.StreamObserver;
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.config.ConfigLoader;
+import io.throttlekit.service.config.ServeFlags;
+import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.policies.PolicyReloader;
+import io.throttlekit.service.server.Ask;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Sensors as the service wires them. */
+class SensorsTest {
+  private static final String LOGGED =
+      """
+      domain: d
+      descriptors:
+        - key: k
+          concurrency:
+            min: 1
+            max: 1
+            lease: {ttl: 10m, release: access_log, flush_interval: 0, service_time: 20ms}
+      """;
+
+  @TempDir private Path folder;
+  private @Nullable RateLimitService service;
+  private @Nullable ManagedChannel channel;
+
+  @BeforeEach
+  void write() throws Exception {
+    Files.writeString(folder.resolve("policy.yaml"), LOGGED);
+  }
+
+  @AfterEach
+  void stop() {
+    if (channel != null) {
+      channel.shutdownNow();
+    }
+    if (service != null) {
+      service.stop();
+    }
+  }
+
+  @Test
+  void anEntryOfTheLogMakesRoomForTheNextRequest() {
+    ManagedChannel client = start(Map.of());
+    RateLimitResponse first = ask(client);
+    assertThat(first.getOverallCode()).isEqualTo(Code.OK);
+    assertThat(ask(client).getOverallCode()).isEqualTo(Code.OVER_LIMIT);
+    CompletableFuture<Status> end = new CompletableFuture<>();
+    StreamObserver<StreamAccessLogsMessage> log =
+        AccessLogServiceGrpc.newStub(client).streamAccessLogs(new Ending(end));
+    log.onNext(logged(first.getDynamicMetadata()));
+    await().until(() -> ask(client).getOverallCode() == Code.OK);
+    log.onCompleted();
+    assertThat(end.join().getCode()).isEqualTo(Status.Code.OK);
+  }
+
+  @Test
+  void whatIsNotTakenIsNotServedAndNoPolicyMayWaitForIt() throws Exception {
+    Map<String, String> deaf =
+        Map.of(
+            "THROTTLEKIT_CONCURRENCY_ACCESS_LOG", "false",
+            "THROTTLEKIT_CONCURRENCY_LOAD_REPORTS", "false");
+    try (Logged logged = Logged.by(PolicyReloader.class)) {
+      assertThatThrownBy(() -> start(deaf)).hasMessage("no policies: 1 error");
+      assertThat(logged.lines())
+          .anyMatch(line -> line.contains("policy.yaml:7:") && line.contains("access_log: true"));
+    }
+    Files.writeString(folder.resolve("policy.yaml"), "domain: d\n");
+    ManagedChannel client = start(deaf);
+    CompletableFuture<Status> end = new CompletableFuture<>();
+    var _ = AccessLogServiceGrpc.newStub(client).streamAccessLogs(new Ending(end));
+    assertThat(end.join().getCode()).isEqualTo(Status.Code.UNIMPLEMENTED);
+  }
+
+  private ManagedChannel start(Map<String, String> more) {
+    Map<String, String> environment = new HashMap<>(more);
+    environment.put("THROTTLEKIT_GRPC_PORT", "0");
+    environment.put("THROTTLEKIT_GRPC_HOST", "127.0.0.1");
+    environment.put("THROTTLEKIT_HTTP_PORT", "0");
+    environment.put("THROTTLEKIT_DEBUG_PORT", "0");
+    environment.put("THROTTLEKIT_WARM_UP_REQUESTS", "0");
+    ServeFlags flags =
+        new ServeFlags(List.of(folder.toString()), null, null, null, null, null, null, null);
+    ServiceConfig config =
+        Objects.requireNonNull(new ConfigLoader(environment).load(flags).config());
+    RateLimitService started = new RateLimitService(config, TimeSource.system());
+    assertThat(started.start()).isTrue();
+    service = started;
+    ManagedChannel client =
+        NettyChannelBuilder.forTarget(started.grpcAddress()).usePlaintext().build();
+    channel = client;
+    return client;
+  }
+
+  private static RateLimitResponse ask(ManagedChannel client) {
+    return RateLimitServiceGrpc.newBlockingStub(client)
+        .shouldRateLimit(Ask.to("d", Ask.entries("k", "v")));
+  }
+
+  private static StreamAccessLogsMessage logged(Struct metadata) {
+    HTTPAccessLogEntry.Builder entry = HTTPAccessLogEntry.newBuilder();
+    entry
+        .getCommonPropertiesBuilder()
+        .getMetadataBuilder()
+        .putFilterMetadata("envoy.filters.http.ratelimit", metadata);
+    return StreamAccessLogsMessage.newBuilder()
+        .setHttpLogs(HTTPAccessLogEntries.newBuilder().addLogEntry(entry))
+        .build();
+  }
+
+  private record Ending(CompletableFuture<Status> end)
+      implements StreamObserver<StreamAccessLogsResponse> {
+    @Override
+    public void onNext(StreamAccessLogsResponse answer) {}
+
+    @Override
+    public void onError(Throwable cause) {
+      end.complete(Status.fromThrowable(cause));
+    }
+
+    @Override
+    public void onCompleted() {
+      end.complete(Status.OK);
+    }
+  }
+}
