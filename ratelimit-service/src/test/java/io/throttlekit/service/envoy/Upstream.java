@@ -13,15 +13,16 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * What Envoy protects: answers every request with 200 and 700 bytes, and counts them; one that asks
- * to be held, not before it is let go.
+ * What Envoy protects: answers every request with 700 bytes, and counts them; with 200 or the code
+ * that the request asks for ({@code ?503}), and one that asks to be held ({@code ?hold}) not before
+ * it is let go.
  */
 final class Upstream implements AutoCloseable {
   private static final byte[] BODY = "0123456789".repeat(70).getBytes(StandardCharsets.US_ASCII);
 
   private final HttpServer server;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-  private final CountDownLatch held = new CountDownLatch(1);
+  private final CountDownLatch letGo = new CountDownLatch(1);
   private final AtomicInteger requests = new AtomicInteger();
 
   private Upstream(HttpServer server) {
@@ -47,7 +48,7 @@ final class Upstream implements AutoCloseable {
 
   /** Answers those that are held, and holds nobody from now on. */
   void letGo() {
-    held.countDown();
+    letGo.countDown();
   }
 
   @Override
@@ -59,14 +60,17 @@ final class Upstream implements AutoCloseable {
 
   private void answer(HttpExchange exchange) throws IOException {
     requests.incrementAndGet();
-    if ("hold".equals(exchange.getRequestURI().getQuery())) {
+    String query = exchange.getRequestURI().getQuery();
+    boolean held = "hold".equals(query);
+    if (held) {
       try {
-        held.await();
+        letGo.await();
       } catch (InterruptedException e) {
         throw new IOException(e);
       }
     }
-    exchange.sendResponseHeaders(200, BODY.length);
+    int code = query == null || held ? 200 : Integer.parseInt(query);
+    exchange.sendResponseHeaders(code, BODY.length);
     try (OutputStream body = exchange.getResponseBody()) {
       body.write(BODY);
     }
