@@ -39,6 +39,10 @@ public final class PolicyLoader {
       return new LoadResult(null, problems.sorted(order));
     }
     Map<String, List<DescriptorNode>> domains = merge.domains();
+    SteeredTwice.find(domains).forEach(f -> problems.error(f.location(), f.message(), f.hint()));
+    if (problems.hasErrors()) {
+      return new LoadResult(null, problems.sorted(order));
+    }
     List<Finding> findings = new ArrayList<>(merge.withoutRules());
     findings.addAll(UnreachableRules.find(domains));
     findings.addAll(ReplacedNames.find(domains));

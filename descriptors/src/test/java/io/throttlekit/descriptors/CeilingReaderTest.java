@@ -209,4 +209,18 @@ class CeilingReaderTest {
             "`release: access_log` waits for access logs, which this service does not take (set"
                 + " concurrency.access_log: true, or write release: stream_done)");
   }
+
+  @Test
+  void twoRulesCannotSteerOneCircuitBreaker() {
+    String one = policy("gate: envoy, cluster: up");
+    String high = policy("gate: envoy, cluster: up, circuit_breaker: high").replace(": d", ": e");
+    String again = one.replace("domain: d", "domain: f");
+    assertThat(problems(one, high)).isEmpty();
+    assertThat(problems(one, high, again))
+        .singleElement()
+        .asString()
+        .endsWith(
+            "error: the max_requests of cluster \"up\" is steered by the rule at a.yaml:3:5"
+                + " already (remove one of them)");
+  }
 }

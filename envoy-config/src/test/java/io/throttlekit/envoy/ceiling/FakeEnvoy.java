@@ -18,7 +18,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** Speaks as an Envoy does over ADS, and answers only when it is told to. */
-final class FakeEnvoy implements ClientResponseObserver<DiscoveryRequest, DiscoveryResponse> {
+public final class FakeEnvoy implements ClientResponseObserver<DiscoveryRequest, DiscoveryResponse> {
   private static final String CEILING = "ceiling";
 
   private final String node;
@@ -37,7 +37,7 @@ final class FakeEnvoy implements ClientResponseObserver<DiscoveryRequest, Discov
   }
 
   /** Opens a stream and asks for its ceilings. */
-  static FakeEnvoy connect(Channel channel, String node) {
+  public static FakeEnvoy connect(Channel channel, String node) {
     FakeEnvoy envoy = open(channel, node, "", false);
     envoy.ask(RuntimeLayer.TYPE_URL);
     return envoy;
@@ -102,13 +102,14 @@ final class FakeEnvoy implements ClientResponseObserver<DiscoveryRequest, Discov
   }
 
   /** Obeys and acknowledges everything that has come. */
-  void obeyAll() {
+  public void obeyAll() {
     while (!unread.isEmpty()) {
       acknowledge(obey());
     }
   }
 
-  void disconnect() {
+  /** Ends its stream. */
+  public void disconnect() {
     call().onCompleted();
   }
 
@@ -136,7 +137,7 @@ final class FakeEnvoy implements ClientResponseObserver<DiscoveryRequest, Discov
   }
 
   /** What it obeys for a cluster and its default priority; −1 for its bootstrap's threshold. */
-  int share(String cluster) {
+  public int share(String cluster) {
     String key = "circuit_breakers." + cluster + ".default.max_requests";
     return values().getOrDefault(key, -1.0).intValue();
   }

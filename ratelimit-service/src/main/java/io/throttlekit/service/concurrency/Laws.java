@@ -13,14 +13,15 @@ import io.throttlekit.descriptors.Ceiling;
 import java.util.SplittableRandom;
 
 /** Makes the laws that policies name, with the settings that each has of its own. */
-final class Laws {
+public final class Laws {
   private static final double AIMD_BACKOFF = 0.9;
   private static final double AIMD_TOLERANCE = 2;
   private static final int AIMD_BASELINE = 100;
 
   private Laws() {}
 
-  static ConcurrencyLimit of(Ceiling.Law law, CeilingRange range) {
+  /** A law of this name that begins where the range says. */
+  public static ConcurrencyLimit of(Ceiling.Law law, CeilingRange range) {
     return switch (law) {
       case PROBED_VEGAS ->
           new ProbedVegasLimit(range, ProbedVegasLimit.Settings.defaults(), new SplittableRandom());

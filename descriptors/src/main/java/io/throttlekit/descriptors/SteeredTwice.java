@@ -1,0 +1,45 @@
+package io.throttlekit.descriptors;
+
+import io.throttlekit.descriptors.Ceiling.AtEnvoys;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Finds circuit breakers of Envoys that a second rule would steer: one value obeys one law. */
+final class SteeredTwice {
+  private final Map<AtEnvoys, SourceLocation> steered = new HashMap<>();
+  private final List<Finding> findings = new ArrayList<>();
+
+  private SteeredTwice() {}
+
+  /** One finding for each rule but the first, in the order of the files. */
+  static List<Finding> find(Map<String, List<DescriptorNode>> domains) {
+    SteeredTwice twice = new SteeredTwice();
+    domains.values().forEach(twice::inspect);
+    return List.copyOf(twice.findings);
+  }
+
+  private void inspect(List<DescriptorNode> level) {
+    for (DescriptorNode descriptor : level) {
+      RuleSpec rule = descriptor.rule();
+      Ceiling ceiling = rule == null ? null : rule.ceiling();
+      if (rule != null && ceiling != null && ceiling.gate() instanceof AtEnvoys at) {
+        SourceLocation first = steered.putIfAbsent(at, rule.location());
+        if (first != null) {
+          findings.add(
+              new Finding(
+                  rule.location(),
+                  "the max_requests of cluster "
+                      + Wording.quote(at.cluster())
+                      + (at.highPriority() ? " for high priority" : "")
+                      + " is steered by the rule at "
+                      + first
+                      + " already",
+                  "remove one of them"));
+        }
+      }
+      inspect(descriptor.children());
+    }
+  }
+}

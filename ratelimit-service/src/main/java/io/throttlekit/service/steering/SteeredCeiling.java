@@ -1,0 +1,140 @@
+package io.throttlekit.service.steering;
+
+import io.throttlekit.concurrency.CeilingRange;
+import io.throttlekit.concurrency.ConcurrencyLimit;
+import io.throttlekit.concurrency.LimiterFigures;
+import io.throttlekit.concurrency.Sample;
+import io.throttlekit.descriptors.Ceiling;
+import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.concurrency.Laws;
+import io.throttlekit.service.sensor.Kind;
+import io.throttlekit.service.sensor.Load;
+import io.throttlekit.service.sensor.Reading;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The ceiling of one cluster: its law, and all that the law hears from Envoys. Thread-safe; times
+ * are monotonic ns.
+ */
+final class SteeredCeiling {
+  /** A log comes once a second: what was refused stands in it beside what was answered then. */
+  private static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  private final Envoys envoys = new Envoys();
+  private final LogLoss loss;
+  private Rule rule;
+  private Ceiling terms;
+  private ConcurrencyLimit law;
+  private boolean refusedOnce;
+  private long refusedNanos;
+  private int offered;
+  private boolean held;
+
+  /** A ceiling where its range begins. */
+  SteeredCeiling(Rule rule, Ceiling terms, long nowNanos) {
+    this.rule = rule;
+    this.terms = terms;
+    this.law = Laws.of(terms.law(), terms.range());
+    this.loss = new LogLoss(nowNanos);
+    this.offered = law.ceiling();
+  }
+
+  /** Obeys another law or range, if the rule says so now, which begins at the ceiling there is. */
+  synchronized void follow(Rule asked, Ceiling wanted) {
+    rule = asked;
+    if (terms.law() != wanted.law() || !terms.range().equals(wanted.range())) {
+      CeilingRange range = wanted.range();
+      int now = Math.clamp(offered, range.min(), range.max());
+      law = Laws.of(wanted.law(), new CeilingRange(range.min(), range.max(), now));
+    }
+    terms = wanted;
+  }
+
+  /** The rule that it belongs to. */
+  synchronized Rule rule() {
+    return rule;
+  }
+
+  /** A request has ended, or was refused. */
+  synchronized void ended(String node, Reading reading, long beganNanos, long arrivedNanos) {
+    if (reading.kind() == Kind.CEILING_REACHED) {
+      refused(node, arrivedNanos);
+      return;
+    }
+    if (succeeded(reading.kind())) {
+      loss.logged(arrivedNanos);
+    }
+    if (reading.kind().isSample()) {
+      envoys.ended(node, reading.rttNanos(), arrivedNanos);
+    }
+    if (reading.kind().isSample() || reading.kind().isDrop()) {
+      boolean full = refusedOnce && arrivedNanos - refusedNanos < FULL_NANOS;
+      int inFlight = Math.max(1, envoys.inFlight(arrivedNanos));
+      law.learn(
+          new Sample(
+              beganNanos,
+              reading.rttNanos(),
+              arrivedNanos,
+              full ? Math.max(inFlight, offered) : inFlight,
+              full,
+              reading.kind().isDrop()));
+    }
+  }
+
+  /** An Envoy says what it has in flight, and what it did since it said so last. */
+  synchronized void reported(String node, Load load, long arrivedNanos) {
+    envoys.reported(node, load.inProgress(), arrivedNanos);
+    loss.succeeded(load.succeeded(), arrivedNanos);
+  }
+
+  /** An Envoy can no longer be heard. */
+  synchronized void left(String node) {
+    envoys.left(node);
+  }
+
+  /** The ceiling that Envoys are to keep to. */
+  synchronized int offer(long nowNanos) {
+    int wanted = law.ceiling();
+    held = loss.muchIsMissing(nowNanos);
+    offered = held ? Math.min(offered, wanted) : wanted;
+    return offered;
+  }
+
+  /** Envoys keep to what was offered. */
+  synchronized void applied(int requests, long sinceNanos) {
+    if (requests == law.ceiling()) {
+      law.inForce(sinceNanos);
+    }
+  }
+
+  /** What each Envoy that was heard of could use. */
+  synchronized List<Envoys.Demand> demands(long nowNanos) {
+    return envoys.demands(nowNanos);
+  }
+
+  /** Whether it does not rise, because too much of the log is missing. */
+  synchronized boolean held() {
+    return held;
+  }
+
+  private void refused(String node, long arrivedNanos) {
+    refusedOnce = true;
+    refusedNanos = arrivedNanos;
+    envoys.refused(node, arrivedNanos);
+    law.refused(arrivedNanos, 1);
+  }
+
+  /** What Envoy's report calls a success, or may: each attempt that was answered without 5xx. */
+  private static boolean succeeded(Kind kind) {
+    return switch (kind) {
+      case ANSWERED, SHED, RETRIED, UNTIMED, CROWDED_OUT -> true;
+      default -> false;
+    };
+  }
+
+  /** What it does now; the queue is Envoy's, and not seen. */
+  synchronized LimiterFigures figures(long nowNanos) {
+    return new LimiterFigures(offered, envoys.inFlight(nowNanos), 0, 0);
+  }
+}

@@ -1,0 +1,184 @@
+package io.throttlekit.service.steering;
+
+import io.grpc.BindableService;
+import io.throttlekit.TimeSource;
+import io.throttlekit.concurrency.LimiterFigures;
+import io.throttlekit.descriptors.Ceiling.AtEnvoys;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.Rule;
+import io.throttlekit.envoy.ceiling.Ceiling;
+import io.throttlekit.envoy.ceiling.Ceiling.Priority;
+import io.throttlekit.envoy.ceiling.CeilingServer;
+import io.throttlekit.envoy.ceiling.CeilingSettings;
+import io.throttlekit.service.sensor.Load;
+import io.throttlekit.service.sensor.Reading;
+import io.throttlekit.service.sensor.Sensed;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has Envoys keep to the ceilings of all rules with {@code gate: envoy}: hears of requests from
+ * access logs and load reports, asks the law of each ceiling, and pushes what it says, twice a
+ * second.
+ *
+ * <p>The log does not say by which circuit breaker of a cluster a request went: the laws of both
+ * hear of all requests of the cluster. Thread-safe; nothing here waits for anything but another
+ * thread's few µs.
+ */
+public final class Steering implements Sensed, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Steering.class);
+  private static final long TICK_MILLIS = 500;
+
+  private final TimeSource time;
+  private final CeilingServer server;
+  private final ScheduledExecutorService timer;
+  private volatile Map<Ceiling, SteeredCeiling> steered = Map.of();
+  private volatile Map<String, List<SteeredCeiling>> byCluster = Map.of();
+
+  /** A steering without ceilings, that does nothing by itself before {@link #start}. */
+  public Steering(TimeSource time) {
+    this.time = time;
+    String epoch = Long.toString(time.wallMillis(), Character.MAX_RADIX);
+    this.server = new CeilingServer(CeilingSettings.DEFAULT, time, epoch, this::applied);
+    this.timer =
+        Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("steering").factory());
+  }
+
+  /** What Envoys ask for their ceilings; to be added to a gRPC server. */
+  public List<BindableService> services() {
+    return server.services();
+  }
+
+  /** Pushes from now on. */
+  public void start() {
+    var _ =
+        timer.scheduleWithFixedDelay(
+            this::tickAndGoOn, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  /**
+   * Steers what these policies say, and nothing else. What is steered already goes on from where it
+   * is; Envoys obey the threshold of their bootstraps where the policies no longer say anything.
+   */
+  public synchronized void follow(PolicyBook book) {
+    Map<Ceiling, SteeredCeiling> before = steered;
+    Map<Ceiling, SteeredCeiling> next = new LinkedHashMap<>();
+    for (Rule rule : book.rules()) {
+      Ceiling ceiling = ceiling(rule);
+      if (ceiling != null) {
+        next.computeIfAbsent(ceiling, _ -> steer(ceiling, before.get(ceiling), rule));
+      }
+    }
+    Map<String, List<SteeredCeiling>> clusters = new HashMap<>();
+    next.forEach((ceiling, of) ->
+        clusters.computeIfAbsent(ceiling.cluster(), _ -> new ArrayList<>()).add(of));
+    steered = next;
+    byCluster = clusters;
+    before
+        .keySet()
+        .forEach(ceiling -> {
+          if (!next.containsKey(ceiling)) {
+            server.withdraw(ceiling.cluster(), ceiling.priority());
+            LOG.info("{} is not steered any more", ceiling);
+          }
+        });
+    tick();
+  }
+
+  @Override
+  public void ended(String node, Reading reading, long beganNanos, long arrivedNanos) {
+    of(reading.cluster())
+        .forEach(ceiling -> ceiling.ended(node, reading, beganNanos, arrivedNanos));
+  }
+
+  @Override
+  public void reported(String node, Load load, long arrivedNanos) {
+    of(load.cluster()).forEach(ceiling -> ceiling.reported(node, load, arrivedNanos));
+  }
+
+  @Override
+  public void left(String node) {
+    steered.values().forEach(ceiling -> ceiling.left(node));
+  }
+
+  private List<SteeredCeiling> of(String cluster) {
+    return byCluster.getOrDefault(cluster, List.of());
+  }
+
+  /** Pushes what laws say now, and divides it by what Envoys could use. */
+  void tick() {
+    long now = time.monotonicNanos();
+    steered.forEach((ceiling, of) -> {
+      for (Envoys.Demand demand : of.demands(now)) {
+        if (demand.exact() || demand.inFlight() > 0 || demand.refused() > 0) {
+          server.reported(ceiling, demand.node(), demand.inFlight(), demand.refused());
+        }
+      }
+      server.offer(ceiling.cluster(), ceiling.priority(), of.offer(now));
+    });
+    server.tick();
+  }
+
+  /** Shows each ceiling with its rule. */
+  public void forEach(BiConsumer<Rule, LimiterFigures> reader) {
+    long now = time.monotonicNanos();
+    steered.values().forEach(of -> reader.accept(of.rule(), of.figures(now)));
+  }
+
+  /** How many ceilings do not rise at present, because too much of the log is missing. */
+  public long held() {
+    return steered.values().stream().filter(SteeredCeiling::held).count();
+  }
+
+  /** Pushes no more; Envoys keep to what they were told. */
+  @Override
+  public void close() {
+    timer.shutdownNow();
+  }
+
+  private static @Nullable Ceiling ceiling(Rule rule) {
+    var terms = rule.ceiling();
+    return terms != null && terms.gate() instanceof AtEnvoys at
+        ? new Ceiling(at.cluster(), at.highPriority() ? Priority.HIGH : Priority.DEFAULT)
+        : null;
+  }
+
+  private SteeredCeiling steer(Ceiling ceiling, @Nullable SteeredCeiling current, Rule rule) {
+    var terms = rule.ceiling();
+    if (terms == null) {
+      throw new IllegalArgumentException(rule.path() + " has no ceiling");
+    }
+    if (current == null) {
+      LOG.info("{} is steered from {} on", ceiling, terms.range().initial());
+      return new SteeredCeiling(rule, terms, time.monotonicNanos());
+    }
+    current.follow(rule, terms);
+    return current;
+  }
+
+  private void applied(Ceiling ceiling, int requests, long sinceNanos) {
+    SteeredCeiling of = steered.get(ceiling);
+    if (of != null) {
+      of.applied(requests, sinceNanos);
+    }
+  }
+
+  private void tickAndGoOn() {
+    try {
+      tick();
+    } catch (RuntimeException e) { // anything thrown would end the steering
+      LOG.error("ceilings could not be pushed", e);
+    }
+  }
+}

@@ -1,0 +1,159 @@
+package io.throttlekit.service.steering;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.descriptors.Ceiling;
+import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.server.Book;
+import io.throttlekit.service.sensor.Kind;
+import io.throttlekit.service.sensor.Reading;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SteeredCeilingTest {
+  private static final long MILLI = 1_000_000L;
+  private static final long SECOND = 1_000 * MILLI;
+
+  private final SteeredCeiling ceiling = steered("min: 4, max: 50");
+  private long now;
+
+  @Test
+  void risesWhileThereIsNoQueueAndDemand() {
+    second(100, 20, 10);
+    assertThat(ceiling.offer(now)).isEqualTo(20);
+    seconds(10, 100, 20, 40);
+    assertThat(ceiling.offer(now)).isEqualTo(50); // and never above max
+  }
+
+  @Test
+  void staysWhereItIsWhenNothingIsHeard() {
+    seconds(5, 100, 20, 20);
+    int before = ceiling.offer(now);
+    for (int tick = 0; tick < 60; tick++) { // 30 s
+      now += SECOND / 2;
+      assertThat(ceiling.offer(now)).isEqualTo(before);
+    }
+  }
+
+  @Test
+  void fallsToTheLeastWhenEveryRequestIsGivenUp() {
+    seconds(5, 100, 20, 20);
+    int last = ceiling.offer(now);
+    for (int second = 0; second < 60; second++) {
+      now += SECOND;
+      for (int i = 0; i < 60; i++) {
+        ceiling.ended("a", Told.TIMED_OUT, now - SECOND, now);
+      }
+      int next = ceiling.offer(now);
+      assertThat(next).isBetween(4, last);
+      last = next;
+    }
+    assertThat(last).isEqualTo(4);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"probed_vegas", "gradient2", "vegas", "aimd", "failsafe"})
+  void whatSaysNothingAndWhatIsRefusedMovesNoLaw(String law) {
+    SteeredCeiling flooded = steered("algorithm: " + law);
+    int before = flooded.offer(0);
+    for (int i = 0; i < 100_000; i++) {
+      now += MILLI;
+      flooded.ended("a", Told.REFUSED, now, now);
+      flooded.ended("a", Told.of(Kind.RATE_LIMITED, 0), now, now);
+      flooded.ended("a", Told.of(Kind.SERVER_ERROR, 0), now, now);
+    }
+    assertThat(flooded.offer(now)).isEqualTo(before);
+    assertThat(flooded.demands(now)).hasSize(1).allMatch(demand -> demand.refused() == 100_000);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"probed_vegas", "gradient2", "vegas", "aimd", "failsafe"})
+  void staysInItsRangeWhateverIsHeard(String law) {
+    SteeredCeiling any = steered("min: 20, max: 60, algorithm: " + law);
+    long[] latencies = {1, MILLI, 20 * MILLI, 3_600 * SECOND, Long.MAX_VALUE / 4};
+    for (int i = 0; i < 50_000; i++) {
+      now += (i % 7) * MILLI;
+      Reading reading =
+          switch (i % 13) {
+            case 0 -> Told.REFUSED;
+            case 1, 2, 3 -> Told.TIMED_OUT;
+            default -> Told.answered(latencies[i % 5]);
+          };
+      any.ended("e" + i % 3, reading, now - latencies[i % 5], now);
+      any.reported("e" + i % 2, Told.load(i % 11 == 0 ? Long.MAX_VALUE : i % 90, i % 5), now);
+      any.applied(any.offer(now), now);
+      assertThat(any.offer(now)).isBetween(20, 60);
+    }
+  }
+
+  /** What does not arrive is the slow part. */
+  @Test
+  void doesNotRiseWhileMuchOfTheLogIsMissing() {
+    seconds(2, 100, 20, 1);
+    int before = ceiling.offer(now);
+    for (int second = 0; second < 20; second++) {
+      ceiling.reported("a", Told.load(40, 200), now);
+      second(100, 20, 40);
+      ceiling.offer(now);
+    }
+    assertThat(ceiling.held()).isTrue();
+    assertThat(ceiling.offer(now)).isLessThan(50);
+    int held = ceiling.offer(now);
+    seconds(10, 100, 20, 40);
+    assertThat(ceiling.offer(now)).isGreaterThan(held);
+    assertThat(ceiling.held()).isFalse();
+    assertThat(before).isEqualTo(20);
+  }
+
+  @Test
+  void anotherLawBeginsAtTheCeilingThereIs() {
+    seconds(10, 100, 20, 40);
+    Rule next = rule("algorithm: vegas, min: 2, max: 40");
+    ceiling.follow(next, Objects.requireNonNull(next.ceiling()));
+    assertThat(ceiling.offer(now)).isEqualTo(40);
+    assertThat(ceiling.rule()).isSameAs(next);
+  }
+
+  @Test
+  void theSameTermsKeepWhatWasLearned() {
+    seconds(10, 100, 20, 40);
+    Rule next = rule("min: 4, max: 50");
+    ceiling.follow(next, Objects.requireNonNull(next.ceiling()));
+    assertThat(ceiling.offer(now)).isEqualTo(50);
+  }
+
+  private void seconds(int seconds, int requests, int millis, int inFlight) {
+    for (int second = 0; second < seconds; second++) {
+      second(requests, millis, inFlight);
+    }
+  }
+
+  /** A second of requests of that latency, at its end. */
+  private void second(int requests, int millis, int inFlight) {
+    now += SECOND;
+    ceiling.reported("a", Told.load(inFlight, requests), now);
+    for (int i = 0; i < requests; i++) {
+      ceiling.ended("a", Told.answered(millis * MILLI), now - millis * MILLI, now);
+    }
+  }
+
+  private static SteeredCeiling steered(String terms) {
+    Rule rule = rule(terms);
+    Ceiling ceiling = Objects.requireNonNull(rule.ceiling());
+    return new SteeredCeiling(rule, ceiling, 0);
+  }
+
+  private static Rule rule(String terms) {
+    return Book.of(
+            """
+            domain: shop
+            descriptors:
+              - {key: up, concurrency: {gate: envoy, cluster: up, %s}}
+            """
+                .formatted(terms))
+        .rules()
+        .getFirst();
+  }
+}

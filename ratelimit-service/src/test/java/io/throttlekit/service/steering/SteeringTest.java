@@ -1,0 +1,199 @@
+package io.throttlekit.service.steering;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
+import io.grpc.inprocess.InProcessChannelBuilder;
+import io.grpc.inprocess.InProcessServerBuilder;
+import io.throttlekit.ManualTime;
+import io.throttlekit.envoy.ceiling.FakeEnvoy;
+import io.throttlekit.service.server.Book;
+import java.io.IOException;
+import io.throttlekit.service.sensor.Kind;
+import io.throttlekit.service.sensor.Load;
+import io.throttlekit.service.sensor.Reading;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Fake Envoys in this thread: everything that is said is heard before a call returns. */
+class SteeringTest {
+  private static final long MILLI = 1_000_000L;
+
+  private final ManualTime time = new ManualTime(0);
+  private final Steering steering = new Steering(time);
+  private Server server;
+  private ManagedChannel channel;
+
+  @BeforeEach
+  void start() throws IOException {
+    String name = UUID.randomUUID().toString();
+    InProcessServerBuilder builder = InProcessServerBuilder.forName(name).directExecutor();
+    steering.services().forEach(builder::addService);
+    server = builder.build().start();
+    channel = InProcessChannelBuilder.forName(name).directExecutor().build();
+  }
+
+  @AfterEach
+  void stop() {
+    steering.close();
+    channel.shutdownNow();
+    server.shutdownNow();
+  }
+
+  @Test
+  void anEnvoyObeysWhatTheLawInfersFromWhatItSays() {
+    follow("min: 4, max: 100");
+    FakeEnvoy envoy = FakeEnvoy.connect(channel, "a");
+    envoy.obeyAll();
+    assertThat(envoy.share("up")).isEqualTo(20);
+    for (int second = 0; second < 10; second++) {
+      second("a", Told.answered(20 * MILLI));
+      envoy.obeyAll();
+    }
+    int risen = envoy.share("up");
+    assertThat(risen).isBetween(21, 100);
+    for (int second = 0; second < 30; second++) {
+      second("a", Told.TIMED_OUT);
+      envoy.obeyAll();
+    }
+    assertThat(envoy.share("up")).isEqualTo(4);
+  }
+
+  @Test
+  void sharesFollowWhatEnvoysCouldUse() {
+    follow("min: 20, max: 20");
+    FakeEnvoy busy = FakeEnvoy.connect(channel, "busy");
+    FakeEnvoy idle = FakeEnvoy.connect(channel, "idle");
+    for (int tick = 0; tick < 20; tick++) {
+      report("busy", Told.load(9, 9));
+      for (int i = 0; i < 20; i++) {
+        end("busy", Told.REFUSED);
+      }
+      report("idle", Told.load(0, 0));
+      time.advance(500);
+      steering.tick();
+      busy.obeyAll();
+      idle.obeyAll();
+    }
+    assertThat(busy.share("up")).isGreaterThan(15);
+    assertThat(idle.share("up")).isPositive();
+    assertThat(busy.share("up") + idle.share("up")).isLessThanOrEqualTo(20);
+  }
+
+  /** A reservation ends with the lease, or when the Envoy is known to have nothing in flight. */
+  @Test
+  void whatAnEnvoyThatLeftMayStillUseIsKeptForIt() {
+    follow("min: 20, max: 20");
+    FakeEnvoy first = FakeEnvoy.connect(channel, "first");
+    FakeEnvoy second = FakeEnvoy.connect(channel, "second");
+    settle(first, second);
+    int before = second.share("up");
+    first.disconnect();
+    end("first", Told.answered(5 * MILLI)); // it still sends
+    time.advance(2_000);
+    steering.tick();
+    settle(second, second);
+    assertThat(second.share("up")).isEqualTo(before);
+    report("first", Told.load(0, 0));
+    steering.tick();
+    settle(second, second);
+    assertThat(second.share("up")).isEqualTo(20);
+  }
+
+  @Test
+  void aRuleThatIsGoneLeavesEnvoysToTheirBootstrap() {
+    follow("min: 20, max: 20");
+    FakeEnvoy envoy = FakeEnvoy.connect(channel, "a");
+    envoy.obeyAll();
+    assertThat(envoy.share("up")).isEqualTo(20);
+    steering.follow(
+        Book.of(
+            """
+            domain: shop
+            descriptors:
+              - {key: up, rate_limit: {unit: hour, requests_per_unit: 1}}
+            """));
+    envoy.obeyAll();
+    assertThat(envoy.share("up")).isEqualTo(-1);
+  }
+
+  @Test
+  void aReloadKeepsTheCeilingThatWasFound() {
+    follow("min: 4, max: 100");
+    FakeEnvoy envoy = FakeEnvoy.connect(channel, "a");
+    for (int second = 0; second < 10; second++) {
+      second("a", Told.answered(20 * MILLI));
+      envoy.obeyAll();
+    }
+    int found = envoy.share("up");
+    assertThat(found).isGreaterThan(20);
+    follow("min: 4, max: 100");
+    envoy.obeyAll();
+    assertThat(envoy.share("up")).isEqualTo(found);
+    follow("min: 4, max: 21, algorithm: gradient2");
+    envoy.obeyAll();
+    assertThat(envoy.share("up")).isEqualTo(21);
+  }
+
+  @Test
+  void whatIsSaidOfOtherClustersMovesNothing() {
+    follow("min: 4, max: 100");
+    FakeEnvoy envoy = FakeEnvoy.connect(channel, "a");
+    for (int second = 0; second < 10; second++) {
+      time.advance(1_000);
+      for (int i = 0; i < 100; i++) {
+        end("a", new Reading(Kind.TIMED_OUT, "other", 0, List.of(), true));
+        end("a", new Reading(Kind.CEILING_REACHED, "", 0, List.of(), true));
+        report("a", new Load("other", 100, 100, 100, 0, 0, 1_000 * MILLI));
+      }
+      steering.tick();
+      envoy.obeyAll();
+    }
+    assertThat(envoy.share("up")).isEqualTo(20);
+  }
+
+  private void follow(String terms) {
+    steering.follow(
+        Book.of(
+            """
+            domain: shop
+            descriptors:
+              - {key: up, concurrency: {gate: envoy, cluster: up, %s}}
+            """
+                .formatted(terms)));
+  }
+
+  private void settle(FakeEnvoy... envoys) {
+    for (int round = 0; round < 4; round++) {
+      for (FakeEnvoy envoy : envoys) {
+        envoy.obeyAll();
+      }
+      steering.tick();
+    }
+  }
+
+  /** A second in which all that the ceiling allows is in flight. */
+  private void second(String node, Reading reading) {
+    report(node, Told.load(100, 100));
+    for (int half = 0; half < 2; half++) {
+      time.advance(500);
+      for (int i = 0; i < 50; i++) {
+        end(node, reading);
+      }
+      steering.tick();
+    }
+  }
+
+  private void end(String node, Reading reading) {
+    long now = time.monotonicNanos();
+    steering.ended(node, reading, now - reading.rttNanos(), now);
+  }
+
+  private void report(String node, Load load) {
+    steering.reported(node, load, time.monotonicNanos());
+  }
+}

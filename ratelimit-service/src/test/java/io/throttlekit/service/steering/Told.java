@@ -1,0 +1,26 @@
+package io.throttlekit.service.steering;
+
+import io.throttlekit.service.sensor.Kind;
+import io.throttlekit.service.sensor.Load;
+import io.throttlekit.service.sensor.Reading;
+import java.util.List;
+
+/** What Envoys say of the cluster {@code up}. */
+final class Told {
+  static final Reading TIMED_OUT = of(Kind.TIMED_OUT, 0);
+  static final Reading REFUSED = of(Kind.CEILING_REACHED, 0);
+
+  private Told() {}
+
+  static Reading answered(long nanos) {
+    return of(Kind.ANSWERED, nanos);
+  }
+
+  static Reading of(Kind kind, long nanos) {
+    return new Reading(kind, "up", nanos, List.of(), true);
+  }
+
+  static Load load(long inProgress, long succeeded) {
+    return new Load("up", inProgress, succeeded, succeeded, 0, 0, 1_000_000_000L);
+  }
+}
