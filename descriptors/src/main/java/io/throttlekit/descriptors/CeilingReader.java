@@ -51,8 +51,8 @@ final class CeilingReader {
     if (gated != null && gate.equals("envoy") && !options.steering()) {
       problems.error(
           gated.value().location(),
-          "`gate: envoy` is not available in this version yet",
-          "write gate: service");
+          "`gate: envoy` learns from access logs, which this service does not take",
+          "set concurrency.access_log: true, or write gate: service");
       return null;
     }
     Ceiling.Gate read = gate.equals("envoy") ? atEnvoys(fields) : atService(fields);

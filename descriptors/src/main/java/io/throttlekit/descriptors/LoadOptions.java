@@ -6,7 +6,8 @@ package io.throttlekit.descriptors;
  * @param mergeDomains whether several files may describe one domain; otherwise that is an error
  * @param mergeSwitch what somebody would set to have domains merged, for the hint of that error
  * @param federated whether regions can share limits; otherwise {@code scope: global} is an error
- * @param steering whether ceilings are pushed to Envoys; otherwise {@code gate: envoy} is an error
+ * @param steering whether ceilings that are pushed to Envoys would move; otherwise {@code gate:
+ *     envoy} is an error
  * @param accessLogs whether access logs are read; otherwise {@code release: access_log} is an error
  */
 public record LoadOptions(
@@ -31,7 +32,7 @@ public record LoadOptions(
     return new LoadOptions(mergeDomains, mergeSwitch, false, steering, accessLogs);
   }
 
-  /** The same for a service that does not push ceilings to Envoys. */
+  /** The same for a service that would push ceilings to Envoys and learns nothing. */
   public LoadOptions withoutSteering() {
     return new LoadOptions(mergeDomains, mergeSwitch, federated, false, accessLogs);
   }

@@ -205,7 +205,8 @@ class CeilingReaderTest {
     assertThat(result.problems())
         .extracting(problem -> problem.toString().replaceAll("^.*error: ", ""))
         .contains(
-            "`gate: envoy` is not available in this version yet (write gate: service)",
+            "`gate: envoy` learns from access logs, which this service does not take (set"
+                + " concurrency.access_log: true, or write gate: service)",
             "`release: access_log` waits for access logs, which this service does not take (set"
                 + " concurrency.access_log: true, or write release: stream_done)");
   }
@@ -220,7 +221,7 @@ class CeilingReaderTest {
         .singleElement()
         .asString()
         .endsWith(
-            "error: the max_requests of cluster \"up\" is steered by the rule at a.yaml:3:5"
+            "error: the max_requests of cluster `up` is steered by the rule at a.yaml:3:14"
                 + " already (remove one of them)");
   }
 }

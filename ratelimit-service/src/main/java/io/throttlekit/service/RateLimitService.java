@@ -13,13 +13,13 @@ import io.throttlekit.service.policies.Abilities;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.rls.JsonFrontEnd;
-import io.throttlekit.service.sensor.LoggedEnds;
 import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
 import io.throttlekit.service.server.Health.Obstacle;
 import io.throttlekit.service.server.HostPort;
 import io.throttlekit.service.server.ListenException;
+import io.throttlekit.service.steering.Steering;
 import io.throttlekit.service.store.SharedStore;
 import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.Telemetry;
@@ -55,6 +55,7 @@ public final class RateLimitService {
   private final CountDownLatch stopping = new CountDownLatch(1);
   private final Telemetry telemetry;
   private final DecisionPath path;
+  private final @Nullable Steering steering;
   private final List<BindableService> sensors;
   private final PolicyReloader reloader;
   private final List<HttpListener> httpListeners = new ArrayList<>();
@@ -77,9 +78,9 @@ public final class RateLimitService {
     }
     this.path =
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
+    this.steering = config.concurrency().steer() ? new Steering(time) : null;
     this.sensors =
-        Sensors.of(
-            config.concurrency(), new LoggedEnds(path.gate().leases()), telemetry.meter(), time);
+        Sensors.of(config.concurrency(), path.gate().leases(), steering, telemetry.meter(), time);
     this.reloader =
         new PolicyReloader(
             config.policies(), Abilities.of(config), policies, time, this::policiesLoaded);
@@ -99,6 +100,9 @@ public final class RateLimitService {
       requirePolicies();
       listen();
       reloader.start();
+      if (steering != null) {
+        steering.start();
+      }
       warmUp();
       greetStore();
       started = true;
@@ -299,6 +303,9 @@ public final class RateLimitService {
       listening.stop();
     }
     reloader.close();
+    if (steering != null) {
+      steering.close();
+    }
     httpListeners.forEach(HttpListener::close);
     if (store != null) {
       store.close();
@@ -311,6 +318,10 @@ public final class RateLimitService {
 
   private void policiesLoaded(boolean good) {
     path.metrics().policiesLoaded(good);
+    PolicyBook book = policies.book();
+    if (good && book != null && steering != null) {
+      steering.follow(book);
+    }
     tellPolicyHealth();
   }
 

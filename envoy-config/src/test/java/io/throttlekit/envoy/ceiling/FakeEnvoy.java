@@ -18,7 +18,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** Speaks as an Envoy does over ADS, and answers only when it is told to. */
-public final class FakeEnvoy implements ClientResponseObserver<DiscoveryRequest, DiscoveryResponse> {
+public final class FakeEnvoy
+    implements ClientResponseObserver<DiscoveryRequest, DiscoveryResponse> {
   private static final String CEILING = "ceiling";
 
   private final String node;

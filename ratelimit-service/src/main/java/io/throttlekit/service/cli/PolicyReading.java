@@ -43,8 +43,7 @@ record PolicyReading(int files, LoadResult result) {
       throw new ParameterException(command, "no such file or folder: " + String.join(", ", paths));
     }
     PolicyFiles.Reading read = PolicyFiles.read(found);
-    LoadResult loaded =
-        new PolicyLoader(new LoadOptions(true).withoutSteering()).load(read.sources());
+    LoadResult loaded = new PolicyLoader(new LoadOptions(true)).load(read.sources());
     if (read.problems().isEmpty()) {
       return new PolicyReading(read.sources().size(), loaded);
     }

@@ -21,9 +21,11 @@ final class ConcurrencySettings {
           "concurrency.load_report_interval",
           Forms.duration(Duration.ofMillis(100), Duration.ofMinutes(1)),
           DEFAULTS.loadReportInterval());
+  static final Setting<Boolean> STEER =
+      new Setting<>("concurrency.steer", Forms.flag(), DEFAULTS.steer());
 
   static final List<Setting<?>> ALL =
-      List.of(ACCESS_LOG, MAX_SAMPLES_PER_SECOND, LOAD_REPORTS, LOAD_REPORT_INTERVAL);
+      List.of(ACCESS_LOG, MAX_SAMPLES_PER_SECOND, LOAD_REPORTS, LOAD_REPORT_INTERVAL, STEER);
 
   private ConcurrencySettings() {}
 
@@ -32,6 +34,7 @@ final class ConcurrencySettings {
         values.get(ACCESS_LOG),
         values.get(MAX_SAMPLES_PER_SECOND),
         values.get(LOAD_REPORTS),
-        values.get(LOAD_REPORT_INTERVAL));
+        values.get(LOAD_REPORT_INTERVAL),
+        values.get(STEER));
   }
 }

@@ -51,7 +51,7 @@ final class Envoys {
   void ended(String node, long latencyNanos, long nowNanos) {
     Envoy envoy = envoy(node, nowNanos);
     if (envoy != null) {
-      envoy.occupied.add(latencyNanos, nowNanos);
+      envoy.occupied.add((double) latencyNanos, nowNanos);
     }
   }
 
@@ -81,8 +81,7 @@ final class Envoys {
   List<Demand> demands(long nowNanos) {
     List<Demand> demands = new ArrayList<>(envoys.size());
     envoys.forEach((node, envoy) -> {
-      demands.add(
-          new Demand(node, envoy.inFlight(nowNanos), envoy.refused, envoy.fresh(nowNanos)));
+      demands.add(new Demand(node, envoy.inFlight(nowNanos), envoy.refused, envoy.fresh(nowNanos)));
       envoy.refused = 0;
     });
     return demands;

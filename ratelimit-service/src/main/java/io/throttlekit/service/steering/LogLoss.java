@@ -1,9 +1,9 @@
 package io.throttlekit.service.steering;
 
 /**
- * What part of the requests that succeeded, as Envoys report, never came in the access log. Entries are
- * lost without a trace when a stream breaks or a buffer is full, and then it is the slow ones: what
- * is left makes a backend look better than it is.
+ * What part of the requests that succeeded, as Envoys report, never came in the access log. Entries
+ * are lost without a trace when a stream breaks or a buffer is full, and then it is the slow ones:
+ * what is left makes a backend look better than it is.
  *
  * <p>Compares ten seconds of either; an entry may wait at Envoy for about one. Called by one thread
  * at a time.
@@ -24,7 +24,7 @@ final class LogLoss {
 
   /** Envoys say that so many requests succeeded. */
   void succeeded(long requests, long nowNanos) {
-    succeeded.add(requests, nowNanos);
+    succeeded.add((double) requests, nowNanos);
   }
 
   /** One of these came in the log. */

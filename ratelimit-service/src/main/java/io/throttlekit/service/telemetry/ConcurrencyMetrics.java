@@ -1,28 +1,19 @@
 package io.throttlekit.service.telemetry;
 
-import io.opentelemetry.api.common.AttributeKey;
-import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
-import io.throttlekit.concurrency.LimiterFigures;
 import io.throttlekit.concurrency.Refusal;
 import io.throttlekit.service.concurrency.ConcurrencyGate;
 import io.throttlekit.service.concurrency.GateListener;
 import io.throttlekit.service.concurrency.LeaseEnd;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.ToIntFunction;
 
 /**
  * Counts what happens at the ceilings, and shows them.
  *
- * <p>Ceilings are shown by their rule: those that values of requests tell apart are added up. No
- * label comes from a request. To be made once. Thread-safe.
+ * <p>No label comes from a request. To be made once. Thread-safe.
  */
 public final class ConcurrencyMetrics implements GateListener {
   private static final String PREFIX = "throttlekit_concurrency_";
-  private static final AttributeKey<String> DOMAIN = AttributeKey.stringKey("domain");
-  private static final AttributeKey<String> RULE = AttributeKey.stringKey("rule");
 
   private final Meter meter;
   private final OurCounters.ByWord<Refusal> refusals;
@@ -53,32 +44,12 @@ public final class ConcurrencyMetrics implements GateListener {
 
   /** Registers what is looked at when somebody collects. */
   public void show(ConcurrencyGate gate) {
-    gauge(gate, "ceiling", "Requests that may be in flight", LimiterFigures::ceiling);
-    gauge(gate, "in_flight", "Requests in flight", LimiterFigures::inFlight);
-    gauge(gate, "queued", "Requests that wait for room", LimiterFigures::queued);
+    CeilingGauges.show(meter, gate.ceilings()::forEach);
     meter
         .gaugeBuilder(PREFIX + "live_leases")
         .ofLongs()
         .setDescription("Leases that have not ended")
         .buildWithCallback(measured -> measured.record(gate.leases().size()));
-  }
-
-  private void gauge(
-      ConcurrencyGate gate, String name, String description, ToIntFunction<LimiterFigures> figure) {
-    meter
-        .gaugeBuilder(PREFIX + name)
-        .ofLongs()
-        .setDescription(description)
-        .buildWithCallback(measured -> {
-          Map<Attributes, Long> sums = new HashMap<>();
-          gate.ceilings()
-              .forEach((rule, figures) ->
-                  sums.merge(
-                      Attributes.of(DOMAIN, rule.domain(), RULE, rule.path()),
-                      (long) figure.applyAsInt(figures),
-                      Long::sum));
-          sums.forEach((labels, sum) -> measured.record(sum, labels));
-        });
   }
 
   @Override

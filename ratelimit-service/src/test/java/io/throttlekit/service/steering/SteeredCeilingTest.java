@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.descriptors.Ceiling;
 import io.throttlekit.descriptors.Rule;
-import io.throttlekit.service.server.Book;
 import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Reading;
+import io.throttlekit.service.server.Book;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

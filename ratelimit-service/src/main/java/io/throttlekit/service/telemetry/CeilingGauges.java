@@ -1,0 +1,57 @@
+package io.throttlekit.service.telemetry;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.metrics.Meter;
+import io.throttlekit.concurrency.LimiterFigures;
+import io.throttlekit.descriptors.Rule;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.ToIntFunction;
+
+/**
+ * Shows ceilings by their rule: those that values of requests tell apart are added up. No label
+ * comes from a request.
+ */
+public final class CeilingGauges {
+  private static final String PREFIX = "throttlekit_concurrency_";
+  private static final AttributeKey<String> DOMAIN = AttributeKey.stringKey("domain");
+  private static final AttributeKey<String> RULE = AttributeKey.stringKey("rule");
+
+  private CeilingGauges() {}
+
+  /**
+   * Registers what is looked at when somebody collects. To be called once for ceilings that differ
+   * by their rules.
+   *
+   * @param ceilings tells each with its rule, whenever it is asked
+   */
+  public static void show(Meter meter, Consumer<BiConsumer<Rule, LimiterFigures>> ceilings) {
+    show(meter, ceilings, "ceiling", "Requests that may be in flight", LimiterFigures::ceiling);
+    show(meter, ceilings, "in_flight", "Requests in flight", LimiterFigures::inFlight);
+    show(meter, ceilings, "queued", "Requests that wait for room", LimiterFigures::queued);
+  }
+
+  private static void show(
+      Meter meter,
+      Consumer<BiConsumer<Rule, LimiterFigures>> ceilings,
+      String name,
+      String description,
+      ToIntFunction<LimiterFigures> figure) {
+    meter
+        .gaugeBuilder(PREFIX + name)
+        .ofLongs()
+        .setDescription(description)
+        .buildWithCallback(measured -> {
+          Map<Attributes, Long> sums = new HashMap<>();
+          ceilings.accept((rule, figures) ->
+              sums.merge(
+                  Attributes.of(DOMAIN, rule.domain(), RULE, rule.path()),
+                  (long) figure.applyAsInt(figures),
+                  Long::sum));
+          sums.forEach((labels, sum) -> measured.record(sum, labels));
+        });
+  }
+}
