@@ -90,7 +90,7 @@ public final class Steering implements Sensed, AutoCloseable {
         .forEach(ceiling -> {
           if (!next.containsKey(ceiling)) {
             server.withdraw(ceiling.cluster(), ceiling.priority());
-            LOG.info("{} is not steered any more", ceiling);
+            LOG.info("{} is not steered any more", inWords(ceiling));
           }
         });
     tick();
@@ -160,7 +160,7 @@ public final class Steering implements Sensed, AutoCloseable {
       throw new IllegalArgumentException(rule.path() + " has no ceiling");
     }
     if (current == null) {
-      LOG.info("{} is steered from {} on", ceiling, terms.range().initial());
+      LOG.info("{} is steered, from {} requests on", inWords(ceiling), terms.range().initial());
       return new SteeredCeiling(rule, terms, time.monotonicNanos());
     }
     current.follow(rule, terms);
@@ -172,6 +172,12 @@ public final class Steering implements Sensed, AutoCloseable {
     if (of != null) {
       of.applied(requests, sinceNanos);
     }
+  }
+
+  private static String inWords(Ceiling ceiling) {
+    return "max_requests of cluster "
+        + ceiling.cluster()
+        + (ceiling.priority() == Priority.HIGH ? " for high priority" : "");
   }
 
   private void tickAndGoOn() {

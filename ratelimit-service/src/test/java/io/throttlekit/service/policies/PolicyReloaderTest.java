@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class PolicyReloaderTest {
-  private static final Abilities ALONE = new Abilities(false, true);
+  private static final Abilities ALONE = new Abilities(false, true, true);
 
   @TempDir private Path folder;
   private final PolicyStore store = new PolicyStore();

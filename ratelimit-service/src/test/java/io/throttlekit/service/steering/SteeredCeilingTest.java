@@ -23,7 +23,7 @@ class SteeredCeilingTest {
   void risesWhileThereIsNoQueueAndDemand() {
     second(100, 20, 10);
     assertThat(ceiling.offer(now)).isEqualTo(20);
-    seconds(10, 100, 20, 40);
+    seconds(20, 100, 20, 40);
     assertThat(ceiling.offer(now)).isEqualTo(50); // and never above max
   }
 
@@ -101,7 +101,7 @@ class SteeredCeilingTest {
     assertThat(ceiling.held()).isTrue();
     assertThat(ceiling.offer(now)).isLessThan(50);
     int held = ceiling.offer(now);
-    seconds(10, 100, 20, 40);
+    seconds(20, 100, 20, 40);
     assertThat(ceiling.offer(now)).isGreaterThan(held);
     assertThat(ceiling.held()).isFalse();
     assertThat(before).isEqualTo(20);
@@ -109,7 +109,8 @@ class SteeredCeilingTest {
 
   @Test
   void anotherLawBeginsAtTheCeilingThereIs() {
-    seconds(10, 100, 20, 40);
+    seconds(20, 100, 20, 40);
+    assertThat(ceiling.offer(now)).isEqualTo(50);
     Rule next = rule("algorithm: vegas, min: 2, max: 40");
     ceiling.follow(next, Objects.requireNonNull(next.ceiling()));
     assertThat(ceiling.offer(now)).isEqualTo(40);
@@ -118,7 +119,8 @@ class SteeredCeilingTest {
 
   @Test
   void theSameTermsKeepWhatWasLearned() {
-    seconds(10, 100, 20, 40);
+    seconds(20, 100, 20, 40);
+    assertThat(ceiling.offer(now)).isEqualTo(50);
     Rule next = rule("min: 4, max: 50");
     ceiling.follow(next, Objects.requireNonNull(next.ceiling()));
     assertThat(ceiling.offer(now)).isEqualTo(50);

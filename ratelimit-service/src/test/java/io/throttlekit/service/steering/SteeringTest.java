@@ -56,7 +56,7 @@ class SteeringTest {
     }
     int risen = envoy.share("up");
     assertThat(risen).isBetween(21, 100);
-    for (int second = 0; second < 30; second++) {
+    for (int second = 0; second < 60; second++) {
       second("a", Told.TIMED_OUT);
       envoy.obeyAll();
     }
