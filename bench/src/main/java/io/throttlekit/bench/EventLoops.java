@@ -14,20 +14,23 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 
 /** The fastest event loops of this host: epoll where there is epoll, else NIO. */
-final class EventLoops {
+public final class EventLoops {
   private EventLoops() {}
 
-  static EventLoopGroup of(int threads) {
+  /** So many of them, each with a thread; whoever has them shuts them down. */
+  public static EventLoopGroup of(int threads) {
     IoHandlerFactory handlers =
         Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
     return new MultiThreadIoEventLoopGroup(threads, handlers);
   }
 
-  static Class<? extends Channel> clientChannel() {
+  /** The kind of channel that connects, on these loops. */
+  public static Class<? extends Channel> clientChannel() {
     return Epoll.isAvailable() ? EpollSocketChannel.class : NioSocketChannel.class;
   }
 
-  static Class<? extends ServerChannel> serverChannel() {
+  /** The kind of channel that listens, on these loops. */
+  public static Class<? extends ServerChannel> serverChannel() {
     return Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
   }
 }

@@ -9,18 +9,22 @@ import java.util.Comparator;
 import java.util.Objects;
 
 /** The files of the demo: those that come with it, and those that it writes. */
-final class DemoFiles {
+public final class DemoFiles {
   private DemoFiles() {}
 
-  /** A file that lies beside this class. */
-  static String text(String name) throws IOException {
+  /**
+   * A file that comes with the demo.
+   *
+   * @param name where it lies, seen from this class
+   */
+  public static String text(String name) throws IOException {
     try (InputStream file = DemoFiles.class.getResourceAsStream(name)) {
       return new String(Objects.requireNonNull(file, name).readAllBytes(), StandardCharsets.UTF_8);
     }
   }
 
   /** A new folder, deleted with everything in it in the end. */
-  static Path folder(Undo started) throws IOException {
+  public static Path folder(Undo started) throws IOException {
     Path folder = Files.createTempDirectory("throttlekit-demo");
     started.push(() -> delete(folder));
     return folder;

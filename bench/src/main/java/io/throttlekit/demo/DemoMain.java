@@ -1,5 +1,8 @@
 package io.throttlekit.demo;
 
+import io.throttlekit.demo.overload.Overload;
+import io.throttlekit.demo.overload.OverloadPlan;
+import io.throttlekit.demo.overload.OverloadSummary;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
@@ -33,13 +36,37 @@ public final class DemoMain implements Callable<Integer> {
   private boolean mesh;
 
   @Option(
+      names = "--overload",
+      description =
+          "an upstream that is offered up to five times what it can do, behind an Envoy without a"
+              + " limit, one with its own adaptive limit, and one whose limit the service sets; 9"
+              + " minutes unless told otherwise")
+  private boolean overload;
+
+  @Option(
+      names = "--phase",
+      description =
+          "with --overload: only these of 0.8, 1.2, 2, 5, halved and restored, separated by commas")
+  private @Nullable String phase;
+
+  @Option(
+      names = "--arms",
+      description = "with --overload: only these of none, envoy and ours, separated by commas")
+  private @Nullable String arms;
+
+  @Option(
       names = "--seconds",
       description =
           "stop after this many, from 1 to 86400; without it, at Ctrl-C. With --mesh from 18, and"
-              + " 60 without it: six windows of up to 10 s")
+              + " 60 without it: six windows of up to 10 s. With --overload from 10 for each phase,"
+              + " and 90 without it")
   private @Nullable String seconds;
 
-  @Option(names = "--seed", description = "chooses the order of requests; 1 unless told otherwise")
+  @Option(
+      names = "--seed",
+      description =
+          "chooses the order of requests, and with --overload when they come; 1 unless told"
+              + " otherwise")
   private long seed = 1;
 
   @Option(names = "--json", description = "end with one line of JSON")
@@ -64,7 +91,30 @@ public final class DemoMain implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    return mesh ? showMesh() : show();
+    if (mesh && overload) {
+      throw new ParameterException(spec.commandLine(), "--mesh and --overload are two demos");
+    }
+    if (!overload && (phase != null || arms != null)) {
+      throw new ParameterException(
+          spec.commandLine(), "--phase and --arms choose from --overload, which is not there");
+    }
+    return overload ? showOverload() : mesh ? showMesh() : show();
+  }
+
+  private int showOverload() {
+    OverloadPlan plan;
+    try {
+      plan = OverloadPlan.of(phase, arms, seconds, seed);
+    } catch (IllegalArgumentException wrong) {
+      throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);
+    }
+    Overload demo = Overload.ofThisMachine(System.err::println);
+    return show(
+        demo::stop,
+        () -> {
+          OverloadSummary summary = demo.run(plan, System.out, terminal);
+          return json ? summary.json() : summary.words();
+        });
   }
 
   private int show() {

@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
  * The service in a process of its own: {@code serve} on this program's class path, on loopback and
  * with a short warm-up, without the JVM options and the AOT cache of {@code bin/throttlekit}.
  */
-final class DemoService implements AutoCloseable {
+public final class DemoService implements AutoCloseable {
   private static final Pattern READY = Pattern.compile("(?m)^ready grpc=\\S+:(\\d+) ");
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -26,7 +26,7 @@ final class DemoService implements AutoCloseable {
   }
 
   /** Starts it with counters in memory, and waits until it is ready. */
-  static DemoService start(Path policy, Path log) throws IOException {
+  public static DemoService start(Path policy, Path log) throws IOException {
     DemoService service = begin(policy, List.of(), Map.of(), log);
     try {
       int _ = service.awaitPort();
@@ -81,10 +81,11 @@ final class DemoService implements AutoCloseable {
   }
 
   /** Where it listens, once it is ready. */
-  int port() {
+  public int port() {
     return port;
   }
 
+  /** Asks it to end, and makes it when it does not. */
   @Override
   public void close() {
     process.close();

@@ -5,16 +5,18 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /** How to undo what was begun, from the last step to the first. For one thread. */
-final class Undo implements AutoCloseable {
+public final class Undo implements AutoCloseable {
   private final Deque<Step> steps = new ArrayDeque<>();
 
   /** How to undo one step. */
   @FunctionalInterface
-  interface Step {
+  public interface Step {
+    /** Undoes it. */
     void undo() throws IOException;
   }
 
-  void push(Step step) {
+  /** Remembers how to undo what has just been begun. */
+  public void push(Step step) {
     steps.push(step);
   }
 

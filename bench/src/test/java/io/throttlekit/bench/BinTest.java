@@ -44,9 +44,10 @@ class BinTest {
   @CsvSource({
     "bench, load --rate fast, 2, 'bin/bench: --rate is a number from 0 to 2147483647, not fast'",
     "bench, nothing, 2, 'bin/bench: no command nothing: service, store, startup, jmh, leases,"
-        + " concurrency, federation, load or all; --help says more'",
+        + " concurrency, overload, federation, load or all; --help says more'",
     "bench, all of it, 2, 'bin/bench: all takes no arguments, but got of it'",
-    "demo, --overload, 2, bin/demo --overload is not built yet",
+    "bench, overload --phase 3, 2, 'bin/bench: there is no phase ''3'', but 0.8, 1.2, 2, 5, halved,"
+        + " restored'",
     "throttlekit, serve, 1, 'throttlekit: there is no ratelimit-service jar in"
         + " HOME/ratelimit-service/target: build it with ''mvn -DskipTests package'', or copy it"
         + " there with its lib folder'"
@@ -54,7 +55,8 @@ class BinTest {
   void aWrongCallIsOneLineAlsoThroughALinkToALink(
       String program, String arguments, int code, String line) throws Exception {
     Path link = link(program);
-    Ended ended = run(link, Map.of(), arguments.replace("load", "load 127.0.0.1:1").split(" "));
+    Ended ended =
+        run(link, Map.of(), arguments.replaceFirst("^load", "load 127.0.0.1:1").split(" "));
     assertThat(ended.errors()).isEqualTo(line.replace("HOME", home.toString()) + "\n");
     assertThat(ended.code()).isEqualTo(code);
     assertThat(ended.out()).isEmpty();

@@ -33,7 +33,10 @@ class ProgramTest {
     assertThat(leases("all")).isEqualTo(2);
     assertThat(concurrency("--seeds", "0")).isEqualTo(2);
     assertThat(concurrency("--png", "folder")).isEqualTo(2);
-    assertThat(lines()).hasSize(17).allMatch(line -> line.startsWith("bin/bench: "));
+    assertThat(overload("--phase", "3")).isEqualTo(2);
+    assertThat(overload("--phase", "2", "--seconds", "9")).isEqualTo(2);
+    assertThat(overload("--arms", "theirs")).isEqualTo(2);
+    assertThat(lines()).hasSize(20).allMatch(line -> line.startsWith("bin/bench: "));
   }
 
   @Test
@@ -78,6 +81,10 @@ class ProgramTest {
 
   private int concurrency(String... args) throws InterruptedException {
     return Program.start(ConcurrencyBenchmark::read, ConcurrencyBenchmark.OPTIONS, errors, args);
+  }
+
+  private int overload(String... args) throws InterruptedException {
+    return Program.start(OverloadBenchmark::read, OverloadBenchmark.OPTIONS, errors, args);
   }
 
   private List<String> lines() {

@@ -19,6 +19,12 @@ class DemoMainTest {
     "--seconds 86401, --seconds is a whole number from 1 to 86400",
     "--seconds abc,   not 'abc'",
     "--mesh --seconds 17, --seconds is a whole number from 18 to 86400 with --mesh",
+    "--overload --mesh, --mesh and --overload are two demos",
+    "--arms none, --phase and --arms choose from --overload",
+    "'--overload --phase 2,7', there is no phase '7'",
+    "--overload --arms theirs, there is no arm 'theirs'",
+    "--overload --seconds 59, --seconds is a whole number from 60 to 3600 for 6 phases",
+    "--overload --phase 2 --seconds abc, from 10 to 3600 for one phase",
     "foo,             there is no 'foo' here",
     "--seed x,        'x' is not a whole number"
   })

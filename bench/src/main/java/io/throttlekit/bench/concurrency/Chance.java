@@ -6,7 +6,7 @@ package io.throttlekit.bench.concurrency;
  *
  * <p>Steele, Lea and Flood's SplitMix64, and Marsaglia's polar method on top of it.
  */
-final class Chance {
+public final class Chance {
   private static final long GOLDEN = 0x9E3779B97F4A7C15L;
   private static final double ULP = 0x1p-53;
 
@@ -19,23 +19,23 @@ final class Chance {
    *
    * @param purpose a small number
    */
-  Chance(long seed, int purpose) {
+  public Chance(long seed, int purpose) {
     this.state = mixed(seed * GOLDEN + purpose);
   }
 
   /** Uniform, from 0 to less than 1. */
-  double uniform() {
+  public double uniform() {
     state += GOLDEN;
     return (mixed(state) >>> 11) * ULP;
   }
 
   /** How long until the next of events that are independent of each other, with mean 1. */
-  double exponential() {
+  public double exponential() {
     return -StrictMath.log(1 - uniform());
   }
 
   /** Normal, with mean 0 and deviation 1. */
-  double normal() {
+  public double normal() {
     if (hasSpare) {
       hasSpare = false;
       return spare;

@@ -2,7 +2,10 @@ package io.throttlekit.bench.concurrency;
 
 /** How the lengths of requests vary about their mean. */
 @FunctionalInterface
-interface Lengths {
+public interface Lengths {
+  /** All alike. */
+  Lengths FIXED = _ -> 1;
+
   /** As those of queueing theory's closed forms. */
   Lengths EXPONENTIAL = Chance::exponential;
 

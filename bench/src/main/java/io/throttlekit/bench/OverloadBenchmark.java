@@ -1,0 +1,41 @@
+package io.throttlekit.bench;
+
+import io.throttlekit.demo.overload.Overload;
+import io.throttlekit.demo.overload.OverloadPlan;
+import io.throttlekit.demo.overload.OverloadSummary;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Real Envoys before an upstream that is offered too much: what {@code bin/demo --overload} runs.
+ */
+final class OverloadBenchmark {
+  static final Set<String> OPTIONS = Set.of("phase", "arms", "seconds", "seed");
+
+  private OverloadBenchmark() {}
+
+  /** Prints a table, then one line of JSON. */
+  public static void main(String[] args) throws InterruptedException {
+    System.exit(Program.start(OverloadBenchmark::read, OPTIONS, System.err, args));
+  }
+
+  static Program read(Arguments arguments) {
+    arguments.noWords();
+    OverloadPlan plan =
+        OverloadPlan.of(
+            given(arguments, "phase"),
+            given(arguments, "arms"),
+            given(arguments, "seconds"),
+            arguments.number("seed", 0, 1));
+    return () -> {
+      OverloadSummary summary =
+          Overload.ofThisMachine(System.err::println).run(plan, System.out, false);
+      System.out.println(summary.words());
+      System.out.println(summary.json());
+    };
+  }
+
+  private static @Nullable String given(Arguments arguments, String name) {
+    return arguments.options().get(name);
+  }
+}

@@ -1,0 +1,55 @@
+package io.throttlekit.demo.overload;
+
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What of the overload is to be run.
+ *
+ * @param schedule the phases
+ * @param arms one at least; they stand side by side
+ * @param seed of arrivals and service times
+ */
+public record OverloadPlan(Schedule schedule, Set<Limiter> arms, long seed) {
+  private static final int LONGEST = 3600;
+
+  /** Copies the arms, in their order. */
+  public OverloadPlan {
+    arms = EnumSet.copyOf(arms);
+  }
+
+  /**
+   * Understands a command line.
+   *
+   * @param phases their names, separated by commas; null for all
+   * @param arms their names, separated by commas; null for all
+   * @param seconds that all phases take together; null for 90 each
+   * @throws IllegalArgumentException in one line for people, when there is no such thing
+   */
+  public static OverloadPlan of(
+      @Nullable String phases, @Nullable String arms, @Nullable String seconds, long seed) {
+    List<Phase> chosen = phases == null ? Phase.ALL : Phase.named(phases);
+    return new OverloadPlan(
+        new Schedule(chosen, length(seconds, chosen.size())),
+        arms == null ? EnumSet.allOf(Limiter.class) : Limiter.named(arms),
+        seed);
+  }
+
+  private static int length(@Nullable String seconds, int phases) {
+    if (seconds == null) {
+      return Schedule.USUAL;
+    }
+    int fewest = phases * Schedule.SHORTEST;
+    if (seconds.matches("\\d{1,6}")) {
+      int all = Integer.parseInt(seconds);
+      if (all >= fewest && all <= LONGEST) {
+        return all / phases;
+      }
+    }
+    throw new IllegalArgumentException(
+        "--seconds is a whole number from %d to %d for %s, not '%s'"
+            .formatted(fewest, LONGEST, phases == 1 ? "one phase" : phases + " phases", seconds));
+  }
+}

@@ -1,0 +1,112 @@
+package io.throttlekit.demo.overload;
+
+import io.throttlekit.demo.overload.Course.Figures;
+import java.io.PrintStream;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Shows how the arms do: curves that are drawn over on a terminal, elsewhere a line each few
+ * seconds. A second is shown when its clients have lost their patience.
+ */
+final class OverloadScreen {
+  private static final String CLEAR_LINE = "\033[K";
+  private static final int WIDTH = 24; // seconds of a curve
+  private static final int LINE_SECONDS = 5;
+  private static final int PATIENCE_SECONDS = 1;
+
+  private final PrintStream out;
+  private final boolean terminal;
+  private final Schedule schedule;
+  private final String levels;
+  private boolean drawn;
+
+  OverloadScreen(PrintStream out, boolean terminal, Schedule schedule) {
+    this.out = out;
+    this.terminal = terminal;
+    this.schedule = schedule;
+    String blocks = "▁▂▃▄▅▆▇█";
+    this.levels = out.charset().newEncoder().canEncode(blocks) ? blocks : "_.:-=+*#";
+  }
+
+  /** Shows what is complete after so many seconds. */
+  void show(int elapsed, Map<Limiter, Course> arms) {
+    int complete = elapsed - PATIENCE_SECONDS;
+    if (complete < 1) {
+      return;
+    }
+    if (terminal) {
+      table(complete, arms);
+    } else if (complete % LINE_SECONDS == 0) {
+      line(complete, arms);
+    }
+    out.flush();
+  }
+
+  private void table(int complete, Map<Limiter, Course> arms) {
+    if (drawn) {
+      out.printf("\033[%dA", arms.size() + 2);
+    }
+    drawn = true;
+    out.printf("%s%s%n", title(complete), CLEAR_LINE);
+    out.printf(
+        "%7s %-33s%-33s%-33s%8s%s%n",
+        "", "answers in time / s", "p99, ms", "ceiling", "refused", CLEAR_LINE);
+    arms.forEach((limiter, course) -> {
+      Figures now = course.figures(complete - 1, complete);
+      out.printf(
+          "%7s %s%s%s%8d%s%n",
+          limiter.word(),
+          cell(course, complete, Figures::good),
+          cell(course, complete, figures -> figures.p99Millis().orElse(0)),
+          now.ceiling().isPresent()
+              ? cell(course, complete, figures -> figures.ceiling().orElse(0))
+              : "%7s %-25s".formatted("-", ""),
+          now.refused(),
+          CLEAR_LINE);
+    });
+  }
+
+  private String title(int complete) {
+    int second = complete - 1;
+    return "  %d s of %d: %s".formatted(complete, schedule.seconds(), schedule.at(second).words());
+  }
+
+  /** The figure of the last second, and a curve of those before, to its own highest. */
+  private String cell(Course course, int complete, ToDoubleFunction<Figures> figure) {
+    StringBuilder curve = new StringBuilder();
+    int from = Math.max(0, complete - WIDTH);
+    double[] values = new double[complete - from];
+    double highest = 1;
+    for (int i = 0; i < values.length; i++) {
+      values[i] = figure.applyAsDouble(course.figures(from + i, from + i + 1));
+      highest = Math.max(highest, values[i]);
+    }
+    for (double value : values) {
+      curve.append(levels.charAt((int) Math.round(value / highest * (levels.length() - 1))));
+    }
+    return String.format(Locale.ROOT, "%7.0f %-25s", values[values.length - 1], curve);
+  }
+
+  private void line(int complete, Map<Limiter, Course> arms) {
+    StringBuilder line = new StringBuilder(title(complete));
+    arms.forEach((limiter, course) -> {
+      Figures figures = course.figures(complete - 1, complete);
+      line.append(
+          "; %s %d in time, %d refused, p99 %s ms, ceiling %s"
+              .formatted(
+                  limiter.word(),
+                  figures.good(),
+                  figures.refused(),
+                  words(figures.p99Millis()),
+                  words(figures.ceiling())));
+    });
+    out.println(line);
+  }
+
+  private static String words(OptionalInt value) {
+    return value.isPresent() ? Integer.toString(value.getAsInt()) : "-";
+  }
+}

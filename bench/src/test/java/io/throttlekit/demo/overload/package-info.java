@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.demo.overload;
+
+import org.jspecify.annotations.NullMarked;
