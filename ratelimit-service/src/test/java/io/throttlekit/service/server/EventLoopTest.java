@@ -4,17 +4,31 @@ import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import io.envoyproxy.envoy.data.accesslog.v3.AccessLogCommon;
+import io.envoyproxy.envoy.service.accesslog.v3.AccessLogServiceGrpc;
+import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage;
+import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage.HTTPAccessLogEntries;
+import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
+import io.opentelemetry.api.OpenTelemetry;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.Logged;
+import io.throttlekit.service.accesslog.AccessLogs;
+import io.throttlekit.service.sensor.Load;
+import io.throttlekit.service.sensor.Reading;
+import io.throttlekit.service.sensor.Sensed;
+import io.throttlekit.service.telemetry.AccessLogMetrics;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -61,6 +75,33 @@ class EventLoopTest {
   }
 
   @Test
+  void anAccessLogIsReadOnTheEventLoopItselfWithoutEverBlockingIt() {
+    Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
+    Reader reader = new Reader();
+    AccessLogMetrics counted = new AccessLogMetrics(OpenTelemetry.noop().getMeter("test"));
+    GrpcServer server =
+        setup.serve(
+            Setup.loopback(),
+            List.of(new AccessLogs(reader, counted, TimeSource.system(), 1_000_000)));
+    ManagedChannel channel = Channels.to(server);
+    StreamObserver<StreamAccessLogsMessage> log =
+        AccessLogServiceGrpc.newStub(channel).streamAccessLogs(new Ignored());
+    log.onNext(tenFailures(0));
+    await().until(() -> reader.read.get() == 10);
+    Thread loop = onlyOne(reader.threads);
+    assertThat(loop.getName()).startsWith(Transport.THREADS);
+    long waits = waits(loop);
+    for (int i = 1; i <= 2_000; i++) {
+      log.onNext(tenFailures(i));
+    }
+    await().until(() -> reader.read.get() == 20_010);
+    assertThat(waits(loop)).isEqualTo(waits);
+    assertThat(onlyOne(reader.threads)).isSameAs(loop);
+    channel.shutdownNow();
+    server.stop();
+  }
+
+  @Test
   void somethingUnexpectedIsAnInternalErrorThatTellsNothingAndTheServerLivesOn() {
     Clock clock = new Clock();
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE, clock);
@@ -85,6 +126,17 @@ class EventLoopTest {
     server.stop();
   }
 
+  /** Of requests that are remembered, so that copies would be found. */
+  private static StreamAccessLogsMessage tenFailures(int message) {
+    HTTPAccessLogEntries.Builder entries = HTTPAccessLogEntries.newBuilder();
+    for (int i = 0; i < 10; i++) {
+      AccessLogCommon.Builder common = entries.addLogEntryBuilder().getCommonPropertiesBuilder();
+      common.setStreamId(message + "-" + i);
+      common.getResponseFlagsBuilder().setUpstreamConnectionFailure(true);
+    }
+    return StreamAccessLogsMessage.newBuilder().setHttpLogs(entries).build();
+  }
+
   private static Thread onlyOne(Set<Thread> threads) {
     assertThat(threads).hasSize(1);
     return threads.iterator().next();
@@ -99,6 +151,35 @@ class EventLoopTest {
     return RateLimitServiceGrpc.newBlockingStub(channel)
         .shouldRateLimit(x(entries(key, "a")))
         .getOverallCode();
+  }
+
+  /** Remembers who told it. */
+  private static final class Reader implements Sensed {
+    final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+    final AtomicInteger read = new AtomicInteger();
+
+    @Override
+    public void ended(String node, Reading reading, long beganNanos, long arrivedNanos) {
+      threads.add(Thread.currentThread());
+      read.incrementAndGet();
+    }
+
+    @Override
+    public void reported(String node, Load load, long arrivedNanos) {}
+
+    @Override
+    public void left(String node) {}
+  }
+
+  private static final class Ignored implements StreamObserver<StreamAccessLogsResponse> {
+    @Override
+    public void onNext(StreamAccessLogsResponse answer) {}
+
+    @Override
+    public void onError(Throwable cause) {}
+
+    @Override
+    public void onCompleted() {}
   }
 
   private static final class Clock implements TimeSource {
