@@ -83,10 +83,12 @@ enum Limiter {
 
   /** The ceiling that is in force in its Envoy; empty where nothing limits. */
   OptionalInt ceiling(EnvoyProcess envoy) throws IOException {
-    if (where.isEmpty()) {
-      return OptionalInt.empty();
-    }
-    Matcher seen = value.matcher(envoy.admin(where));
-    return OptionalInt.of(seen.find() ? Integer.parseInt(seen.group(1)) : HIGHEST);
+    return where.isEmpty() ? OptionalInt.empty() : OptionalInt.of(read(envoy.admin(where)));
+  }
+
+  /** The ceiling on a page of the admin interface; while none is there, the highest. */
+  int read(String page) {
+    Matcher seen = value.matcher(page);
+    return seen.find() ? Integer.parseInt(seen.group(1)) : HIGHEST;
   }
 }

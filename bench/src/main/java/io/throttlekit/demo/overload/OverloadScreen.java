@@ -13,7 +13,7 @@ import java.util.function.ToDoubleFunction;
  */
 final class OverloadScreen {
   private static final String CLEAR_LINE = "\033[K";
-  private static final int WIDTH = 24; // seconds of a curve
+  private static final int WIDTH = 12; // seconds of a curve: a row is 80 wide
   private static final int LINE_SECONDS = 5;
   private static final int PATIENCE_SECONDS = 1;
 
@@ -52,7 +52,7 @@ final class OverloadScreen {
     drawn = true;
     out.printf("%s%s%n", title(complete), CLEAR_LINE);
     out.printf(
-        "%7s %-33s%-33s%-33s%8s%s%n",
+        "%7s %-21s%-21s%-21s%8s%s%n",
         "", "answers in time / s", "p99, ms", "ceiling", "refused", CLEAR_LINE);
     arms.forEach((limiter, course) -> {
       Figures now = course.figures(complete - 1, complete);
@@ -63,7 +63,7 @@ final class OverloadScreen {
           cell(course, complete, figures -> figures.p99Millis().orElse(0)),
           now.ceiling().isPresent()
               ? cell(course, complete, figures -> figures.ceiling().orElse(0))
-              : "%7s %-25s".formatted("-", ""),
+              : "%7s %-13s".formatted("-", ""),
           now.refused(),
           CLEAR_LINE);
     });
@@ -87,7 +87,7 @@ final class OverloadScreen {
     for (double value : values) {
       curve.append(levels.charAt((int) Math.round(value / highest * (levels.length() - 1))));
     }
-    return String.format(Locale.ROOT, "%7.0f %-25s", values[values.length - 1], curve);
+    return String.format(Locale.ROOT, "%7.0f %-13s", values[values.length - 1], curve);
   }
 
   private void line(int complete, Map<Limiter, Course> arms) {

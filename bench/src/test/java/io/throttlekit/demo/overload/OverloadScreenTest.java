@@ -21,12 +21,13 @@ class OverloadScreenTest {
     run(true, StandardCharsets.UTF_8);
     String drawn = bytes.toString(StandardCharsets.UTF_8);
     assertThat(drawn.lines()).hasSize(19 * 4);
+    assertThat(drawn.lines()).allMatch(line -> line.replaceAll("\033\\[\\w+", "").length() <= 80);
     assertThat(drawn.split("\033\\[4A", -1)).hasSize(19);
     String last = drawn.substring(drawn.lastIndexOf("\033[4A"));
     assertThat(last)
         .contains("19 s of 20: 2 times the capacity")
-        .containsPattern("none +1 +▂█▂█▂█▂█▂█▂█▂█▂█▂█▂ +20 +█")
-        .containsPattern("ours .*▁▂.*█");
+        .containsPattern("none +1 █▂█▂█▂█▂█▂█▂ +20 +█")
+        .containsPattern("ours .*▄▄▅.*█");
   }
 
   @Test
