@@ -8,8 +8,9 @@ import io.throttlekit.bench.concurrency.Chance;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.IntToDoubleFunction;
+import java.util.stream.IntStream;
 
 /**
  * Requests that come independently of each other and of what becomes of others, at a rate that may
@@ -27,7 +28,7 @@ final class OpenLoad {
   private final Sender sender;
   private final Duration patience;
   private final TimeSource time;
-  private final AtomicLong latest = new AtomicLong();
+  private final AtomicLongArray latest;
   private final CountDownLatch answered = new CountDownLatch(1);
   private boolean ended;
   private long startNanos;
@@ -46,19 +47,21 @@ final class OpenLoad {
   }
 
   /**
-   * @param perSecond requests that are to come in a second, more than 0; or less, and that second
-   *     is the end
+   * @param seconds until its end
+   * @param perSecond requests that are to come in a second, more than 0
    * @param patience when each request that was sent has ended, whatever became of it
    */
   OpenLoad(
       EventLoop loop,
       Chance chance,
+      int seconds,
       IntToDoubleFunction perSecond,
       Sender sender,
       Duration patience,
       TimeSource time) {
     this.loop = loop;
     this.chance = chance;
+    this.latest = new AtomicLongArray(seconds);
     this.perSecond = perSecond;
     this.sender = sender;
     this.patience = patience;
@@ -88,22 +91,21 @@ final class OpenLoad {
     }
   }
 
-  /** How late the latest of all requests was sent. */
-  long latestNanos() {
-    return latest.get();
+  /** How late the latest request was sent, from one second on until, but without, another. */
+  long latestNanos(int from, int to) {
+    return IntStream.range(from, to).mapToLong(latest::get).max().orElse(0);
   }
 
   private void tick() {
     long now = time.monotonicNanos();
-    latest.accumulateAndGet(now - nextNanos, Math::max);
     while (!ended && nextNanos - now <= 0) {
       int second = (int) ((nextNanos - startNanos) / 1_000_000_000L);
-      double rate = perSecond.applyAsDouble(second);
-      if (rate <= 0) {
-        end();
-      } else {
+      if (second < latest.length()) {
+        long _ = latest.accumulateAndGet(second, now - nextNanos, Math::max);
         sender.send(second, nextNanos);
-        nextNanos += (long) (chance.exponential() * 1e9 / rate);
+        nextNanos += (long) (chance.exponential() * 1e9 / perSecond.applyAsDouble(second));
+      } else {
+        end();
       }
     }
     if (!ended) {

@@ -98,12 +98,13 @@ public final class Overload {
           new OpenLoad(
               setting.clients(),
               new Chance(plan.seed(), ARRIVALS),
-              second -> perSecond(schedule, second),
+              schedule.seconds(),
+              second -> schedule.at(second).load() * capacity.perSecond(),
               (second, intended) -> arms.forEach(arm -> arm.send(second, intended)),
               PATIENCE,
               time);
       int seconds = offer(load, schedule, arms, new OverloadScreen(out, terminal, schedule));
-      return summary(plan, arms, seconds, load.latestNanos());
+      return summary(plan, arms, seconds, load);
     }
   }
 
@@ -127,10 +128,6 @@ public final class Overload {
         schedule.length(),
         schedule.counted(),
         schedule.seconds() / 60.0);
-  }
-
-  private double perSecond(Schedule schedule, int second) {
-    return second < schedule.seconds() ? schedule.at(second).load() * capacity.perSecond() : 0;
   }
 
   /** How many whole seconds it has offered. */
@@ -161,11 +158,13 @@ public final class Overload {
     return second;
   }
 
-  private OverloadSummary summary(
-      OverloadPlan plan, List<Arm> arms, int seconds, long latestNanos) {
+  private OverloadSummary summary(OverloadPlan plan, List<Arm> arms, int seconds, OpenLoad load) {
     Schedule schedule = plan.schedule();
     List<OverloadSummary.Row> rows = new ArrayList<>();
+    long latestNanos = 0;
     for (int place = 0; schedule.end(place) <= seconds; place++) {
+      latestNanos =
+          Math.max(latestNanos, load.latestNanos(schedule.countedFrom(place), schedule.end(place)));
       Map<Limiter, Figures> figures = new EnumMap<>(Limiter.class);
       for (Arm arm : arms) {
         figures.put(

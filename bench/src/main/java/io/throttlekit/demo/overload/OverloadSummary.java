@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
  * @param counted seconds of each phase that count, its last ones
  * @param seed of arrivals and service times
  * @param rows the phases that came to their end
- * @param latestMillis how late the latest request was sent: a measure of whether the machine kept
- *     up
+ * @param latestMillis how late the latest request of these seconds was sent: whether the machine
+ *     kept up
  */
 public record OverloadSummary(
     Capacity capacity, int counted, long seed, List<Row> rows, long latestMillis) {

@@ -78,13 +78,15 @@ class OpenLoadTest {
         new OpenLoad(
             loop,
             new Chance(seed, 1),
-            second -> second < SECONDS ? rate(second) : 0,
+            SECONDS,
+            OpenLoadTest::rate,
             (second, nanos) -> sent.add(new Sent(second, nanos)),
             Duration.ofMillis(1),
             later);
     load.start(0);
     load.awaitAnswers();
-    assertThat(load.latestNanos()).isEqualTo(later.monotonicNanos());
+    assertThat(load.latestNanos(0, SECONDS)).isEqualTo(later.monotonicNanos()); // the first
+    assertThat(load.latestNanos(SECONDS - 1, SECONDS)).isBetween(5_000_000_000L, 6_000_000_000L);
     return List.copyOf(sent);
   }
 
