@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param telemetry metrics, traces and logs
  * @param health when the process calls itself healthy
  * @param warmUp what happens before the process says that it serves
+ * @param extAuthz how requests of external authorization are described; absent when there are none
  */
 public record ServiceConfig(
     PolicyConfig policies,
@@ -30,7 +31,8 @@ public record ServiceConfig(
     CompatibilityConfig compatibility,
     TelemetryConfig telemetry,
     HealthConfig health,
-    WarmUpConfig warmUp) {
+    WarmUpConfig warmUp,
+    @Nullable ExtAuthzConfig extAuthz) {
 
   /** What is in force when nothing is configured. */
   public static ServiceConfig defaults() {
@@ -46,6 +48,7 @@ public record ServiceConfig(
         CompatibilityConfig.defaults(),
         TelemetryConfig.defaults(),
         HealthConfig.defaults(),
-        WarmUpConfig.defaults());
+        WarmUpConfig.defaults(),
+        null);
   }
 }

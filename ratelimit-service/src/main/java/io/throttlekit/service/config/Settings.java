@@ -253,7 +253,12 @@ final class Settings {
           WARM_UP_REQUESTS);
 
   static final List<Setting<?>> ALL =
-      Stream.of(BEFORE_STORE, StoreSettings.ALL, FederationSettings.ALL, AFTER_STORE)
+      Stream.of(
+              BEFORE_STORE,
+              StoreSettings.ALL,
+              FederationSettings.ALL,
+              AFTER_STORE,
+              ExtAuthzSettings.ALL)
           .flatMap(List::stream)
           .toList();
 

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves rate-limit requests, health and reflection over gRPC.
+ * Serves rate-limit requests, what else Envoy asks, health and reflection over gRPC.
  *
  * <p>Everything runs on the event loops, so nothing behind it may block. Thread-safe; started once
  * and stopped once.
@@ -67,17 +67,23 @@ public final class GrpcServer {
   /**
    * A server that is not listening yet.
    *
+   * @param more services besides; their streams are ended when it drains
    * @param shared threads to serve on that somebody else ends; null for threads of its own
    * @throws ListenException when it never could, such as for lack of a certificate
    */
   GrpcServer(
-      GrpcConfig config, ShouldRateLimit service, Health health, @Nullable EventLoopGroup shared) {
-    this(config, service, health, shared, TLS_POLL_INTERVAL);
+      GrpcConfig config,
+      ShouldRateLimit service,
+      List<ServerServiceDefinition> more,
+      Health health,
+      @Nullable EventLoopGroup shared) {
+    this(config, service, more, health, shared, TLS_POLL_INTERVAL);
   }
 
   GrpcServer(
       GrpcConfig config,
       ShouldRateLimit service,
+      List<ServerServiceDefinition> more,
       Health health,
       @Nullable EventLoopGroup shared,
       Duration tlsPollInterval) {
@@ -92,7 +98,7 @@ public final class GrpcServer {
     this.eventLoops = shared == null ? transport.eventLoops(config.eventLoops()) : shared;
     STREAM_ERRORS.forEach(logger -> logger.setLevel(Level.SEVERE));
     try {
-      this.server = build(service);
+      this.server = build(service, more);
     } catch (Throwable e) { // nobody else could stop what runs already
       releaseThreads();
       throw e;
@@ -168,7 +174,7 @@ public final class GrpcServer {
     }
   }
 
-  private Server build(ShouldRateLimit service) {
+  private Server build(ShouldRateLimit service, List<ServerServiceDefinition> more) {
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(transport.address())
             .channelType(transport.channelType())
@@ -184,6 +190,9 @@ public final class GrpcServer {
             .addService(lasting(health.service()))
             .addService(lasting(ProtoReflectionServiceV1.newInstance()))
             .addService(lasting(reflectionAlpha()));
+    for (ServerServiceDefinition other : more) {
+      builder.addService(ServerInterceptors.intercept(other, streams));
+    }
     if (config.keepAlive().time().isPositive()) {
       builder.keepAliveTime(config.keepAlive().time().toNanos(), TimeUnit.NANOSECONDS);
     }

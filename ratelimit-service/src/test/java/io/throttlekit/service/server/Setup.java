@@ -19,6 +19,7 @@ import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.store.InMemoryStore;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -100,7 +101,8 @@ public final class Setup {
 
   /** A server on loopback that is listening and healthy. */
   GrpcServer serve(GrpcConfig config) {
-    GrpcServer server = new GrpcServer(config, service(), health, null, Duration.ofMillis(20));
+    GrpcServer server =
+        new GrpcServer(config, service(), List.of(), health, null, Duration.ofMillis(20));
     server.start();
     health.clear(Health.Obstacle.STARTING);
     return server;
