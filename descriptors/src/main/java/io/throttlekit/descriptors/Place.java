@@ -23,7 +23,9 @@ enum Place {
           "detailed_metric",
           "value_to_metric",
           "share_threshold",
-          "metadata")),
+          "metadata",
+          "denied")),
+  DENIED("in denied", List.of("status", "headers", "body", "metadata")),
   LIMIT(
       "in an entry of limits",
       List.of(
@@ -143,7 +145,7 @@ enum Place {
    * Whether envoyproxy/ratelimit has no such place, so that none of its files can be wrong here.
    */
   private boolean own() {
-    return this == LIMIT || this == LEASE || ofConcurrency();
+    return this == LIMIT || this == LEASE || this == DENIED || ofConcurrency();
   }
 
   private boolean ofConcurrency() {
@@ -184,6 +186,9 @@ enum Place {
           ? "it belongs in an entry of descriptors"
           : "it belongs in the descriptor, beside key";
     }
+    if (DENIED.keys.contains(key)) {
+      return "it belongs in denied";
+    }
     if (PERMIT_LEASE.keys.contains(key)) {
       return "it belongs in the lease of concurrency";
     }
@@ -202,7 +207,7 @@ enum Place {
     if (DESCRIPTOR_WITH_CONCURRENCY.keys.contains(key)) {
       return "it belongs in the descriptor, beside concurrency";
     }
-    for (Place inner : List.of(CONCURRENCY, PERMIT_LEASE, PRIORITY)) {
+    for (Place inner : List.of(CONCURRENCY, PERMIT_LEASE, PRIORITY, DENIED)) {
       if (this != inner && inner.keys.contains(key)) {
         return "it belongs " + inner.where;
       }

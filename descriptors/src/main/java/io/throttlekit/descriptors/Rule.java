@@ -208,6 +208,11 @@ public final class Rule {
     return spec.metadata();
   }
 
+  /** What clients are told that it refuses; null where it leaves that to the service. */
+  public @Nullable Denial denial() {
+    return spec.denial();
+  }
+
   /**
    * The entries to count under: those of the request, with the pattern in place of each value whose
    * descriptor lets all values share one counter, and without an entry that only names the
@@ -250,6 +255,8 @@ public final class Rule {
     words.append(shadow() ? ", in shadow mode" : "");
     words.append(quota() ? ", in quota mode" : "");
     words.append(overdraft() ? ", with overdraft" : "");
+    Denial denial = denial();
+    words.append(denial != null && denial.status() > 0 ? ", denied with " + denial.status() : "");
     if (onOutage() != OnOutage.ERROR) {
       words.append(", on outage ").append(onOutage().name().toLowerCase(Locale.ROOT));
     }

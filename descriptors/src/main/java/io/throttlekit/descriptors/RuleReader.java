@@ -21,6 +21,7 @@ final class RuleReader {
   private final OutageReader outageReader;
   private final MetadataReader metadataReader;
   private final CeilingReader ceilingReader;
+  private final DenialReader denialReader;
 
   RuleReader(LoadOptions options, Problems problems) {
     this.problems = problems;
@@ -31,6 +32,7 @@ final class RuleReader {
     this.outageReader = new OutageReader(problems);
     this.metadataReader = new MetadataReader(problems);
     this.ceilingReader = new CeilingReader(options, problems);
+    this.denialReader = new DenialReader(problems);
   }
 
   /** The rule of a descriptor; {@code null} when it has none, or after reporting an error. */
@@ -80,6 +82,7 @@ final class RuleReader {
     Place.RATE_LIMIT.check(fields, problems);
     if (values.flag(fields.get("unlimited"))) {
       checkUnlimited(fields);
+      warnOfDenial(descriptor, "beside `unlimited`");
       return rule(descriptor, single, fields, List.of(), false, null, Sharing.NOTHING, metadata);
     }
     LimitSpec limit = limitReader.read(fields);
@@ -93,6 +96,10 @@ final class RuleReader {
   private @Nullable RuleSpec ofCeiling(
       Fields descriptor, Field concurrency, @Nullable Map<String, Object> metadata) {
     Ceiling ceiling = ceilingReader.read(concurrency);
+    Denial denial = denialReader.read(descriptor.get("denied"));
+    if (ceiling != null && ceiling.gate() instanceof Ceiling.AtEnvoys) {
+      warnOfDenial(descriptor, "with gate envoy, where Envoy itself refuses");
+    }
     String name = values.text(descriptor.get("name"));
     List<RuleSpec.Replacement> replaces = replaces(descriptor, name);
     boolean shadow = values.flag(descriptor.get("shadow_mode"));
@@ -118,7 +125,8 @@ final class RuleReader {
             OnOutage.ERROR,
             DataLoss.REFILL,
             metadata,
-            ceiling);
+            ceiling,
+            denial);
   }
 
   private @Nullable RuleSpec ofSeveral(
@@ -188,6 +196,7 @@ final class RuleReader {
     List<RuleSpec.Replacement> replaces = replaces(own, name);
     OnOutage onOutage = outageReader.onOutage(own.get("on_outage"), scope);
     DataLoss onDataLoss = outageReader.onDataLoss(own.get("on_data_loss"));
+    Denial denial = denialReader.read(descriptor.get("denied"));
     boolean shadow = values.flag(descriptor.get("shadow_mode"));
     boolean quota = values.flag(descriptor.get("quota_mode"));
     boolean unlimited = declared.name().equals("rate_limit") && values.flag(own.get("unlimited"));
@@ -206,7 +215,9 @@ final class RuleReader {
         sharing,
         onOutage,
         onDataLoss,
-        metadata);
+        metadata,
+        null,
+        denial);
   }
 
   private List<RuleSpec.Replacement> replaces(Fields own, String name) {
@@ -267,10 +278,19 @@ final class RuleReader {
     return mapping == null ? null : metadataReader.read(mapping);
   }
 
+  private void warnOfDenial(Fields descriptor, String where) {
+    Field denied = descriptor.get("denied");
+    if (denied != null) {
+      problems.warning(denied.at(), "`denied` has no effect " + where, "remove it");
+    }
+  }
+
   private void warnOfFlagsWithoutLimit(Fields descriptor) {
-    for (String key : List.of("shadow_mode", "quota_mode", "metadata")) {
+    var _ = denialReader.read(descriptor.get("denied")); // for what is wrong with it
+    for (String key : List.of("shadow_mode", "quota_mode", "metadata", "denied")) {
       Field field = descriptor.get(key);
-      if (field != null && (key.equals("metadata") || values.flag(field))) {
+      boolean flag = key.endsWith("_mode");
+      if (field != null && (!flag || values.flag(field))) {
         problems.warning(
             field.at(),
             Wording.quote(key) + " has no effect on a descriptor without a limit",

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param onOutage regional only if the scope is global
  * @param metadata as {@link MetadataReader} gives it, which nobody can modify
  * @param ceiling what may be in flight, in place of limits; or null
+ * @param denial what clients are told that it refuses; null where it does not say
  */
 record RuleSpec(
     SourceLocation location,
@@ -29,7 +30,8 @@ record RuleSpec(
     OnOutage onOutage,
     DataLoss onDataLoss,
     @Nullable Map<String, Object> metadata,
-    @Nullable Ceiling ceiling) {
+    @Nullable Ceiling ceiling,
+    @Nullable Denial denial) {
 
   /** The name of a rule that this one takes the place of, and where it is written. */
   record Replacement(SourceLocation location, String name) {}
@@ -62,7 +64,7 @@ record RuleSpec(
         : null;
   }
 
-  /** Of a rule that counts requests, or is unlimited. */
+  /** Of a rule that counts requests, or is unlimited, and says nothing of refusals. */
   RuleSpec(
       SourceLocation location,
       boolean unlimited,
@@ -89,6 +91,7 @@ record RuleSpec(
         onOutage,
         onDataLoss,
         metadata,
+        null,
         null);
   }
 }

@@ -1,5 +1,6 @@
 package io.throttlekit.descriptors;
 
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -7,6 +8,9 @@ import org.jspecify.annotations.Nullable;
  * key that means nothing anywhere is a mistake all the same, as envoyproxy/ratelimit has it.
  */
 final class UnreadKeys {
+  /** The fields whose keys are free. */
+  private static final Set<String> FREE = Set.of("metadata", "headers");
+
   private final Problems problems;
 
   UnreadKeys(Problems problems) {
@@ -15,7 +19,7 @@ final class UnreadKeys {
 
   /** Reports each unknown key below {@code field}, at any depth. */
   void check(Fields.Field field) {
-    if (!field.name().equals("metadata")) { // whose keys are free
+    if (!FREE.contains(field.name())) {
       check(field.value(), placeOf(field.name()));
     }
   }
@@ -54,6 +58,7 @@ final class UnreadKeys {
       case "concurrency" -> Place.CONCURRENCY;
       case "queue" -> Place.QUEUE;
       case "priority" -> Place.PRIORITY;
+      case "denied" -> Place.DENIED;
       default -> null;
     };
   }

@@ -35,6 +35,26 @@ public record Answer(
   }
 
   /**
+   * What a refusal rests on: the first that refuses by itself, else the first in quota mode; null
+   * when the request is admitted.
+   */
+  public @Nullable Verdict refusing() {
+    if (admitted) {
+      return null;
+    }
+    Verdict quota = null;
+    for (Verdict verdict : verdicts) {
+      if (verdict.refused() && verdict.role() == Role.ENFORCED) {
+        return verdict;
+      }
+      if (verdict.refused() && quota == null) {
+        quota = verdict;
+      }
+    }
+    return quota;
+  }
+
+  /**
    * The shortest wait in ms after which the same request could be admitted if nobody else asked; 0
    * when it is admitted, {@link Decision#NEVER} when no waiting helps.
    *

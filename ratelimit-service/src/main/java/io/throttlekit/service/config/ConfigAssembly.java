@@ -26,7 +26,8 @@ final class ConfigAssembly {
         telemetry(values),
         new HealthConfig(
             values.get(Settings.STORE_MUST_BE_REACHABLE), values.get(Settings.NEEDS_POLICIES)),
-        new WarmUpConfig(values.get(Settings.WARM_UP_REQUESTS)));
+        new WarmUpConfig(values.get(Settings.WARM_UP_REQUESTS)),
+        ExtAuthzSettings.assemble(values));
   }
 
   private static PolicyConfig policies(SettingValues values) {

@@ -87,7 +87,9 @@ final class ConfigFile {
   private void field(String section, ScalarNode key, Node value) {
     String path = section.isEmpty() ? key.getValue() : section + "." + key.getValue();
     Setting<?> setting = Settings.at(path);
-    if (setting != null) {
+    if (setting != null && setting.form().structure() != null) {
+      structure(setting, value);
+    } else if (setting != null) {
       List<String> texts = texts(setting, value);
       if (texts == null) {
         error(mark(value), path + " has to be " + setting.form().expected());
@@ -99,6 +101,18 @@ final class ConfigFile {
     } else {
       String hint = Spelling.hint(key.getValue(), childrenOf(section));
       error(mark(key), "unknown key " + Forms.alwaysQuoted(path) + hint);
+    }
+  }
+
+  private <T> void structure(Setting<T> setting, Node node) {
+    Structure<T> structure = setting.form().structure();
+    if (structure == null || isNull(node)) {
+      return;
+    }
+    int errors = values.errors().size();
+    T value = structure.read(node, (part, what) -> error(mark(part), what));
+    if (values.errors().size() == errors) {
+      values.put(setting, value, origin(mark(node)));
     }
   }
 

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param parser the value, or null when the texts do not say one
  * @param printer the value as YAML
  * @param complaint what is said of a text that is no value
+ * @param structure how a value that has parts is written in a file; null for one that has none
  */
 record Form<T>(
     String expected,
@@ -21,7 +22,8 @@ record Form<T>(
     boolean list,
     Function<List<String>, @Nullable T> parser,
     Function<T, String> printer,
-    Complaint complaint) {
+    Complaint complaint,
+    @Nullable Structure<T> structure) {
 
   /**
    * What is said of a text that is no value.
@@ -40,7 +42,7 @@ record Form<T>(
       boolean list,
       Function<List<String>, @Nullable T> parser,
       Function<T, String> printer) {
-    this(expected, words, list, parser, printer, Complaint.PLAIN);
+    this(expected, words, list, parser, printer, Complaint.PLAIN, null);
   }
 
   /** A form whose value is one text. */
@@ -54,14 +56,26 @@ record Form<T>(
         printer);
   }
 
+  /** A form whose value has parts; as a text it is the YAML of them. */
+  static <T> Form<T> of(String expected, Structure<T> structure, Function<T, String> printer) {
+    return new Form<>(
+        expected,
+        List.of(),
+        false,
+        texts -> texts.size() == 1 ? structure.read(texts.getFirst()).value() : null,
+        printer,
+        new Complaint(Secrets::mask, text -> String.join("; ", structure.read(text).mistakes())),
+        structure);
+  }
+
   /** The same form, for which these words may have been meant. */
   Form<T> hinting(List<String> words) {
-    return new Form<>(expected, words, list, parser, printer, complaint);
+    return new Form<>(expected, words, list, parser, printer, complaint, structure);
   }
 
   /** The same form, of whose mistakes this is said. */
   Form<T> complaining(Complaint complaint) {
-    return new Form<>(expected, words, list, parser, printer, complaint);
+    return new Form<>(expected, words, list, parser, printer, complaint, structure);
   }
 
   /** The value, or null when the texts do not say one. */

@@ -132,7 +132,8 @@ final class Forms {
           return value == null ? null : Optional.of(value);
         },
         value -> value.map(form.printer()).orElse("\"\""),
-        form.complaint());
+        form.complaint(),
+        null);
   }
 
   /** The name of a region, or nothing. */

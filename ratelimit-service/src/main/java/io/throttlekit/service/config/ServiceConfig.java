@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param telemetry metrics, traces and logs
  * @param health when the process calls itself healthy
  * @param warmUp what happens before the process says that it serves
+ * @param extAuthz how requests of external authorization are described; absent when there are none
  */
 public record ServiceConfig(
     PolicyConfig policies,
@@ -32,7 +33,8 @@ public record ServiceConfig(
     CompatibilityConfig compatibility,
     TelemetryConfig telemetry,
     HealthConfig health,
-    WarmUpConfig warmUp) {
+    WarmUpConfig warmUp,
+    @Nullable ExtAuthzConfig extAuthz) {
 
   /** What is in force when nothing is configured. */
   public static ServiceConfig defaults() {
@@ -49,6 +51,7 @@ public record ServiceConfig(
         CompatibilityConfig.defaults(),
         TelemetryConfig.defaults(),
         HealthConfig.defaults(),
-        WarmUpConfig.defaults());
+        WarmUpConfig.defaults(),
+        null);
   }
 }

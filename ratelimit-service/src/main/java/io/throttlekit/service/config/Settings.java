@@ -258,7 +258,8 @@ final class Settings {
               StoreSettings.ALL,
               FederationSettings.ALL,
               ConcurrencySettings.ALL,
-              AFTER_STORE)
+              AFTER_STORE,
+              ExtAuthzSettings.ALL)
           .flatMap(List::stream)
           .toList();
 

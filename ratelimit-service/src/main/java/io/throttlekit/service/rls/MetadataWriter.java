@@ -7,18 +7,17 @@ import com.google.protobuf.Value;
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Entry;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
-import io.throttlekit.Claim.Role;
+import io.throttlekit.descriptors.Denial;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The dynamic metadata of an answer: what was asked, the metadata of the rules that passed and,
- * where asked for, the rule that refused. Immutable.
+ * The dynamic metadata of an answer: what was asked, the metadata of the rules that passed, what
+ * the rule that refused has Envoy told and, where asked for, its path. Immutable.
  */
 final class MetadataWriter {
   private final boolean tellDecidingRule;
@@ -38,7 +37,7 @@ final class MetadataWriter {
     if (request.getHitsAddend() != 0) {
       metadata.putFields("hitsAddend", number(Integer.toUnsignedLong(request.getHitsAddend())));
     }
-    Map<String, @Nullable Object> ofRules = ofPassedRules(answer);
+    Map<String, @Nullable Object> ofRules = ofRules(answer);
     if (!ofRules.isEmpty()) {
       metadata.putFields("metadata", JsonValue.of(ofRules));
     }
@@ -67,8 +66,14 @@ final class MetadataWriter {
     return struct.build();
   }
 
-  private static Map<String, @Nullable Object> ofPassedRules(Answer answer) {
+  private static Map<String, @Nullable Object> ofRules(Answer answer) {
     Map<String, @Nullable Object> merged = new LinkedHashMap<>();
+    Rule refusing = ruleOf(answer.refusing());
+    Denial denial = refusing == null ? null : refusing.denial();
+    Map<String, Object> ofDenial = denial == null ? null : denial.metadata();
+    if (ofDenial != null) {
+      merge(merged, ofDenial);
+    }
     for (Verdict verdict : answer.verdicts()) {
       Rule rule = verdict.rule();
       Map<String, Object> metadata = rule == null ? null : rule.metadata();
@@ -95,24 +100,14 @@ final class MetadataWriter {
     });
   }
 
-  /** The first rule that refuses by itself, else the first in quota mode; empty when admitted. */
+  /** The path of the rule that a refusal rests on; empty when admitted. */
   private static String decidedBy(Answer answer) {
-    String decidedBy = "";
-    if (answer.admitted()) {
-      return decidedBy;
-    }
-    List<Verdict> verdicts = answer.verdicts();
-    for (Verdict verdict : verdicts) {
-      Rule rule = verdict.rule();
-      if (rule == null || !verdict.refused()) {
-        continue;
-      }
-      if (verdict.role() == Role.ENFORCED) {
-        return rule.path();
-      }
-      decidedBy = decidedBy.isEmpty() ? rule.path() : decidedBy;
-    }
-    return decidedBy;
+    Rule rule = ruleOf(answer.refusing());
+    return rule == null ? "" : rule.path();
+  }
+
+  private static @Nullable Rule ruleOf(@Nullable Verdict verdict) {
+    return verdict == null ? null : verdict.rule();
   }
 
   private static Value text(String value) {

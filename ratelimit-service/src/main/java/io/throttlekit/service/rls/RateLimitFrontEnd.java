@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A caller that can be told later goes through {@link #read}, {@link #decide} and {@link
  * #write}; one that may block takes {@link #answer}.
  */
-public final class RateLimitFrontEnd {
+public final class RateLimitFrontEnd implements FrontEnd {
   private final Admission admission;
   private final RequestReader reader;
   private final ResponseWriter writer;
@@ -45,16 +45,12 @@ public final class RateLimitFrontEnd {
    *
    * @throws InvalidRequestException when they are not a request that could be answered
    */
+  @Override
   public RateLimitRequest read(byte[] message) {
     return reader.read(message);
   }
 
-  /**
-   * Decides and charges.
-   *
-   * @return null when {@code later} will be told
-   * @throws NoPoliciesException when no policies were ever loaded
-   */
+  @Override
   public @Nullable Answer decide(RateLimitRequest request, Later later) {
     return admission.decide(request, later);
   }
@@ -63,6 +59,7 @@ public final class RateLimitFrontEnd {
    * The bytes of the {@code RateLimitResponse} that answers {@code message}: never empty, never of
    * unknown code.
    */
+  @Override
   public byte[] write(byte[] message, Answer answer) {
     return writer.write(message, answer);
   }

@@ -1,24 +1,31 @@
 package io.throttlekit.service.server;
 
 import io.grpc.BindableService;
+import io.grpc.ServerServiceDefinition;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
+import io.throttlekit.service.admission.Admission;
 import io.throttlekit.service.admission.Counters;
 import io.throttlekit.service.admission.MemoryCounters;
 import io.throttlekit.service.admission.PolicyAdmission;
 import io.throttlekit.service.admission.TieredCounters;
+import io.throttlekit.service.authz.CheckFrontEnd;
 import io.throttlekit.service.concurrency.ConcurrencyGate;
 import io.throttlekit.service.config.CompatibilityConfig;
+import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;
+import io.throttlekit.service.rls.AnswerExtras;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
+import io.throttlekit.service.telemetry.CheckMetrics;
 import io.throttlekit.service.telemetry.ConcurrencyMetrics;
 import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.tier.Tiers;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
@@ -34,6 +41,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param frontEnd reads requests, has them decided and writes answers
  * @param gate lets requests through ceilings
+ * @param checks does the same for external authorization; null where none is configured
  * @param metrics counts what is decided
  * @param loops whose threads serve, where a store needs to know them; else the server has its own
  */
@@ -41,6 +49,7 @@ public record DecisionPath(
     ServiceConfig config,
     RateLimitFrontEnd frontEnd,
     ConcurrencyGate gate,
+    @Nullable CheckFrontEnd checks,
     RateLimitMetrics metrics,
     TimeSource time,
     @Nullable EventLoopGroup loops) {
@@ -80,13 +89,13 @@ public record DecisionPath(
       @Nullable EventLoopGroup loops) {
     CompatibilityConfig compatibility = config.compatibility();
     ConcurrencyGate gate = gate(telemetry, time);
+    Admission admission =
+        new PolicyAdmission(policies::book, counters, gate, compatibility, metrics);
     RateLimitFrontEnd frontEnd =
         new RateLimitFrontEnd(
-            new PolicyAdmission(policies::book, counters, gate, compatibility, metrics),
-            config.response(),
-            compatibility,
-            config.grpc().limits().descriptors());
-    return new DecisionPath(config, frontEnd, gate, metrics, time, loops);
+            admission, config.response(), compatibility, config.grpc().limits().descriptors());
+    CheckFrontEnd checks = checks(config, admission, policies, metrics, telemetry);
+    return new DecisionPath(config, frontEnd, gate, checks, metrics, time, loops);
   }
 
   /**
@@ -97,8 +106,31 @@ public record DecisionPath(
    */
   public GrpcServer server(
       GrpcConfig listener, Health health, DecisionTracing tracing, List<BindableService> further) {
-    ShouldRateLimit service = new ShouldRateLimit(frontEnd, metrics, tracing, time);
-    return new GrpcServer(listener, service, further, health, loops);
+    List<ServerServiceDefinition> more = new ArrayList<>();
+    further.forEach(each -> more.add(each.bindService()));
+    if (checks != null) {
+      more.add(new Check(checks, tracing, time).definition());
+    }
+    ShouldRateLimit rateLimits = new ShouldRateLimit(frontEnd, metrics, tracing, time);
+    return new GrpcServer(listener, rateLimits, more, health, loops);
+  }
+
+  private static @Nullable CheckFrontEnd checks(
+      ServiceConfig config,
+      Admission admission,
+      PolicyStore policies,
+      RateLimitMetrics metrics,
+      Telemetry telemetry) {
+    ExtAuthzConfig authz = config.extAuthz();
+    return authz == null
+        ? null
+        : new CheckFrontEnd(
+            authz,
+            new AnswerExtras(config.response(), config.compatibility()),
+            admission,
+            policies::book,
+            metrics,
+            new CheckMetrics(telemetry.meter()));
   }
 
   private static ConcurrencyGate gate(Telemetry telemetry, TimeSource time) {

@@ -27,11 +27,16 @@ final class ExpectedTimeout {
    * @param deadline of the call in gRPC's own terms
    */
   static long patienceNanos(Metadata headers, @Nullable Deadline deadline) {
-    long millis = millis(headers.get(HEADER));
-    long byHeader = millis == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(millis);
+    long byHeader = timeoutNanos(headers);
     long byGrpc = deadline == null ? Long.MAX_VALUE : deadline.timeRemaining(TimeUnit.NANOSECONDS);
     long least = Math.min(byHeader, byGrpc);
     return least == Long.MAX_VALUE ? least : Math.max(0, least / 4 * 3);
+  }
+
+  /** The ns after which an Envoy that asked has gone; {@link Long#MAX_VALUE} where it says none. */
+  static long timeoutNanos(Metadata headers) {
+    long millis = millis(headers.get(HEADER));
+    return millis == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(millis);
   }
 
   /** 0 for what is no timeout. */

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves rate-limit requests, what else it is given, health and reflection over gRPC.
+ * Serves rate-limit requests, what else Envoy asks or tells, health and reflection over gRPC.
  *
  * <p>Everything runs on the event loops, so nothing behind it may block. Thread-safe; started once
  * and stopped once.
@@ -67,23 +67,23 @@ public final class GrpcServer {
   /**
    * A server that is not listening yet.
    *
-   * @param further services whose streams clients keep open for as long as they like
+   * @param more services besides; their streams are ended when it drains
    * @param shared threads to serve on that somebody else ends; null for threads of its own
    * @throws ListenException when it never could, such as for lack of a certificate
    */
   GrpcServer(
       GrpcConfig config,
       ShouldRateLimit service,
-      List<BindableService> further,
+      List<ServerServiceDefinition> more,
       Health health,
       @Nullable EventLoopGroup shared) {
-    this(config, service, further, health, shared, TLS_POLL_INTERVAL);
+    this(config, service, more, health, shared, TLS_POLL_INTERVAL);
   }
 
   GrpcServer(
       GrpcConfig config,
       ShouldRateLimit service,
-      List<BindableService> further,
+      List<ServerServiceDefinition> more,
       Health health,
       @Nullable EventLoopGroup shared,
       Duration tlsPollInterval) {
@@ -98,7 +98,7 @@ public final class GrpcServer {
     this.eventLoops = shared == null ? transport.eventLoops(config.eventLoops()) : shared;
     STREAM_ERRORS.forEach(logger -> logger.setLevel(Level.SEVERE));
     try {
-      this.server = build(service, further);
+      this.server = build(service, more);
     } catch (Throwable e) { // nobody else could stop what runs already
       releaseThreads();
       throw e;
@@ -174,7 +174,7 @@ public final class GrpcServer {
     }
   }
 
-  private Server build(ShouldRateLimit service, List<BindableService> further) {
+  private Server build(ShouldRateLimit service, List<ServerServiceDefinition> more) {
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(transport.address())
             .channelType(transport.channelType())
@@ -190,7 +190,9 @@ public final class GrpcServer {
             .addService(lasting(health.service()))
             .addService(lasting(ProtoReflectionServiceV1.newInstance()))
             .addService(lasting(reflectionAlpha()));
-    further.forEach(each -> builder.addService(lasting(each)));
+    for (ServerServiceDefinition other : more) {
+      builder.addService(ServerInterceptors.intercept(other, streams));
+    }
     if (config.keepAlive().time().isPositive()) {
       builder.keepAliveTime(config.keepAlive().time().toNanos(), TimeUnit.NANOSECONDS);
     }

@@ -37,7 +37,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   private static final AtomicIntegerFieldUpdater<RateLimitCall> ENDED =
       AtomicIntegerFieldUpdater.newUpdater(RateLimitCall.class, "ended");
 
-  private final ShouldRateLimit service;
+  private final Deciding deciding;
   private final ServerCall<InputStream, byte[]> call;
   private final Metadata headers;
   private final @Nullable DecisionSpan span;
@@ -56,11 +56,11 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   private volatile @Nullable Runnable whenGone;
 
   RateLimitCall(
-      ShouldRateLimit service,
+      Deciding deciding,
       ServerCall<InputStream, byte[]> call,
       Metadata headers,
       @Nullable DecisionSpan span) {
-    this.service = service;
+    this.deciding = deciding;
     this.call = call;
     this.headers = headers;
     this.span = span;
@@ -68,7 +68,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   @Override
   public void onMessage(InputStream stream) {
-    startNanos = service.time.monotonicNanos();
+    startNanos = deciding.time().monotonicNanos();
     try {
       message = MessageBytes.read(stream);
     } catch (StatusRuntimeException tooMuch) {
@@ -85,7 +85,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
       return;
     }
     if (complete == null) {
-      startNanos = service.time.monotonicNanos();
+      startNanos = deciding.time().monotonicNanos();
       fail(Status.INVALID_ARGUMENT.withDescription("a call has one request, this one has none"));
     } else {
       decide(complete);
@@ -146,12 +146,12 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   private void decide(byte[] complete) {
     try {
-      RateLimitRequest read = service.frontEnd.read(complete);
+      RateLimitRequest read = deciding.frontEnd().read(complete);
       request = read;
       Answer answer =
           span == null
-              ? service.frontEnd.decide(read, this)
-              : span.around(() -> service.frontEnd.decide(read, this));
+              ? deciding.frontEnd().decide(read, this)
+              : span.around(() -> deciding.frontEnd().decide(read, this));
       if (answer != null) {
         reply(answer);
       }
@@ -166,11 +166,15 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     Lease lease = answer.lease();
     if (lease != null) {
       whenGone(lease::cancelled);
+      if (isLate()) {
+        fail(Status.DEADLINE_EXCEEDED.withDescription("nobody waits for the answer any more"));
+        return;
+      }
     }
     if (ended != 0 || asked == null || complete == null) {
       return;
     }
-    byte[] response = service.frontEnd.write(asked, answer);
+    byte[] response = deciding.frontEnd().write(asked, answer);
     if (!claimEnd()) {
       return;
     }
@@ -188,6 +192,14 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     }
   }
 
+  /**
+   * Whether the caller has gone by now, as it said it would. Its cancellation may lie unread behind
+   * a slow decision, and is never told of a call that was answered meanwhile.
+   */
+  private boolean isLate() {
+    return deciding.time().monotonicNanos() - startNanos >= ExpectedTimeout.timeoutNanos(headers);
+  }
+
   private void fail(Status status) {
     fail(status, Failure.SERVICE);
   }
@@ -197,7 +209,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
       return;
     }
     try {
-      service.metrics.failed(failure);
+      deciding.metrics().failed(failure);
       if (span != null) {
         span.failed(String.valueOf(status.getDescription()));
       }
@@ -223,7 +235,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   private void tellEnd() {
     try {
       if (startNanos != NOT_STARTED) {
-        service.metrics.answered(service.time.monotonicNanos() - startNanos);
+        deciding.metrics().answered(deciding.time().monotonicNanos() - startNanos);
       }
     } finally {
       if (span != null) {

@@ -2,11 +2,9 @@ package io.throttlekit.service.server;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.Metadata;
-import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerServiceDefinition;
-import io.grpc.ServiceDescriptor;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.telemetry.DecisionTracing;
@@ -21,9 +19,7 @@ import java.io.InputStream;
  * <p>Thread-safe.
  */
 final class ShouldRateLimit implements ServerCallHandler<InputStream, byte[]> {
-  final RateLimitFrontEnd frontEnd;
-  final RateLimitMetrics metrics;
-  final TimeSource time;
+  private final Deciding deciding;
   private final DecisionTracing tracing;
 
   ShouldRateLimit(
@@ -31,23 +27,20 @@ final class ShouldRateLimit implements ServerCallHandler<InputStream, byte[]> {
       RateLimitMetrics metrics,
       DecisionTracing tracing,
       TimeSource time) {
-    this.frontEnd = frontEnd;
-    this.metrics = metrics;
+    this.deciding = new Deciding(frontEnd, metrics, time);
     this.tracing = tracing;
-    this.time = time;
+  }
+
+  /** What its calls have in common. */
+  Deciding deciding() {
+    return deciding;
   }
 
   ServerServiceDefinition definition() {
-    MethodDescriptor<InputStream, byte[]> method =
-        RateLimitServiceGrpc.getShouldRateLimitMethod().toBuilder(
-                MessageBytes.REQUEST, MessageBytes.RESPONSE)
-            .build();
-    ServiceDescriptor service =
-        ServiceDescriptor.newBuilder(RateLimitServiceGrpc.SERVICE_NAME)
-            .setSchemaDescriptor(RateLimitServiceGrpc.getServiceDescriptor().getSchemaDescriptor())
-            .addMethod(method)
-            .build();
-    return ServerServiceDefinition.builder(service).addMethod(method, this).build();
+    return UnaryService.of(
+        RateLimitServiceGrpc.getServiceDescriptor(),
+        RateLimitServiceGrpc.getShouldRateLimitMethod(),
+        this);
   }
 
   @Override
@@ -55,6 +48,6 @@ final class ShouldRateLimit implements ServerCallHandler<InputStream, byte[]> {
       ServerCall<InputStream, byte[]> call, Metadata headers) {
     call.request(
         2); // one message, and one more so that grpc-java notices a second and cancels the call
-    return new RateLimitCall(this, call, headers, tracing.start(headers));
+    return new RateLimitCall(deciding, call, headers, tracing.start(headers));
   }
 }

@@ -20,13 +20,13 @@ import org.jspecify.annotations.Nullable;
  * statistics are named by values of requests, and unknown domains, have at most {@code maxSeries}
  * series each; what comes beyond is counted as {@code other}. Thread-safe.
  */
-public final class RateLimitMetrics {
+public final class RateLimitMetrics implements CallMetrics {
   private static final double NANOS_PER_SECOND = 1e9;
   private static final Attributes SHOULD_RATE_LIMIT =
       Attributes.of(AttributeKey.stringKey("grpc_method"), "ShouldRateLimit");
 
   /** Up to 10 s as Prometheus has them by default, and finer where answers from memory fall. */
-  private static final List<Double> RESPONSE_SECONDS =
+  static final List<Double> RESPONSE_SECONDS =
       List.of(
           .000_05, .000_1, .000_25, .000_5, .001, .002_5, .005, .01, .025, .05, .1, .25, .5, 1.0,
           2.5, 5.0, 10.0);
@@ -103,13 +103,13 @@ public final class RateLimitMetrics {
     unknownDomains.count(domain);
   }
 
-  /** Counts a call that was answered, also with an error, and how long that took. */
+  @Override
   public void answered(long nanos) {
     answered.increment();
     responseTime.record(nanos / NANOS_PER_SECOND, SHOULD_RATE_LIMIT);
   }
 
-  /** Counts a request that got no decision. */
+  @Override
   public void failed(Failure failure) {
     (failure == Failure.SERVICE ? serviceFailures : storeFailures).increment();
   }

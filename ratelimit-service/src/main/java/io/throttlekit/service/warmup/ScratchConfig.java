@@ -7,7 +7,8 @@ import java.time.Duration;
 
 /**
  * A service's configuration without what others would notice: its address, its certificate, its
- * coordinator and its collector. A warm-up keeps nothing else of it, so that it cannot use them.
+ * coordinator and its collector; and without external authorization, which it does not warm. A
+ * warm-up keeps nothing else of it, so that it cannot use them.
  */
 final class ScratchConfig {
   /** Where the scratch server is, whatever address the JVM prefers for this host. */
@@ -36,7 +37,8 @@ final class ScratchConfig {
         real.compatibility(),
         silent(real.telemetry()),
         real.health(),
-        real.warmUp());
+        real.warmUp(),
+        null);
   }
 
   private static GrpcConfig listener(GrpcConfig real, int burst) {

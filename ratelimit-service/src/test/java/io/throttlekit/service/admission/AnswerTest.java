@@ -6,6 +6,7 @@ import io.throttlekit.Claim.Role;
 import io.throttlekit.Decision;
 import io.throttlekit.tier.DecidedBy;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** When a refused request is worth another try. */
@@ -66,6 +67,21 @@ class AnswerTest {
         new Verdict(
             false, Role.SHADOW, null, null, Decision.refuse(9, 5, 60, 60), DecidedBy.MEMORY);
     assertThat(shadow.remaining()).isZero();
+  }
+
+  @Test
+  void aRefusalRestsOnTheFirstThatRefusesByItselfElseOnTheFirstQuota() {
+    Verdict enforced = refused(Role.ENFORCED, 5);
+    Verdict other = refused(Role.ENFORCED, 9);
+    Verdict quota = refused(Role.QUOTA, 3);
+    assertThat(refusing(admitted(), quota, enforced, other)).isSameAs(enforced);
+    assertThat(refusing(admitted(), quota, refused(Role.QUOTA, 4))).isSameAs(quota);
+    assertThat(refusing()).isNull();
+    assertThat(new Answer(true, List.of(enforced)).refusing()).as("admitted").isNull();
+  }
+
+  private static @Nullable Verdict refusing(Verdict... verdicts) {
+    return new Answer(false, List.of(verdicts)).refusing();
   }
 
   private static long retryAfter(Verdict... verdicts) {

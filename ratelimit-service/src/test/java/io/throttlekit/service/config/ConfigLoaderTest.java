@@ -313,6 +313,11 @@ class ConfigLoaderTest {
         Map.entry("THROTTLEKIT_TELEMETRY_MAX_SERIES", "13"),
         Map.entry("THROTTLEKIT_HEALTH_STORE_MUST_BE_REACHABLE", "true"),
         Map.entry("THROTTLEKIT_HEALTH_NEEDS_POLICIES", "true"),
-        Map.entry("THROTTLEKIT_WARM_UP_REQUESTS", "0"));
+        Map.entry("THROTTLEKIT_WARM_UP_REQUESTS", "0"),
+        Map.entry("THROTTLEKIT_EXT_AUTHZ_DOMAIN", "a: b"),
+        Map.entry(
+            "THROTTLEKIT_EXT_AUTHZ_DESCRIPTORS",
+            "[{entries: [{key: k, header: x-user, default: ''}, {key: m, attribute: method}]}]"),
+        Map.entry("THROTTLEKIT_EXT_AUTHZ_UNDESCRIBED", "allow"));
   }
 }

@@ -9,6 +9,7 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.Status;
+import io.throttlekit.ManualTime;
 import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
@@ -155,6 +156,29 @@ class RateLimitCallTest {
   }
 
   @Test
+  void aLeaseIsOverWhenTheAnswerComesLaterThanItsCallerWaits() {
+    Metadata headers = new Metadata();
+    headers.put(
+        Metadata.Key.of("x-envoy-expected-rq-timeout-ms", Metadata.ASCII_STRING_MARSHALLER), "20");
+    ManualTime time = new ManualTime(0);
+    Deciding slow = new Deciding(service.deciding().frontEnd(), service.deciding().metrics(), time);
+    Call inTime = new Call();
+    RateLimitCall answered = begun(slow, inTime, headers);
+    time.advance(19);
+    answered.answered(leased());
+    assertThat(inTime.events).containsExactly("headers", "message", "close OK");
+    assertThat(gate.leases().size()).isEqualTo(1);
+
+    Call tooLate = new Call();
+    RateLimitCall late = begun(slow, tooLate, headers);
+    time.advance(20);
+    late.answered(leased());
+    assertThat(tooLate.events).containsExactly("close DEADLINE_EXCEEDED");
+    assertThat(gate.leases().size()).isEqualTo(1);
+    assertThat(gated.ends).containsExactly(LeaseEnd.CANCELLED);
+  }
+
+  @Test
   void whatWaitsForRoomHearsOnceThatItsCallerIsGone() {
     RateLimitCall begun = begun(new Call());
     AtomicInteger told = new AtomicInteger();
@@ -230,7 +254,11 @@ class RateLimitCallTest {
   }
 
   private RateLimitCall begun(Call call, Metadata headers) {
-    RateLimitCall begun = new RateLimitCall(service, call, headers, null);
+    return begun(service.deciding(), call, headers);
+  }
+
+  private static RateLimitCall begun(Deciding deciding, Call call, Metadata headers) {
+    RateLimitCall begun = new RateLimitCall(deciding, call, headers, null);
     begun.onMessage(new ByteArrayInputStream(x(entries("one", "a")).toByteArray()));
     begun.onHalfClose();
     return begun;

@@ -1,6 +1,7 @@
 package io.throttlekit.service.server;
 
 import io.grpc.BindableService;
+import io.grpc.ServerServiceDefinition;
 import io.opentelemetry.api.OpenTelemetry;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.PolicyBook;
@@ -107,8 +108,10 @@ public final class Setup {
 
   /** The same with further services. */
   GrpcServer serve(GrpcConfig config, List<BindableService> further) {
+    List<ServerServiceDefinition> more =
+        further.stream().map(BindableService::bindService).toList();
     GrpcServer server =
-        new GrpcServer(config, service(), further, health, null, Duration.ofMillis(20));
+        new GrpcServer(config, service(), more, health, null, Duration.ofMillis(20));
     server.start();
     health.clear(Health.Obstacle.STARTING);
     return server;

@@ -50,6 +50,7 @@ class MetricsPageTest {
       StoreMetrics.ofStore(fixture.telemetry.meter()).roundTrip(1, 1);
       StoreMetrics.ofCoordinator(fixture.telemetry.meter()).roundTrip(1, 1);
       new TierMetrics(fixture.telemetry.meter());
+      new CheckMetrics(fixture.telemetry.meter()).answered(1);
       new FederationMetrics(fixture.telemetry.meter());
       new AccessLogMetrics(fixture.telemetry.meter());
       new LoadReportMetrics(fixture.telemetry.meter());

@@ -175,7 +175,8 @@ class WarmUpTest {
         DEFAULTS.compatibility(),
         telemetry,
         DEFAULTS.health(),
-        new WarmUpConfig(requests));
+        new WarmUpConfig(requests),
+        null);
   }
 
   private static void await(CountDownLatch latch) {

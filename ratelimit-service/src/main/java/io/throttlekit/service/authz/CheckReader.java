@@ -1,0 +1,72 @@
+package io.throttlekit.service.authz;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.envoyproxy.envoy.service.auth.v3.AttributeContext;
+import io.envoyproxy.envoy.service.auth.v3.CheckRequest;
+import io.throttlekit.descriptors.Descriptor;
+import io.throttlekit.service.admission.RateLimitRequest;
+import io.throttlekit.service.config.ExtAuthzConfig;
+import io.throttlekit.service.config.RequestDescriptor;
+import io.throttlekit.service.config.RequestDescriptor.Entry;
+import io.throttlekit.service.rls.InvalidRequestException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Turns a request of external authorization into what admission speaks. Immutable. */
+final class CheckReader {
+  /** Key of {@code context_extensions} that names the domain of a route. */
+  private static final String DOMAIN = "domain";
+
+  private final ExtAuthzConfig config;
+
+  CheckReader(ExtAuthzConfig config) {
+    this.config = config;
+  }
+
+  /**
+   * Reads the bytes of a {@code CheckRequest}.
+   *
+   * @return a request without descriptors when what is configured describes it by none
+   * @throws InvalidRequestException when they are none, or nothing says of which domain
+   */
+  RateLimitRequest read(byte[] message) {
+    AttributeContext said;
+    try {
+      said = CheckRequest.parseFrom(message).getAttributes();
+    } catch (InvalidProtocolBufferException malformed) {
+      throw new InvalidRequestException("the request is not a valid protobuf message");
+    }
+    String ofRoute = said.getContextExtensionsMap().get(DOMAIN);
+    String domain = ofRoute == null ? config.domain() : ofRoute;
+    if (domain.isEmpty()) {
+      throw new InvalidRequestException(
+          "no domain: set ext_authz.domain, or domain in the context_extensions of the route");
+    }
+    RequestAttributes attributes = new RequestAttributes(said);
+    List<Descriptor> descriptors = new ArrayList<>(config.descriptors().size());
+    for (RequestDescriptor configured : config.descriptors()) {
+      Descriptor descriptor = descriptor(configured, attributes);
+      if (descriptor != null) {
+        descriptors.add(descriptor);
+      }
+    }
+    return new RateLimitRequest(domain, descriptors, 1);
+  }
+
+  private static @Nullable Descriptor descriptor(
+      RequestDescriptor configured, RequestAttributes attributes) {
+    String[] entries = new String[2 * configured.entries().size()];
+    int size = 0;
+    for (Entry entry : configured.entries()) {
+      String said = attributes.valueOf(entry.source());
+      String value = said == null ? entry.otherwise() : said;
+      if (value == null) {
+        return null;
+      }
+      entries[size++] = entry.key();
+      entries[size++] = value;
+    }
+    return new Descriptor(entries, null, Descriptor.HITS_UNSET, false);
+  }
+}

@@ -1,0 +1,72 @@
+package io.throttlekit.service.authz;
+
+import io.envoyproxy.envoy.config.core.v3.HeaderValue;
+import io.envoyproxy.envoy.service.auth.v3.AttributeContext;
+import io.envoyproxy.envoy.service.auth.v3.AttributeContext.HttpRequest;
+import io.throttlekit.service.config.RequestDescriptor.Attribute;
+import io.throttlekit.service.config.RequestDescriptor.Constant;
+import io.throttlekit.service.config.RequestDescriptor.Context;
+import io.throttlekit.service.config.RequestDescriptor.Header;
+import io.throttlekit.service.config.RequestDescriptor.Source;
+import org.jspecify.annotations.Nullable;
+
+/** What Envoy says of one request. For one thread. */
+final class RequestAttributes {
+  private final AttributeContext said;
+  private final HttpRequest http;
+
+  RequestAttributes(AttributeContext said) {
+    this.said = said;
+    this.http = said.getRequest().getHttp();
+  }
+
+  /** What the source says of the request; null when that is nothing. */
+  @Nullable String valueOf(Source source) {
+    return switch (source) {
+      case Header header -> header(header.name());
+      case Context context -> said.getContextExtensionsMap().get(context.key());
+      case Constant constant -> constant.value();
+      case Attribute attribute -> {
+        String value = attribute(attribute);
+        yield value.isEmpty() ? null : value; // protobuf tells nobody apart who says nothing
+      }
+    };
+  }
+
+  private String attribute(Attribute attribute) {
+    return switch (attribute) {
+      case METHOD -> http.getMethod();
+      case PATH -> http.getPath();
+      case PATH_WITHOUT_QUERY -> withoutQuery(http.getPath());
+      case HOST -> http.getHost();
+      case SCHEME -> http.getScheme();
+      case SOURCE_ADDRESS -> said.getSource().getAddress().getSocketAddress().getAddress();
+      case PRINCIPAL -> said.getSource().getPrincipal();
+    };
+  }
+
+  private static String withoutQuery(String path) {
+    int query = path.indexOf('?');
+    return query < 0 ? path : path.substring(0, query);
+  }
+
+  private @Nullable String header(String name) {
+    String value = http.getHeadersMap().get(name);
+    return value != null || !http.hasHeaderMap() ? value : rawHeader(name);
+  }
+
+  /** As Envoy sends them with {@code encode_raw_headers}; several of one name as it joins them. */
+  private @Nullable String rawHeader(String name) {
+    String joined = null;
+    for (HeaderValue header : http.getHeaderMap().getHeadersList()) {
+      if (header.getKey().equals(name)) {
+        String value =
+            header.getRawValue().isEmpty()
+                ? header.getValue()
+                : header.getRawValue().toStringUtf8();
+        joined = joined == null ? value : joined + "," + value;
+      }
+    }
+    return joined;
+  }
+}

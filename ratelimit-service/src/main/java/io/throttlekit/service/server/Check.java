@@ -1,0 +1,36 @@
+package io.throttlekit.service.server;
+
+import io.envoyproxy.envoy.service.auth.v3.AuthorizationGrpc;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerServiceDefinition;
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.authz.CheckFrontEnd;
+import io.throttlekit.service.telemetry.DecisionTracing;
+import java.io.InputStream;
+
+/**
+ * The external authorization service, on the same calls as {@link ShouldRateLimit}. Thread-safe.
+ */
+final class Check implements ServerCallHandler<InputStream, byte[]> {
+  private final Deciding deciding;
+  private final DecisionTracing tracing;
+
+  Check(CheckFrontEnd frontEnd, DecisionTracing tracing, TimeSource time) {
+    this.deciding = new Deciding(frontEnd, frontEnd.metrics(), time);
+    this.tracing = tracing;
+  }
+
+  ServerServiceDefinition definition() {
+    return UnaryService.of(
+        AuthorizationGrpc.getServiceDescriptor(), AuthorizationGrpc.getCheckMethod(), this);
+  }
+
+  @Override
+  public ServerCall.Listener<InputStream> startCall(
+      ServerCall<InputStream, byte[]> call, Metadata headers) {
+    call.request(2); // as ShouldRateLimit does: a second message cancels the call
+    return new RateLimitCall(deciding, call, headers, tracing.start(headers));
+  }
+}

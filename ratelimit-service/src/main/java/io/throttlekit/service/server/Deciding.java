@@ -1,0 +1,14 @@
+package io.throttlekit.service.server;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.rls.FrontEnd;
+import io.throttlekit.service.telemetry.CallMetrics;
+
+/**
+ * What the calls of one method have in common. Thread-safe.
+ *
+ * @param frontEnd reads, decides and answers them
+ * @param metrics counts them
+ * @param time how long they take
+ */
+record Deciding(FrontEnd frontEnd, CallMetrics metrics, TimeSource time) {}

@@ -1,0 +1,46 @@
+package io.throttlekit.service.telemetry;
+
+import io.opentelemetry.api.metrics.DoubleHistogram;
+import io.opentelemetry.api.metrics.Meter;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Counts the calls of external authorization. To be made once. Thread-safe. */
+public final class CheckMetrics implements CallMetrics {
+  private static final String PREFIX = "throttlekit_ext_authz_";
+  private static final double NANOS_PER_SECOND = 1e9;
+
+  private final DoubleHistogram time;
+  private final OurCounters.ByWord<Failure> failures;
+  private final LongAdder undescribed;
+
+  /** Registers what is counted. */
+  public CheckMetrics(Meter meter) {
+    this.time =
+        meter
+            .histogramBuilder(PREFIX + "check_time_seconds")
+            .setDescription("Time to answer a Check")
+            .setUnit("s")
+            .setExplicitBucketBoundariesAdvice(RateLimitMetrics.RESPONSE_SECONDS)
+            .build();
+    OurCounters ours = new OurCounters(meter);
+    this.failures =
+        ours.counters(PREFIX + "failures", "Checks without a decision", "why", Failure.class);
+    this.undescribed =
+        ours.counter(PREFIX + "undescribed", "Checks of requests that yield no descriptor");
+  }
+
+  @Override
+  public void answered(long nanos) {
+    time.record(nanos / NANOS_PER_SECOND);
+  }
+
+  @Override
+  public void failed(Failure failure) {
+    failures.increment(failure);
+  }
+
+  /** Counts a request that yields no descriptor. */
+  public void undescribed() {
+    undescribed.increment();
+  }
+}

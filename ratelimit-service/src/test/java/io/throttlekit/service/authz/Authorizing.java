@@ -1,0 +1,143 @@
+package io.throttlekit.service.authz;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.envoyproxy.envoy.service.auth.v3.AttributeContext;
+import io.envoyproxy.envoy.service.auth.v3.CheckRequest;
+import io.envoyproxy.envoy.service.auth.v3.CheckResponse;
+import io.opentelemetry.api.OpenTelemetry;
+import io.throttlekit.ManualTime;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.service.admission.Admission.Later;
+import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.MemoryCounters;
+import io.throttlekit.service.admission.PolicyAdmission;
+import io.throttlekit.service.admission.RateLimitRequest;
+import io.throttlekit.service.concurrency.ConcurrencyGate;
+import io.throttlekit.service.concurrency.Gated;
+import io.throttlekit.service.config.CompatibilityConfig;
+import io.throttlekit.service.config.ExtAuthzConfig;
+import io.throttlekit.service.config.RequestDescriptor;
+import io.throttlekit.service.config.RequestDescriptor.Entry;
+import io.throttlekit.service.config.RequestDescriptor.Header;
+import io.throttlekit.service.config.ResponseConfig;
+import io.throttlekit.service.rls.AnswerExtras;
+import io.throttlekit.service.server.Book;
+import io.throttlekit.service.server.Setup;
+import io.throttlekit.service.telemetry.CheckMetrics;
+import io.throttlekit.service.telemetry.RateLimitMetrics;
+import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.tier.ManualTimer;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** External authorization over some policies. */
+public final class Authorizing {
+  public final ManualTime time = new ManualTime(0);
+  public final Gated gated = new Gated();
+  public final ConcurrencyGate gate = new ConcurrencyGate(time, this::runAfter, gated, () -> 1_500);
+  public final RateLimitMetrics metrics;
+  public final CheckFrontEnd frontEnd;
+  private final ManualTimer timer = new ManualTimer(time);
+
+  /** By one policy file; null for no policies yet. */
+  public Authorizing(
+      @Nullable String policy,
+      ExtAuthzConfig config,
+      ResponseConfig response,
+      CompatibilityConfig compatibility) {
+    PolicyBook book = policy == null ? null : Book.of(policy);
+    InMemoryStore store = new InMemoryStore(time, 1_000);
+    metrics = Setup.metrics(() -> book, store);
+    frontEnd =
+        new CheckFrontEnd(
+            config,
+            new AnswerExtras(response, compatibility),
+            new PolicyAdmission(
+                () -> book, new MemoryCounters(store), gate, compatibility, metrics),
+            () -> book,
+            metrics,
+            new CheckMetrics(OpenTelemetry.noop().getMeter("test")));
+  }
+
+  /** By one policy file, with the defaults of the service. */
+  public static Authorizing by(String policy, RequestDescriptor... descriptors) {
+    return new Authorizing(
+        policy,
+        new ExtAuthzConfig("d", List.of(descriptors), false),
+        ResponseConfig.defaults(),
+        Setup.NATIVE);
+  }
+
+  /** A descriptor of a header of the same name, which must be there. */
+  public static RequestDescriptor header(String key) {
+    return new RequestDescriptor(List.of(new Entry(key, new Header(key), null)));
+  }
+
+  /** A request of these headers, name then value. */
+  public static CheckRequest asking(String... headers) {
+    AttributeContext.Builder said = AttributeContext.newBuilder();
+    for (int i = 0; i < headers.length; i += 2) {
+      said.getRequestBuilder().getHttpBuilder().putHeaders(headers[i], headers[i + 1]);
+    }
+    return CheckRequest.newBuilder().setAttributes(said).build();
+  }
+
+  /** A request on a route of these {@code context_extensions}. */
+  public static CheckRequest onRoute(Map<String, String> context) {
+    return CheckRequest.newBuilder()
+        .setAttributes(AttributeContext.newBuilder().putAllContextExtensions(context))
+        .build();
+  }
+
+  /** How many tasks wait for their time. */
+  public synchronized int pending() {
+    return timer.size();
+  }
+
+  /** Lets time pass, and runs what is due then. */
+  public synchronized void advance(long millis) {
+    time.advance(millis);
+    timer.run();
+  }
+
+  private synchronized void runAfter(long nanos, Runnable task) {
+    timer.runAfter(nanos, task);
+  }
+
+  /** What is answered at once. */
+  public CheckResponse check(CheckRequest request) {
+    return check(request.toByteArray());
+  }
+
+  /** What is answered at once to a request of these headers. */
+  public CheckResponse check(String... headers) {
+    return check(asking(headers));
+  }
+
+  /** What is answered at once to bytes. */
+  public CheckResponse check(byte[] message) {
+    RateLimitRequest read = frontEnd.read(message);
+    Answer answer = frontEnd.decide(read, new NeverLater());
+    if (answer == null) {
+      throw new AssertionError("is answered later");
+    }
+    try {
+      return CheckResponse.parseFrom(frontEnd.write(message, answer));
+    } catch (InvalidProtocolBufferException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static final class NeverLater implements Later {
+    @Override
+    public void answered(Answer answer) {
+      throw new AssertionError("was answered at once: " + answer);
+    }
+
+    @Override
+    public void failed(Throwable cause) {
+      throw new AssertionError(cause);
+    }
+  }
+}

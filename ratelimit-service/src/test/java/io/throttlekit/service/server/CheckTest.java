@@ -1,0 +1,165 @@
+package io.throttlekit.service.server;
+
+import static io.throttlekit.service.authz.Authorizing.asking;
+import static io.throttlekit.service.authz.Authorizing.header;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.google.common.util.concurrent.ListenableFuture;
+import io.envoyproxy.envoy.service.auth.v3.AuthorizationGrpc;
+import io.envoyproxy.envoy.service.auth.v3.CheckRequest;
+import io.envoyproxy.envoy.service.auth.v3.CheckResponse;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.MetadataUtils;
+import io.throttlekit.ManualTime;
+import io.throttlekit.service.authz.Authorizing;
+import io.throttlekit.service.concurrency.LeaseEnd;
+import io.throttlekit.service.telemetry.DecisionTracing;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Checks over a wire. */
+@Timeout(60)
+class CheckTest {
+  private static final String POLICY =
+      """
+      domain: d
+      descriptors:
+        - key: up
+          concurrency: {min: 1, max: 1, queue: {}}
+      """;
+
+  private final Authorizing authorizing = Authorizing.by(POLICY, header("up"));
+  private final Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
+  private final GrpcServer server =
+      new GrpcServer(
+          Setup.loopback(),
+          setup.service(),
+          List.of(
+              new Check(authorizing.frontEnd, DecisionTracing.off(), new ManualTime(0))
+                  .definition()),
+          setup.health,
+          null,
+          Duration.ofMillis(20));
+  private ManagedChannel channel;
+
+  CheckTest() {
+    server.start();
+    channel = Channels.to(server);
+  }
+
+  @AfterEach
+  void stop() {
+    channel.shutdownNow();
+    server.stop();
+  }
+
+  @Test
+  void areAnsweredOnThePortOfTheRateLimits() {
+    var stub = AuthorizationGrpc.newBlockingStub(channel);
+    CheckResponse admitted = stub.check(asking("up", "payments"));
+    assertThat(admitted.getStatus().getCode()).isZero();
+    assertThat(admitted.getDynamicMetadata().getFieldsMap()).containsKey("lease");
+    assertThat(authorizing.gate.leases().size()).isEqualTo(1);
+    assertThat(stub.check(asking("down", "x")).getDeniedResponse().getStatus().getCodeValue())
+        .isEqualTo(403);
+  }
+
+  @Test
+  void withoutAConfigurationThereIsNoSuchService() {
+    GrpcServer bare = setup.serve(Setup.loopback());
+    ManagedChannel toIt = Channels.to(bare);
+    try {
+      assertCode(Status.Code.UNIMPLEMENTED, toIt, asking("up", "x"));
+    } finally {
+      toIt.shutdownNow();
+      bare.stop();
+    }
+  }
+
+  @Test
+  void whatNothingCanDecideIsAnError() {
+    assertCode(
+        Status.Code.INVALID_ARGUMENT,
+        channel,
+        Authorizing.onRoute(java.util.Map.of("domain", "nope")));
+  }
+
+  @Test
+  void aClientThatLeavesWhileItWaitsForRoomTakesNone() {
+    CheckResponse first =
+        AuthorizationGrpc.newBlockingStub(channel).check(asking("up", "payments"));
+    ListenableFuture<CheckResponse> waiting =
+        AuthorizationGrpc.newFutureStub(channel).check(asking("up", "payments"));
+    await().until(() -> queued() == 1);
+    waiting.cancel(true);
+    await().until(() -> queued() == 0);
+    authorizing.gate.leases().end(lease(first), LeaseEnd.STREAM_DONE);
+    assertThat(authorizing.gate.leases().size()).isZero();
+    assertThat(authorizing.gated.leased).as("leases given").hasValue(1);
+    CheckResponse next = AuthorizationGrpc.newBlockingStub(channel).check(asking("up", "payments"));
+    assertThat(next.getStatus().getCode()).isZero();
+  }
+
+  @Test
+  void whoeverWaitsIsLetInAsSoonAsThereIsRoom() throws Exception {
+    CheckResponse first =
+        AuthorizationGrpc.newBlockingStub(channel).check(asking("up", "payments"));
+    ListenableFuture<CheckResponse> waiting =
+        AuthorizationGrpc.newFutureStub(channel).check(asking("up", "payments"));
+    await().until(() -> queued() == 1);
+    authorizing.gate.leases().end(lease(first), LeaseEnd.STREAM_DONE);
+    assertThat(lease(waiting.get(30, TimeUnit.SECONDS))).isNotEmpty();
+  }
+
+  /** By its default Envoy waits 200 ms, and says so; half of that is for the wait for room. */
+  @Test
+  void isRefusedInTimeWhereEnvoyWaitsItsDefault() throws Exception {
+    CheckResponse first =
+        AuthorizationGrpc.newBlockingStub(channel).check(asking("up", "payments"));
+    assertThat(first.getStatus().getCode()).isZero();
+    int before = authorizing.pending();
+    Metadata timeout = new Metadata();
+    timeout.put(
+        Metadata.Key.of("x-envoy-expected-rq-timeout-ms", Metadata.ASCII_STRING_MARSHALLER), "200");
+    ListenableFuture<CheckResponse> waiting =
+        AuthorizationGrpc.newFutureStub(channel)
+            .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(timeout))
+            .check(asking("up", "payments"));
+    await().until(() -> authorizing.pending() > before);
+    authorizing.advance(99);
+    assertThat(waiting.isDone()).isFalse();
+    assertThat(queued()).isEqualTo(1);
+    authorizing.advance(11); // timers may be 10 ms late
+    CheckResponse refused = waiting.get(30, TimeUnit.SECONDS);
+    assertThat(refused.getDeniedResponse().getStatus().getCodeValue()).isEqualTo(503);
+    assertThat(refused.getDynamicMetadata().getFieldsMap()).doesNotContainKey("lease");
+  }
+
+  private int queued() {
+    int[] queued = new int[1];
+    authorizing.gate.ceilings().forEach((_, figures) -> queued[0] += figures.queued());
+    return queued[0];
+  }
+
+  private static String lease(CheckResponse response) {
+    return Objects.requireNonNull(response.getDynamicMetadata().getFieldsMap().get("lease"))
+        .getStringValue();
+  }
+
+  private static void assertCode(Status.Code code, ManagedChannel channel, CheckRequest request) {
+    assertThatThrownBy(() -> AuthorizationGrpc.newBlockingStub(channel).check(request))
+        .isInstanceOfSatisfying(
+            StatusRuntimeException.class,
+            error -> assertThat(error.getStatus().getCode()).isEqualTo(code));
+  }
+}
