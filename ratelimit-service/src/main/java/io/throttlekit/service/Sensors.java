@@ -40,6 +40,7 @@ final class Sensors {
       sensed = new BothSensed(sensed, steering);
       services.addAll(steering.services());
       CeilingGauges.show(meter, steering::forEach);
+      CeilingGauges.showHeld(meter, steering::held);
     }
     if (config.accessLog()) {
       services.add(

@@ -4,15 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Struct;
+import com.google.protobuf.Value;
+import io.envoyproxy.envoy.config.core.v3.Node;
 import io.envoyproxy.envoy.data.accesslog.v3.HTTPAccessLogEntry;
 import io.envoyproxy.envoy.service.accesslog.v3.AccessLogServiceGrpc;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage.HTTPAccessLogEntries;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsResponse;
+import io.envoyproxy.envoy.service.discovery.v3.AggregatedDiscoveryServiceGrpc;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.envoyproxy.envoy.service.runtime.v3.Runtime;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.netty.NettyChannelBuilder;
@@ -99,6 +106,64 @@ class SensorsTest {
     CompletableFuture<Status> end = new CompletableFuture<>();
     var _ = AccessLogServiceGrpc.newStub(client).streamAccessLogs(new Ending(end));
     assertThat(end.join().getCode()).isEqualTo(Status.Code.UNIMPLEMENTED);
+  }
+
+  @Test
+  void aCeilingIsPushedToWhoAsksForItAndOnlyByWhoSteers() throws Exception {
+    Files.writeString(
+        folder.resolve("policy.yaml"),
+        """
+        domain: d
+        descriptors:
+          - {key: c, concurrency: {gate: envoy, cluster: up, min: 7, max: 7}}
+        """);
+    CompletableFuture<Runtime> told = askForCeilings(start(Map.of()));
+    assertThat(told.join().getLayer().getFieldsMap())
+        .containsEntry(
+            "circuit_breakers.up.default.max_requests",
+            Value.newBuilder().setNumberValue(7).build());
+    stop();
+    Map<String, String> other =
+        Map.of(
+            "THROTTLEKIT_CONCURRENCY_STEER",
+            "false",
+            "THROTTLEKIT_CONCURRENCY_ACCESS_LOG",
+            "false");
+    CompletableFuture<Runtime> never = askForCeilings(start(other));
+    assertThatThrownBy(never::join).hasMessageContaining("UNIMPLEMENTED");
+  }
+
+  /** Asks as an Envoy does over ADS. */
+  private static CompletableFuture<Runtime> askForCeilings(ManagedChannel client) {
+    CompletableFuture<Runtime> told = new CompletableFuture<>();
+    StreamObserver<DiscoveryRequest> ask =
+        AggregatedDiscoveryServiceGrpc.newStub(client)
+            .streamAggregatedResources(
+                new StreamObserver<>() {
+                  @Override
+                  public void onNext(DiscoveryResponse answer) {
+                    try {
+                      told.complete(answer.getResources(0).unpack(Runtime.class));
+                    } catch (InvalidProtocolBufferException e) {
+                      told.completeExceptionally(e);
+                    }
+                  }
+
+                  @Override
+                  public void onError(Throwable cause) {
+                    told.completeExceptionally(cause);
+                  }
+
+                  @Override
+                  public void onCompleted() {}
+                });
+    ask.onNext(
+        DiscoveryRequest.newBuilder()
+            .setNode(Node.newBuilder().setId("edge-1"))
+            .setTypeUrl("type.googleapis.com/envoy.service.runtime.v3.Runtime")
+            .addResourceNames("ceiling")
+            .build());
+    return told;
   }
 
   private ManagedChannel start(Map<String, String> more) {

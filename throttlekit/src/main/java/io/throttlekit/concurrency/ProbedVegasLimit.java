@@ -24,13 +24,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>When there is saturation and the last measurement is a minute old, or five decreases in a row
  * did not help, the ceiling is halved until requests have ended that began below it, and again for
- * as long as latency falls with it. That costs throughput for a few round trips a minute, and knows
- * a slower backend from a longer queue. After TCP Vegas (Brakmo and Peterson, 1995) and the
+ * as long as latency falls with it. Then it goes back to where it was, less what was more than beta
+ * of the queue that is known now. That costs throughput for a few round trips a minute, and knows a
+ * slower backend from a longer queue. After TCP Vegas (Brakmo and Peterson, 1995) and the
  * measurement of Envoy's gradient controller.
  */
 public final class ProbedVegasLimit implements ConcurrencyLimit {
   /** Decreases in a row that did not help, after which the baseline is doubted. */
   private static final int DOUBTED = 5;
+
+  /** What part of a decrease latency must follow for it to have helped. */
+  private static final double FOLLOWS = 0.5;
 
   /** Windows until the baseline is more than the mean of what was seen. */
   private static final int FRESH_WINDOWS = 10;
@@ -46,6 +50,10 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private double baseline;
   private int windows;
   private int decreases;
+  private double decreasedFrom;
+  private double decreasedAt;
+  private double heldBefore;
+  private double medianBefore;
   private boolean probeSet;
   private long probeNanos;
   private boolean told;
@@ -184,6 +192,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
     boolean saturated = window.saturated();
     double median = window.quantile(0.5);
+    double held = limit;
     follow(median, saturated);
     step(median);
     if (!saturated) {
@@ -193,7 +202,9 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
         probeNanos = calm;
       }
     }
-    if (decreases >= DOUBTED || (saturated && (!probeSet || nowNanos - probeNanos >= 0))) {
+    if (doubted(median) || (saturated && (!probeSet || nowNanos - probeNanos >= 0))) {
+      heldBefore = held;
+      medianBefore = median;
       descent = new Descent((int) limit, range.min(), median, nowNanos, told, settings);
     }
   }
@@ -211,13 +222,30 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
   }
 
+  /** Whether latency does not follow the ceiling down: then it is no queue, as far as is known. */
+  private boolean doubted(double median) {
+    if (decreases < DOUBTED) {
+      return false;
+    }
+    double lowered = 1 - limit / decreasedFrom;
+    if (decreasedAt - median < FOLLOWS * lowered * decreasedAt) {
+      return true;
+    }
+    decreases = 0;
+    return false;
+  }
+
   private void step(double median) {
     int k = Log10.of(limit);
     double old = limit;
-    double queue = Math.max(0, Math.ceil(limit * (1 - baseline / median)));
-    int beta = Math.max(2, Math.min(6 * k, (int) (limit / 4)));
+    double queue = queue(limit, median);
+    int beta = beta(limit);
     int alpha = Math.max(2, Math.min(3 * k, (beta + 1) / 2));
     if (queue > beta) {
+      if (decreases == 0) {
+        decreasedFrom = limit;
+        decreasedAt = median;
+      }
       limit -= Math.max(k, (queue - beta) / 4);
       decreases++;
     } else {
@@ -242,8 +270,11 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
       case Descent.Outcome.Continues() -> {
         return;
       }
-      case Descent.Outcome.Measured(double nanos) ->
-          baseline = nanos > baseline ? nanos : (baseline + nanos) / 2;
+      case Descent.Outcome.Measured(double nanos) -> {
+        baseline = nanos > baseline ? nanos : (baseline + nanos) / 2;
+        double queued = queue(heldBefore, medianBefore) - beta(heldBefore);
+        limit = range.clamp(Math.min(limit, heldBefore - queued));
+      }
       case Descent.Outcome.Overloaded(int lowered) -> giveWay(lowered);
       case Descent.Outcome.Unknown() -> {}
     }
@@ -257,6 +288,15 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     double spread = 1 + random.nextDouble(0.15);
     probeSet = true;
     probeNanos = sample.arrivedNanos() + (long) (settings.probeIntervalNanos() * spread);
+  }
+
+  /** How many of those that a ceiling lets in wait, if it is full and they take so long. */
+  private double queue(double ceiling, double median) {
+    return Math.max(0, Math.ceil(ceiling * (1 - baseline / median)));
+  }
+
+  private static int beta(double ceiling) {
+    return Math.max(2, Math.min(6 * Log10.of(ceiling), (int) (ceiling / 4)));
   }
 
   /** Takes a tenth away, for requests were given up: latency says nothing about them. */

@@ -226,7 +226,6 @@ class ProbedVegasLimitTest {
     for (int i = 0; i < 5; i++) {
       saturated(law, 200, 80);
     }
-    int before = law.ceiling() * 2;
     int lowered = law.ceiling();
     probed(law, 110, 50);
     assertThat(law.measuring()).isTrue();
@@ -236,7 +235,34 @@ class ProbedVegasLimitTest {
     probed(law, 20, 50);
     assertThat(law.measuring()).isFalse();
     assertThat(law.baselineNanos()).isEqualTo(20e6);
-    assertThat(law.ceiling()).isBetween(before, before + 1);
+  }
+
+  /** At a ceiling of 40, 40 ms in place of 20: 20 wait, of which 6 may. */
+  @Test
+  void goesBackToWhereItWasLessTheQueueThatTheMeasurementShowed() {
+    ProbedVegasLimit law = calm(40, 40); // of a queue that has been there from the beginning
+    for (int second = 0; second < 40 && !law.measuring(); second++) {
+      saturated(law, 40, 20);
+      assertThat(law.baselineNanos()).isEqualTo(40e6);
+    }
+    assertThat(law.measuring()).isTrue();
+    int from = 2 * law.ceiling();
+    probed(law, 20, 100);
+    assertThat(law.ceiling()).isEqualTo(from / 4);
+    probed(law, 20, 100);
+    assertThat(law.measuring()).isFalse();
+    assertThat(law.baselineNanos()).isEqualTo(30e6);
+    assertThat(law.ceiling()).isEqualTo((int) Math.floor(from * 0.75) + 6);
+  }
+
+  @Test
+  void decreasesThatLatencyFollowsAreNoDoubt() {
+    ProbedVegasLimit law = calm(80, 20);
+    for (int second = 0; second < 20; second++) {
+      saturated(law, law.ceiling(), law.ceiling()); // a millisecond for each in flight
+      assertThat(law.measuring()).isFalse();
+    }
+    assertThat(law.ceiling()).isBetween(22, 32); // 20 at work, and a small queue
   }
 
   @Test

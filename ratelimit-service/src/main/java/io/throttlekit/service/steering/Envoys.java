@@ -26,7 +26,13 @@ final class Envoys {
 
   private static final int MOST = 1 << 30;
 
+  /** How old an estimate may be: a log tells of thousands of requests a second. */
+  private static final long RECENT_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
   private final Map<String, Envoy> envoys = new HashMap<>();
+  private boolean counted;
+  private long countedNanos;
+  private int count;
 
   /**
    * What an Envoy could use.
@@ -40,6 +46,7 @@ final class Envoys {
   /** Learns what an Envoy counts itself. */
   void reported(String node, long requests, long nowNanos) {
     Envoy envoy = envoy(node, nowNanos);
+    counted = false;
     if (envoy != null) {
       envoy.reported = true;
       envoy.reportedNanos = nowNanos;
@@ -65,20 +72,27 @@ final class Envoys {
 
   /** Forgets an Envoy. */
   void left(String node) {
+    counted = false;
     envoys.remove(node);
   }
 
-  /** Requests in flight at all Envoys together, from 0. */
+  /** Requests in flight at all Envoys together, from 0, as they were 20 ms ago at most. */
   int inFlight(long nowNanos) {
-    long sum = 0;
-    for (Envoy envoy : envoys.values()) {
-      sum += envoy.inFlight(nowNanos);
+    if (!counted || nowNanos - countedNanos >= RECENT_NANOS) {
+      long sum = 0;
+      for (Envoy envoy : envoys.values()) {
+        sum += envoy.inFlight(nowNanos);
+      }
+      counted = true;
+      countedNanos = nowNanos;
+      count = (int) Math.min(sum, MOST);
     }
-    return (int) Math.min(sum, MOST);
+    return count;
   }
 
-  /** What each could use; counts of refusals begin anew. */
+  /** What each could use. Counts of refusals begin anew, and who is silent is forgotten. */
   List<Demand> demands(long nowNanos) {
+    envoys.values().removeIf(envoy -> envoy.isSilent(nowNanos));
     List<Demand> demands = new ArrayList<>(envoys.size());
     envoys.forEach((node, envoy) -> {
       demands.add(new Demand(node, envoy.inFlight(nowNanos), envoy.refused, envoy.fresh(nowNanos)));
@@ -109,6 +123,10 @@ final class Envoys {
 
     boolean fresh(long nowNanos) {
       return reported && nowNanos - reportedNanos < FRESH_NANOS;
+    }
+
+    boolean isSilent(long nowNanos) {
+      return !fresh(nowNanos) && refused == 0 && occupied.sum(nowNanos) == 0;
     }
 
     int inFlight(long nowNanos) {

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.function.ToIntFunction;
 
 /**
@@ -32,6 +33,19 @@ public final class CeilingGauges {
     show(meter, ceilings, "ceiling", "Requests that may be in flight", LimiterFigures::ceiling);
     show(meter, ceilings, "in_flight", "Requests in flight", LimiterFigures::inFlight);
     show(meter, ceilings, "queued", "Requests that wait for room", LimiterFigures::queued);
+  }
+
+  /**
+   * Registers how many ceilings do not rise at present. To be called once.
+   *
+   * @param held tells it, whenever it is asked
+   */
+  public static void showHeld(Meter meter, LongSupplier held) {
+    meter
+        .gaugeBuilder(PREFIX + "held_ceilings")
+        .ofLongs()
+        .setDescription("Ceilings that do not rise because much of the log is missing")
+        .buildWithCallback(measured -> measured.record(held.getAsLong()));
   }
 
   private static void show(

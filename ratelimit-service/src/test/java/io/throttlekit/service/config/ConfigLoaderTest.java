@@ -288,6 +288,7 @@ class ConfigLoaderTest {
         Map.entry("THROTTLEKIT_CONCURRENCY_MAX_SAMPLES_PER_SECOND", "15"),
         Map.entry("THROTTLEKIT_CONCURRENCY_LOAD_REPORTS", "false"),
         Map.entry("THROTTLEKIT_CONCURRENCY_LOAD_REPORT_INTERVAL", "200ms"),
+        Map.entry("THROTTLEKIT_CONCURRENCY_STEER", "false"),
         Map.entry("THROTTLEKIT_RESPONSE_HEADERS_ENABLED", "true"),
         Map.entry("THROTTLEKIT_RESPONSE_HEADERS_LIMIT", "X-Limit"),
         Map.entry("THROTTLEKIT_RESPONSE_HEADERS_REMAINING", "X-Remaining"),

@@ -36,7 +36,7 @@ class EnvoysTest {
     envoys.reported("a", 100, 0);
     assertThat(envoys.inFlight(3 * SECOND - 1)).isEqualTo(100);
     assertThat(envoys.inFlight(3 * SECOND)).isZero();
-    assertThat(envoys.demands(3 * SECOND)).containsExactly(new Demand("a", 0, 0, false));
+    assertThat(envoys.demands(3 * SECOND)).isEmpty();
   }
 
   @Test
@@ -44,7 +44,7 @@ class EnvoysTest {
     envoys.refused("a", 0);
     envoys.refused("a", 0);
     assertThat(envoys.demands(0)).containsExactly(new Demand("a", 0, 2, false));
-    assertThat(envoys.demands(0)).containsExactly(new Demand("a", 0, 0, false));
+    assertThat(envoys.demands(0)).isEmpty();
   }
 
   @Test
@@ -62,5 +62,16 @@ class EnvoysTest {
       envoys.reported("envoy " + i, 1, 0);
     }
     assertThat(envoys.inFlight(0)).isEqualTo(10_000);
+  }
+
+  @Test
+  void whoIsSilentMakesRoomForOthers() {
+    for (int i = 0; i < 10_000; i++) {
+      envoys.ended("envoy " + i, MILLI, 0);
+    }
+    assertThat(envoys.demands(SECOND)).hasSize(10_000);
+    assertThat(envoys.demands(6 * SECOND)).isEmpty();
+    envoys.reported("new", 1, 6 * SECOND);
+    assertThat(envoys.inFlight(6 * SECOND)).isEqualTo(1);
   }
 }
