@@ -97,12 +97,19 @@ final class RuleReader {
       Fields descriptor, Field concurrency, @Nullable Map<String, Object> metadata) {
     Ceiling ceiling = ceilingReader.read(concurrency);
     Denial denial = denialReader.read(descriptor.get("denied"));
-    if (ceiling != null && ceiling.gate() instanceof Ceiling.AtEnvoys) {
-      warnOfDenial(descriptor, "with gate envoy, where Envoy itself refuses");
-    }
     String name = values.text(descriptor.get("name"));
     List<RuleSpec.Replacement> replaces = replaces(descriptor, name);
-    boolean shadow = values.flag(descriptor.get("shadow_mode"));
+    Field shadowed = descriptor.get("shadow_mode");
+    boolean shadow = values.flag(shadowed);
+    if (ceiling != null && ceiling.gate() instanceof Ceiling.AtEnvoys) {
+      warnOfDenial(descriptor, "with gate envoy, where Envoy itself refuses");
+      if (shadowed != null && shadow) {
+        problems.error(
+            shadowed.at(),
+            "`shadow_mode` has no meaning with `gate: envoy`: what is pushed to Envoys is obeyed",
+            "remove it, or write gate: service");
+      }
+    }
     Field quota = descriptor.get("quota_mode");
     if (quota != null && values.flag(quota)) {
       problems.error(

@@ -224,4 +224,14 @@ class CeilingReaderTest {
             "error: the max_requests of cluster `up` is steered by the rule at a.yaml:3:14"
                 + " already (remove one of them)");
   }
+
+  @Test
+  void whatIsPushedCannotBeAShadow() {
+    String shadow = policy("gate: envoy, cluster: up").replace("{key", "{shadow_mode: true, key");
+    assertThat(problems(shadow))
+        .singleElement()
+        .asString()
+        .contains("3:6", "`shadow_mode` has no meaning with `gate: envoy`");
+    assertThat(problems(shadow.replace("true", "false"))).isEmpty();
+  }
 }

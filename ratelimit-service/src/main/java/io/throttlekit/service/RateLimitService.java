@@ -78,7 +78,7 @@ public final class RateLimitService {
     }
     this.path =
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
-    this.steering = config.concurrency().steer() ? new Steering(time) : null;
+    this.steering = steers(config) ? new Steering(time) : null;
     this.sensors =
         Sensors.of(config.concurrency(), path.gate().leases(), steering, telemetry.meter(), time);
     this.reloader =
@@ -160,6 +160,11 @@ public final class RateLimitService {
   /** Whether this process says that it serves. */
   public boolean healthy() {
     return health.serving();
+  }
+
+  /** What is pushed is obeyed: a service that is to refuse nothing pushes nothing. */
+  private static boolean steers(ServiceConfig config) {
+    return config.concurrency().steer() && !config.compatibility().shadowMode();
   }
 
   private DecisionPath inMemory() {

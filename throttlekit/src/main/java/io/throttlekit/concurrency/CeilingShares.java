@@ -23,8 +23,8 @@ import java.util.function.Predicate;
  * flight.
  *
  * <p>The weakness: a gate obeys its last share for ever. One that left and goes on to let requests
- * in is not counted once its lease is over. And what a gate obeys before its first grant is not
- * counted at all.
+ * in is not counted once its lease is over, or it has reported that nothing is in flight. And what
+ * a gate obeys before its first grant is not counted at all.
  *
  * <p>Shares follow demand (see {@link #reported}). While there are fewer slots than gates, gates
  * that had demand lately take turns, and the others come after them.

@@ -100,9 +100,7 @@ final class Descent {
       return new Outcome.Overloaded(ceiling);
     }
     if (latencies.count() < samples) {
-      return sample.arrivedNanos() - loweredNanos >= patienceNanos
-          ? new Outcome.Unknown()
-          : CONTINUES;
+      return isOver(sample.arrivedNanos()) ? new Outcome.Unknown() : CONTINUES;
     }
     double median = latencies.quantile(0.5);
     if (median >= STAYS * reference || ceiling == min) {
@@ -111,6 +109,11 @@ final class Descent {
     reference = median;
     lower(sample.arrivedNanos(), told);
     return CONTINUES;
+  }
+
+  /** Whether too much time has passed since the ceiling was lowered last. */
+  boolean isOver(long nowNanos) {
+    return nowNanos - loweredNanos >= patienceNanos;
   }
 
   private boolean overloaded() {

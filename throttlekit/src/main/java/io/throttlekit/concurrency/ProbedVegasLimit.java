@@ -145,6 +145,10 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   @Override
   public void refused(long arrivedNanos, long requests) {
     window.refused(arrivedNanos, requests);
+    if (descent != null && descent.isOver(arrivedNanos)) { // nobody says how requests end
+      endDescent(arrivedNanos);
+      ceiling = (int) limit;
+    }
   }
 
   @Override
@@ -202,7 +206,8 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
         probeNanos = calm;
       }
     }
-    if (doubted(median) || (saturated && (!probeSet || nowNanos - probeNanos >= 0))) {
+    boolean due = doubted(median) || (saturated && (!probeSet || nowNanos - probeNanos >= 0));
+    if (due && !restoring) { // a gate that does not obey yet would not obey a lower one either
       heldBefore = held;
       medianBefore = median;
       descent = new Descent((int) limit, range.min(), median, nowNanos, told, settings);
@@ -278,16 +283,20 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
       case Descent.Outcome.Overloaded(int lowered) -> giveWay(lowered);
       case Descent.Outcome.Unknown() -> {}
     }
+    endDescent(sample.arrivedNanos());
+  }
+
+  private void endDescent(long nowNanos) {
     descent = null;
     decreases = 0;
     measured = told;
     restoring = told;
-    measuredNanos = sample.arrivedNanos();
-    restoredNanos = measuredNanos;
-    window.next(sample.arrivedNanos());
+    measuredNanos = nowNanos;
+    restoredNanos = nowNanos;
+    window.next(nowNanos);
     double spread = 1 + random.nextDouble(0.15);
     probeSet = true;
-    probeNanos = sample.arrivedNanos() + (long) (settings.probeIntervalNanos() * spread);
+    probeNanos = nowNanos + (long) (settings.probeIntervalNanos() * spread);
   }
 
   /** How many of those that a ceiling lets in wait, if it is full and they take so long. */

@@ -357,6 +357,35 @@ class ProbedVegasLimitTest {
   }
 
   @Test
+  void aMeasurementThatNobodyHearsOfIsGivenUp() {
+    ProbedVegasLimit law = calm(40, 20);
+    for (int i = 0; i < 5; i++) {
+      saturated(law, 60, 40);
+    }
+    int lowered = law.ceiling();
+    assertThat(law.measuring()).isTrue();
+    law.refused(ms(now + 29_000), 0);
+    assertThat(law.ceiling()).isEqualTo(lowered);
+    law.refused(ms(now + 30_000), 0);
+    assertThat(law.measuring()).isFalse();
+    assertThat(law.ceiling()).isBetween(2 * lowered, 2 * lowered + 1);
+  }
+
+  /** Who stands still while others obey would keep the ceiling halved half of the time. */
+  @Test
+  void noMeasurementBeginsBeforeTheLastOneIsOverForTheGate() {
+    ProbedVegasLimit law = calm(40, 20);
+    law.inForce(ms(now));
+    int measured = 0;
+    for (int second = 0; second < 600; second++) {
+      boolean before = law.measuring();
+      saturated(law, 60, law.ceiling());
+      measured += !before && law.measuring() ? 1 : 0;
+    }
+    assertThat(measured).isEqualTo(1);
+  }
+
+  @Test
   void aMeasurementWithoutAnswerIsGivenUp() {
     ProbedVegasLimit law = calm(40, 20);
     law.inForce(ms(now));

@@ -16,7 +16,7 @@ import java.util.SplittableRandom;
 import java.util.function.LongFunction;
 import java.util.random.RandomGenerator;
 
-/** Who takes part, ours first. Ours have the range of a policy that says nothing. */
+/** Who takes part, ours first. Ours all have one range. */
 final class Contenders {
   private static final CeilingRange RANGE = new CeilingRange(4, 500, 20);
   private static final int GUESSED = 30;

@@ -8,8 +8,9 @@ import java.util.List;
  * A proxy that obeys the ceiling that was pushed to it last, and a law that hears of requests only
  * by the access log: late, in batches of one worker each, and not of all.
  *
- * <p>An entry says when its request began by this process's clock, as a lease would, and how many
- * were in flight then. Refusals are entries too. One push is under way at a time.
+ * <p>An entry says when its request began, by this process's clock, and how many were in flight
+ * then, which the service infers from clocks and load reports; of a client that left it says
+ * nothing. Refusals are entries too. One push is under way at a time.
  */
 final class LoggedGate implements Gate {
   private static final int ENTRIES = 3;
@@ -58,9 +59,9 @@ final class LoggedGate implements Gate {
   public void ended(
       long startNanos, long nowNanos, int inFlightThen, int inFlightNow, boolean dropped) {
     Buffer buffer = worker();
-    if (arrives()) {
+    if (arrives() && !dropped) { // a client that left says nothing in a log
       long rttNanos = nowNanos - startNanos;
-      buffer.samples.add(new Sample(startNanos, rttNanos, nowNanos, inFlightThen, false, dropped));
+      buffer.samples.add(new Sample(startNanos, rttNanos, nowNanos, inFlightThen, false, false));
     }
   }
 
@@ -94,13 +95,7 @@ final class LoggedGate implements Gate {
     boolean full = buffer.refused > 0;
     for (Sample sample : buffer.samples) {
       law.learn(
-          new Sample(
-              sample.startNanos(),
-              sample.rttNanos(),
-              now,
-              sample.inFlight(),
-              full,
-              sample.dropped()));
+          new Sample(sample.startNanos(), sample.rttNanos(), now, sample.inFlight(), full, false));
     }
     law.refused(now, buffer.refused);
     buffer.samples.clear();

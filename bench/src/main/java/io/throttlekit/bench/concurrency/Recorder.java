@@ -61,7 +61,7 @@ final class Recorder {
   }
 
   Course finish(Plan plan) {
-    return new Course(plan, seconds, rtts);
+    return new Course(plan, seconds, Arrays.copyOf(rtts, ended));
   }
 
   private void hold(long until) {

@@ -22,7 +22,7 @@ class OverloadPhaseTest {
 
   @Test
   @Timeout(240)
-  void theServiceSavesTheUpstreamByTheAccessLogAlone() throws Exception {
+  void theServiceSavesTheUpstreamByWhatItHears() throws Exception {
     OverloadSummary summary = run();
     String seen = screen.toString(StandardCharsets.UTF_8) + summary.json();
     assertThat(summary.rows()).as(seen).hasSize(1);

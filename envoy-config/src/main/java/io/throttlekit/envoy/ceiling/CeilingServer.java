@@ -62,6 +62,7 @@ public final class CeilingServer {
   private final Map<String, DiscoveryStream<?, ?>> envoys = new HashMap<>();
   private int streams;
   private long round;
+  private long heardNanos;
 
   /**
    * A server without ceilings.
@@ -75,6 +76,7 @@ public final class CeilingServer {
     this.time = time;
     this.epoch = epoch;
     this.listener = listener;
+    this.heardNanos = time.monotonicNanos() - settings.pause().toNanos();
   }
 
   /** What to add to a gRPC server; a direct executor will do. */
@@ -176,7 +178,8 @@ public final class CeilingServer {
     for (Offered offered : ceilings.values()) {
       news |= offered.shares.acknowledged(node, number);
     }
-    if (news) {
+    if (news && time.monotonicNanos() - heardNanos >= settings.pause().toNanos()) {
+      heardNanos = time.monotonicNanos();
       goRound();
     }
   }
@@ -226,6 +229,7 @@ public final class CeilingServer {
     within(() -> {
       streams++;
       if (streams > settings.maxStreams()) {
+        LOG.warn("an Envoy is turned away and has no share: there are {} streams", streams - 1);
         stream.end(
             Status.RESOURCE_EXHAUSTED.withDescription(
                 "no more than " + settings.maxStreams() + " streams"));

@@ -10,18 +10,26 @@ import java.time.Duration;
  * @param lease how long the share of an Envoy that left stays reserved, from 1 ms: as long as a
  *     request may take, at least
  * @param turn how long an Envoy keeps its slot while there are fewer slots than Envoys, from 1 ms
+ * @param pause how long acknowledgements are gathered, from 0, so that those of a large fleet do
+ *     not have everything divided anew one by one; what is gathered last waits for the next tick
  */
-public record CeilingSettings(String resource, int maxStreams, Duration lease, Duration turn) {
+public record CeilingSettings(
+    String resource, int maxStreams, Duration lease, Duration turn, Duration pause) {
 
   /** As the example bootstrap expects it. */
   public static final CeilingSettings DEFAULT =
-      new CeilingSettings("ceiling", 1000, Duration.ofSeconds(15), Duration.ofSeconds(1));
+      new CeilingSettings(
+          "ceiling", 1000, Duration.ofSeconds(15), Duration.ofSeconds(1), Duration.ofMillis(20));
 
   /**
    * @throws IllegalArgumentException when a value is out of range
    */
   public CeilingSettings {
-    if (resource.isEmpty() || maxStreams < 1 || lease.toMillis() < 1 || turn.toMillis() < 1) {
+    if (resource.isEmpty()
+        || maxStreams < 1
+        || lease.toMillis() < 1
+        || turn.toMillis() < 1
+        || pause.isNegative()) {
       throw new IllegalArgumentException(
           "ceilings need a resource name, a stream, and a lease and a turn of 1 ms at least");
     }

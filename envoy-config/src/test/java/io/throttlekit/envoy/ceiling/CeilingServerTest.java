@@ -29,7 +29,8 @@ import org.junit.jupiter.api.Test;
 /** Fake Envoys in this thread: everything that is said is heard before a call returns. */
 class CeilingServerTest {
   private static final CeilingSettings SETTINGS =
-      new CeilingSettings("ceiling", 3, Duration.ofSeconds(30), Duration.ofSeconds(1));
+      new CeilingSettings(
+          "ceiling", 3, Duration.ofSeconds(30), Duration.ofSeconds(1), Duration.ZERO);
   private static final Ceiling UP = new Ceiling("up", Priority.DEFAULT);
 
   private final SettableTime time = new SettableTime();
@@ -356,12 +357,41 @@ class CeilingServerTest {
     assertThat(applied).containsExactly(5);
   }
 
+  /** Each acknowledgement of a large fleet would divide everything anew. */
+  @Test
+  void acknowledgementsAreGathered() throws IOException {
+    CeilingSettings patient =
+        new CeilingSettings(
+            "ceiling", 9, Duration.ofSeconds(30), Duration.ofSeconds(1), Duration.ofMillis(20));
+    CeilingServer gathering = new CeilingServer(patient, time, "e1", (_, _, _) -> {});
+    InProcessServerBuilder builder = InProcessServerBuilder.forName("gathering").directExecutor();
+    gathering.services().forEach(builder::addService);
+    Server other = builder.build().start();
+    ManagedChannel client = InProcessChannelBuilder.forName("gathering").directExecutor().build();
+    gathering.offer("up", Priority.DEFAULT, 12);
+    List<FakeEnvoy> envoys = new ArrayList<>();
+    for (String node : List.of("a", "b", "c", "d")) {
+      envoys.add(FakeEnvoy.connect(client, node));
+    }
+    long before = gathering.round();
+    envoys.forEach(FakeEnvoy::obeyAll);
+    assertThat(gathering.round()).isEqualTo(before + 1);
+    for (int i = 0; i < 4; i++) {
+      gathering.tick();
+      envoys.forEach(FakeEnvoy::obeyAll);
+    }
+    assertThat(envoys).allMatch(envoy -> envoy.share("up") == 3);
+    client.shutdownNow();
+    other.shutdownNow();
+  }
+
   @Test
   void badNumbersAndNamesAreRefused() {
     assertThatThrownBy(() -> ceilings.offer("up", Priority.DEFAULT, -1)).hasMessageContaining("-1");
     assertThatThrownBy(() -> ceilings.offer("", Priority.DEFAULT, 1)).hasMessageContaining("name");
-    assertThatThrownBy(
-            () -> new CeilingSettings("c", 0, Duration.ofSeconds(1), Duration.ofSeconds(1)))
+    assertThatThrownBy(() ->
+            new CeilingSettings(
+                "c", 0, Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ZERO))
         .isInstanceOf(IllegalArgumentException.class);
   }
 

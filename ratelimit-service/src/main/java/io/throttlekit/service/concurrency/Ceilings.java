@@ -71,7 +71,7 @@ public final class Ceilings {
   }
 
   void unpin(HeldCeiling held) {
-    var _ =
+    HeldCeiling left =
         pinned.computeIfPresent(
             held.key(),
             (key, current) -> {
@@ -81,11 +81,10 @@ public final class Ceilings {
               known.put(key, current);
               return null;
             });
-  }
-
-  /** How many are known, pinned ones included; about, while some are being forgotten. */
-  public long size() {
-    return known.estimatedSize();
+    Prioritizer prioritizer = held.prioritizer();
+    if (left == null && prioritizer != null) { // nobody calibrates it until somebody comes again
+      prioritizer.calibrate();
+    }
   }
 
   /** Shows each ceiling with the rule that was last asked for it. */

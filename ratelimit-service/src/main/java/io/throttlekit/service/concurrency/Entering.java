@@ -91,14 +91,24 @@ public final class Entering {
     Lease lease = gate.leases().open(slots, terms());
     if (lease == null) {
       gate.listener().noRoomForLeases();
-      Decision full = decisions[0];
-      if (full != null) {
-        decisions[0] = Decision.refuse(full.limit(), 0, 0, gate.retryAfterMillis());
-      }
-      var _ = refuse();
+      withoutLease();
     } else {
       later.entered(this, lease);
     }
+  }
+
+  /** There are too many leases: the first ceiling that refuses anybody does. */
+  private void withoutLease() {
+    for (int i = 0; i < wanted.size(); i++) {
+      Decision full = decisions[i];
+      if (wanted.get(i).refuses() && full != null) {
+        decisions[i] = Decision.refuse(full.limit(), 0, 0, gate.retryAfterMillis());
+        var _ = refuse();
+        return;
+      }
+    }
+    giveBack();
+    later.entered(this, null);
   }
 
   /**

@@ -64,7 +64,7 @@ final class HeldCeiling {
    * limiter, and is therefore made only while nobody has to do with this.
    */
   void pin(Rule asked, Ceiling wanted) {
-    if (pins == 0 && rule != asked && !sameQueue(terms, wanted)) {
+    if (pins == 0 && !sameQueue(terms, wanted)) {
       ConcurrencyLimit law = law(wanted);
       prioritizer = prioritizer(wanted);
       limiter = limiter(wanted, law);

@@ -19,7 +19,7 @@ final class ConcurrencySettings {
   static final Setting<Duration> LOAD_REPORT_INTERVAL =
       new Setting<>(
           "concurrency.load_report_interval",
-          Forms.duration(Duration.ofMillis(100), Duration.ofMinutes(1)),
+          Forms.duration(Duration.ofMillis(100), Duration.ofSeconds(2)),
           DEFAULTS.loadReportInterval());
   static final Setting<Boolean> STEER =
       new Setting<>("concurrency.steer", Forms.flag(), DEFAULTS.steer());

@@ -3,6 +3,7 @@ package io.throttlekit.service.steering;
 import io.throttlekit.concurrency.CeilingRange;
 import io.throttlekit.concurrency.ConcurrencyLimit;
 import io.throttlekit.concurrency.LimiterFigures;
+import io.throttlekit.concurrency.ProbedVegasLimit;
 import io.throttlekit.concurrency.Sample;
 import io.throttlekit.descriptors.Ceiling;
 import io.throttlekit.descriptors.Rule;
@@ -29,6 +30,7 @@ final class SteeredCeiling {
   private boolean refusedOnce;
   private long refusedNanos;
   private int offered;
+  private int steady;
   private boolean held;
 
   /** A ceiling where its range begins. */
@@ -38,6 +40,7 @@ final class SteeredCeiling {
     this.law = Laws.of(terms.law(), terms.range());
     this.loss = new LogLoss(nowNanos);
     this.offered = law.ceiling();
+    this.steady = offered;
   }
 
   /** Obeys another law or range, if the rule says so now, which begins at the ceiling there is. */
@@ -47,6 +50,8 @@ final class SteeredCeiling {
       CeilingRange range = wanted.range();
       int now = Math.clamp(offered, range.min(), range.max());
       law = Laws.of(wanted.law(), new CeilingRange(range.min(), range.max(), now));
+      offered = now;
+      steady = now;
     }
     terms = wanted;
   }
@@ -95,9 +100,14 @@ final class SteeredCeiling {
 
   /** The ceiling that Envoys are to keep to. */
   synchronized int offer(long nowNanos) {
+    law.refused(nowNanos, 0); // tells what time it is: a silent log must not keep it measuring
     int wanted = law.ceiling();
+    boolean measuring = law instanceof ProbedVegasLimit probed && probed.measuring();
     held = loss.muchIsMissing(nowNanos);
-    offered = held ? Math.min(offered, wanted) : wanted;
+    offered = held ? Math.min(steady, wanted) : wanted;
+    if (!measuring) { // a measurement is no fall: what was before it comes back
+      steady = offered;
+    }
     return offered;
   }
 

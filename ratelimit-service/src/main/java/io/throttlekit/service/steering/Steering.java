@@ -117,7 +117,7 @@ public final class Steering implements Sensed, AutoCloseable {
   }
 
   /** Pushes what laws say now, and divides it by what Envoys could use. */
-  void tick() {
+  synchronized void tick() {
     long now = time.monotonicNanos();
     steered.forEach((ceiling, of) -> {
       for (Envoys.Demand demand : of.demands(now)) {

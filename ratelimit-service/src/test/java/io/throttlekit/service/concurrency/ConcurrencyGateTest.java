@@ -253,6 +253,52 @@ class ConcurrencyGateTest {
   }
 
   @Test
+  void anOverloadThatIsOverRefusesNobodyLater() {
+    Rule levelled = rule("min: 2, max: 2, priority: {entry: p}, queue: {initial: 1, max: 3}");
+    ConcurrencyGate gate = gate(10, 1_000);
+    List<Entered> all = new ArrayList<>();
+    for (String priority : List.of("100", "100", "100", "high", "low", "399", "high")) {
+      all.add(waiting(gate, levelled, priority));
+    }
+    time.advance(1_000);
+    timer.run(); // there is a threshold now
+    assertThat(waiting(gate, levelled, "very_low").refused).isTrue();
+    for (int round = 0; round < all.size(); round++) {
+      all.stream().map(each -> each.lease).filter(Objects::nonNull).forEach(Lease::cancelled);
+    }
+    assertThat(gate.leases().size()).isZero();
+    time.advance(600_000);
+    timer.run();
+    for (int i = 0; i < 3; i++) {
+      assertThat(waiting(gate, levelled, "low").refused).isFalse();
+    }
+  }
+
+  @Test
+  void anotherQueueCountsFromWhenNothingIsInFlight() {
+    ConcurrencyGate gate = gate(10, 1_000);
+    Lease first = new Entered(gate, 0, wanted(rule("min: 1, max: 1"), "k")).lease;
+    Rule after = rule("min: 1, max: 1, queue: {}");
+    assertThat(new Entered(gate, 1_000_000_000, wanted(after, "k")).refused).isTrue();
+    Objects.requireNonNull(first).cancelled();
+    assertThat(new Entered(gate, 1_000_000_000, wanted(after, "k")).lease).isNotNull();
+    assertThat(new Entered(gate, 1_000_000_000, wanted(after, "k")).refused).isFalse();
+  }
+
+  @Test
+  void shadowIsNotRefusedForWantOfLeases() {
+    ConcurrencyGate gate = gate(10, 1);
+    Rule many = rule("min: 9, max: 9");
+    assertThat(new Entered(gate, 0, shadow(many, "k")).lease).isNotNull();
+    Entered second = new Entered(gate, 0, shadow(many, "k"));
+    assertThat(second.refused).isFalse();
+    assertThat(second.lease).isNull();
+    assertThat(gated.noRoom).hasValue(1);
+    assertThat(inFlight(gate)).isEqualTo(1);
+    assertThat(new Entered(gate, 0, wanted(many, "k")).refused).isTrue();
+  }
+
+  @Test
   void idsAreOfOneProcessAndNobodyGuessesThem() {
     ConcurrencyGate gate = gate(10, 1_000);
     String one = Objects.requireNonNull(enter(gate, "k").lease).id();
@@ -298,6 +344,11 @@ class ConcurrencyGateTest {
     Collections.addAll(entries, more);
     return new Wanted(
         rule, terms, (Ceiling.AtService) terms.gate(), entries.toArray(String[]::new), false, true);
+  }
+
+  private static Wanted shadow(Rule rule, String value) {
+    Wanted own = wanted(rule, value);
+    return new Wanted(own.rule(), own.terms(), own.gate(), own.entries(), false, false);
   }
 
   private static void await(CountDownLatch latch) {

@@ -108,6 +108,73 @@ class SteeredCeilingTest {
   }
 
   @Test
+  void aHeldCeilingObeysItsNewRange() {
+    for (int second = 0; second < 20; second++) {
+      ceiling.reported("a", Told.load(5, 200), now);
+      second(100, 20, 5);
+      ceiling.offer(now);
+    }
+    assertThat(ceiling.held()).isTrue();
+    Rule next = rule("min: 40, max: 50");
+    ceiling.follow(next, Objects.requireNonNull(next.ceiling()));
+    assertThat(ceiling.offer(now)).isEqualTo(40);
+    assertThat(ceiling.held()).isTrue();
+  }
+
+  /** 20 servers of 20 ms, twice the load, and a tenth of the log missing after 40 s. */
+  @Test
+  void aMeasurementIsNoFallForAHeldCeiling() {
+    SteeredCeiling busy = steered("min: 4, max: 200");
+    int first = 0;
+    int last = 0;
+    int least = Integer.MAX_VALUE;
+    for (int second = 0; second < 400; second++) {
+      now += SECOND;
+      last = busy.offer(now);
+      least = second > 41 ? Math.min(least, last) : least;
+      first = second == 41 ? last : first;
+      busy.applied(last, now - SECOND / 2);
+      busy.reported("a", Told.load(last, 400), now);
+      long rtt = Math.max(20, last) * MILLI;
+      for (int i = 0; i < (second >= 40 ? 360 : 400); i++) {
+        busy.ended("a", Told.answered(rtt), now - rtt, now);
+      }
+      for (int i = 0; i < 40; i++) {
+        busy.ended("a", Told.REFUSED, now, now);
+      }
+    }
+    assertThat(busy.held()).isTrue();
+    assertThat(least).as("a measurement").isLessThanOrEqualTo(first / 2);
+    assertThat(last).isBetween(first * 3 / 4, first);
+  }
+
+  @Test
+  void aMeasurementEndsThoughTheLogIsSilent() {
+    SteeredCeiling busy = steered("min: 4, max: 200, initial: 100");
+    int before = 100;
+    int lowered = before;
+    for (int second = 0; second < 90 && lowered > before / 2 + 1; second++) {
+      before = lowered;
+      now += SECOND;
+      busy.applied(busy.offer(now), now);
+      busy.reported("a", Told.load(100, 400), now);
+      for (int i = 0; i < 400; i++) {
+        busy.ended("a", Told.answered(20 * MILLI), now - 20 * MILLI, now);
+      }
+      busy.ended("a", Told.REFUSED, now, now);
+      busy.ended("a", Told.REFUSED, now, now);
+      busy.ended("a", Told.REFUSED, now, now);
+      lowered = busy.offer(now);
+    }
+    assertThat(lowered).isEqualTo(before / 2);
+    for (int tick = 0; tick < 62; tick++) {
+      now += SECOND / 2;
+      busy.offer(now);
+    }
+    assertThat(busy.offer(now)).isGreaterThan(before / 2 + 1);
+  }
+
+  @Test
   void anotherLawBeginsAtTheCeilingThereIs() {
     seconds(20, 100, 20, 40);
     assertThat(ceiling.offer(now)).isEqualTo(50);

@@ -1,12 +1,15 @@
 package io.throttlekit.service.steering;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import io.throttlekit.ManualTime;
+import io.throttlekit.TimeSource;
+import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.envoy.ceiling.FakeEnvoy;
 import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Load;
@@ -14,7 +17,10 @@ import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.server.Book;
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -121,6 +127,54 @@ class SteeringTest {
     assertThat(envoy.share("up")).isEqualTo(-1);
   }
 
+  /** A reload that comes while ceilings are being pushed waits until they are. */
+  @Test
+  void aRuleThatIsTakenAwayDuringAPushIsGoneToo() throws Exception {
+    AtomicReference<@Nullable Runnable> then = new AtomicReference<>();
+    TimeSource halting =
+        new TimeSource() {
+          @Override
+          public long wallMillis() {
+            return 0;
+          }
+
+          @Override
+          public long monotonicNanos() {
+            Runnable first = then.getAndSet(null);
+            if (first != null) {
+              first.run();
+            }
+            return 0;
+          }
+        };
+    Steering halted = new Steering(halting);
+    halted.follow(steered("min: 7, max: 7"));
+    Thread reload = Thread.ofPlatform().unstarted(() -> halted.follow(PolicyBook.empty()));
+    halted.reported("a", Told.load(3, 3), 0);
+    then.set(() ->
+        then.set(() -> { // within the push of the ceiling
+          reload.start();
+          await()
+              .until(() ->
+                  Set.of(Thread.State.BLOCKED, Thread.State.TERMINATED)
+                      .contains(reload.getState()));
+        }));
+    halted.tick();
+    reload.join();
+    try (Steering _ = halted) {
+      InProcessServerBuilder builder = InProcessServerBuilder.forName("halted").directExecutor();
+      halted.services().forEach(builder::addService);
+      Server other = builder.build().start();
+      ManagedChannel client = InProcessChannelBuilder.forName("halted").directExecutor().build();
+      FakeEnvoy envoy = FakeEnvoy.connect(client, "a");
+      envoy.obeyAll();
+      assertThat(envoy.share("up")).isEqualTo(-1);
+      client.shutdownNow();
+      other.shutdownNow();
+    }
+    assertThat(then.get()).as("reached").isNull();
+  }
+
   @Test
   void aReloadKeepsTheCeilingThatWasFound() {
     follow("min: 4, max: 100");
@@ -157,14 +211,17 @@ class SteeringTest {
   }
 
   private void follow(String terms) {
-    steering.follow(
-        Book.of(
-            """
-            domain: shop
-            descriptors:
-              - {key: up, concurrency: {gate: envoy, cluster: up, %s}}
-            """
-                .formatted(terms)));
+    steering.follow(steered(terms));
+  }
+
+  private static PolicyBook steered(String terms) {
+    return Book.of(
+        """
+        domain: shop
+        descriptors:
+          - {key: up, concurrency: {gate: envoy, cluster: up, %s}}
+        """
+            .formatted(terms));
   }
 
   private void settle(FakeEnvoy... envoys) {
