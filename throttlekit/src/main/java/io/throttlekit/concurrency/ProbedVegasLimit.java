@@ -22,16 +22,19 @@ import org.jspecify.annotations.Nullable;
  * ceiling that is not told what it refused ({@link #refused}) takes a lasting queue for the
  * backend's own latency in the end.
  *
- * <p>When there is saturation and the last measurement is a minute old, or five decreases in a row
- * did not help, the ceiling is halved until requests have ended that began below it, and again for
- * as long as latency falls with it. Then it goes back to where it was, less what was more than beta
- * of the queue that is known now. That costs throughput for a few round trips a minute, and knows a
- * slower backend from a longer queue. After TCP Vegas (Brakmo and Peterson, 1995) and the
- * measurement of Envoy's gradient controller.
+ * <p>When there is saturation and the last measurement is a minute old, two if it confirmed the
+ * baseline within a tenth, or five decreases in a row did not help, the ceiling is halved until
+ * requests have ended that began below it, and again for as long as latency falls with it. Then it
+ * goes back to where it was, less what was more than beta of the queue that is known now. That
+ * costs throughput for a few round trips a minute, and knows a slower backend from a longer queue.
+ * After TCP Vegas (Brakmo and Peterson, 1995) and the measurement of Envoy's gradient controller.
  */
 public final class ProbedVegasLimit implements ConcurrencyLimit {
   /** Decreases in a row that did not help, after which the baseline is doubted. */
   private static final int DOUBTED = 5;
+
+  /** How near to the baseline a measurement is that confirms it. */
+  private static final double CONFIRMS = 0.1;
 
   /** What part of a decrease latency must follow for it to have helped. */
   private static final double FOLLOWS = 0.5;
@@ -56,6 +59,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private double medianBefore;
   private boolean probeSet;
   private long probeNanos;
+  private boolean confirmed;
   private boolean told;
   private boolean measured;
   private boolean restoring;
@@ -69,8 +73,8 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
    *
    * @param window when it moves
    * @param probeIntervalNanos from one measurement of the baseline to the next while requests are
-   *     refused, from 1; up to 15 % more at random, and at least half of it after the last window
-   *     without
+   *     refused, from 1; twice as long after one that confirmed the baseline, up to 15 % more at
+   *     random, and at least half of it after the last window without
    * @param probeSamples requests that make a measurement, from 1
    * @param marginNanos how long after the gate said that it obeys ({@link #inForce}) a request must
    *     have begun to count in a measurement, from 0; what the gate's clock, the beginning inferred
@@ -276,6 +280,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
         return;
       }
       case Descent.Outcome.Measured(double nanos) -> {
+        confirmed = Math.abs(nanos - baseline) <= CONFIRMS * baseline;
         baseline = nanos > baseline ? nanos : (baseline + nanos) / 2;
         double queued = queue(heldBefore, medianBefore) - beta(heldBefore);
         limit = range.clamp(Math.min(limit, heldBefore - queued));
@@ -294,9 +299,10 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     measuredNanos = nowNanos;
     restoredNanos = nowNanos;
     window.next(nowNanos);
-    double spread = 1 + random.nextDouble(0.15);
+    double intervals = (confirmed ? 2 : 1) * (1 + random.nextDouble(0.15));
+    confirmed = false;
     probeSet = true;
-    probeNanos = nowNanos + (long) (settings.probeIntervalNanos() * spread);
+    probeNanos = nowNanos + (long) (settings.probeIntervalNanos() * intervals);
   }
 
   /** How many of those that a ceiling lets in wait, if it is full and they take so long. */
