@@ -1,0 +1,86 @@
+package io.throttlekit.concurrency;
+
+import static io.throttlekit.concurrency.Samples.completed;
+import static io.throttlekit.concurrency.Samples.dropped;
+import static io.throttlekit.concurrency.Samples.ms;
+import static io.throttlekit.concurrency.Samples.second;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.concurrency.ProbedVegasLimit.Settings;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+
+/** What a probed Vegas hears, window after window. */
+final class ProbedVegasCourse {
+  /** A window ends with the first request that comes after a second. */
+  static final double WINDOW = 1_010;
+
+  static final Settings FIFTY =
+      new Settings(
+          WindowSettings.defaults(),
+          TimeUnit.SECONDS.toNanos(60),
+          50,
+          TimeUnit.MILLISECONDS.toNanos(600));
+
+  /** Milliseconds since the beginning. */
+  double now;
+
+  /** A law that has just measured 60 ms behind a gate that said when it obeyed. */
+  ProbedVegasLimit obeyed() {
+    ProbedVegasLimit law = calm(40, 20);
+    law.inForce(ms(now));
+    for (int i = 0; i < 5; i++) {
+      saturated(law, 60, 40);
+    }
+    law.inForce(ms(now));
+    now += 700;
+    probed(law, 60, 50);
+    assertThat(law.measuring()).isFalse();
+    return law;
+  }
+
+  ProbedVegasLimit from(int initial) {
+    return new ProbedVegasLimit(new CeilingRange(4, 500, initial), FIFTY, new SplittableRandom(7));
+  }
+
+  /** A law that has seen ten windows without queue or refusal, and too little load to grow. */
+  ProbedVegasLimit calm(int initial, double rttMillis) {
+    ProbedVegasLimit law = from(initial);
+    for (int i = 0; i < 10; i++) {
+      window(law, rttMillis, (initial - 1) / 2);
+    }
+    assertThat(law.ceiling()).isEqualTo(initial);
+    return law;
+  }
+
+  void window(ProbedVegasLimit law, double rttMillis, int inFlight) {
+    law.refused(ms(now), 0); // the first window begins when something is told
+    second(law, now, rttMillis, inFlight, false);
+    law.learn(completed(now + WINDOW, rttMillis, inFlight));
+    now += WINDOW;
+  }
+
+  void saturated(ProbedVegasLimit law, double rttMillis, int inFlight) {
+    law.refused(ms(now), 5);
+    window(law, rttMillis, inFlight);
+  }
+
+  void mixed(ProbedVegasLimit law, int completed, int dropped) {
+    for (int i = 0; i < dropped; i++) {
+      law.learn(dropped(now + 1, 1_000, 30));
+    }
+    for (int i = 1; i < completed; i++) {
+      law.learn(completed(now + 2, 20, 30));
+    }
+    law.learn(completed(now + WINDOW, 20, 30));
+    now += WINDOW;
+  }
+
+  /** Requests that begin one after another from now on. */
+  void probed(ProbedVegasLimit law, double rttMillis, int requests) {
+    for (int i = 0; i < requests; i++) {
+      law.learn(completed(now + rttMillis + i, rttMillis, 1));
+    }
+    now += rttMillis + requests;
+  }
+}

@@ -1,0 +1,249 @@
+package io.throttlekit.concurrency;
+
+import static io.throttlekit.concurrency.Samples.completed;
+import static io.throttlekit.concurrency.Samples.dropped;
+import static io.throttlekit.concurrency.Samples.ms;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** How the baseline is measured below a lowered ceiling. */
+class ProbedVegasMeasurementTest {
+  private final ProbedVegasCourse course = new ProbedVegasCourse();
+
+  @Test
+  void fiveDecreasesThatDoNotHelpAreABackendThatBecameSlower() {
+    ProbedVegasLimit law = course.calm(40, 20);
+    for (int i = 0; i < 5; i++) {
+      assertThat(law.measuring()).isFalse();
+      course.saturated(law, 60, 40);
+    }
+    assertThat(law.measuring()).isTrue();
+    int lowered = law.ceiling();
+    course.probed(law, 60, 50);
+    assertThat(law.measuring()).isFalse();
+    assertThat(law.baselineNanos()).isEqualTo(60e6);
+    assertThat(law.ceiling()).isBetween(2 * lowered, 2 * lowered + 1);
+  }
+
+  @Test
+  void descendsWhileLatencyFallsWithTheCeiling() {
+    ProbedVegasLimit law = course.calm(80, 20);
+    for (int i = 0; i < 5; i++) {
+      course.saturated(law, 200, 80);
+    }
+    int lowered = law.ceiling();
+    course.probed(law, 110, 50);
+    assertThat(law.measuring()).isTrue();
+    assertThat(law.ceiling()).isEqualTo(lowered / 2);
+    course.probed(law, 60, 50);
+    assertThat(law.ceiling()).isEqualTo(4); // the least
+    course.probed(law, 20, 50);
+    assertThat(law.measuring()).isFalse();
+    assertThat(law.baselineNanos()).isEqualTo(20e6);
+  }
+
+  /** At a ceiling of 40, 40 ms in place of 20: 20 wait, of which 6 may. */
+  @Test
+  void goesBackToWhereItWasLessTheQueueThatTheMeasurementShowed() {
+    ProbedVegasLimit law = course.calm(40, 40); // of a queue that has been there from the beginning
+    for (int second = 0; second < 40 && !law.measuring(); second++) {
+      course.saturated(law, 40, 20);
+      assertThat(law.baselineNanos()).isEqualTo(40e6);
+    }
+    assertThat(law.measuring()).isTrue();
+    int from = 2 * law.ceiling();
+    course.probed(law, 20, 100);
+    assertThat(law.ceiling()).isEqualTo(from / 4);
+    course.probed(law, 20, 100);
+    assertThat(law.measuring()).isFalse();
+    assertThat(law.baselineNanos()).isEqualTo(30e6);
+    assertThat(law.ceiling()).isEqualTo((int) Math.floor(from * 0.75) + 6);
+  }
+
+  @Test
+  void decreasesThatLatencyFollowsAreNoDoubt() {
+    ProbedVegasLimit law = course.calm(80, 20);
+    for (int second = 0; second < 20; second++) {
+      course.saturated(law, law.ceiling(), law.ceiling()); // a millisecond for each in flight
+      assertThat(law.measuring()).isFalse();
+    }
+    assertThat(law.ceiling()).isBetween(22, 32); // 20 at work, and a small queue
+  }
+
+  @Test
+  void aMeasurementBelowTheBaselineCountsHalf() {
+    ProbedVegasLimit law = course.calm(40, 40);
+    for (int i = 0; i < 5; i++) {
+      course.saturated(law, 60, 40);
+    }
+    course.probed(law, 39, 50); // exactly .65 of 60
+    assertThat(law.baselineNanos()).isEqualTo(39.5e6);
+  }
+
+  @Test
+  void aMeasurementTakesOnlyRequestsThatBeganBelowTheLoweredCeiling() {
+    ProbedVegasLimit law = course.calm(40, 20);
+    for (int i = 0; i < 5; i++) {
+      course.saturated(law, 60, 40);
+    }
+    for (int i = 0; i < 500; i++) {
+      law.learn(completed(course.now + 30, 31, 40));
+    }
+    assertThat(law.measuring()).isTrue();
+    for (int i = 0; i < 49; i++) {
+      law.learn(completed(course.now + 60, 60, 20));
+    }
+    assertThat(law.measuring()).isTrue();
+    law.learn(completed(course.now + 60, 60, 20));
+    assertThat(law.measuring()).isFalse();
+  }
+
+  @Test
+  void aMeasurementTakesNoLatencyOfZero() {
+    ProbedVegasLimit law = course.calm(40, 20);
+    for (int i = 0; i < 5; i++) {
+      course.saturated(law, 60, 40);
+    }
+    course.probed(law, 0, 200);
+    assertThat(law.measuring()).isTrue();
+    course.probed(law, 60, 50);
+    assertThat(law.baselineNanos()).isEqualTo(60e6);
+  }
+
+  @Test
+  void aMeasurementWaitsForAGateThatSaysWhenItObeysAndForTheMargin() {
+    ProbedVegasLimit law = course.calm(40, 20);
+    law.inForce(ms(course.now));
+    for (int i = 0; i < 5; i++) {
+      course.saturated(law, 60, 40);
+    }
+    double lowered = course.now;
+    course.probed(law, 60, 200);
+    assertThat(law.measuring()).isTrue();
+    law.inForce(ms(lowered - 1)); // of an older ceiling
+    course.probed(law, 60, 200);
+    assertThat(law.measuring()).isTrue();
+    law.inForce(ms(course.now));
+    for (int i = 0; i < 200; i++) {
+      law.learn(completed(course.now + 659, 60, 20));
+    }
+    assertThat(law.measuring()).isTrue();
+    for (int i = 0; i < 50; i++) {
+      law.learn(completed(course.now + 660, 60, 20));
+    }
+    assertThat(law.measuring()).isFalse();
+  }
+
+  @Test
+  void whatTheLoweredCeilingLetInDoesNotCountOnceItIsRaised() {
+    ProbedVegasLimit law = course.obeyed();
+    int restored = law.ceiling();
+    course.window(law, 10, 40); // nothing says that the gate has raised its own
+    assertThat(law.ceiling()).isEqualTo(restored);
+    law.inForce(ms(course.now));
+    for (int i = 0; i < 500; i++) {
+      law.learn(completed(course.now + 9 + i * 4, i * 4 + 10, 40)); // began 1 ms before
+    }
+    assertThat(law.ceiling()).isEqualTo(restored);
+    course.window(law, 60, 40);
+    course.window(law, 60, 40);
+    assertThat(law.ceiling()).isGreaterThan(restored);
+  }
+
+  @Test
+  void aGateThatNeverSaysThatItObeysAgainIsWaitedForHalfAnIntervalOnly() {
+    ProbedVegasLimit law = course.obeyed();
+    int restored = law.ceiling();
+    double measured = course.now;
+    while (law.ceiling() == restored && course.now - measured < 100_000) {
+      course.window(law, 60, 40);
+    }
+    assertThat(course.now - measured).isBetween(30_000.0, 30_000 + 3 * ProbedVegasCourse.WINDOW);
+  }
+
+  @Test
+  void aMeasurementThatNobodyHearsOfIsGivenUp() {
+    ProbedVegasLimit law = course.calm(40, 20);
+    for (int i = 0; i < 5; i++) {
+      course.saturated(law, 60, 40);
+    }
+    int lowered = law.ceiling();
+    assertThat(law.measuring()).isTrue();
+    law.refused(ms(course.now + 29_000), 0);
+    assertThat(law.ceiling()).isEqualTo(lowered);
+    law.refused(ms(course.now + 30_000), 0);
+    assertThat(law.measuring()).isFalse();
+    assertThat(law.ceiling()).isBetween(2 * lowered, 2 * lowered + 1);
+  }
+
+  /** Who stands still while others obey would keep the ceiling halved half of the time. */
+  @Test
+  void noMeasurementBeginsBeforeTheLastOneIsOverForTheGate() {
+    ProbedVegasLimit law = course.calm(40, 20);
+    law.inForce(ms(course.now));
+    int measured = 0;
+    for (int second = 0; second < 600; second++) {
+      boolean before = law.measuring();
+      course.saturated(law, 60, law.ceiling());
+      measured += !before && law.measuring() ? 1 : 0;
+    }
+    assertThat(measured).isEqualTo(1);
+  }
+
+  @Test
+  void aMeasurementWithoutAnswerIsGivenUp() {
+    ProbedVegasLimit law = course.calm(40, 20);
+    law.inForce(ms(course.now));
+    for (int i = 0; i < 5; i++) {
+      course.saturated(law, 60, 40);
+    }
+    int lowered = law.ceiling();
+    law.learn(completed(course.now + 29_999, 10, 20));
+    assertThat(law.ceiling()).isEqualTo(lowered);
+    law.learn(completed(course.now + 30_000, 10, 20));
+    assertThat(law.measuring()).isFalse();
+    assertThat(law.ceiling()).isBetween(2 * lowered, 2 * lowered + 1);
+    assertThat(law.baselineNanos()).isEqualTo(20e6);
+  }
+
+  @Test
+  void requestsGivenUpWhileItMeasuresKeepTheCeilingLow() {
+    ProbedVegasLimit law = course.calm(40, 20);
+    for (int i = 0; i < 5; i++) {
+      course.saturated(law, 60, 40);
+    }
+    int lowered = law.ceiling();
+    for (int i = 0; i < 50; i++) {
+      law.learn(dropped(course.now + 1_000, 1_000, lowered));
+    }
+    assertThat(law.measuring()).isFalse();
+    assertThat(law.ceiling()).isBetween(lowered - 2, lowered - 1);
+    assertThat(law.baselineNanos()).isEqualTo(20e6);
+  }
+
+  /** The second measurement finds the baseline of the first within a tenth, or does not. */
+  @ParameterizedTest
+  @CsvSource({"20, 120000, 138000", "22, 120000, 138000", "23, 60000, 69000", "17, 60000, 69000"})
+  void measuresAgainAMinuteOrTwoLaterWhileSaturated(double found, double least, double most) {
+    for (int seed = 0; seed < 30; seed++) {
+      course.now = 0;
+      ProbedVegasLimit law =
+          new ProbedVegasLimit(
+              new CeilingRange(4, 500, 40), ProbedVegasCourse.FIFTY, new SplittableRandom(seed));
+      course.saturated(law, 20, 10); // the first window: what it saw may have been a queue
+      assertThat(law.measuring()).isTrue();
+      course.probed(law, found, 50);
+      double measured = course.now;
+      while (!law.measuring() && course.now - measured < 190_000) {
+        course.saturated(law, found, 10);
+      }
+      assertThat(course.now - measured)
+          .as("seed %s", seed)
+          .isBetween(least, most + 2 * ProbedVegasCourse.WINDOW);
+    }
+  }
+}
