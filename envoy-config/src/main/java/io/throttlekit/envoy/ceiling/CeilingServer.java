@@ -62,6 +62,7 @@ public final class CeilingServer {
   private final Map<String, DiscoveryStream<?, ?>> envoys = new HashMap<>();
   private int streams;
   private long round;
+  private boolean heard;
   private long heardNanos;
 
   /**
@@ -76,7 +77,6 @@ public final class CeilingServer {
     this.time = time;
     this.epoch = epoch;
     this.listener = listener;
-    this.heardNanos = time.monotonicNanos() - settings.pause().toNanos();
   }
 
   /** What to add to a gRPC server; a direct executor will do. */
@@ -178,9 +178,13 @@ public final class CeilingServer {
     for (Offered offered : ceilings.values()) {
       news |= offered.shares.acknowledged(node, number);
     }
-    if (news && time.monotonicNanos() - heardNanos >= settings.pause().toNanos()) {
-      heardNanos = time.monotonicNanos();
-      goRound();
+    if (news) {
+      long now = time.monotonicNanos();
+      if (!heard || now - heardNanos >= settings.pause().toNanos()) {
+        heard = true;
+        heardNanos = now;
+        goRound();
+      }
     }
   }
 

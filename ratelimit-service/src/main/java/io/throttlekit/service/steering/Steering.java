@@ -93,7 +93,9 @@ public final class Steering implements Sensed, AutoCloseable {
             LOG.info("{} is not steered any more", inWords(ceiling));
           }
         });
-    tick();
+    if (!next.isEmpty()) {
+      tick();
+    }
   }
 
   @Override
