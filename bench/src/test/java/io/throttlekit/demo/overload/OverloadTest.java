@@ -17,7 +17,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Real Envoys; how good ours is has a test of its own. */
+/** Real Envoys; how good ours is takes minutes, and docs/CONCURRENCY.md says it. */
 @RealEnvoy
 class OverloadTest {
   private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
