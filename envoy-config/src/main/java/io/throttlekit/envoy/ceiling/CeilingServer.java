@@ -96,9 +96,15 @@ public final class CeilingServer {
       throw new IllegalArgumentException(ceiling + " is not negative, was " + requests);
     }
     within(() -> {
-      Offered offered = ceilings.computeIfAbsent(ceiling, _ -> begin(requests));
-      offered.told &= offered.shares.ceiling() == requests;
-      offered.shares.ceiling(requests);
+      Offered offered = ceilings.get(ceiling);
+      if (offered == null) {
+        ceilings.put(ceiling, begin(requests));
+      } else if (offered.shares.ceiling() == requests) {
+        return; // nothing is to be divided anew, and whoever steers says the same again and again
+      } else {
+        offered.told = false;
+        offered.shares.ceiling(requests);
+      }
       goRound();
     });
   }

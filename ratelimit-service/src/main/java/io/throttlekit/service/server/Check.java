@@ -30,7 +30,6 @@ final class Check implements ServerCallHandler<InputStream, byte[]> {
   @Override
   public ServerCall.Listener<InputStream> startCall(
       ServerCall<InputStream, byte[]> call, Metadata headers) {
-    call.request(2); // as ShouldRateLimit does: a second message cancels the call
-    return new RateLimitCall(deciding, call, headers, tracing.start(headers));
+    return RateLimitCall.begin(deciding, call, headers, tracing.start(headers));
   }
 }

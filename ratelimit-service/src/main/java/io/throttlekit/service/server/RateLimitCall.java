@@ -66,6 +66,17 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     this.span = span;
   }
 
+  /** A call whose message is awaited. */
+  static RateLimitCall begin(
+      Deciding deciding,
+      ServerCall<InputStream, byte[]> call,
+      Metadata headers,
+      @Nullable DecisionSpan span) {
+    // One message, and one more so that grpc-java notices a second and cancels the call.
+    call.request(2);
+    return new RateLimitCall(deciding, call, headers, span);
+  }
+
   @Override
   public void onMessage(InputStream stream) {
     startNanos = deciding.time().monotonicNanos();

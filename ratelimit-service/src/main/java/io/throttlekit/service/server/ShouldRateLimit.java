@@ -46,8 +46,6 @@ final class ShouldRateLimit implements ServerCallHandler<InputStream, byte[]> {
   @Override
   public ServerCall.Listener<InputStream> startCall(
       ServerCall<InputStream, byte[]> call, Metadata headers) {
-    call.request(
-        2); // one message, and one more so that grpc-java notices a second and cancels the call
-    return new RateLimitCall(deciding, call, headers, tracing.start(headers));
+    return RateLimitCall.begin(deciding, call, headers, tracing.start(headers));
   }
 }

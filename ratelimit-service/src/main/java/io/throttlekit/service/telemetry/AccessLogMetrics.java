@@ -34,11 +34,7 @@ public final class AccessLogMetrics implements AccessLogListener {
     turnedAway =
         ours.counter(
             PREFIX + "refused_streams", "Streams ended at once because there are too many");
-    meter
-        .gaugeBuilder(PREFIX + "streams")
-        .ofLongs()
-        .setDescription("Streams of access logs")
-        .buildWithCallback(measured -> measured.record(streams.sum()));
+    ours.gauge(PREFIX + "streams", "Streams of access logs", streams::sum);
   }
 
   @Override

@@ -41,11 +41,11 @@ public final class CeilingGauges {
    * @param held tells it, whenever it is asked
    */
   public static void showHeld(Meter meter, LongSupplier held) {
-    meter
-        .gaugeBuilder(PREFIX + "held_ceilings")
-        .ofLongs()
-        .setDescription("Ceilings that do not rise because much of the log is missing")
-        .buildWithCallback(measured -> measured.record(held.getAsLong()));
+    new OurCounters(meter)
+        .gauge(
+            PREFIX + "held_ceilings",
+            "Ceilings that do not rise because much of the log is missing",
+            held);
   }
 
   private static void show(

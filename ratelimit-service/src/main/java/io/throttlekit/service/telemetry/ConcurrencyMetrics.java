@@ -45,11 +45,8 @@ public final class ConcurrencyMetrics implements GateListener {
   /** Registers what is looked at when somebody collects. */
   public void show(ConcurrencyGate gate) {
     CeilingGauges.show(meter, gate.ceilings()::forEach);
-    meter
-        .gaugeBuilder(PREFIX + "live_leases")
-        .ofLongs()
-        .setDescription("Leases that have not ended")
-        .buildWithCallback(measured -> measured.record(gate.leases().size()));
+    new OurCounters(meter)
+        .gauge(PREFIX + "live_leases", "Leases that have not ended", gate.leases()::size);
   }
 
   @Override

@@ -27,11 +27,7 @@ public final class LoadReportMetrics implements LoadReportListener {
         ours.counter(
             PREFIX + "refused_streams",
             "Streams ended at once because there are too many, or no node was named");
-    meter
-        .gaugeBuilder(PREFIX + "streams")
-        .ofLongs()
-        .setDescription("Streams of load reports")
-        .buildWithCallback(measured -> measured.record(streams.sum()));
+    ours.gauge(PREFIX + "streams", "Streams of load reports", streams::sum);
   }
 
   @Override

@@ -7,6 +7,7 @@ import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 
 /** Counters that are added to in memory, and read when somebody collects. */
 final class OurCounters {
@@ -25,6 +26,15 @@ final class OurCounters {
         .setDescription(description)
         .buildWithCallback(measured -> measured.record(counter.sum()));
     return counter;
+  }
+
+  /** Shows a value that is looked at when somebody collects. */
+  void gauge(String name, String description, LongSupplier value) {
+    meter
+        .gaugeBuilder(name)
+        .ofLongs()
+        .setDescription(description)
+        .buildWithCallback(measured -> measured.record(value.getAsLong()));
   }
 
   /** A counter for every word, which a label tells apart. */
