@@ -13,9 +13,15 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.awaitility.Awaitility;
 
 /** Asks one process of the service, as Envoy and as an operator. */
 final class Caller implements AutoCloseable {
+  private static final String FEDERATION = "throttlekit_federation_";
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
   private final String domain;
   private final ManagedChannel channel;
   private final int debugPort;
@@ -77,6 +83,19 @@ final class Caller implements AutoCloseable {
         .mapToDouble(line -> Double.parseDouble(line.substring(name.length() + 1)))
         .findFirst()
         .orElse(-1);
+  }
+
+  /** Waits until the process has not leased, refilled or returned anything for so long. */
+  void awaitNoLeases(Duration quiet) {
+    AtomicReference<List<String>> last = new AtomicReference<>(List.of());
+    Awaitility.await("no leases")
+        .during(quiet)
+        .atMost(PATIENCE)
+        .until(() -> {
+          List<String> now =
+              page("/metrics").lines().filter(line -> line.startsWith(FEDERATION)).toList();
+          return now.equals(last.getAndSet(now));
+        });
   }
 
   @Override

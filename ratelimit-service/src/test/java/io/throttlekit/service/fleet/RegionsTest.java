@@ -16,6 +16,7 @@ import io.throttlekit.rate.WindowTally.Window;
 import io.throttlekit.redis.RealRedis;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -322,6 +323,7 @@ class RegionsTest {
   /** Leases what a process asks for at first, and waits until the rest is in the region's store. */
   private static void leaseForTheRegion(Caller process, String key, String value) throws Exception {
     String refilled = "throttlekit_federation_refilled_units_total";
+    process.awaitNoLeases(Duration.ofMillis(2 * WINDOW_MILLIS)); // of what other tests asked for
     double before = process.metric(refilled);
     assertThat(process.ask(key, value)).isEqualTo(Code.OK);
     await()
