@@ -13,8 +13,11 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /** A module uses the modules below it, never beside or above. */
+@TestInstance(Lifecycle.PER_CLASS) // all classes are read once
 class FloorsTest {
   private static final String[] DESCRIPTORS = {"io.throttlekit.descriptors.."};
   private static final String[] REDIS = {"io.throttlekit.redis.."};
