@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,6 +37,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @RealRedis
 @RealPostgres
 @Timeout(120)
+@Tag("alone")
 class RegionsTest {
   private static final long FULL = LIMIT * 995 / 1000;
   private static final List<Integer> SKEWED = List.of(150, 100, 50);
