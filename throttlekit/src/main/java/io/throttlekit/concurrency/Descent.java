@@ -3,13 +3,14 @@ package io.throttlekit.concurrency;
 /**
  * A while at a lowered ceiling, to see what a request takes that waits for nobody.
  *
- * <p>If latency falls with the ceiling, it was a queue, and the descent goes on at half; once it no
- * longer does, what is left is the backend's own. Only requests count that began when the lowered
- * ceiling was obeyed: one that an older ceiling let in has waited in the older queue.
+ * <p>While as much gets through as before, there is a queue, and the descent goes on at half; once
+ * less does, servers are idle, and what latency is left is the backend's own. Only requests count
+ * that began when the lowered ceiling was obeyed: one that an older ceiling let in has waited in
+ * the older queue.
  */
 final class Descent {
-  /** What of the latency must stay for the backend to be as slow by itself. */
-  private static final double STAYS = 0.65;
+  /** What of the throughput may be left at most for servers to be idle. */
+  private static final double LESS = 0.9;
 
   private static final int GIVEN_UP_ONE_IN = 20;
 
@@ -19,7 +20,7 @@ final class Descent {
   private final long patienceNanos;
   private final LatencyQuantiles latencies = new LatencyQuantiles();
   private int ceiling;
-  private double reference;
+  private double throughput;
   private int dropped;
   private long loweredNanos;
   private boolean obeyed;
@@ -46,18 +47,18 @@ final class Descent {
   /**
    * Lowers the ceiling for the first time.
    *
-   * @param from the ceiling until now
+   * @param ceiling the lowered one
    * @param min the least ceiling
-   * @param reference the median latency so far, in ns
+   * @param throughput of the ceiling until now, requests per ns
    * @param nowNanos when the ceiling is lowered, monotonic
    * @param told whether the gate says when it obeys; it does at once otherwise
    * @param settings how many requests are a measurement, and what is between a word of the gate and
    *     its truth
    */
   Descent(
-      int from,
+      int ceiling,
       int min,
-      double reference,
+      double throughput,
       long nowNanos,
       boolean told,
       ProbedVegasLimit.Settings settings) {
@@ -65,9 +66,8 @@ final class Descent {
     this.samples = settings.probeSamples();
     this.marginNanos = settings.marginNanos();
     this.patienceNanos = settings.probeIntervalNanos() / 2;
-    this.reference = reference;
-    this.ceiling = from;
-    lower(nowNanos, told);
+    this.throughput = throughput;
+    lower(ceiling, nowNanos, told);
   }
 
   /** What the gate may let in now. */
@@ -103,11 +103,12 @@ final class Descent {
       return isOver(sample.arrivedNanos()) ? new Outcome.Unknown() : CONTINUES;
     }
     double median = latencies.quantile(0.5);
-    if (median >= STAYS * reference || ceiling == min) {
+    double lowered = ceiling / median;
+    if (lowered <= LESS * throughput || ceiling == min) {
       return new Outcome.Measured(median);
     }
-    reference = median;
-    lower(sample.arrivedNanos(), told);
+    throughput = lowered;
+    lower(ceiling / 2, sample.arrivedNanos(), told);
     return CONTINUES;
   }
 
@@ -121,8 +122,8 @@ final class Descent {
     return ended >= samples && (long) dropped * GIVEN_UP_ONE_IN > ended;
   }
 
-  private void lower(long nowNanos, boolean told) {
-    ceiling = Math.max(min, ceiling / 2);
+  private void lower(int to, long nowNanos, boolean told) {
+    ceiling = Math.max(min, to);
     loweredNanos = nowNanos;
     obeyed = !told;
     countsFromNanos = nowNanos;

@@ -11,23 +11,29 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * more than 5 % given up:  L −= max(k, L/10), and nothing else
  * r = median;  B = baseline:  r &lt; B: B += (r − B)/5;  else unless saturated: B += (r − B)·2/61
- * queue = max(0, ⌈L·(1 − B/r)⌉);  k = max(1, ⌊log10 L⌋)
- * beta = max(2, min(6k, L/4));  alpha = max(2, min(3k, (beta + 1)/2))
- * queue &gt; beta:                  L −= max(k, (queue − beta)/4)
- * else if half of L was in use:  queue ≤ min(k, alpha − 1): L += beta;  queue &lt; alpha: L += k
+ * X = O/r;  queue = max(0, ⌈L − X·B⌉);  k = max(1, ⌊log10 L⌋)
+ * beta = max(3, min(6k, L/3));  alpha = ⌈2·beta/3⌉
+ * queue &gt; beta:                               L −= max(k, (queue − beta)/4)
+ * queue &lt; alpha, and half of L was in use:    L += beta − queue
  * L ≤ 5 · most in flight (reached in steps of k)
  * </pre>
+ *
+ * <p>O is the ceiling that was obeyed when the requests of the window began, in the mean. By
+ * Little's law X is the throughput of a full ceiling, and X·B what is worked on: the queue of L is
+ * known before anything has ended that began below L, and who hears late does not move twice for
+ * one cause.
  *
  * <p>Saturated is a window in which the ceiling kept more than 0.5 % of the requests away. A
  * ceiling that is not told what it refused ({@link #refused}) takes a lasting queue for the
  * backend's own latency in the end.
  *
  * <p>When there is saturation and the last measurement is a minute old, two if it confirmed the
- * baseline within a tenth, or five decreases in a row did not help, the ceiling is halved until
- * requests have ended that began below it, and again for as long as latency falls with it. Then it
- * goes back to where it was, less what was more than beta of the queue that is known now. That
+ * baseline within a tenth, or five decreases in a row did not help, the ceiling is lowered below
+ * X·B until requests have ended that began there, and halved for as long as that does not lower the
+ * throughput. Then it goes back to where it was, or to beta above the X·B that is known now. That
  * costs throughput for a few round trips a minute, and knows a slower backend from a longer queue.
- * After TCP Vegas (Brakmo and Peterson, 1995) and the measurement of Envoy's gradient controller.
+ * After TCP Vegas (Brakmo and Peterson, 1995), the measurement of Envoy's gradient controller, and
+ * Smith's way with a late answer (1957).
  */
 public final class ProbedVegasLimit implements ConcurrencyLimit {
   /** Decreases in a row that did not help, after which the baseline is doubted. */
@@ -42,6 +48,12 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   /** Windows until the baseline is more than the mean of what was seen. */
   private static final int FRESH_WINDOWS = 10;
 
+  /** What part of what is worked on is let in by a measurement, and of the ceiling. */
+  private static final double IDLE = 0.7;
+
+  private static final double LEAST_STEP = 0.4;
+  private static final double MOST_STEP = 0.7;
+
   private static final double SLOWLY = 2.0 / 61;
   private static final int MOST_OF_IN_FLIGHT = 5;
 
@@ -49,14 +61,14 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private final Settings settings;
   private final RandomGenerator random;
   private final SampleWindow window;
+  private final ObeyedCeilings obeyed;
   private double limit;
   private double baseline;
   private int windows;
   private int decreases;
   private double decreasedFrom;
   private double decreasedAt;
-  private double heldBefore;
-  private double medianBefore;
+  private double throughput;
   private boolean probeSet;
   private long probeNanos;
   private boolean confirmed;
@@ -120,6 +132,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     this.settings = settings;
     this.random = random;
     this.window = new SampleWindow(settings.window());
+    this.obeyed = new ObeyedCeilings(range.initial());
     this.limit = range.initial();
     this.ceiling = range.initial();
   }
@@ -138,12 +151,13 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
       descend(descent, sample);
     } else if (!letInByLowered(sample)) {
       window.add(sample);
+      obeyed.began(told ? sample.startNanos() : sample.arrivedNanos() - sample.rttNanos());
       if (window.ripe(sample.arrivedNanos())) {
         move(sample.arrivedNanos());
-        window.next(sample.arrivedNanos());
+        next(sample.arrivedNanos());
       }
     }
-    ceiling = descent == null ? (int) limit : descent.ceiling();
+    show(sample.arrivedNanos());
   }
 
   @Override
@@ -151,13 +165,14 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     window.refused(arrivedNanos, requests);
     if (descent != null && descent.isOver(arrivedNanos)) { // nobody says how requests end
       endDescent(arrivedNanos);
-      ceiling = (int) limit;
+      show(arrivedNanos);
     }
   }
 
   @Override
   public void inForce(long sinceNanos) {
     told = true;
+    obeyed.obeyed(ceiling, sinceNanos);
     if (descent == null && restoring) {
       restoring = false;
       restoredNanos = sinceNanos;
@@ -200,7 +215,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
     boolean saturated = window.saturated();
     double median = window.quantile(0.5);
-    double held = limit;
+    throughput = obeyed.mean() / median;
     follow(median, saturated);
     step(median);
     if (!saturated) {
@@ -212,9 +227,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
     boolean due = doubted(median) || (saturated && (!probeSet || nowNanos - probeNanos >= 0));
     if (due && !restoring) { // a gate that does not obey yet would not obey a lower one either
-      heldBefore = held;
-      medianBefore = median;
-      descent = new Descent((int) limit, range.min(), median, nowNanos, told, settings);
+      descent = new Descent(firstStep(), range.min(), throughput, nowNanos, told, settings);
     }
   }
 
@@ -236,7 +249,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     if (decreases < DOUBTED) {
       return false;
     }
-    double lowered = 1 - limit / decreasedFrom;
+    double lowered = 1 - obeyed.mean() / decreasedFrom;
     if (decreasedAt - median < FOLLOWS * lowered * decreasedAt) {
       return true;
     }
@@ -247,24 +260,20 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private void step(double median) {
     int k = Log10.of(limit);
     double old = limit;
-    double queue = queue(limit, median);
+    double queue = Math.max(0, Math.ceil(limit - throughput * baseline));
     int beta = beta(limit);
-    int alpha = Math.max(2, Math.min(3 * k, (beta + 1) / 2));
+    int alpha = (2 * beta + 2) / 3;
     if (queue > beta) {
       if (decreases == 0) {
-        decreasedFrom = limit;
+        decreasedFrom = obeyed.mean();
         decreasedAt = median;
       }
       limit -= Math.max(k, (queue - beta) / 4);
       decreases++;
     } else {
       decreases = 0;
-      if (2.0 * window.maxInFlight() >= limit) {
-        if (queue <= Math.min(k, alpha - 1)) {
-          limit += beta;
-        } else if (queue < alpha) {
-          limit += k;
-        }
+      if (queue < alpha && 2.0 * window.maxInFlight() >= limit) {
+        limit += beta - queue;
       }
     }
     double top = (double) MOST_OF_IN_FLIGHT * window.maxInFlight();
@@ -272,6 +281,12 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
       limit = old > top ? Math.max(old - k, top) : top;
     }
     limit = range.clamp(limit);
+  }
+
+  /** Low enough to leave servers idle if the baseline is right, and no lower than needed. */
+  private int firstStep() {
+    double idle = IDLE * throughput * baseline;
+    return (int) Math.clamp(idle, LEAST_STEP * limit, MOST_STEP * limit);
   }
 
   private void descend(Descent under, Sample sample) {
@@ -282,8 +297,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
       case Descent.Outcome.Measured(double nanos) -> {
         confirmed = Math.abs(nanos - baseline) <= CONFIRMS * baseline;
         baseline = nanos > baseline ? nanos : (baseline + nanos) / 2;
-        double queued = queue(heldBefore, medianBefore) - beta(heldBefore);
-        limit = range.clamp(Math.min(limit, heldBefore - queued));
+        limit = range.clamp(Math.min(limit, throughput * baseline + beta(limit)));
       }
       case Descent.Outcome.Overloaded(int lowered) -> giveWay(lowered);
       case Descent.Outcome.Unknown() -> {}
@@ -298,20 +312,27 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     restoring = told;
     measuredNanos = nowNanos;
     restoredNanos = nowNanos;
-    window.next(nowNanos);
+    next(nowNanos);
     double intervals = (confirmed ? 2 : 1) * (1 + random.nextDouble(0.15));
     confirmed = false;
     probeSet = true;
     probeNanos = nowNanos + (long) (settings.probeIntervalNanos() * intervals);
   }
 
-  /** How many of those that a ceiling lets in wait, if it is full and they take so long. */
-  private double queue(double ceiling, double median) {
-    return Math.max(0, Math.ceil(ceiling * (1 - baseline / median)));
+  private void next(long nowNanos) {
+    window.next(nowNanos);
+    obeyed.next();
+  }
+
+  private void show(long nowNanos) {
+    ceiling = descent == null ? (int) limit : descent.ceiling();
+    if (!told) {
+      obeyed.obeyed(ceiling, nowNanos);
+    }
   }
 
   private static int beta(double ceiling) {
-    return Math.max(2, Math.min(6 * Log10.of(ceiling), (int) (ceiling / 4)));
+    return Math.max(3, Math.min(6 * Log10.of(ceiling), (int) (ceiling / 3)));
   }
 
   /** Takes a tenth away, for requests were given up: latency says nothing about them. */

@@ -31,8 +31,8 @@ final class ProbedVegasCourse {
     law.inForce(ms(now));
     for (int i = 0; i < 5; i++) {
       saturated(law, 60, 40);
+      law.inForce(ms(now));
     }
-    law.inForce(ms(now));
     now += 700;
     probed(law, 60, 50);
     assertThat(law.measuring()).isFalse();
@@ -63,6 +63,12 @@ final class ProbedVegasCourse {
   void saturated(ProbedVegasLimit law, double rttMillis, int inFlight) {
     law.refused(ms(now), 5);
     window(law, rttMillis, inFlight);
+  }
+
+  /** The ceiling is what it was when a measurement lowered it by as much as it may. */
+  static void assertRestored(ProbedVegasLimit law, int lowered) {
+    assertThat(law.ceiling())
+        .isBetween((int) (lowered / 0.4), (int) Math.ceil((lowered + 1) / 0.4));
   }
 
   void mixed(ProbedVegasLimit law, int completed, int dropped) {

@@ -20,21 +20,49 @@ class ProbedVegasLimitTest {
   private final ProbedVegasCourse course = new ProbedVegasCourse();
 
   @Test
-  void growsByAQuarterWhileThereIsNoQueueAndHalfIsInUse() {
-    ProbedVegasLimit law = course.from(20);
-    course.window(law, 20, 9);
-    assertThat(law.ceiling()).isEqualTo(20);
-    course.window(law, 20, 10);
-    assertThat(law.ceiling()).isEqualTo(25);
+  void growsByAThirdUpToSixWhileThereIsNoQueueAndHalfIsInUse() {
+    ProbedVegasLimit law = course.from(12);
+    course.window(law, 20, 5);
+    assertThat(law.ceiling()).isEqualTo(12);
+    course.window(law, 20, 6);
+    assertThat(law.ceiling()).isEqualTo(16);
     course.window(law, 20, 25);
-    assertThat(law.ceiling()).isEqualTo(31);
+    assertThat(law.ceiling()).isEqualTo(20); // one of the requests began before it had grown
+    course.window(law, 20, 25);
+    assertThat(law.ceiling()).isEqualTo(25);
+  }
+
+  /** A gate obeys it only when the next windows are over. */
+  @Test
+  void doesNotGrowAgainBeforeItHearsOfRequestsThatItsGrowthLetIn() {
+    ProbedVegasLimit law = course.from(20);
+    law.inForce(ms(0));
+    course.window(law, 20, 20);
+    course.window(law, 20, 20);
+    course.window(law, 20, 20);
+    assertThat(law.ceiling()).isEqualTo(26);
+    law.inForce(ms(course.now));
+    course.window(law, 20, 20);
+    assertThat(law.ceiling()).isEqualTo(31); // one of them began before
+  }
+
+  /** 40 ms at a ceiling of 40 is 20 too many: a ceiling of 26 is what it will be right with. */
+  @Test
+  void doesNotFallFurtherThanIsNeededWhileItHearsOfRequestsBeforeItsFall() {
+    ProbedVegasLimit law = course.calm(40, 20);
+    law.inForce(ms(course.now));
+    for (int second = 0; second < 20; second++) {
+      course.saturated(law, 40, 40); // of the old ceiling, all of them
+      assertThat(law.measuring()).isFalse();
+    }
+    assertThat(law.ceiling()).isBetween(25, 26);
   }
 
   @Test
   void standsWithASmallQueueAndFallsWithALargeOne() {
     ProbedVegasLimit law = course.from(40);
     course.window(law, 20, 19);
-    course.window(law, 24, 19); // baseline (20 + 24) / 2, queue ⌈40 · 2/24⌉ = 4, alpha 3, beta 6
+    course.window(law, 24, 20); // baseline (20 + 24) / 2, queue ⌈40 · 2/24⌉ = 4, alpha 4, beta 6
     assertThat(law.baselineNanos()).isEqualTo(22e6);
     assertThat(law.ceiling()).isEqualTo(40);
     course.saturated(law, 44, 40); // queue 20: a quarter of what is beyond 6
