@@ -1,5 +1,6 @@
 package io.throttlekit.concurrency;
 
+import io.throttlekit.tier.Wakeups;
 import java.util.List;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -14,12 +15,8 @@ final class WaitingLine {
 
   private final TreeSet<Waiter> waiters = new TreeSet<>(Waiter::compareOrders);
   private final TreeSet<Waiter> impatient = new TreeSet<>(Waiter::compareEnds);
+  private final Wakeups wakeups = new Wakeups(FINEST_NANOS);
   private long joined;
-
-  /** Whether a timer runs, and when the one that ends first does. */
-  private boolean timed;
-
-  private long timedNanos;
 
   void add(Waiter waiter) {
     waiter.joined(joined++);
@@ -65,26 +62,14 @@ final class WaitingLine {
     return all;
   }
 
-  /**
-   * In how many ns a timer must run that does not yet, from a millisecond: a timer for each waiter
-   * would wake a thread for each. 0 when none is needed.
-   */
+  /** In how many ns a timer must run that does not yet; 0 when none is needed. */
   long beginTimer(long nowNanos) {
-    if (impatient.isEmpty()) {
-      return 0;
-    }
-    long nanos = Math.max(FINEST_NANOS, impatient.first().endNanos() - nowNanos);
-    if (timed && timedNanos - (nowNanos + nanos) <= 0) {
-      return 0;
-    }
-    timed = true;
-    timedNanos = nowNanos + nanos;
-    return nanos;
+    return impatient.isEmpty() ? 0 : wakeups.begin(impatient.first().endNanos(), nowNanos);
   }
 
   /** The timer that was to run at {@code dueNanos} has. */
   void timerRan(long dueNanos) {
-    timed &= dueNanos != timedNanos;
+    wakeups.ran(dueNanos);
   }
 
   private void forget(Waiter waiter) {

@@ -8,12 +8,7 @@ import java.util.PriorityQueue;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 
-/**
- * Ends the waiting of requests that have waited for leases long enough.
- *
- * <p>One timer serves all that may wait equally long: a timer for each would wake a thread for
- * each. Thread-safe.
- */
+/** Ends the waiting of requests that have waited for leases long enough. Thread-safe. */
 final class Patience {
   private static final long FINEST_NANOS = 1_000_000;
 
@@ -21,11 +16,7 @@ final class Patience {
   private final Timer timer;
   private final long patienceNanos;
   private final Queue<Waiting> waiting = new PriorityQueue<>();
-
-  /** Whether a timer runs, and when the one that ends first does. */
-  private boolean timed;
-
-  private long timedNanos;
+  private final Wakeups wakeups = new Wakeups(FINEST_NANOS);
 
   private record Waiting(TieredRequest request, long endNanos) implements Comparable<Waiting> {
     @Override
@@ -66,27 +57,21 @@ final class Patience {
   }
 
   private void scheduleNext(long now) {
-    long due;
+    long nanos;
     synchronized (this) {
       Waiting next = waiting.peek();
-      if (next == null) {
-        return;
-      }
-      due = now + Math.max(FINEST_NANOS, next.endNanos - now);
-      if (timed && timedNanos - due <= 0) {
-        return;
-      }
-      timed = true;
-      timedNanos = due;
+      nanos = next == null ? 0 : wakeups.begin(next.endNanos, now);
     }
-    timer.runAfter(due - now, () -> sweep(due));
+    if (nanos > 0) {
+      timer.runAfter(nanos, () -> sweep(now + nanos));
+    }
   }
 
   private void sweep(long dueNanos) {
     List<TieredRequest> late = new ArrayList<>(0);
     long now = time.monotonicNanos();
     synchronized (this) {
-      timed &= dueNanos != timedNanos;
+      wakeups.ran(dueNanos);
       dropDone();
       for (Waiting next = waiting.peek();
           next != null && next.endNanos - now <= 0;

@@ -158,6 +158,20 @@ class AdaptiveLimiterQueueTest {
   }
 
   @Test
+  void whoWaitsLongKeepsOneTimerBesideThoseOfManyWhoWaitShortly() {
+    AdaptiveLimiter limiter = limiter(1, Queueing.of(99, 99));
+    Applicants asking = new Applicants(limiter);
+    asking.ask("in flight");
+    asking.ask("an hour", waiting(3_600_000));
+    for (int i = 0; i < 1_000; i++) {
+      asking.ask("5 ms", waiting(5));
+      pass(5);
+    }
+    assertThat(limiter.figures().queued()).isEqualTo(1);
+    assertThat(timer.size()).isEqualTo(1);
+  }
+
+  @Test
   void whoCancelsIsToldNothingAndTheNextMovesUp() {
     AdaptiveLimiter limiter = limiter(1, new Queueing(9, 9, 20 * MILLI));
     Applicants asking = new Applicants(limiter);

@@ -17,7 +17,7 @@ final class Scenarios {
 
   /** From the first target to the last. */
   static List<Scenario> all() {
-    return Stream.of(steps(), capacities(), drifts(), others(), logged())
+    return Stream.of(steps(), capacities(), drifts(), others(), logged(), small())
         .flatMap(List::stream)
         .toList();
   }
@@ -109,6 +109,30 @@ final class Scenarios {
             5,
             atLeast("T11", 0.96, "goodput at 5×, logged", run -> run.goodput(120, 180)),
             atLeast("T3", 0.85, "first 10 s of 5×, logged", run -> run.goodput(60, 70))));
+  }
+
+  /** The upstream of {@code bin/demo --overload}: ten servers, 80 ms, 125 requests a second. */
+  private static List<Scenario> small() {
+    return Stream.of(2, 5)
+        .map(load ->
+            new Scenario(
+                "small-" + load,
+                "10 servers of 80 ms: 0.8, then "
+                    + load
+                    + " times their capacity, by the access log",
+                Plan.empty()
+                    .then(WARM, 0.1, 10, 80, Plan.VARIATION)
+                    .then(120, 0.125 * load, 10, 80, Plan.VARIATION),
+                true,
+                List.of(
+                    atLeast(
+                        "T11", 0.95, "goodput at " + load + "×, small, logged", Scenarios::last),
+                    atMost("T11", 5 * 80, "p99 of these, ms", run -> run.latency(0.99, 120, 180)))))
+        .toList();
+  }
+
+  private static double last(Course run) {
+    return run.goodput(120, 180);
   }
 
   private static Scenario calm(String name, double load, double variation, double bound) {

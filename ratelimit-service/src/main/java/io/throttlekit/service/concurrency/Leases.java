@@ -3,6 +3,7 @@ package io.throttlekit.service.concurrency;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.Ceiling.LeaseTerms;
 import io.throttlekit.tier.Timer;
+import io.throttlekit.tier.Wakeups;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -30,8 +31,7 @@ public final class Leases {
   // Guarded by this.
   private final Map<String, Lease> byId = new HashMap<>();
   private final Map<Long, LinkedHashMap<String, Lease>> byTtl = new HashMap<>();
-  private boolean timed;
-  private long timedNanos;
+  private final Wakeups wakeups = new Wakeups(FINEST_NANOS);
 
   /**
    * A table of at most {@code most} leases.
@@ -48,19 +48,18 @@ public final class Leases {
 
   /** A lease on the slots, which it ends; null, with nothing done, when there are too many. */
   @Nullable Lease open(List<Slot> slots, LeaseTerms terms) {
-    Lease lease = new Lease(this, ids.next(), slots, terms, time.monotonicNanos());
+    long now = time.monotonicNanos();
+    Lease lease = new Lease(this, ids.next(), slots, terms, now);
     long inNanos;
-    long dueNanos;
     synchronized (this) {
       if (byId.size() >= most) {
         return null;
       }
       byId.put(lease.id(), lease);
       byTtl.computeIfAbsent(lease.ttlNanos(), _ -> new LinkedHashMap<>()).put(lease.id(), lease);
-      inNanos = beginTimer();
-      dueNanos = timedNanos;
+      inNanos = wakeups.begin(lease.endNanos(), now);
     }
-    runAfter(inNanos, dueNanos);
+    runAfter(inNanos, now);
     listener.leased();
     return lease;
   }
@@ -144,13 +143,10 @@ public final class Leases {
   /** Ends what is due; run by the timer. */
   private void expire(long ranNanos) {
     List<Lease> due = new ArrayList<>();
+    long now = time.monotonicNanos();
     long inNanos;
-    long dueNanos;
     synchronized (this) {
-      if (timed && timedNanos == ranNanos) {
-        timed = false;
-      }
-      long now = time.monotonicNanos();
+      wakeups.ran(ranNanos);
       for (LinkedHashMap<String, Lease> line : byTtl.values()) {
         Iterator<Lease> oldestFirst = line.values().iterator();
         while (oldestFirst.hasNext()) {
@@ -164,16 +160,14 @@ public final class Leases {
         }
       }
       byTtl.values().removeIf(Map::isEmpty);
-      inNanos = beginTimer();
-      dueNanos = timedNanos;
+      inNanos = beginTimer(now);
     }
-    runAfter(inNanos, dueNanos);
+    runAfter(inNanos, now);
     due.forEach(lease -> tellEnd(lease, LeaseEnd.EXPIRED));
   }
 
   /** The ns until a timer must run that does not yet; 0 for none. */
-  private long beginTimer() {
-    long now = time.monotonicNanos();
+  private long beginTimer(long now) {
     long soonest = Long.MAX_VALUE;
     for (LinkedHashMap<String, Lease> line : byTtl.values()) {
       for (Lease oldest : line.values()) {
@@ -181,18 +175,12 @@ public final class Leases {
         break;
       }
     }
-    if (soonest == Long.MAX_VALUE || (timed && timedNanos - now <= soonest)) {
-      return 0;
-    }
-    long nanos = Math.max(FINEST_NANOS, soonest);
-    timed = true;
-    timedNanos = now + nanos;
-    return nanos;
+    return soonest == Long.MAX_VALUE ? 0 : wakeups.begin(now + soonest, now);
   }
 
-  private void runAfter(long nanos, long dueNanos) {
+  private void runAfter(long nanos, long nowNanos) {
     if (nanos > 0) {
-      timer.runAfter(nanos, () -> expire(dueNanos));
+      timer.runAfter(nanos, () -> expire(nowNanos + nanos));
     }
   }
 }
