@@ -175,7 +175,7 @@ class PostgresConcurrencyTest {
   }
 
   private static PostgresSettings settings() {
-    return Wanted.of(database.url()).settings();
+    return Wanted.of(database.url()).patientToConnect().settings();
   }
 
   private static void count(Outcome outcome, List<String> users, Map<String, AtomicLong> admitted) {

@@ -15,6 +15,7 @@ final class Wanted {
   private long leaseDeadlineMillis = PATIENT_MILLIS;
   private int failuresToOpen = 1_000;
   private long probeEveryMillis = 10;
+  private long connectTimeoutMillis = CONNECT_TIMEOUT_MILLIS;
   private long collectEveryMillis = 3_600_000;
 
   private Wanted(String url) {
@@ -58,6 +59,12 @@ final class Wanted {
     return this;
   }
 
+  /** Where many share few connections, and nothing is said about time. */
+  Wanted patientToConnect() {
+    connectTimeoutMillis = PATIENT_MILLIS;
+    return this;
+  }
+
   Wanted collectEvery(long millis) {
     collectEveryMillis = millis;
     return this;
@@ -75,7 +82,7 @@ final class Wanted {
         leaseDeadlineMillis,
         failuresToOpen,
         probeEveryMillis,
-        CONNECT_TIMEOUT_MILLIS,
+        connectTimeoutMillis,
         collectEveryMillis);
   }
 }
