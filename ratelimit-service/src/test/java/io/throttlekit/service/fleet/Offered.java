@@ -13,6 +13,9 @@ import io.throttlekit.rate.WindowTally.Window;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -42,7 +45,7 @@ final class Offered implements AutoCloseable {
   private final WindowTally admitted;
   private final AtomicLongArray refusedSince;
   private final LongAdder refused = new LongAdder();
-  private final LongAdder failed = new LongAdder();
+  private final ConcurrentMap<String, Integer> failures = new ConcurrentHashMap<>();
   private final AtomicLong underWay = new AtomicLong();
   private final ScheduledExecutorService ticks = Executors.newSingleThreadScheduledExecutor();
   private volatile Rate rate;
@@ -159,8 +162,9 @@ final class Offered implements AutoCloseable {
     return refused.sum();
   }
 
-  long failed() {
-    return failed.sum();
+  /** How many were neither admitted nor refused, by what the answer said. */
+  Map<String, Integer> failures() {
+    return failures;
   }
 
   /** Asks each node once more than it is due, and waits for all answers. */
@@ -227,7 +231,7 @@ final class Offered implements AutoCloseable {
 
     @Override
     public void onError(Throwable error) {
-      failed.increment();
+      failures.merge(String.valueOf(error.getMessage()), 1, Integer::sum);
       underWay.decrementAndGet();
     }
 
