@@ -44,6 +44,10 @@ final class Connections implements AutoCloseable {
     return channels.size();
   }
 
+  ManagedChannel channel(int connection) {
+    return channels.get(connection);
+  }
+
   /** Sends one request over the given connection (modulo their number). */
   void send(long connection, byte[] request, ClientCall.Listener<byte[]> listener) {
     ManagedChannel channel = channels.get((int) (connection % channels.size()));

@@ -9,8 +9,8 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 
 /**
- * {@link NoOpService} on the gRPC stack of the real service: same transport, same number of event
- * loops, no thread change.
+ * {@link NoOpService} and {@link NoOpSensors} on the gRPC stack of the real service: same
+ * transport, same number of event loops, no thread change.
  */
 final class NoOpServer implements AutoCloseable {
   private final EventLoopGroup acceptor = EventLoops.of(1);
@@ -18,15 +18,15 @@ final class NoOpServer implements AutoCloseable {
   private final Server server;
 
   private NoOpServer(int port) throws IOException {
-    server =
+    NettyServerBuilder builder =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
             .channelType(EventLoops.serverChannel())
             .bossEventLoopGroup(acceptor)
             .workerEventLoopGroup(workers)
             .directExecutor()
-            .addService(new NoOpService())
-            .build()
-            .start();
+            .addService(new NoOpService());
+    NoOpSensors.services().forEach(builder::addService);
+    server = builder.build().start();
   }
 
   /** Serves on a loopback port; 0 is any free one. */

@@ -29,6 +29,8 @@ class ProgramTest {
     assertThat(service("--service", "/nowhere/throttlekit")).isEqualTo(2);
     assertThat(startup("--rounds", "3")).isEqualTo(2);
     assertThat(startup("--seconds", "forever")).isEqualTo(2);
+    assertThat(sensors("--keys", "3")).isEqualTo(2);
+    assertThat(sensors("--connections", "0")).isEqualTo(2);
     assertThat(leases("--rounds", "3")).isEqualTo(2);
     assertThat(leases("all")).isEqualTo(2);
     assertThat(concurrency("--seeds", "0")).isEqualTo(2);
@@ -36,7 +38,7 @@ class ProgramTest {
     assertThat(overload("--phase", "3")).isEqualTo(2);
     assertThat(overload("--phase", "2", "--seconds", "9")).isEqualTo(2);
     assertThat(overload("--arms", "theirs")).isEqualTo(2);
-    assertThat(lines()).hasSize(20).allMatch(line -> line.startsWith("bin/bench: "));
+    assertThat(lines()).hasSize(22).allMatch(line -> line.startsWith("bin/bench: "));
   }
 
   @Test
@@ -77,6 +79,10 @@ class ProgramTest {
 
   private int leases(String... args) throws InterruptedException {
     return Program.start(LeaseBenchmark::read, LeaseBenchmark.OPTIONS, errors, args);
+  }
+
+  private int sensors(String... args) throws InterruptedException {
+    return Program.start(SensorBenchmark::read, SensorBenchmark.OPTIONS, errors, args);
   }
 
   private int concurrency(String... args) throws InterruptedException {

@@ -41,6 +41,7 @@ final class Sensors {
       services.addAll(steering.services());
       CeilingGauges.show(meter, steering::forEach);
       CeilingGauges.showHeld(meter, steering::held);
+      CeilingGauges.showTurnedAway(meter, steering::turnedAway);
     }
     if (config.accessLog()) {
       services.add(

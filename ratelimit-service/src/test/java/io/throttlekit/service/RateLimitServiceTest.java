@@ -157,11 +157,18 @@ class RateLimitServiceTest {
   @Test
   void warmingUpTouchesNoCounterAndNoMetric() throws Exception {
     write(1);
-    RateLimitService service = started(Map.of("THROTTLEKIT_WARM_UP_REQUESTS", "500"));
+    RateLimitService service =
+        started(
+            Map.of(
+                "THROTTLEKIT_WARM_UP_REQUESTS", "500",
+                "THROTTLEKIT_EXT_AUTHZ_DOMAIN", "d",
+                "THROTTLEKIT_EXT_AUTHZ_DESCRIPTORS", "[{entries: [{key: user, header: x-user}]}]"));
     assertThat(get(service, 3, "/stats").body()).doesNotContain("warm-up");
     assertThat(get(service, 3, "/metrics").body())
         .doesNotContain("warm-up")
-        .doesNotContainPattern("ratelimit_service_total_requests\\S* [1-9]");
+        .doesNotContainPattern("ratelimit_service_total_requests\\S* [1-9]")
+        .doesNotContainPattern("throttlekit_ext_authz\\S* [1-9]")
+        .contains("throttlekit_concurrency_leases_total 0.0");
     assertThat(json(service).statusCode()).isEqualTo(200);
   }
 

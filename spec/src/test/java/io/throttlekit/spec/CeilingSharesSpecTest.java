@@ -31,6 +31,7 @@ class CeilingSharesSpecTest {
   @ParameterizedTest(name = "{0}, ceiling up to {1}, {2} on their way")
   @CsvSource({
     "'{e1, e2}', 2, 1, 4623",
+    "'{e1, e2}', 2, 2, 9813",
     "'{e1, e2, e3}', 2, 1, 53130",
   })
   void whatIsObeyedIsReserved(String envoys, int ceiling, int way, long distinct)
@@ -41,9 +42,10 @@ class CeilingSharesSpecTest {
     assertThat(verdict.distinct()).isEqualTo(distinct);
   }
 
-  @Test
-  void whatIsReservedNeverRisesBeyondTheCeiling() throws IOException, InterruptedException {
-    Verdict verdict = tlc.check(TWO.with("MaxWay", 1).property("NeverRises"));
+  @ParameterizedTest(name = "{0} on their way")
+  @ValueSource(ints = {1, 2})
+  void whatIsReservedNeverRisesBeyondTheCeiling(int way) throws IOException, InterruptedException {
+    Verdict verdict = tlc.check(TWO.with("MaxWay", way).property("NeverRises"));
     assertThat(verdict.violated()).as(verdict.output()).isNull();
   }
 

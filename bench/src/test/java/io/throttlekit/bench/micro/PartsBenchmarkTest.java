@@ -2,7 +2,15 @@ package io.throttlekit.bench.micro;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
+import java.util.List;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.openjdk.jmh.annotations.Param;
 
 class PartsBenchmarkTest {
 
@@ -21,5 +29,58 @@ class PartsBenchmarkTest {
     StoreBenchmark benchmark = new StoreBenchmark();
     assertThat(benchmark.acquireOne(new KeyOrder()).remaining()).isEqualTo(999_999_999);
     assertThat(benchmark.acquireTwo(new KeyOrder()).decisions()).hasSize(2);
+  }
+
+  @Test
+  void theDecisionBenchmarksAnswerWithWhatIsLeft() throws InvalidProtocolBufferException {
+    for (String ceilings : List.of("without", "with")) {
+      DecisionBenchmark benchmark = new DecisionBenchmark();
+      benchmark.ceilings = ceilings;
+      benchmark.load();
+      KeyOrder order = new KeyOrder();
+      for (byte[] answer : List.of(benchmark.twoEntries(order), benchmark.eightEntries(order))) {
+        RateLimitResponse read = RateLimitResponse.parseFrom(answer);
+        assertThat(read.getOverallCode()).isEqualTo(Code.OK);
+        assertThat(read.getStatuses(0).getLimitRemaining()).isEqualTo(999_999_999);
+      }
+      benchmark.close();
+    }
+  }
+
+  @Test
+  void theLeasesOfTheBenchmarkAllComeBack() throws InvalidProtocolBufferException {
+    LeasedDecisionBenchmark benchmark = new LeasedDecisionBenchmark();
+    for (int i = 0; i < 1_000; i++) { // ten times as many as there is room for
+      RateLimitResponse read = RateLimitResponse.parseFrom(benchmark.takeAndGiveBack());
+      assertThat(read.getDynamicMetadata().containsFields("lease")).isTrue();
+    }
+    benchmark.close();
+  }
+
+  @Test
+  void thePermitBenchmarkTakesAndGivesBack() {
+    PermitBenchmark benchmark = new PermitBenchmark();
+    for (int i = 0; i < 1_000; i++) { // ten times as many as there is room for
+      benchmark.acquireAndRecord();
+      benchmark.netflix();
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("laws")
+  void everyLawLearnsFromTheBenchmark(String law) {
+    LawBenchmark benchmark = new LawBenchmark();
+    benchmark.law = law;
+    benchmark.create();
+    TreeSet<Integer> ceilings = new TreeSet<>();
+    for (int i = 0; i < 100_000; i++) {
+      ceilings.add(benchmark.learn());
+    }
+    assertThat(ceilings).hasSizeGreaterThan(3);
+    assertThat(ceilings.first()).isPositive();
+  }
+
+  static List<String> laws() throws NoSuchFieldException {
+    return List.of(LawBenchmark.class.getField("law").getAnnotation(Param.class).value());
   }
 }

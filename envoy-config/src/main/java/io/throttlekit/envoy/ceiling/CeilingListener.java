@@ -13,4 +13,7 @@ public interface CeilingListener {
    * @param sinceNanos monotonic; requests that began before may have been let in by an older one
    */
   void applied(Ceiling ceiling, int requests, long sinceNanos);
+
+  /** A stream was ended at once because there are too many: its Envoy has no share. */
+  default void turnedAway() {}
 }

@@ -240,6 +240,7 @@ public final class CeilingServer {
       streams++;
       if (streams > settings.maxStreams()) {
         LOG.warn("an Envoy is turned away and has no share: there are {} streams", streams - 1);
+        listener.turnedAway();
         stream.end(
             Status.RESOURCE_EXHAUSTED.withDescription(
                 "no more than " + settings.maxStreams() + " streams"));

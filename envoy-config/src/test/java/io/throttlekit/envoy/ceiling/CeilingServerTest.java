@@ -35,8 +35,8 @@ class CeilingServerTest {
 
   private final SettableTime time = new SettableTime();
   private final List<Integer> applied = new ArrayList<>();
-  private final CeilingServer ceilings =
-      new CeilingServer(SETTINGS, time, "e1", (ceiling, requests, _) -> hear(ceiling, requests));
+  private int turnedAway;
+  private final CeilingServer ceilings = new CeilingServer(SETTINGS, time, "e1", new Hearing());
   private Server server;
   private ManagedChannel channel;
 
@@ -289,8 +289,10 @@ class CeilingServerTest {
     FakeEnvoy.open(channel, "says nothing", "", false);
     FakeEnvoy tooMany = FakeEnvoy.connect(channel, "d");
     assertThat(tooMany.failure()).contains("RESOURCE_EXHAUSTED", "3 streams");
+    assertThat(turnedAway).isEqualTo(1);
     a.disconnect();
     assertThat(FakeEnvoy.connect(channel, "e").ended()).isFalse();
+    assertThat(turnedAway).isEqualTo(1);
   }
 
   @Test
@@ -395,14 +397,6 @@ class CeilingServerTest {
         .isInstanceOf(IllegalArgumentException.class);
   }
 
-  private void hear(Ceiling ceiling, int requests) {
-    if (requests == 13) {
-      throw new IllegalStateException("a listener that fails");
-    }
-    assertThat(ceiling.cluster()).isNotEmpty();
-    applied.add(requests);
-  }
-
   private static void settle(FakeEnvoy... envoys) {
     for (boolean all = false; !all; ) {
       all = true;
@@ -410,6 +404,22 @@ class CeilingServerTest {
         all &= envoy.unread() == 0;
         envoy.obeyAll();
       }
+    }
+  }
+
+  private final class Hearing implements CeilingListener {
+    @Override
+    public void applied(Ceiling ceiling, int requests, long sinceNanos) {
+      if (requests == 13) {
+        throw new IllegalStateException("a listener that fails");
+      }
+      assertThat(ceiling.cluster()).isNotEmpty();
+      applied.add(requests);
+    }
+
+    @Override
+    public void turnedAway() {
+      turnedAway++;
     }
   }
 }

@@ -79,7 +79,7 @@ public final class HttpListener implements AutoCloseable {
 
   private void handle(HttpExchange request) {
     try (request) {
-      send(request, answer(request));
+      sendOrLose(request, answer(request));
     } catch (IOException gone) {
       LOG.debug("a client left before its answer", gone);
     }
@@ -95,6 +95,18 @@ public final class HttpListener implements AutoCloseable {
     } catch (Throwable unexpected) {
       LOG.error("{} failed", request.getRequestURI().getPath(), unexpected);
       return Reply.text(500, "Internal Server Error\n");
+    }
+  }
+
+  private static void sendOrLose(HttpExchange request, Reply reply) throws IOException {
+    boolean sent = false;
+    try {
+      send(request, reply);
+      sent = true;
+    } finally {
+      if (!sent) {
+        reply.lost().run();
+      }
     }
   }
 

@@ -6,6 +6,7 @@ import com.sun.net.httpserver.HttpExchange;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.throttlekit.service.admission.NoPoliciesException;
+import io.throttlekit.service.rls.Answered;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.store.StoreException;
 import java.io.IOException;
@@ -75,8 +76,18 @@ final class JsonRoute implements Route {
     return NOT_PRINTABLE.matcher(String.valueOf(cause.getMessage())).replaceAll(" ");
   }
 
-  private static Reply reply(RateLimitResponse response) throws InvalidProtocolBufferException {
+  private static Reply reply(Answered answered) throws InvalidProtocolBufferException {
+    RateLimitResponse response = answered.response();
     int status = response.getOverallCode() == Code.OK ? 200 : 429;
-    return Reply.json(status, PRINTER.print(response));
+    boolean printed = false;
+    try {
+      Reply reply = Reply.json(status, PRINTER.print(response)).orElse(answered::lost);
+      printed = true;
+      return reply;
+    } finally {
+      if (!printed) {
+        answered.lost();
+      }
+    }
   }
 }

@@ -4,10 +4,16 @@ package io.throttlekit.service.http;
  * An HTTP answer.
  *
  * @param contentType empty when there is no body
+ * @param lost what to do when it could not be sent
  */
-record Reply(int status, String contentType, String body) {
+record Reply(int status, String contentType, String body, Runnable lost) {
   static final String TEXT = "text/plain; charset=utf-8";
   static final String JSON = "application/json";
+
+  /** An answer that nobody misses. */
+  Reply(int status, String contentType, String body) {
+    this(status, contentType, body, () -> {});
+  }
 
   static Reply text(int status, String text) {
     return new Reply(status, TEXT, text);
@@ -19,5 +25,10 @@ record Reply(int status, String contentType, String body) {
 
   static Reply empty(int status) {
     return new Reply(status, "", "");
+  }
+
+  /** The same answer; {@code whenLost} is run where it cannot be sent. */
+  Reply orElse(Runnable whenLost) {
+    return new Reply(status, contentType, body, whenLost);
   }
 }

@@ -1,7 +1,6 @@
 package io.throttlekit.service.rls;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.telemetry.Failure;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
@@ -14,12 +13,12 @@ import org.jspecify.annotations.Nullable;
  * long it took, and that it failed when it did. Thread-safe.
  */
 public final class JsonFrontEnd {
-  private final RateLimitFrontEnd frontEnd;
+  private final FrontEnd frontEnd;
   private final RateLimitMetrics metrics;
   private final TimeSource time;
 
   /** Counts what {@code frontEnd} answers. */
-  public JsonFrontEnd(RateLimitFrontEnd frontEnd, RateLimitMetrics metrics, TimeSource time) {
+  public JsonFrontEnd(FrontEnd frontEnd, RateLimitMetrics metrics, TimeSource time) {
     this.frontEnd = frontEnd;
     this.metrics = metrics;
     this.time = time;
@@ -29,15 +28,16 @@ public final class JsonFrontEnd {
    * Reads, decides and writes, waiting where a store has to be asked; never on an event loop.
    *
    * @param body reads the message; what it throws counts as a failure and is thrown on
+   * @return whoever cannot pass it on says that it is lost
    * @throws Exception what {@code body} or {@link RateLimitFrontEnd#answer} throws
    */
-  public RateLimitResponse answer(Callable<RateLimitRequest> body) throws Exception {
+  public Answered answer(Callable<RateLimitRequest> body) throws Exception {
     long start = time.monotonicNanos();
     @Nullable Failure failure = Failure.SERVICE;
     try {
-      RateLimitResponse response = frontEnd.answer(body.call());
+      Answered answered = Answered.by(frontEnd, body.call());
       failure = null;
-      return response;
+      return answered;
     } catch (StoreException outage) {
       failure = Failure.STORE;
       throw outage;

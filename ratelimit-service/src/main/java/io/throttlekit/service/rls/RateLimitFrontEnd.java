@@ -1,6 +1,5 @@
 package io.throttlekit.service.rls;
 
-import com.google.protobuf.InvalidProtocolBufferException;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.throttlekit.service.admission.Admission;
 import io.throttlekit.service.admission.Admission.Later;
@@ -10,8 +9,6 @@ import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.ResponseConfig;
 import io.throttlekit.store.StoreException;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,7 +62,8 @@ public final class RateLimitFrontEnd implements FrontEnd {
   }
 
   /**
-   * Reads, decides and writes, waiting where a store has to be asked; never on an event loop.
+   * Reads, decides and writes, waiting where a store has to be asked; never on an event loop. For
+   * callers that cannot lose the answer, as {@link Answered} can be lost.
    *
    * @throws InvalidRequestException when the message is not a request that could be answered
    * @throws NoPoliciesException when no policies were ever loaded
@@ -73,27 +71,6 @@ public final class RateLimitFrontEnd implements FrontEnd {
    */
   public RateLimitResponse answer(
       io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest message) {
-    byte[] bytes = message.toByteArray();
-    CompletableFuture<Answer> later = new CompletableFuture<>();
-    Answer now = decide(read(bytes), new Waiting(later));
-    try {
-      return RateLimitResponse.parseFrom(write(bytes, now != null ? now : later.join()));
-    } catch (CompletionException failed) {
-      throw failed.getCause() instanceof StoreException outage ? outage : failed;
-    } catch (InvalidProtocolBufferException impossible) {
-      throw new IllegalStateException("an answer that is none", impossible);
-    }
-  }
-
-  private record Waiting(CompletableFuture<Answer> future) implements Later {
-    @Override
-    public void answered(Answer answer) {
-      future.complete(answer);
-    }
-
-    @Override
-    public void failed(Throwable cause) {
-      future.completeExceptionally(cause);
-    }
+    return Answered.by(this, message).response();
   }
 }

@@ -8,6 +8,7 @@ import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.envoy.ceiling.Ceiling;
 import io.throttlekit.envoy.ceiling.Ceiling.Priority;
+import io.throttlekit.envoy.ceiling.CeilingListener;
 import io.throttlekit.envoy.ceiling.CeilingServer;
 import io.throttlekit.envoy.ceiling.CeilingSettings;
 import io.throttlekit.service.sensor.Load;
@@ -21,6 +22,7 @@ import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,6 +44,7 @@ public final class Steering implements Sensed, AutoCloseable {
   private final TimeSource time;
   private final CeilingServer server;
   private final ScheduledExecutorService timer;
+  private final LongAdder turnedAway = new LongAdder();
   private volatile Map<Ceiling, SteeredCeiling> steered = Map.of();
   private volatile Map<String, List<SteeredCeiling>> byCluster = Map.of();
 
@@ -49,7 +52,7 @@ public final class Steering implements Sensed, AutoCloseable {
   public Steering(TimeSource time) {
     this.time = time;
     String epoch = Long.toString(time.wallMillis(), Character.MAX_RADIX);
-    this.server = new CeilingServer(CeilingSettings.DEFAULT, time, epoch, this::applied);
+    this.server = new CeilingServer(CeilingSettings.DEFAULT, time, epoch, new Obeyed());
     this.timer =
         Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("steering").factory());
@@ -143,6 +146,11 @@ public final class Steering implements Sensed, AutoCloseable {
     return steered.values().stream().filter(SteeredCeiling::held).count();
   }
 
+  /** How many Envoys were turned away because there were too many. */
+  public long turnedAway() {
+    return turnedAway.sum();
+  }
+
   /** Pushes no more; Envoys keep to what they were told. */
   @Override
   public void close() {
@@ -169,13 +177,6 @@ public final class Steering implements Sensed, AutoCloseable {
     return current;
   }
 
-  private void applied(Ceiling ceiling, int requests, long sinceNanos) {
-    SteeredCeiling of = steered.get(ceiling);
-    if (of != null) {
-      of.applied(requests, sinceNanos);
-    }
-  }
-
   private static String inWords(Ceiling ceiling) {
     return "max_requests of cluster "
         + ceiling.cluster()
@@ -187,6 +188,21 @@ public final class Steering implements Sensed, AutoCloseable {
       tick();
     } catch (RuntimeException e) { // anything thrown would end the steering
       LOG.error("ceilings could not be pushed", e);
+    }
+  }
+
+  private final class Obeyed implements CeilingListener {
+    @Override
+    public void applied(Ceiling ceiling, int requests, long sinceNanos) {
+      SteeredCeiling of = steered.get(ceiling);
+      if (of != null) {
+        of.applied(requests, sinceNanos);
+      }
+    }
+
+    @Override
+    public void turnedAway() {
+      turnedAway.increment();
     }
   }
 }

@@ -48,6 +48,18 @@ public final class CeilingGauges {
             held);
   }
 
+  /**
+   * Registers how many Envoys have no share because there were too many. To be called once.
+   *
+   * @param turnedAway tells it, whenever it is asked; never falls
+   */
+  public static void showTurnedAway(Meter meter, LongSupplier turnedAway) {
+    meter
+        .counterBuilder(PREFIX + "refused_streams")
+        .setDescription("Streams of Envoys that ask for ceilings, ended at once: too many")
+        .buildWithCallback(measured -> measured.record(turnedAway.getAsLong()));
+  }
+
   private static void show(
       Meter meter,
       Consumer<BiConsumer<Rule, LimiterFigures>> ceilings,

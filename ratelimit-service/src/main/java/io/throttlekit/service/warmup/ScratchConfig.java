@@ -1,5 +1,6 @@
 package io.throttlekit.service.warmup;
 
+import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.TelemetryConfig;
@@ -7,8 +8,8 @@ import java.time.Duration;
 
 /**
  * A service's configuration without what others would notice: its address, its certificate, its
- * coordinator and its collector; and without external authorization, which it does not warm. A
- * warm-up keeps nothing else of it, so that it cannot use them.
+ * coordinator and its collector; external authorization, where there is some, describes the
+ * requests of the warm-up. A warm-up keeps nothing else of it, so that it cannot use them.
  */
 final class ScratchConfig {
   /** Where the scratch server is, whatever address the JVM prefers for this host. */
@@ -24,6 +25,7 @@ final class ScratchConfig {
    * @param burst most calls in progress on one connection that must be possible
    */
   static ServiceConfig of(ServiceConfig real, int burst) {
+    ExtAuthzConfig authz = real.extAuthz();
     return new ServiceConfig(
         real.policies(),
         listener(real.grpc(), burst),
@@ -38,7 +40,7 @@ final class ScratchConfig {
         silent(real.telemetry()),
         real.health(),
         real.warmUp(),
-        null);
+        authz == null ? null : CheckTraffic.config(authz));
   }
 
   private static GrpcConfig listener(GrpcConfig real, int burst) {

@@ -3,6 +3,7 @@ package io.throttlekit.service.warmup;
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.grpc.MethodDescriptor;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.util.ArrayList;
@@ -16,7 +17,8 @@ import java.util.stream.Stream;
  *
  * <p>What the compiler has not seen during the warm-up it leaves out of the code it makes, and the
  * first request that needs it throws that code away. So there are kinds of clients, traced and not,
- * new counters and known ones, one descriptor and several, admitted and refused.
+ * new counters and known ones, one descriptor and several, admitted and refused. No policy has a
+ * ceiling, so that nothing takes a lease.
  */
 final class Traffic {
   static final String POLICIES =
@@ -52,25 +54,31 @@ final class Traffic {
   private static final int USERS = 2_000;
   private static final int TRACES = 16;
 
-  private final List<byte[]> messages =
-      IntStream.range(0, USERS).boxed().flatMap(Traffic::ofUser).toList();
-  private int next;
+  private final List<Caller> callers;
 
-  /** Requests of a mesh's clients, the same in every process. */
-  Traffic() {}
-
-  /** The next messages in turn. */
-  List<byte[]> next(int count) {
-    List<byte[]> batch = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      batch.add(messages.get(next));
-      next = (next + 1) % messages.size();
+  /**
+   * Requests of a mesh's clients, the same in every process.
+   *
+   * @param checked whether the service is asked through external authorization too
+   */
+  Traffic(boolean checked) {
+    Messages limits =
+        new Messages(IntStream.range(0, USERS).boxed().flatMap(Traffic::ofUser).toList());
+    List<Caller> all = new ArrayList<>();
+    clients().forEach(headers -> all.add(new Caller(headers, limits)));
+    if (checked) {
+      all.add(new Caller(CheckTraffic.headers(), CheckTraffic.messages()));
     }
-    return batch;
+    callers = List.copyOf(all);
+  }
+
+  /** Who connects; to be asked again for the next server. */
+  List<Caller> callers() {
+    return callers;
   }
 
   /** A connection of each: two Envoys, an Envoy that traces, and grpc-java's client. */
-  static List<HeaderBlocks> clients() {
+  private static List<HeaderBlocks> clients() {
     return List.of(
         HeaderBlocks.repeated(envoy()),
         HeaderBlocks.repeated(grpcJava()),
@@ -78,19 +86,23 @@ final class Traffic {
         HeaderBlocks.repeated(envoy()));
   }
 
-  private static Http2Headers call() {
-    String method = RateLimitServiceGrpc.getShouldRateLimitMethod().getFullMethodName();
+  private static Http2Headers call(MethodDescriptor<?, ?> method) {
     return new DefaultHttp2Headers()
         .method("POST")
         .scheme("http")
-        .path("/" + method)
+        .path("/" + method.getFullMethodName())
         .authority("warm-up")
         .set("te", "trailers")
         .set("content-type", "application/grpc");
   }
 
   private static Http2Headers envoy() {
-    return call()
+    return envoy(RateLimitServiceGrpc.getShouldRateLimitMethod());
+  }
+
+  /** What an Envoy sends with every call of {@code method}. */
+  static Http2Headers envoy(MethodDescriptor<?, ?> method) {
+    return call(method)
         .set("grpc-timeout", "20m")
         .set("x-envoy-expected-rq-timeout-ms", "20")
         .set("x-envoy-internal", "true")
@@ -98,7 +110,9 @@ final class Traffic {
   }
 
   private static Http2Headers grpcJava() {
-    return call().set("user-agent", "grpc-java-netty").set("grpc-accept-encoding", "gzip");
+    return call(RateLimitServiceGrpc.getShouldRateLimitMethod())
+        .set("user-agent", "grpc-java-netty")
+        .set("grpc-accept-encoding", "gzip");
   }
 
   private static Http2Headers traced(int request) {

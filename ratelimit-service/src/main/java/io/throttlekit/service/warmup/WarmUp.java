@@ -84,7 +84,7 @@ public final class WarmUp {
     }
     long end = time.monotonicNanos() + longest(requests).toNanos();
     PolicyStore policies = policies();
-    Traffic traffic = new Traffic();
+    Traffic traffic = new Traffic(config.extAuthz() != null);
     int answered = 0;
     while (answered < requests && mayGoOn(end)) {
       int most = Math.min(REQUESTS_PER_SERVER, requests - answered);
@@ -164,8 +164,8 @@ public final class WarmUp {
   private int round(int port, Traffic traffic, int requests, long end) {
     List<BareClient> clients = new ArrayList<>();
     try {
-      for (HeaderBlocks headers : Traffic.clients()) {
-        clients.add(BareClient.connect(ScratchConfig.HOST, port, headers));
+      for (Caller caller : traffic.callers()) {
+        clients.add(BareClient.connect(ScratchConfig.HOST, port, caller.headers()));
       }
       ask(clients, traffic, requests, end);
     } catch (IOException e) {
@@ -184,9 +184,9 @@ public final class WarmUp {
       throws IOException {
     int sent = 0;
     for (int burst = 0; sent < requests && mayGoOn(end); burst++) {
-      for (BareClient client : clients) {
+      for (int i = 0; i < clients.size(); i++) {
         int size = Math.min(requests - sent, LARGEST_BURST - burst % LARGEST_BURST);
-        client.send(traffic.next(size));
+        clients.get(i).send(traffic.callers().get(i).messages().next(size));
         sent += size;
       }
       for (BareClient client : clients) {

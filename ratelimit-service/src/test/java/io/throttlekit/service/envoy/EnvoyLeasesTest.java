@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Leases go out in Envoy's dynamic metadata, and come back when its streams are done. */
+/** Leases go out in Envoy's dynamic metadata, and come back when its streams are done or logged. */
 @MeshTest
 class EnvoyLeasesTest {
   private static final Duration LONG = Duration.ofSeconds(30);
@@ -46,6 +46,13 @@ class EnvoyLeasesTest {
               source: DYNAMIC
               metadata_key: {key: envoy.filters.http.ratelimit, path: [{key: lease}]}
       """;
+
+  private static final Changes ONE_FOR_LONG =
+      Changes.policy(policy ->
+          policy
+              .replace("min: 4", "min: 1")
+              .replace("max: 200", "max: 1")
+              .replace("ttl: 30s", "ttl: 10m"));
 
   @TempDir Path folder;
   private Changes changes = Changes.NONE;
@@ -115,6 +122,39 @@ class EnvoyLeasesTest {
       mesh.upstream().letGo();
       assertThat(metric(mesh, "throttlekit_concurrency_leases_total")).isEqualTo(1);
       assertThat(mesh.status("/export")).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void comeBackByTheEntryOfTheAccessLogAlone() throws IOException {
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.CONCURRENCY_LEASES, ONE_FOR_LONG)) {
+      for (int i = 1; i <= 5; i++) {
+        assertThat(mesh.status("/")).isEqualTo(200);
+        awaitMetric(mesh, "throttlekit_concurrency_released_total{by=\"access_log\"}", i);
+      }
+      try (Socket _ = sent(mesh, "/?hold")) {
+        await().atMost(LONG).until(() -> mesh.upstream().requests() == 6);
+        assertThat(mesh.status("/")).as("one is in flight").isEqualTo(429);
+      }
+      awaitMetric(mesh, "throttlekit_concurrency_released_total{by=\"access_log\"}", 6);
+      mesh.upstream().letGo();
+      assertThat(metric(mesh, "throttlekit_concurrency_in_flight")).isZero();
+      assertThat(metric(mesh, "throttlekit_concurrency_leases_total")).isEqualTo(6);
+      assertThat(metric(mesh, "throttlekit_concurrency_stale_releases_total")).isZero();
+    }
+  }
+
+  @Test
+  void stayWithoutTheLogThatWouldGiveThemBack() throws IOException {
+    Changes unlogged =
+        new Changes(
+            ONE_FOR_LONG.policy(),
+            bootstrap -> bootstrap.replaceFirst("(?s) +access_log:\n.*?( +route_config:)", "$1"),
+            Map.of());
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.CONCURRENCY_LEASES, unlogged)) {
+      assertThat(mesh.status("/")).isEqualTo(200);
+      assertThat(mesh.status("/")).isEqualTo(429);
+      assertThat(metric(mesh, "throttlekit_concurrency_live_leases")).isEqualTo(1);
     }
   }
 

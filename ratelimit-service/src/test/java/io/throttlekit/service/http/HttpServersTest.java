@@ -16,6 +16,7 @@ import io.throttlekit.service.config.DebugConfig;
 import io.throttlekit.service.config.HttpConfig;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.policies.PolicyStore;
+import io.throttlekit.service.rls.Answered;
 import io.throttlekit.service.telemetry.Telemetry;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -57,7 +58,7 @@ class HttpServersTest {
         new HttpFixture(
             HttpServers.service(
                 new HttpConfig("127.0.0.1", 0),
-                body -> RateLimitResponse.getDefaultInstance(),
+                _ -> new Answered(RateLimitResponse.getDefaultInstance()),
                 1_000,
                 false,
                 serving::get,

@@ -14,6 +14,7 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.config.HttpConfig;
+import io.throttlekit.service.rls.Answered;
 import io.throttlekit.service.rls.InvalidRequestException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -307,7 +308,7 @@ class JsonRouteTest {
         new HttpConfig("127.0.0.1", 0), this::decide, MAX_BODY, standsIn, () -> true, null);
   }
 
-  private RateLimitResponse decide(Callable<RateLimitRequest> body) throws Exception {
+  private Answered decide(Callable<RateLimitRequest> body) throws Exception {
     RateLimitRequest request;
     try {
       request = body.call();
@@ -317,12 +318,12 @@ class JsonRouteTest {
     }
     asked.add(request);
     return switch (request.getDomain()) {
-      case "over" -> OVER;
+      case "over" -> new Answered(OVER);
       case "invalid" -> throw new InvalidRequestException("rate limit domain must not be empty");
       case "outage" -> throw new NoPoliciesException();
       case "broken" -> throw new LinkageError("broken");
       case "bug" -> throw new IllegalStateException("bug");
-      default -> OK;
+      default -> new Answered(OK);
     };
   }
 

@@ -7,9 +7,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
+import io.throttlekit.service.admission.Admission.Later;
+import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.Setup;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class JsonFrontEndTest {
@@ -19,12 +22,21 @@ class JsonFrontEndTest {
   private final Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
   private final JsonFrontEnd json =
       new JsonFrontEnd(setup.frontEnd(), setup.metrics(), setup.time());
+  private final Setup ceiling =
+      new Setup(
+          """
+          domain: x
+          descriptors: [{key: up, concurrency: {min: 1, max: 1}}]
+          """,
+          Setup.NATIVE,
+          Setup.BARE);
+  private final JsonFrontEnd gated =
+      new JsonFrontEnd(ceiling.frontEnd(), ceiling.metrics(), ceiling.time());
 
   @Test
   void everyAnswerIsCountedOnce() throws Exception {
-    assertThat(json.answer(() -> x(entries("one", "a"))).getOverallCode()).isEqualTo(Code.OK);
-    assertThat(json.answer(() -> x(entries("one", "a"))).getOverallCode())
-        .isEqualTo(Code.OVER_LIMIT);
+    assertThat(code(x(entries("one", "a")))).isEqualTo(Code.OK);
+    assertThat(code(x(entries("one", "a")))).isEqualTo(Code.OVER_LIMIT);
     assertThat(setup.metrics().lines())
         .contains(REQUESTS + 2)
         .noneMatch(line -> line.startsWith(FAILURES));
@@ -40,5 +52,51 @@ class JsonFrontEndTest {
             }))
         .isInstanceOf(IOException.class);
     assertThat(setup.metrics().lines()).contains(REQUESTS + 2, FAILURES + 2);
+  }
+
+  @Test
+  void aLeaseIsOverWhenItsAnswerIsLost() throws Exception {
+    Answered first = gated.answer(() -> x(entries("up", "a")));
+    assertThat(first.response().getOverallCode()).isEqualTo(Code.OK);
+    assertThat(ceiling.gate().leases().size()).isEqualTo(1);
+    first.lost();
+    first.lost();
+    assertThat(ceiling.gate().leases().size()).isZero();
+    assertThat(gated.answer(() -> x(entries("up", "a"))).response().getOverallCode())
+        .as("there is room again")
+        .isEqualTo(Code.OK);
+  }
+
+  @Test
+  void aLeaseIsOverWhenItsAnswerCannotBeWritten() {
+    JsonFrontEnd speechless =
+        new JsonFrontEnd(new Speechless(ceiling.frontEnd()), ceiling.metrics(), ceiling.time());
+    assertThatThrownBy(() -> speechless.answer(() -> x(entries("up", "a"))))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("speechless");
+    assertThat(ceiling.gate().leases().size()).isZero();
+  }
+
+  private Code code(RateLimitRequest request) throws Exception {
+    return json.answer(() -> request).response().getOverallCode();
+  }
+
+  /** Decides as another does, and cannot say it. */
+  private record Speechless(FrontEnd other) implements FrontEnd {
+    @Override
+    public io.throttlekit.service.admission.RateLimitRequest read(byte[] message) {
+      return other.read(message);
+    }
+
+    @Override
+    public @Nullable Answer decide(
+        io.throttlekit.service.admission.RateLimitRequest request, Later later) {
+      return other.decide(request, later);
+    }
+
+    @Override
+    public byte[] write(byte[] message, Answer answer) {
+      throw new IllegalStateException("speechless");
+    }
   }
 }

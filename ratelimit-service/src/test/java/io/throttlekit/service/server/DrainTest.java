@@ -1,15 +1,22 @@
 package io.throttlekit.service.server;
 
+import static io.throttlekit.service.authz.Authorizing.asking;
+import static io.throttlekit.service.authz.Authorizing.header;
 import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.Struct;
 import io.envoyproxy.envoy.config.core.v3.Node;
 import io.envoyproxy.envoy.data.accesslog.v3.HTTPAccessLogEntry;
 import io.envoyproxy.envoy.service.accesslog.v3.AccessLogServiceGrpc;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsResponse;
+import io.envoyproxy.envoy.service.auth.v3.AuthorizationGrpc;
+import io.envoyproxy.envoy.service.discovery.v3.AggregatedDiscoveryServiceGrpc;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
 import io.envoyproxy.envoy.service.load_stats.v3.LoadReportingServiceGrpc;
 import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsRequest;
 import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsResponse;
@@ -29,14 +36,22 @@ import io.grpc.reflection.v1.ServerReflectionGrpc;
 import io.grpc.reflection.v1.ServerReflectionRequest;
 import io.grpc.reflection.v1.ServerReflectionResponse;
 import io.grpc.stub.StreamObserver;
+import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
+import io.throttlekit.envoy.ceiling.Ceiling.Priority;
+import io.throttlekit.envoy.ceiling.CeilingServer;
+import io.throttlekit.envoy.ceiling.CeilingSettings;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.accesslog.AccessLogs;
+import io.throttlekit.service.authz.Authorizing;
+import io.throttlekit.service.concurrency.ConcurrencyGate;
+import io.throttlekit.service.concurrency.LeaseEnd;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.load.LoadReports;
 import io.throttlekit.service.sensor.Recorded;
 import io.throttlekit.service.server.Health.Obstacle;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
+import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.LoadReportMetrics;
 import io.throttlekit.service.telemetry.Telemetry;
 import java.time.Duration;
@@ -214,6 +229,73 @@ class DrainTest {
     await().until(() -> recorded.left.equals(List.of("edge-1")));
     channel.shutdownNow();
     telemetry.close();
+  }
+
+  @Test
+  void anEnvoyThatAsksForItsCeilingsDoesNotHoldUpTheDrain() throws Exception {
+    CeilingServer ceilings =
+        new CeilingServer(CeilingSettings.DEFAULT, TimeSource.system(), "e1", (_, _, _) -> {});
+    ceilings.offer("up", Priority.DEFAULT, 10);
+    GrpcServer server =
+        setup.serve(
+            Setup.listener(null, null, Duration.ofMinutes(5), Duration.ZERO), ceilings.services());
+    ManagedChannel channel = Channels.to(server);
+    Seen<DiscoveryResponse> told = new Seen<>();
+    AggregatedDiscoveryServiceGrpc.newStub(channel)
+        .streamAggregatedResources(told)
+        .onNext(
+            DiscoveryRequest.newBuilder()
+                .setNode(Node.newBuilder().setId("edge-1"))
+                .setTypeUrl("type.googleapis.com/envoy.service.runtime.v3.Runtime")
+                .addResourceNames("ceiling")
+                .build());
+    await().until(() -> !told.values.isEmpty());
+    server.stop(); // far sooner than its bound, or the test takes too long
+    assertThat(told.ended.get()).isEqualTo(Status.Code.UNAVAILABLE);
+    channel.shutdownNow();
+  }
+
+  @Test
+  void whoeverWaitsForRoomIsLetInBeforeTheServerEnds() throws Exception {
+    String policy =
+        """
+        domain: %s
+        descriptors: [{key: up, concurrency: {min: 1, max: 1, queue: {}}}]
+        """;
+    Setup gated = new Setup(policy.formatted("x"), Setup.NATIVE, Setup.BARE, new ManualTime(0));
+    Authorizing checked = Authorizing.by(policy.formatted("d"), header("up"));
+    GrpcServer server =
+        gated.serve(
+            Setup.listener(null, null, Duration.ofSeconds(25), Duration.ZERO),
+            List.of(() ->
+                new Check(checked.frontEnd, DecisionTracing.off(), checked.time).definition()));
+    ManagedChannel channel = Channels.to(server);
+    var limits = RateLimitServiceGrpc.newFutureStub(channel);
+    var checks = AuthorizationGrpc.newFutureStub(channel);
+    var limit = limits.shouldRateLimit(x(entries("up", "a"))).get();
+    var check = checks.check(asking("up", "a")).get();
+    var limitLater = limits.shouldRateLimit(x(entries("up", "a")));
+    var checkLater = checks.check(asking("up", "a"));
+    await().until(() -> queued(gated.gate()) == 1 && queued(checked.gate) == 1);
+    Thread stopping = Thread.ofVirtual().start(server::stop);
+    await().until(() -> gated.health.obstacles().contains(Obstacle.DRAINING));
+    assertThat(limitLater.isDone() || checkLater.isDone()).isFalse();
+    gated.gate().leases().end(lease(limit.getDynamicMetadata()), LeaseEnd.STREAM_DONE);
+    checked.gate.leases().end(lease(check.getDynamicMetadata()), LeaseEnd.STREAM_DONE);
+    assertThat(limitLater.get().getOverallCode()).isEqualTo(Code.OK);
+    assertThat(checkLater.get().getStatus().getCode()).isZero();
+    stopping.join();
+    channel.shutdownNow();
+  }
+
+  private static int queued(ConcurrencyGate gate) {
+    AtomicInteger queued = new AtomicInteger();
+    gate.ceilings().forEach((_, figures) -> queued.addAndGet(figures.queued()));
+    return queued.get();
+  }
+
+  private static String lease(Struct metadata) {
+    return metadata.getFieldsOrThrow("lease").getStringValue();
   }
 
   /** What a stream said, and how it ended. */

@@ -1,33 +1,54 @@
 package io.throttlekit.service.server;
 
+import static io.throttlekit.service.authz.Authorizing.asking;
+import static io.throttlekit.service.authz.Authorizing.header;
 import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.envoyproxy.envoy.config.core.v3.Node;
 import io.envoyproxy.envoy.data.accesslog.v3.AccessLogCommon;
 import io.envoyproxy.envoy.service.accesslog.v3.AccessLogServiceGrpc;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage.HTTPAccessLogEntries;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsResponse;
+import io.envoyproxy.envoy.service.auth.v3.AuthorizationGrpc;
+import io.envoyproxy.envoy.service.discovery.v3.AggregatedDiscoveryServiceGrpc;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
 import io.grpc.stub.StreamObserver;
 import io.opentelemetry.api.OpenTelemetry;
 import io.throttlekit.TimeSource;
+import io.throttlekit.envoy.ceiling.Ceiling;
+import io.throttlekit.envoy.ceiling.Ceiling.Priority;
+import io.throttlekit.envoy.ceiling.CeilingListener;
+import io.throttlekit.envoy.ceiling.CeilingServer;
+import io.throttlekit.envoy.ceiling.CeilingSettings;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.accesslog.AccessLogs;
+import io.throttlekit.service.authz.Authorizing;
 import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.sensor.Sensed;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
+import io.throttlekit.service.telemetry.DecisionTracing;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -36,6 +57,11 @@ import org.junit.jupiter.api.Test;
 
 /** Where decisions are taken, and what becomes of the unexpected there. */
 class EventLoopTest {
+  private static final String CEILING =
+      """
+      domain: %s
+      descriptors: [{key: up, concurrency: {min: %d, max: %d}}]
+      """;
 
   @Test
   void aDecisionIsTakenOnTheEventLoopItselfWithoutEverBlockingIt() {
@@ -43,6 +69,7 @@ class EventLoopTest {
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE, clock);
     GrpcServer server = setup.serve(Setup.loopback());
     ManagedChannel channel = Channels.to(server);
+    clock.forget();
     assertThat(ask(channel, "max")).isEqualTo(Code.OK);
     Thread loop = onlyOne(clock.askedOn);
     long waits = waits(loop);
@@ -63,6 +90,7 @@ class EventLoopTest {
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE, clock);
     GrpcServer server = setup.serve(Setup.loopback());
     ManagedChannel channel = Channels.to(server);
+    clock.forget();
     assertThat(ask(channel, "max")).isEqualTo(Code.OK);
     Thread loop = onlyOne(clock.askedOn);
     long waits = waits(loop);
@@ -102,6 +130,88 @@ class EventLoopTest {
   }
 
   @Test
+  void aLeaseIsTakenAndGivenBackOnTheEventLoopItselfWithoutEverBlockingIt() {
+    Clock clock = new Clock();
+    Setup setup = new Setup(CEILING.formatted("x", 1, 1), Setup.NATIVE, Setup.BARE, clock);
+    GrpcServer server = setup.serve(Setup.loopback());
+    ManagedChannel channel = Channels.to(server);
+    clock.forget();
+    takeAndGiveBack(channel);
+    Thread loop = onlyOne(clock.timedOn);
+    assertThat(loop.getName()).startsWith(Transport.THREADS);
+    long waits = waits(loop);
+    for (int i = 0; i < 1_000; i++) {
+      takeAndGiveBack(channel); // there is room for one
+    }
+    assertThat(waits(loop)).isEqualTo(waits);
+    assertThat(onlyOne(clock.timedOn)).isSameAs(loop);
+    channel.shutdownNow();
+    server.stop();
+  }
+
+  @Test
+  void aCheckIsAnsweredOnTheEventLoopItselfWithoutEverBlockingIt() {
+    Clock clock = new Clock();
+    Authorizing authorizing = Authorizing.by(CEILING.formatted("d", 50, 50), header("up"));
+    Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
+    GrpcServer server =
+        new GrpcServer(
+            Setup.loopback(),
+            setup.service(),
+            List.of(new Check(authorizing.frontEnd, DecisionTracing.off(), clock).definition()),
+            setup.health,
+            null,
+            Duration.ofMillis(20));
+    server.start();
+    ManagedChannel channel = Channels.to(server);
+    var stub = AuthorizationGrpc.newBlockingStub(channel);
+    clock.forget();
+    assertThat(stub.check(asking("up", "a")).getStatus().getCode()).isZero();
+    Thread loop = onlyOne(clock.timedOn);
+    assertThat(loop.getName()).startsWith(Transport.THREADS);
+    long waits = waits(loop);
+    int refused = 0;
+    for (int i = 0; i < 1_000; i++) {
+      refused += stub.check(asking("up", "a")).getStatus().getCode() == 0 ? 0 : 1;
+    }
+    assertThat(refused).as("some find no room").isBetween(1, 999);
+    assertThat(waits(loop)).isEqualTo(waits);
+    assertThat(onlyOne(clock.timedOn)).isSameAs(loop);
+    channel.shutdownNow();
+    server.stop();
+  }
+
+  @Test
+  void whatAnEnvoyAcknowledgesIsHeardOnTheEventLoopItselfWithoutEverBlockingIt() throws Exception {
+    Obeyed obeyed = new Obeyed();
+    CeilingSettings eager =
+        new CeilingSettings(
+            "ceiling", 9, Duration.ofSeconds(15), Duration.ofSeconds(1), Duration.ZERO);
+    CeilingServer ceilings = new CeilingServer(eager, TimeSource.system(), "e1", obeyed);
+    Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
+    GrpcServer server = setup.serve(Setup.loopback(), ceilings.services());
+    ManagedChannel channel = Channels.to(server);
+    Obedient.connect(channel);
+    ceilings.offer("up", Priority.DEFAULT, 7);
+    obeyed.await(7);
+    for (int i = 0; obeyed.threads.isEmpty(); i++) { // this thread may be the one that hears of it
+      ceilings.offer("up", Priority.DEFAULT, 10 + i);
+      obeyed.await(10 + i);
+    }
+    Thread loop = onlyOne(obeyed.threads);
+    assertThat(loop.getName()).startsWith(Transport.THREADS);
+    long waits = waits(loop);
+    for (int i = 1_000; i <= 2_000; i++) {
+      ceilings.offer("up", Priority.DEFAULT, i);
+      obeyed.await(i);
+    }
+    assertThat(waits(loop)).isEqualTo(waits);
+    assertThat(onlyOne(obeyed.threads)).isSameAs(loop);
+    channel.shutdownNow();
+    server.stop();
+  }
+
+  @Test
   void somethingUnexpectedIsAnInternalErrorThatTellsNothingAndTheServerLivesOn() {
     Clock clock = new Clock();
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE, clock);
@@ -124,6 +234,14 @@ class EventLoopTest {
     assertThat(ask(channel, "max")).isEqualTo(Code.OK);
     channel.shutdownNow();
     server.stop();
+  }
+
+  private static void takeAndGiveBack(ManagedChannel channel) {
+    var stub = RateLimitServiceGrpc.newBlockingStub(channel);
+    RateLimitResponse answer = stub.shouldRateLimit(x(entries("up", "a")));
+    assertThat(answer.getOverallCode()).isEqualTo(Code.OK);
+    String lease = answer.getDynamicMetadata().getFieldsOrThrow("lease").getStringValue();
+    var _ = stub.shouldRateLimit(x(entries("throttlekit_lease", lease)));
   }
 
   /** Of requests that are remembered, so that copies would be found. */
@@ -182,10 +300,80 @@ class EventLoopTest {
     public void onCompleted() {}
   }
 
+  /** Hears on which threads other than the test's own ceilings come into force. */
+  private static final class Obeyed implements CeilingListener {
+    final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+    private final Thread own = Thread.currentThread();
+    private final Semaphore changes = new Semaphore(0);
+    private volatile int newest;
+
+    @Override
+    public void applied(Ceiling ceiling, int requests, long sinceNanos) {
+      if (!Thread.currentThread().equals(own)) {
+        threads.add(Thread.currentThread());
+      }
+      newest = requests;
+      changes.release();
+    }
+
+    void await(int requests) throws InterruptedException {
+      while (newest != requests) {
+        assertThat(changes.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
+      }
+    }
+  }
+
+  /** An Envoy that acknowledges whatever it is told. */
+  private static final class Obedient
+      implements ClientResponseObserver<DiscoveryRequest, DiscoveryResponse> {
+    private @Nullable ClientCallStreamObserver<DiscoveryRequest> call;
+
+    static void connect(ManagedChannel channel) {
+      var _ =
+          AggregatedDiscoveryServiceGrpc.newStub(channel).streamAggregatedResources(new Obedient());
+    }
+
+    @Override
+    public void beforeStart(ClientCallStreamObserver<DiscoveryRequest> stream) {
+      call = stream;
+      stream.setOnReadyHandler(() -> say(DiscoveryRequest.newBuilder()));
+    }
+
+    @Override
+    public void onNext(DiscoveryResponse told) {
+      say(
+          DiscoveryRequest.newBuilder()
+              .setVersionInfo(told.getVersionInfo())
+              .setResponseNonce(told.getNonce()));
+    }
+
+    private void say(DiscoveryRequest.Builder what) {
+      Objects.requireNonNull(call)
+          .onNext(
+              what.setNode(Node.newBuilder().setId("a"))
+                  .setTypeUrl("type.googleapis.com/envoy.service.runtime.v3.Runtime")
+                  .addResourceNames("ceiling")
+                  .build());
+    }
+
+    @Override
+    public void onError(Throwable cause) {}
+
+    @Override
+    public void onCompleted() {}
+  }
+
   private static final class Clock implements TimeSource {
     final Set<Thread> askedOn = ConcurrentHashMap.newKeySet();
+    final Set<Thread> timedOn = ConcurrentHashMap.newKeySet();
     final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     volatile boolean blocking;
+
+    /** Whoever wired what is tested has asked, too. */
+    void forget() {
+      askedOn.clear();
+      timedOn.clear();
+    }
 
     @Override
     public long wallMillis() {
@@ -203,6 +391,7 @@ class EventLoopTest {
 
     @Override
     public long monotonicNanos() {
+      timedOn.add(Thread.currentThread());
       return System.nanoTime();
     }
   }

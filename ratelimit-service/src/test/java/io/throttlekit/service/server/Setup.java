@@ -46,6 +46,7 @@ public final class Setup {
   final Health health = new Health();
   final RateLimitMetrics metrics;
   final RateLimitFrontEnd frontEnd;
+  private final ConcurrencyGate gate;
 
   /** Policies, and what to do with them; null for no policies yet. */
   public Setup(@Nullable String yaml, CompatibilityConfig compatibility, ResponseConfig response) {
@@ -61,10 +62,10 @@ public final class Setup {
     TimeSource used = clock == null ? time : clock;
     InMemoryStore store = new InMemoryStore(used, 10_000);
     metrics = metrics(book::get, store);
+    gate = gate(used);
     frontEnd =
         new RateLimitFrontEnd(
-            new PolicyAdmission(
-                book::get, new MemoryCounters(store), gate(time), compatibility, metrics),
+            new PolicyAdmission(book::get, new MemoryCounters(store), gate, compatibility, metrics),
             response,
             compatibility,
             200);
@@ -85,6 +86,11 @@ public final class Setup {
   /** Answers requests by these policies. */
   public RateLimitFrontEnd frontEnd() {
     return frontEnd;
+  }
+
+  /** What lets requests through ceilings. */
+  public ConcurrencyGate gate() {
+    return gate;
   }
 
   /** What was counted. */

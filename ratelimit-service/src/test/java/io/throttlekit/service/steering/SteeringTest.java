@@ -90,6 +90,16 @@ class SteeringTest {
     assertThat(busy.share("up") + idle.share("up")).isLessThanOrEqualTo(20);
   }
 
+  @Test
+  void countsTheEnvoysThatItTurnsAway() {
+    for (int i = 0; i < 1_000; i++) {
+      FakeEnvoy.connect(channel, "edge-" + i);
+    }
+    assertThat(steering.turnedAway()).isZero();
+    FakeEnvoy.connect(channel, "one-more");
+    assertThat(steering.turnedAway()).isEqualTo(1);
+  }
+
   /** A reservation ends with the lease, or when the Envoy is known to have nothing in flight. */
   @Test
   void whatAnEnvoyThatLeftMayStillUseIsKeptForIt() {

@@ -55,6 +55,7 @@ class MetricsPageTest {
       new AccessLogMetrics(fixture.telemetry.meter());
       new LoadReportMetrics(fixture.telemetry.meter());
       CeilingGauges.showHeld(fixture.telemetry.meter(), () -> 0);
+      CeilingGauges.showTurnedAway(fixture.telemetry.meter(), () -> 0);
       showACeiling(new ConcurrencyMetrics(fixture.telemetry.meter()));
       return fixture.scraped().stream()
           .map(SAMPLE::matcher)

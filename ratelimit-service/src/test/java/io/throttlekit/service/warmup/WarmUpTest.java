@@ -4,7 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.service.authz.CheckFrontEnd;
+import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.GrpcConfig;
+import io.throttlekit.service.config.RequestDescriptor;
+import io.throttlekit.service.config.RequestDescriptor.Entry;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.config.TlsConfig;
@@ -22,11 +26,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,6 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120) // for what hangs
 class WarmUpTest {
   private static final ServiceConfig DEFAULTS = ServiceConfig.defaults();
+  private static final Class<?> CHECKS = CheckFrontEnd.class;
   private static final Logger LOG = Logger.getLogger(WarmUp.class.getName());
 
   @TempDir private Path folder;
@@ -156,12 +163,45 @@ class WarmUpTest {
     }
   }
 
+  @Test
+  void sendsChecksTooWhereTheServiceAnswersThem() {
+    assertThat(checksDecided(null)).isZero();
+    RequestDescriptor up =
+        new RequestDescriptor(List.of(new Entry("up", new RequestDescriptor.Header("up"), null)));
+    assertThat(checksDecided(new ExtAuthzConfig("d", List.of(up), false)))
+        .as("a connection in five")
+        .isBetween(40, 100);
+  }
+
+  /** How many Checks of 300 requests came as far as the clock of the counters. */
+  private int checksDecided(@Nullable ExtAuthzConfig authz) {
+    AtomicInteger checks = new AtomicInteger();
+    TimeSource watching =
+        new Time(
+            System::nanoTime,
+            () -> {
+              if (StackWalker.getInstance()
+                  .walk(frames ->
+                      frames.anyMatch(at -> at.getClassName().equals(CHECKS.getName())))) {
+                checks.incrementAndGet();
+              }
+            });
+    ServiceConfig config = of(DEFAULTS.grpc(), DEFAULTS.telemetry(), 300, authz);
+    assertThat(new WarmUp(config, watching, stopped).run()).isEqualTo(300);
+    return checks.get();
+  }
+
   private int run(ServiceConfig config, int requests) {
     TimeSource still = new Time(() -> 0, () -> {}); // however slow this machine is
     return new WarmUp(of(config.grpc(), config.telemetry(), requests), still, stopped).run();
   }
 
   private static ServiceConfig of(GrpcConfig grpc, TelemetryConfig telemetry, int requests) {
+    return of(grpc, telemetry, requests, null);
+  }
+
+  private static ServiceConfig of(
+      GrpcConfig grpc, TelemetryConfig telemetry, int requests, @Nullable ExtAuthzConfig authz) {
     return new ServiceConfig(
         DEFAULTS.policies(),
         grpc,
@@ -176,7 +216,7 @@ class WarmUpTest {
         telemetry,
         DEFAULTS.health(),
         new WarmUpConfig(requests),
-        null);
+        authz);
   }
 
   private static void await(CountDownLatch latch) {

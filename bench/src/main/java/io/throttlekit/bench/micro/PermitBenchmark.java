@@ -13,10 +13,14 @@ import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 
-/** A permit taken and recorded under a ceiling that never moves: what the gate costs a request. */
+/**
+ * A permit taken and recorded under a ceiling that never moves: what the gate costs a request. Both
+ * look at the clock twice. Compare what {@link CpuTime} shows, too: the time of so little work says
+ * more about who else is busy.
+ */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-public class LimiterBenchmark extends ShortRuns {
+public class PermitBenchmark extends ShortRuns {
   private static final int CEILING = 100;
   private static final long HOUR = 3_600_000_000_000L;
 

@@ -1,0 +1,115 @@
+package io.throttlekit.bench.micro;
+
+import static java.util.Objects.requireNonNull;
+
+import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.throttlekit.TimeSource;
+import io.throttlekit.descriptors.Descriptor;
+import io.throttlekit.descriptors.LoadOptions;
+import io.throttlekit.descriptors.LoadResult;
+import io.throttlekit.descriptors.PolicyLoader;
+import io.throttlekit.descriptors.PolicySource;
+import io.throttlekit.service.admission.Admission.Later;
+import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.policies.PolicyStore;
+import io.throttlekit.service.rls.RateLimitFrontEnd;
+import io.throttlekit.service.server.DecisionPath;
+import io.throttlekit.service.telemetry.Telemetry;
+import io.throttlekit.store.InMemoryStore;
+import java.util.List;
+
+/**
+ * What the service wires between the bytes of a request and those of its answer, with its defaults
+ * and counters in memory.
+ */
+final class Decider implements AutoCloseable {
+  private static final String DOMAIN = "bench";
+  private static final long COUNTERS = 100_000;
+
+  private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
+  private final RateLimitFrontEnd frontEnd;
+
+  /**
+   * Decides by these policies.
+   *
+   * @param descriptors a list of YAML
+   */
+  Decider(String descriptors) {
+    TimeSource time = TimeSource.system();
+    frontEnd =
+        DecisionPath.inMemory(
+                ServiceConfig.defaults(),
+                policies(descriptors, time),
+                new InMemoryStore(time, COUNTERS),
+                telemetry,
+                time)
+            .frontEnd();
+  }
+
+  /** The bytes of a request of one descriptor: keys and values in turn. */
+  static byte[] request(String... entries) {
+    RateLimitDescriptor.Builder descriptor = RateLimitDescriptor.newBuilder();
+    for (int i = 0; i < entries.length; i += 2) {
+      descriptor.addEntriesBuilder().setKey(entries[i]).setValue(entries[i + 1]);
+    }
+    return RateLimitRequest.newBuilder()
+        .setDomain(DOMAIN)
+        .addDescriptors(descriptor)
+        .build()
+        .toByteArray();
+  }
+
+  /** Reads and decides; an answer that needs a store is a fault. */
+  Answer decide(byte[] request) {
+    return requireNonNull(frontEnd.decide(frontEnd.read(request), Never.LATER));
+  }
+
+  /** Gives a lease back as Envoy's stream-done call does, but for the bytes of that call. */
+  Answer release(String lease) {
+    String[] entries = {"upstream", "payments", "throttlekit_lease", lease};
+    Descriptor descriptor = new Descriptor(entries, null, Descriptor.HITS_UNSET, false);
+    return requireNonNull(
+        frontEnd.decide(
+            new io.throttlekit.service.admission.RateLimitRequest(DOMAIN, List.of(descriptor), 1),
+            Never.LATER));
+  }
+
+  /** The bytes of the answer. */
+  byte[] write(byte[] request, Answer answer) {
+    return frontEnd.write(request, answer);
+  }
+
+  private static PolicyStore policies(String descriptors, TimeSource time) {
+    PolicySource source =
+        new PolicySource("bench.yaml", "domain: " + DOMAIN + "\ndescriptors:\n" + descriptors);
+    LoadResult loaded = new PolicyLoader(new LoadOptions(false)).load(List.of(source));
+    PolicyStore policies = new PolicyStore();
+    policies.loaded(
+        requireNonNull(loaded.book(), () -> "not loaded: " + loaded.problems()),
+        loaded.problems(),
+        time.wallMillis());
+    return policies;
+  }
+
+  @Override
+  public void close() {
+    telemetry.close();
+  }
+
+  private enum Never implements Later {
+    LATER;
+
+    @Override
+    public void answered(Answer answer) {
+      throw new IllegalStateException("was to be answered at once");
+    }
+
+    @Override
+    public void failed(Throwable cause) {
+      throw new IllegalStateException(cause);
+    }
+  }
+}

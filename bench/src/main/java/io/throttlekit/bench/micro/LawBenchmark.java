@@ -1,0 +1,141 @@
+package io.throttlekit.bench.micro;
+
+import com.netflix.concurrency.limits.Limit;
+import io.throttlekit.concurrency.AimdLimit;
+import io.throttlekit.concurrency.CeilingRange;
+import io.throttlekit.concurrency.ConcurrencyLimit;
+import io.throttlekit.concurrency.FailsafeLimit;
+import io.throttlekit.concurrency.Gradient2Limit;
+import io.throttlekit.concurrency.ProbedVegasLimit;
+import io.throttlekit.concurrency.Sample;
+import io.throttlekit.concurrency.VegasLimit;
+import io.throttlekit.concurrency.WindowSettings;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Setup;
+
+/**
+ * What a law makes of one request that has ended, ours and those of Netflix's concurrency-limits.
+ *
+ * <p>They learn from a backend that is as busy as they let it be: it has {@value #SERVERS} servers,
+ * and with more in flight requests wait for one, so each law finds a ceiling of its own. Two
+ * thousand requests end in a second of its time, and one in a thousand is given up. Netflix's take
+ * a lock for each sample, as {@code AdaptiveLimiter} does around ours: {@link PermitBenchmark} has
+ * that of ours.
+ */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public class LawBenchmark extends ShortRuns {
+  private static final CeilingRange RANGE = new CeilingRange(4, 500, 20);
+  private static final int SERVERS = 40;
+  private static final int DRAWN = 1 << 13;
+  private static final long GAP_NANOS = 500_000;
+
+  /** Who learns. */
+  @Param({
+    "probed_vegas",
+    "gradient2",
+    "vegas",
+    "aimd",
+    "failsafe",
+    "netflix_gradient2",
+    "netflix_vegas"
+  })
+  public String law = "";
+
+  private final long[] serviceNanos = new long[DRAWN];
+  private Learner learner = new Learner() {};
+  private int drawn;
+  private long nowNanos;
+
+  /** What the benchmark needs of a law. */
+  interface Learner {
+    /** How many it lets be in flight. */
+    default int ceiling() {
+      return 0;
+    }
+
+    /** Teaches it. */
+    default void learn(long startNanos, long rttNanos, int inFlight, boolean dropped) {}
+  }
+
+  /** Draws how long requests take, the same every time, and makes a law that knows nothing. */
+  @Setup
+  public void create() {
+    RandomGenerator random = new SplittableRandom(6);
+    for (int i = 0; i < DRAWN; i++) {
+      serviceNanos[i] = (long) (5_000_000 + 15_000_000 * -Math.log1p(-random.nextDouble()));
+    }
+    learner = learner(law);
+  }
+
+  /** One sample. */
+  @Benchmark
+  public int learn() {
+    int ceiling = learner.ceiling();
+    drawn = (drawn + 1) & (DRAWN - 1);
+    nowNanos += GAP_NANOS;
+    long rtt = serviceNanos[drawn] * Math.max(SERVERS, ceiling) / SERVERS;
+    learner.learn(nowNanos - rtt, rtt, ceiling, (drawn & 1_023) == 0);
+    return ceiling;
+  }
+
+  private Learner learner(String name) {
+    return switch (name) {
+      case "probed_vegas" ->
+          ours(new ProbedVegasLimit(RANGE, ProbedVegasLimit.Settings.defaults(), random()));
+      case "gradient2" -> ours(new Gradient2Limit(RANGE, Gradient2Limit.Settings.defaults()));
+      case "vegas" -> ours(new VegasLimit(RANGE, VegasLimit.Settings.defaults(), random()));
+      case "aimd" ->
+          ours(
+              new AimdLimit(
+                  RANGE,
+                  0.9,
+                  new AimdLimit.TooLong.TimesNoLoad(2, 100, null),
+                  WindowSettings.defaults()));
+      case "failsafe" -> ours(new FailsafeLimit(RANGE, FailsafeLimit.Settings.defaults()));
+      case "netflix_gradient2" ->
+          netflix(com.netflix.concurrency.limits.limit.Gradient2Limit.newDefault());
+      case "netflix_vegas" -> netflix(com.netflix.concurrency.limits.limit.VegasLimit.newDefault());
+      default -> throw new IllegalArgumentException("no such law: " + name);
+    };
+  }
+
+  private static RandomGenerator random() {
+    return new SplittableRandom(6);
+  }
+
+  private Learner ours(ConcurrencyLimit limit) {
+    return new Learner() {
+      @Override
+      public int ceiling() {
+        return limit.ceiling();
+      }
+
+      @Override
+      public void learn(long startNanos, long rttNanos, int inFlight, boolean dropped) {
+        limit.learn(new Sample(startNanos, rttNanos, nowNanos, inFlight, true, dropped));
+      }
+    };
+  }
+
+  private static Learner netflix(Limit limit) {
+    return new Learner() {
+      @Override
+      public int ceiling() {
+        return limit.getLimit();
+      }
+
+      @Override
+      public void learn(long startNanos, long rttNanos, int inFlight, boolean dropped) {
+        limit.onSample(startNanos, rttNanos, inFlight, dropped);
+      }
+    };
+  }
+}

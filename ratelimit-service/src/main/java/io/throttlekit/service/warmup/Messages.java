@@ -1,0 +1,24 @@
+package io.throttlekit.service.warmup;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Requests that are sent in turn, again and again. For one thread. */
+final class Messages {
+  private final List<byte[]> inTurn;
+  private int next;
+
+  Messages(List<byte[]> inTurn) {
+    this.inTurn = inTurn;
+  }
+
+  /** The next of them. */
+  List<byte[]> next(int count) {
+    List<byte[]> batch = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      batch.add(inTurn.get(next));
+      next = (next + 1) % inTurn.size();
+    }
+    return batch;
+  }
+}

@@ -1,0 +1,61 @@
+package io.throttlekit.service.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class HttpListenerTest {
+  private final AtomicInteger lost = new AtomicInteger();
+  private final CountDownLatch asked = new CountDownLatch(1);
+  private final CountDownLatch answering = new CountDownLatch(1);
+
+  @Test
+  void anAnswerIsLostWhereItsCallerHasLeft() throws Exception {
+    try (HttpListener listener = listener()) {
+      listener.start();
+      try (Socket client =
+          new Socket(InetAddress.getLoopbackAddress(), listener.address().getPort())) {
+        client.setSoLinger(true, 0); // it leaves by a reset, at once
+        client
+            .getOutputStream()
+            .write("GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        assertThat(asked.await(20, TimeUnit.SECONDS)).isTrue();
+      }
+      answering.countDown();
+      await().until(() -> lost.get() == 1);
+    }
+  }
+
+  @Test
+  void anAnswerThatArrivesIsNotLost() throws Exception {
+    answering.countDown();
+    try (HttpFixture http = new HttpFixture(listener())) {
+      assertThat(http.get("/").body()).isEqualTo("answer");
+    }
+    assertThat(lost).hasValue(0);
+  }
+
+  private HttpListener listener() throws Exception {
+    return new HttpListener("127.0.0.1", 0, Map.of("/", _ -> answer()));
+  }
+
+  private Reply answer() {
+    asked.countDown();
+    try {
+      assertThat(answering.await(20, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return Reply.text(200, "answer").orElse(lost::incrementAndGet);
+  }
+}
