@@ -1,0 +1,48 @@
+package io.throttlekit.demo.overload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.demo.overload.Course.Figures;
+import io.throttlekit.demo.overload.OverloadSummary.Row;
+import io.throttlekit.envoy.EnvoyLookup;
+import io.throttlekit.envoy.EnvoyProgram;
+import io.throttlekit.envoy.RealEnvoy;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** One phase of {@code bin/demo --overload}: twice what the upstream can do, for 90 s. */
+@RealEnvoy
+class OverloadPhaseTest {
+  private static final long SERVICE_MILLIS = Capacity.USUAL.service().toMillis();
+
+  private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
+
+  @Test
+  @Timeout(240)
+  void theServiceSavesTheUpstreamByWhatItHears() throws Exception {
+    OverloadSummary summary = run();
+    String seen = screen.toString(StandardCharsets.UTF_8) + summary.json();
+    assertThat(summary.rows()).as(seen).hasSize(1);
+    Row row = summary.rows().getFirst();
+    Figures ours = row.of(Limiter.OURS);
+    assertThat(summary.counted()).isEqualTo(60);
+    assertThat(summary.goodput(row.phase(), ours)).as(seen).isGreaterThanOrEqualTo(0.95);
+    assertThat((long) ours.p99Millis().orElseThrow())
+        .as(seen)
+        .isLessThanOrEqualTo(5 * SERVICE_MILLIS);
+    assertThat(ours.ceiling().orElseThrow()).as(seen).isBetween(4, Limiter.HIGHEST - 1);
+    assertThat(ours.refused()).as(seen).isPositive();
+    assertThat(ProcessHandle.current().children()).isEmpty();
+  }
+
+  private OverloadSummary run() throws Exception {
+    EnvoyLookup envoy = new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0");
+    try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
+      return new Overload(_ -> envoy, _ -> {}, Capacity.USUAL)
+          .run(OverloadPlan.of("2", "ours", "90", 1), out, false);
+    }
+  }
+}
