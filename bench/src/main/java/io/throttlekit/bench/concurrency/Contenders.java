@@ -18,7 +18,7 @@ import java.util.random.RandomGenerator;
 
 /** Who takes part, ours first. Ours all have one range. */
 final class Contenders {
-  private static final CeilingRange RANGE = new CeilingRange(4, 500, 20);
+  private static final CeilingRange RANGE = new CeilingRange(1, 1000, 20);
   private static final int GUESSED = 30;
 
   private Contenders() {}
