@@ -324,8 +324,11 @@ public final class RateLimitService {
   private void policiesLoaded(boolean good) {
     path.metrics().policiesLoaded(good);
     PolicyBook book = policies.book();
-    if (good && book != null && steering != null) {
-      steering.follow(book);
+    if (good && book != null) {
+      PolicyRemarks.tell(config, book);
+      if (steering != null) {
+        steering.follow(book);
+      }
     }
     tellPolicyHealth();
   }

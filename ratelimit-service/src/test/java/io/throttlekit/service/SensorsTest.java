@@ -129,8 +129,13 @@ class SensorsTest {
             "false",
             "THROTTLEKIT_CONCURRENCY_ACCESS_LOG",
             "false");
-    CompletableFuture<Runtime> never = askForCeilings(start(other));
-    assertThatThrownBy(never::join).hasMessageContaining("UNIMPLEMENTED");
+    try (Logged logged = Logged.by(PolicyRemarks.class)) {
+      CompletableFuture<Runtime> never = askForCeilings(start(other));
+      assertThatThrownBy(never::join).hasMessageContaining("UNIMPLEMENTED");
+      assertThat(logged.lines())
+          .containsExactly(
+              "INFO cluster up is not steered by this process (concurrency.steer: false)");
+    }
   }
 
   /** Asks as an Envoy does over ADS. */
