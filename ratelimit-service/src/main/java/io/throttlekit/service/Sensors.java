@@ -41,6 +41,8 @@ final class Sensors {
       services.addAll(steering.services());
       CeilingGauges.show(meter, steering::forEach);
       CeilingGauges.showHeld(meter, steering::held);
+      CeilingGauges.showObedience(meter, steering::forEachObeyed);
+      CeilingGauges.showRefusals(meter, steering::forEachRefusals);
     }
     if (config.accessLog()) {
       services.add(

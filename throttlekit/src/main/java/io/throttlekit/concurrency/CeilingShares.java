@@ -198,6 +198,20 @@ public final class CeilingShares {
         && reserved() <= ceiling;
   }
 
+  /** How far gates are known to obey. */
+  public Obedience obedience() {
+    int there = 0;
+    int unacknowledged = 0;
+    long heldBack = 0;
+    for (Gate gate : gates.values()) {
+      int granted = gate.present ? Math.max(0, gate.granted) : 0;
+      heldBack += gate.reserved - granted;
+      there += gate.present ? 1 : 0;
+      unacknowledged += gate.present && !gate.acknowledged ? 1 : 0;
+    }
+    return new Obedience(there, unacknowledged, heldBack);
+  }
+
   private List<Gate> present() {
     return gates.values().stream().filter(gate -> gate.present).toList();
   }

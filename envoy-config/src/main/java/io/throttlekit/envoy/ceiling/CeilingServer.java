@@ -15,6 +15,7 @@ import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
 import io.throttlekit.concurrency.CeilingShares;
 import io.throttlekit.concurrency.CeilingShares.Grant;
+import io.throttlekit.concurrency.Obedience;
 import io.throttlekit.envoy.ceiling.Ceiling.Priority;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -60,6 +62,7 @@ public final class CeilingServer {
   private final Map<Ceiling, Offered> ceilings =
       new TreeMap<>(Comparator.comparing(Ceiling::runtimeKey));
   private final Map<String, DiscoveryStream<?, ?>> envoys = new HashMap<>();
+  private volatile Map<Ceiling, Obedience> obedience = Map.of();
   private int streams;
   private long round;
   private boolean heard;
@@ -134,6 +137,11 @@ public final class CeilingServer {
     within(this::goRound);
   }
 
+  /** How far Envoys obeyed at the last tick, or since; null where there is no such ceiling. */
+  public @Nullable Obedience obedience(Ceiling ceiling) {
+    return obedience.get(ceiling);
+  }
+
   /** Does something when nothing else is being done here. */
   void within(Runnable something) {
     one.execute(something);
@@ -159,6 +167,8 @@ public final class CeilingServer {
     if (older != null) {
       LOG.warn("node {} came on a second stream, the first is ended", stream.node());
       older.end(Status.ABORTED.withDescription(stream.node() + " came on another stream"));
+    } else {
+      LOG.info("Envoy {} came for its ceilings (connected: {})", stream.node(), envoys.size());
     }
     ceilings.values().forEach(offered -> offered.shares.joined(stream.node()));
     goRound();
@@ -166,6 +176,11 @@ public final class CeilingServer {
 
   void left(DiscoveryStream<?, ?> stream) {
     if (envoys.remove(stream.node(), stream)) {
+      LOG.info(
+          "Envoy {} left: its shares stay reserved for up to {} s (connected: {})",
+          stream.node(),
+          settings.lease().toSeconds(),
+          envoys.size());
       long now = time.monotonicNanos();
       ceilings.values().forEach(offered -> offered.shares.left(stream.node(), now));
       goRound();
@@ -219,6 +234,9 @@ public final class CeilingServer {
         stream.push();
       }
     }
+    Map<Ceiling, Obedience> obeyed = HashMap.newHashMap(ceilings.size());
+    ceilings.forEach((ceiling, offered) -> obeyed.put(ceiling, offered.shares.obedience()));
+    obedience = obeyed;
     ceilings.forEach((ceiling, offered) -> tell(ceiling, offered, now));
   }
 

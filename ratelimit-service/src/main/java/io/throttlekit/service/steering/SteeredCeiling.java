@@ -32,6 +32,7 @@ final class SteeredCeiling {
   private int offered;
   private int steady;
   private boolean held;
+  private long refusals;
 
   /** A ceiling where its range begins. */
   SteeredCeiling(Rule rule, Ceiling terms, long nowNanos) {
@@ -45,6 +46,9 @@ final class SteeredCeiling {
 
   /** Obeys another law or range, if the rule says so now, which begins at the ceiling there is. */
   synchronized void follow(Rule asked, Ceiling wanted) {
+    if (!rule.domain().equals(asked.domain()) || !rule.path().equals(asked.path())) {
+      refusals = 0; // those were the other's
+    }
     rule = asked;
     if (terms.law() != wanted.law() || !terms.range().equals(wanted.range())) {
       CeilingRange range = wanted.range();
@@ -128,7 +132,13 @@ final class SteeredCeiling {
     return held;
   }
 
+  /** Requests that Envoys refused because of it, as far as it was told, since its rule is there. */
+  synchronized long refusals() {
+    return refusals;
+  }
+
   private void refused(String node, long arrivedNanos) {
+    refusals++;
     refusedOnce = true;
     refusedNanos = arrivedNanos;
     envoys.refused(node, arrivedNanos);

@@ -3,6 +3,7 @@ package io.throttlekit.service.steering;
 import io.grpc.BindableService;
 import io.throttlekit.TimeSource;
 import io.throttlekit.concurrency.LimiterFigures;
+import io.throttlekit.concurrency.Obedience;
 import io.throttlekit.descriptors.Ceiling.AtEnvoys;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.Rule;
@@ -136,6 +137,24 @@ public final class Steering implements Sensed, AutoCloseable {
   public void forEach(BiConsumer<Rule, LimiterFigures> reader) {
     long now = time.monotonicNanos();
     steered.values().forEach(of -> reader.accept(of.rule(), of.figures(now)));
+  }
+
+  /** Shows how far Envoys obey each, with its rule. */
+  public void forEachObeyed(BiConsumer<Rule, Obedience> reader) {
+    steered.forEach((ceiling, of) -> {
+      Obedience obeyed = server.obedience(ceiling);
+      if (obeyed != null) {
+        reader.accept(of.rule(), obeyed);
+      }
+    });
+  }
+
+  /**
+   * Shows how many requests Envoys refused because of each since its rule is there, as far as their
+   * logs said so.
+   */
+  public void forEachRefusals(BiConsumer<Rule, Long> reader) {
+    steered.values().forEach(of -> reader.accept(of.rule(), of.refusals()));
   }
 
   /** How many ceilings do not rise at present, because too much of the log is missing. */

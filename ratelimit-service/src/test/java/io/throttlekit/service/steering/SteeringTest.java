@@ -9,14 +9,20 @@ import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
+import io.throttlekit.concurrency.Obedience;
 import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.envoy.ceiling.CeilingServer;
 import io.throttlekit.envoy.ceiling.FakeEnvoy;
+import io.throttlekit.service.Logged;
 import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.server.Book;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
@@ -108,6 +114,78 @@ class SteeringTest {
     steering.tick();
     settle(second, second);
     assertThat(second.share("up")).isEqualTo(20);
+  }
+
+  @Test
+  void showsWhoObeysAndWhatIsHeldBackForThoseThatDoNot() {
+    follow("min: 20, max: 20");
+    assertThat(obedience()).isEqualTo(new Obedience(0, 0, 0));
+    FakeEnvoy first = FakeEnvoy.connect(channel, "first");
+    assertThat(obedience()).isEqualTo(new Obedience(1, 1, 0));
+    first.obeyAll();
+    steering.tick();
+    assertThat(obedience()).isEqualTo(new Obedience(1, 0, 0));
+    FakeEnvoy second = FakeEnvoy.connect(channel, "second"); // the first is to have less
+    assertThat(obedience()).isEqualTo(new Obedience(2, 2, 10));
+    settle(first, second);
+    assertThat(obedience()).isEqualTo(new Obedience(2, 0, 0));
+    first.disconnect();
+    assertThat(obedience()).isEqualTo(new Obedience(1, 0, 10));
+    report("first", Told.load(0, 0));
+    steering.tick();
+    settle(second);
+    assertThat(obedience()).isEqualTo(new Obedience(1, 0, 0));
+    steering.follow(PolicyBook.empty());
+    List<Obedience> none = new ArrayList<>();
+    steering.forEachObeyed((_, obeyed) -> none.add(obeyed));
+    assertThat(none).isEmpty();
+  }
+
+  @Test
+  void tellsOfEveryEnvoyThatComesAndLeaves() {
+    try (Logged logged = Logged.by(CeilingServer.class)) {
+      FakeEnvoy first = FakeEnvoy.connect(channel, "first");
+      FakeEnvoy.connect(channel, "second");
+      first.disconnect();
+      assertThat(logged.lines())
+          .containsExactly(
+              "INFO Envoy first came for its ceilings (connected: 1)",
+              "INFO Envoy second came for its ceilings (connected: 2)",
+              "INFO Envoy first left: its shares stay reserved for up to 15 s (connected: 1)");
+    }
+  }
+
+  @Test
+  void countsWhatEnvoysRefusedByTheRuleThatAskedForIt() {
+    follow("");
+    end("a", Told.REFUSED);
+    end("b", Told.REFUSED);
+    end("a", Told.answered(20 * MILLI));
+    end("a", new Reading(Kind.CEILING_REACHED, "other", 0, List.of(), true));
+    assertThat(refusals()).containsExactly(Map.entry("up", 2L));
+    follow("max: 30");
+    assertThat(refusals()).as("the same rule").containsExactly(Map.entry("up", 2L));
+    steering.follow(
+        Book.of(
+            """
+            domain: shop
+            descriptors:
+              - {key: other, concurrency: {gate: envoy, cluster: up}}
+            """));
+    assertThat(refusals()).containsExactly(Map.entry("other", 0L));
+  }
+
+  private Obedience obedience() {
+    List<Obedience> all = new ArrayList<>();
+    steering.forEachObeyed((_, obeyed) -> all.add(obeyed));
+    assertThat(all).hasSize(1);
+    return all.getFirst();
+  }
+
+  private Map<String, Long> refusals() {
+    Map<String, Long> refusals = new HashMap<>();
+    steering.forEachRefusals((rule, count) -> refusals.put(rule.path(), count));
+    return refusals;
   }
 
   @Test
