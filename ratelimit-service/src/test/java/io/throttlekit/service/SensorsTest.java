@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.Duration;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Struct;
 import com.google.protobuf.Value;
@@ -30,6 +31,10 @@ import io.throttlekit.service.config.ServeFlags;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.server.Ask;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -88,6 +93,62 @@ class SensorsTest {
     await().until(() -> ask(client).getOverallCode() == Code.OK);
     log.onCompleted();
     assertThat(end.join().getCode()).isEqualTo(Status.Code.OK);
+  }
+
+  /** With ceilings at Envoys alone no answer leaves a mark, and that there is none says nothing. */
+  @Test
+  void anEntryWithoutAMarkCountsWhileAnswersLeaveSome() throws Exception {
+    assertThat(unmarkedAfterAnEntry(Map.of())).isEqualTo("1.0");
+    stop();
+    Files.writeString(
+        folder.resolve("policy.yaml"),
+        """
+        domain: d
+        descriptors:
+          - {key: c, concurrency: {gate: envoy, cluster: up}}
+        """);
+    assertThat(unmarkedAfterAnEntry(Map.of())).isEqualTo("0.0");
+    stop();
+    Map<String, String> metadata = Map.of("THROTTLEKIT_RESPONSE_DYNAMIC_METADATA", "true");
+    assertThat(unmarkedAfterAnEntry(metadata)).isEqualTo("1.0");
+  }
+
+  private String unmarkedAfterAnEntry(Map<String, String> environment) throws Exception {
+    CompletableFuture<Status> end = new CompletableFuture<>();
+    StreamObserver<StreamAccessLogsMessage> log =
+        AccessLogServiceGrpc.newStub(start(environment)).streamAccessLogs(new Ending(end));
+    HTTPAccessLogEntry.Builder entry = HTTPAccessLogEntry.newBuilder();
+    entry.getResponseBuilder().getResponseCodeBuilder().setValue(200);
+    entry
+        .getCommonPropertiesBuilder()
+        .setTimeToFirstUpstreamTxByte(Duration.newBuilder().setNanos(1))
+        .getUpstreamRemoteAddressBuilder();
+    log.onNext(
+        StreamAccessLogsMessage.newBuilder()
+            .setHttpLogs(HTTPAccessLogEntries.newBuilder().addLogEntry(entry))
+            .build());
+    log.onCompleted();
+    assertThat(end.join().getCode()).isEqualTo(Status.Code.OK);
+    assertThat(sample("throttlekit_access_log_entries_total{kind=\"untimed\"}")).isEqualTo("1.0");
+    return sample("throttlekit_access_log_unmarked_total");
+  }
+
+  /** The value of a metric that the service shows. */
+  private String sample(String series) throws Exception {
+    String ready = Objects.requireNonNull(service).readyLine();
+    String address = ready.replaceAll(".* http=(\\S+).*", "$1");
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      HttpRequest scrape =
+          HttpRequest.newBuilder(URI.create("http://" + address + "/metrics")).build();
+      return client
+          .send(scrape, HttpResponse.BodyHandlers.ofString())
+          .body()
+          .lines()
+          .filter(line -> line.startsWith(series + " "))
+          .map(line -> line.substring(series.length() + 1))
+          .findFirst()
+          .orElseThrow();
+    }
   }
 
   @Test
