@@ -183,6 +183,9 @@ class SensorsTest {
         .containsEntry(
             "circuit_breakers.up.default.max_requests",
             Value.newBuilder().setNumberValue(7).build());
+    String labels = "{domain=\"d\",rule=\"c\"}";
+    assertThat(sample("throttlekit_concurrency_envoys" + labels)).isEqualTo("1.0");
+    assertThat(sample("throttlekit_concurrency_refused_by_envoys_total" + labels)).isEqualTo("0.0");
     stop();
     Map<String, String> other =
         Map.of(
