@@ -88,7 +88,8 @@ build() {
     return
   fi
   say "building, which takes a minute or two the first time"
-  if ! (cd "$home" && mvn -B -ntp -q -DskipTests -Dexec.skip=true -pl "$last" -am package) 1>&2; then
+  # Without colours, and without the escapes with which Maven resets them even where there are none.
+  if ! (cd "$home" && MAVEN_OPTS="${MAVEN_OPTS:-} -Djansi.noreset=true" mvn -B -ntp -q -Dstyle.color=never -DskipTests -Dexec.skip=true -pl "$last" -am package) 1>&2; then
     say "the build failed, so there is nothing to run; what Maven says is above"
     exit 1
   fi

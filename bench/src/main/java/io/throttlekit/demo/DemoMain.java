@@ -113,7 +113,7 @@ public final class DemoMain implements Callable<Integer> {
         demo::stop,
         () -> {
           OverloadSummary summary = demo.run(plan, System.out, terminal);
-          return json ? summary.json() : summary.words();
+          return !json ? summary.words() : terminal ? summary.json() : summary.wordsAndJson();
         });
   }
 

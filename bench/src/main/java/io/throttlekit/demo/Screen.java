@@ -4,9 +4,10 @@ import java.io.PrintStream;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Shows the counts: a table that is drawn over on a terminal, elsewhere a line each second. */
+/** Shows the counts: a table that is drawn over on a terminal, elsewhere a line each few. */
 final class Screen {
   private static final String CLEAR_LINE = "\033[K";
+  private static final int LINE_SECONDS = 5;
 
   private final PrintStream out;
   private final boolean terminal;
@@ -22,7 +23,7 @@ final class Screen {
   void show(long second, Counts counts) {
     if (terminal) {
       table(second, counts);
-    } else {
+    } else if (second % LINE_SECONDS == 0) {
       line(second, counts);
     }
     out.flush();

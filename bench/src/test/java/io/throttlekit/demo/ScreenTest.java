@@ -29,17 +29,19 @@ class ScreenTest {
   }
 
   @Test
-  void printsALineEachSecondElsewhere() {
+  void printsALineEachFiveSecondsElsewhere() {
     Screen screen = new Screen(out, false);
     add(1, "route", Answer.LIMITED);
-    screen.show(1, counts);
+    for (int second = 1; second < 10; second++) {
+      screen.show(second, counts);
+    }
     add(1, "route", Answer.FAILED);
-    screen.show(2, counts);
+    screen.show(10, counts);
     assertThat(text())
         .isEqualTo(
             """
-               1 s  user 5 per second: 0 allowed, 0 limited;  route: 0 allowed, 1 limited;
-               2 s  user 5 per second: 0 allowed, 0 limited;  route: 0 allowed, 1 limited;  1 failed
+               5 s  user 5 per second: 0 allowed, 0 limited;  route: 0 allowed, 1 limited;
+              10 s  user 5 per second: 0 allowed, 0 limited;  route: 0 allowed, 1 limited;  1 failed
             """);
   }
 

@@ -44,9 +44,19 @@ public record Ceiling(Law law, CeilingRange range, Gate gate) {
       return min;
     }
 
+    /** The smallest ceiling where the policy says only the largest: half of that at most. */
+    int minBelow(int written) {
+      return Math.clamp(written / 2, 1, min);
+    }
+
     /** The largest ceiling where the policy says none. */
     int max() {
       return max;
+    }
+
+    /** The largest ceiling where the policy says only the smallest: twice that at least. */
+    int maxAbove(int written, int most) {
+      return (int) Math.min(most, Math.max(max, 2L * written));
     }
 
     /** Where it begins if the policy does not say: as near to 20 as the range allows. */

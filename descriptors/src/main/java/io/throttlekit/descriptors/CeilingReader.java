@@ -1,12 +1,14 @@
 package io.throttlekit.descriptors;
 
 import io.throttlekit.concurrency.CeilingRange;
+import io.throttlekit.concurrency.Priority;
 import io.throttlekit.descriptors.Ceiling.Law;
 import io.throttlekit.descriptors.Ceiling.LeaseTerms;
 import io.throttlekit.descriptors.Ceiling.WaitingRoom;
 import io.throttlekit.descriptors.Fields.Field;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +19,9 @@ final class CeilingReader {
   private static final List<String> CIRCUIT_BREAKERS = List.of("default", "high");
   private static final int MOST_IN_FLIGHT = 1_000_000;
   private static final String MOST_FACTOR = "100";
+
+  /** What looks like a key of an entry and needs no quotes. */
+  private static final Pattern KEY = Pattern.compile("[A-Za-z][A-Za-z0-9_.-]{0,59}");
 
   private static final WaitingRoom ROOM = new WaitingRoom(2, 3);
 
@@ -72,8 +77,8 @@ final class CeilingReader {
     if (law == null || min < 0 || max < 0 || initial < 0) {
       return null;
     }
-    int least = min > 0 ? min : max > 0 ? Math.min(law.min(), max) : law.min();
-    int most = max > 0 ? max : Math.max(law.max(), least);
+    int least = min > 0 ? min : max > 0 ? law.minBelow(max) : law.min();
+    int most = max > 0 ? max : min > 0 ? law.maxAbove(min, MOST_IN_FLIGHT) : law.max();
     if (least > most) {
       problems.error(
           place(fields, "min"),
@@ -89,7 +94,20 @@ final class CeilingReader {
           "write an initial between min and max, or remove it");
       return null;
     }
+    warnOfStandstill(min > 0 ? fields.get("min") : fields.get("max"), least, most, min, max);
     return new CeilingRange(least, most, first);
+  }
+
+  /** Who writes one bound asks for a ceiling that moves; who writes both has said what is meant. */
+  private void warnOfStandstill(@Nullable Field written, int least, int most, int min, int max) {
+    if (written != null && least == most && (min == 0 || max == 0)) {
+      String other = min > 0 ? "max" : "min";
+      problems.warning(
+          written.value().location(),
+          "the ceiling is always %d: this %s leaves it no room to move"
+              .formatted(least, Wording.quote(written.name())),
+          "write " + other + ": " + least + " too if that is meant");
+    }
   }
 
   private static SourceLocation place(Fields fields, String key) {
@@ -173,6 +191,12 @@ final class CeilingReader {
   }
 
   private @Nullable String priorityEntry(@Nullable Field field) {
+    if (field != null && field.value() instanceof YamlNode.Scalar scalar) {
+      boolean key = KEY.matcher(scalar.text()).matches() && !Priority.isLevel(scalar.text());
+      String meant = key ? scalar.text() : "KEY";
+      values.wrongType(field, "a mapping", "write priority: {entry: " + meant + "}");
+      return null;
+    }
     YamlNode.Mapping mapping = values.mapping(field);
     if (mapping == null) {
       return null;

@@ -1,5 +1,6 @@
 package io.throttlekit.descriptors;
 
+import io.throttlekit.concurrency.Priority;
 import io.throttlekit.descriptors.Explanation.NearMiss;
 import io.throttlekit.descriptors.Explanation.NearMiss.Kind;
 import io.throttlekit.descriptors.Explanation.Outcome;
@@ -68,8 +69,18 @@ public final class Explainer {
     }
     String name = rule.name().isEmpty() ? "" : " named " + rule.name();
     String summary =
-        "rule `%s`%s at %s: %s".formatted(rule.path(), name, rule.location(), rule.inWords());
+        "rule `%s`%s at %s: %s%s"
+            .formatted(
+                rule.path(), name, rule.location(), rule.inWords(), noPriority(rule, entries));
     return new Explanation(Outcome.MATCHED, rule, summary, steps, List.of());
+  }
+
+  /** What is said of an entry that is to name a priority and does not; else nothing. */
+  private static String noPriority(Rule rule, String[] entries) {
+    boolean prioritized = rule.chargedEntries(entries).length < entries.length;
+    return prioritized && !Priority.isLevel(entries[entries.length - 1])
+        ? "; " + entry(entries, entries.length - 2) + " is no priority: medium"
+        : "";
   }
 
   private static String notFound(

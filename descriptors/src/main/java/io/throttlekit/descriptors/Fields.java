@@ -62,6 +62,12 @@ final class Fields {
     return field == null || field.value().isNull() ? null : field;
   }
 
+  /** The field, if it is written and says nothing. */
+  @Nullable Field empty(String name) {
+    Field field = byName.get(name);
+    return field != null && field.value().isNull() ? field : null;
+  }
+
   /** Whether nothing is known to be absent, because a part of the mapping could not be read. */
   boolean incomplete() {
     return incomplete;

@@ -11,6 +11,7 @@ import io.throttlekit.rate.TokenBucket;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads one limit: how many, in which window, by which algorithm. */
@@ -33,6 +34,9 @@ final class LimitReader {
 
   /** The limit, or {@code null} after reporting why it is none. */
   @Nullable LimitSpec read(Fields fields) {
+    if (isCeiling(fields)) {
+      return null; // which is no place for it, and an error already
+    }
     long requests = requests(fields);
     long window = window(fields);
     String algorithm = algorithm(fields);
@@ -56,6 +60,11 @@ final class LimitReader {
   /** Whether the unit is one that envoyproxy/ratelimit knows. */
   static boolean isUnit(String text) {
     return UNITS.contains(text.toLowerCase(Locale.ROOT));
+  }
+
+  private static boolean isCeiling(Fields fields) {
+    return fields.all().stream().anyMatch(field -> field.name().equals("concurrency"))
+        && Stream.of("requests_per_unit", "unit", "every").allMatch(key -> fields.get(key) == null);
   }
 
   private long requests(Fields fields) {

@@ -166,6 +166,9 @@ enum Place {
     if (this == LIMIT && key.equals("unlimited")) {
       return "unlimited stands in rate_limit, without limits";
     }
+    if ((this == LIMIT || this == RATE_LIMIT) && key.equals("concurrency")) {
+      return "write a descriptor of its own for it";
+    }
     if (ofConcurrency() || this == DESCRIPTOR_WITH_CONCURRENCY) {
       return homeNearConcurrency(key);
     }

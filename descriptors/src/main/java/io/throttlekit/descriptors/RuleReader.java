@@ -41,6 +41,10 @@ final class RuleReader {
     Field several = descriptor.get("limits");
     Field concurrency = descriptor.get("concurrency");
     Map<String, Object> metadata = metadata(descriptor);
+    Field unsaid = descriptor.empty("concurrency");
+    if (unsaid != null) {
+      problems.error(unsaid.at(), "`concurrency` is empty", "write {} for the defaults");
+    }
     if (concurrency != null && (single != null || several != null)) {
       problems.error(
           concurrency.at(),
@@ -68,7 +72,9 @@ final class RuleReader {
     if (concurrency != null) {
       return ofCeiling(descriptor, concurrency, metadata);
     }
-    warnOfFlagsWithoutLimit(descriptor);
+    if (unsaid == null) {
+      warnOfFlagsWithoutLimit(descriptor);
+    }
     return null;
   }
 

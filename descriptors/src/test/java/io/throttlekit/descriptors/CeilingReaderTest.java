@@ -54,14 +54,31 @@ class CeilingReaderTest {
   @ParameterizedTest
   @CsvSource({
     "'min: 30', 30, 200, 30",
-    "'max: 7', 7, 7, 7",
-    "'min: 300', 300, 300, 300",
+    "'max: 7', 3, 7, 7",
+    "'max: 30', 15, 30, 20",
+    "'max: 40', 20, 40, 20",
+    "'min: 300', 300, 600, 300",
+    "'min: 600000', 600000, 1000000, 600000",
+    "'max: 7, min: 7', 7, 7, 7",
     "'min: 2, max: 3, initial: 3', 2, 3, 3",
     "'initial: 200', 20, 200, 200"
   })
   void aRangeIsAsItIsWrittenAndFitsAroundIt(String fields, int min, int max, int initial) {
     assertThat(ceiling("algorithm: aimd, " + fields).range())
         .isEqualTo(new CeilingRange(min, max, initial));
+  }
+
+  @Test
+  void oneBoundThatLeavesNoRoomIsAWarning() {
+    assertThat(problems(policy("max: 1")))
+        .containsExactly(
+            "a.yaml:3:33: warning: the ceiling is always 1: this `max` leaves it no room to move"
+                + " (write min: 1 too if that is meant)");
+    assertThat(problems(policy("min: 1000000")))
+        .containsExactly(
+            "a.yaml:3:33: warning: the ceiling is always 1000000: this `min` leaves it no room to"
+                + " move (write max: 1000000 too if that is meant)");
+    assertThat(problems(policy("min: 1, max: 1"), policy("max: 2").replace("k,", "j,"))).isEmpty();
   }
 
   @Test
@@ -163,6 +180,11 @@ class CeilingReaderTest {
     Explanation found = new Explainer().explain(book, "d", new String[] {"k", "1", "p", "low"});
     assertThat(found.summary()).startsWith("rule `k` at a.yaml:3:14: 1 to 1000 in flight");
     assertThat(found.steps()).hasSize(2);
+    assertThat(found.summary()).doesNotContain("medium");
+    assertThat(new Explainer().explain(book, "d", new String[] {"k", "1", "p", "urgent"}).summary())
+        .endsWith(", by priority of entry p; p=urgent is no priority: medium");
+    assertThat(new Explainer().explain(book, "d", new String[] {"k", "p"}).summary())
+        .endsWith(", by priority of entry p");
     Explanation release =
         new Explainer().explain(book, "d", new String[] {"k", "1", Rule.LEASE_ENTRY, "xyz"});
     assertThat(release.outcome()).isEqualTo(Explanation.Outcome.RELEASE);

@@ -3,7 +3,9 @@ package io.throttlekit.service;
 import io.grpc.BindableService;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
+import io.throttlekit.descriptors.Ceiling;
 import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.config.MetricsConfig;
 import io.throttlekit.service.config.PolicyConfig;
 import io.throttlekit.service.config.ServiceConfig;
@@ -62,6 +64,7 @@ public final class RateLimitService {
   private @Nullable SharedStore store;
   private @Nullable GrpcServer grpc;
   private boolean serving;
+  private volatile boolean marking;
 
   /**
    * A service that is not listening yet.
@@ -80,7 +83,13 @@ public final class RateLimitService {
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
     this.steering = steers(config) ? new Steering(time) : null;
     this.sensors =
-        Sensors.of(config.concurrency(), path.gate().leases(), steering, telemetry.meter(), time);
+        Sensors.of(
+            config.concurrency(),
+            path.gate().leases(),
+            steering,
+            telemetry.meter(),
+            time,
+            () -> marking);
     this.reloader =
         new PolicyReloader(
             config.policies(), Abilities.of(config), policies, time, this::policiesLoaded);
@@ -324,10 +333,20 @@ public final class RateLimitService {
   private void policiesLoaded(boolean good) {
     path.metrics().policiesLoaded(good);
     PolicyBook book = policies.book();
-    if (good && book != null && steering != null) {
-      steering.follow(book);
+    if (good && book != null) {
+      marking = config.response().dynamicMetadata() || givesLeases(book);
+      PolicyRemarks.tell(config, book);
+      if (steering != null) {
+        steering.follow(book);
+      }
     }
     tellPolicyHealth();
+  }
+
+  private static boolean givesLeases(PolicyBook book) {
+    return book.rules().stream()
+        .map(Rule::ceiling)
+        .anyMatch(ceiling -> ceiling != null && ceiling.gate() instanceof Ceiling.AtService);
   }
 
   private void tellPolicyHealth() {

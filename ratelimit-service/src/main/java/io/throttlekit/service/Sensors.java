@@ -16,6 +16,7 @@ import io.throttlekit.service.telemetry.CeilingGauges;
 import io.throttlekit.service.telemetry.LoadReportMetrics;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The services by which Envoys say what becomes of their requests, wired by hand. */
@@ -27,13 +28,15 @@ final class Sensors {
    * services are there, too. To be made once.
    *
    * @param steering null where this process steers nothing
+   * @param marks whether answers leave marks in logs at present
    */
   static List<BindableService> of(
       ConcurrencyConfig config,
       Leases leases,
       @Nullable Steering steering,
       Meter meter,
-      TimeSource time) {
+      TimeSource time,
+      BooleanSupplier marks) {
     List<BindableService> services = new ArrayList<>(4);
     Sensed sensed = new LoggedEnds(leases);
     if (steering != null) {
@@ -42,10 +45,13 @@ final class Sensors {
       CeilingGauges.show(meter, steering::forEach);
       CeilingGauges.showHeld(meter, steering::held);
       CeilingGauges.showTurnedAway(meter, steering::turnedAway);
+      CeilingGauges.showObedience(meter, steering::forEachObeyed);
+      CeilingGauges.showRefusals(meter, steering::forEachRefusals);
     }
     if (config.accessLog()) {
       services.add(
-          new AccessLogs(sensed, new AccessLogMetrics(meter), time, config.samplesPerSecond()));
+          new AccessLogs(
+              sensed, new AccessLogMetrics(meter, marks), time, config.samplesPerSecond()));
     }
     if (config.loadReports()) {
       services.add(

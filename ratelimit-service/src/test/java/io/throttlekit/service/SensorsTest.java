@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.Duration;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Struct;
 import com.google.protobuf.Value;
@@ -30,6 +31,10 @@ import io.throttlekit.service.config.ServeFlags;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.server.Ask;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -90,6 +95,62 @@ class SensorsTest {
     assertThat(end.join().getCode()).isEqualTo(Status.Code.OK);
   }
 
+  /** With ceilings at Envoys alone no answer leaves a mark, and that there is none says nothing. */
+  @Test
+  void anEntryWithoutAMarkCountsWhileAnswersLeaveSome() throws Exception {
+    assertThat(unmarkedAfterAnEntry(Map.of())).isEqualTo("1.0");
+    stop();
+    Files.writeString(
+        folder.resolve("policy.yaml"),
+        """
+        domain: d
+        descriptors:
+          - {key: c, concurrency: {gate: envoy, cluster: up}}
+        """);
+    assertThat(unmarkedAfterAnEntry(Map.of())).isEqualTo("0.0");
+    stop();
+    Map<String, String> metadata = Map.of("THROTTLEKIT_RESPONSE_DYNAMIC_METADATA", "true");
+    assertThat(unmarkedAfterAnEntry(metadata)).isEqualTo("1.0");
+  }
+
+  private String unmarkedAfterAnEntry(Map<String, String> environment) throws Exception {
+    CompletableFuture<Status> end = new CompletableFuture<>();
+    StreamObserver<StreamAccessLogsMessage> log =
+        AccessLogServiceGrpc.newStub(start(environment)).streamAccessLogs(new Ending(end));
+    HTTPAccessLogEntry.Builder entry = HTTPAccessLogEntry.newBuilder();
+    entry.getResponseBuilder().getResponseCodeBuilder().setValue(200);
+    entry
+        .getCommonPropertiesBuilder()
+        .setTimeToFirstUpstreamTxByte(Duration.newBuilder().setNanos(1))
+        .getUpstreamRemoteAddressBuilder();
+    log.onNext(
+        StreamAccessLogsMessage.newBuilder()
+            .setHttpLogs(HTTPAccessLogEntries.newBuilder().addLogEntry(entry))
+            .build());
+    log.onCompleted();
+    assertThat(end.join().getCode()).isEqualTo(Status.Code.OK);
+    assertThat(sample("throttlekit_access_log_entries_total{kind=\"untimed\"}")).isEqualTo("1.0");
+    return sample("throttlekit_access_log_unmarked_total");
+  }
+
+  /** The value of a metric that the service shows. */
+  private String sample(String series) throws Exception {
+    String ready = Objects.requireNonNull(service).readyLine();
+    String address = ready.replaceAll(".* http=(\\S+).*", "$1");
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      HttpRequest scrape =
+          HttpRequest.newBuilder(URI.create("http://" + address + "/metrics")).build();
+      return client
+          .send(scrape, HttpResponse.BodyHandlers.ofString())
+          .body()
+          .lines()
+          .filter(line -> line.startsWith(series + " "))
+          .map(line -> line.substring(series.length() + 1))
+          .findFirst()
+          .orElseThrow();
+    }
+  }
+
   @Test
   void whatIsNotTakenIsNotServedAndNoPolicyMayWaitForIt() throws Exception {
     Map<String, String> deaf =
@@ -122,6 +183,9 @@ class SensorsTest {
         .containsEntry(
             "circuit_breakers.up.default.max_requests",
             Value.newBuilder().setNumberValue(7).build());
+    String labels = "{domain=\"d\",rule=\"c\"}";
+    assertThat(sample("throttlekit_concurrency_envoys" + labels)).isEqualTo("1.0");
+    assertThat(sample("throttlekit_concurrency_refused_by_envoys_total" + labels)).isEqualTo("0.0");
     stop();
     Map<String, String> other =
         Map.of(
@@ -129,8 +193,13 @@ class SensorsTest {
             "false",
             "THROTTLEKIT_CONCURRENCY_ACCESS_LOG",
             "false");
-    CompletableFuture<Runtime> never = askForCeilings(start(other));
-    assertThatThrownBy(never::join).hasMessageContaining("UNIMPLEMENTED");
+    try (Logged logged = Logged.by(PolicyRemarks.class)) {
+      CompletableFuture<Runtime> never = askForCeilings(start(other));
+      assertThatThrownBy(never::join).hasMessageContaining("UNIMPLEMENTED");
+      assertThat(logged.lines())
+          .containsExactly(
+              "INFO cluster up is not steered by this process (concurrency.steer: false)");
+    }
   }
 
   /** Asks as an Envoy does over ADS. */

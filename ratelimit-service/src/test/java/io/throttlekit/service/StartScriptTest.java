@@ -47,6 +47,12 @@ class StartScriptTest {
   }
 
   @Test
+  void aBuildHasNoColoursNorResetsThem() throws Exception {
+    maven("echo \"[$MAVEN_OPTS]\" \"$@\"; exit 1");
+    assertThat(run()).contains("-Djansi.noreset=true]", "-Dstyle.color=never");
+  }
+
+  @Test
   void aBuildWhoseJarIsGoneIsBuiltAgain() throws Exception {
     Path target = home.resolve("ratelimit-service/target");
     Files.createDirectories(target.resolve("lib"));

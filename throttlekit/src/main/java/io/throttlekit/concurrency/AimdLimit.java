@@ -131,7 +131,7 @@ public final class AimdLimit implements ConcurrencyLimit {
   public void refused(long arrivedNanos, long requests) {}
 
   @Override
-  public void inForce(long sinceNanos) {}
+  public void inForce(int requests, long sinceNanos) {}
 
   private void move(Sample seen) {
     if (!seen.dropped() && seen.rttNanos() == 0) { // never measured

@@ -53,6 +53,7 @@ public final class CeilingShares {
   private final long turnNanos;
   private final Map<String, Gate> gates = new TreeMap<>(); // in order: same history, same shares
   private int ceiling;
+  private long obeyed;
   private long lastNumber;
   private long turns;
   private long turnBegan;
@@ -96,7 +97,11 @@ public final class CeilingShares {
 
   /** A gate is there, for the first time or again; without effect while it is. */
   public void joined(String gate) {
-    gates.computeIfAbsent(gate, Gate::new).present = true;
+    Gate known = gates.computeIfAbsent(gate, Gate::new);
+    if (!known.present) {
+      known.present = true;
+      obeyed += known.obeyed;
+    }
   }
 
   /** A gate can no longer be told anything; without effect when it could not be before. */
@@ -105,6 +110,7 @@ public final class CeilingShares {
     if (known != null && known.present) {
       known.present = false;
       known.leftNanos = nowNanos;
+      obeyed -= known.obeyed;
       if (known.reserved == 0) {
         gates.remove(gate);
       }
@@ -151,6 +157,8 @@ public final class CeilingShares {
     }
     known.acknowledged = true;
     known.reserved = known.granted;
+    obeyed += known.present ? known.granted - known.obeyed : 0;
+    known.obeyed = known.granted;
     return true;
   }
 
@@ -188,6 +196,11 @@ public final class CeilingShares {
     return gates.values().stream().mapToLong(gate -> gate.reserved).sum();
   }
 
+  /** What the gates that are there let in together, by what they acknowledged last. */
+  public long obeyed() {
+    return obeyed;
+  }
+
   /**
    * Whether the ceiling is in force: somebody is there, all that are there obey what they are to
    * have, and no more than the ceiling is reserved.
@@ -196,6 +209,20 @@ public final class CeilingShares {
     return present().stream().anyMatch(gate -> gate.granted >= 0)
         && present().stream().allMatch(gate -> gate.acknowledged && gate.granted == gate.aim)
         && reserved() <= ceiling;
+  }
+
+  /** How far gates are known to obey. */
+  public Obedience obedience() {
+    int there = 0;
+    int unacknowledged = 0;
+    long heldBack = 0;
+    for (Gate gate : gates.values()) {
+      int granted = gate.present ? Math.max(0, gate.granted) : 0;
+      heldBack += gate.reserved - granted;
+      there += gate.present ? 1 : 0;
+      unacknowledged += gate.present && !gate.acknowledged ? 1 : 0;
+    }
+    return new Obedience(there, unacknowledged, heldBack);
   }
 
   private List<Gate> present() {
@@ -275,6 +302,7 @@ public final class CeilingShares {
     int granted = -1;
     long number = Long.MAX_VALUE; // before the first grant nothing can be acknowledged
     boolean acknowledged;
+    int obeyed;
     int reserved;
     boolean asked;
     long askedNanos;

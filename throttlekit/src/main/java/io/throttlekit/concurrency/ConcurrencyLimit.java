@@ -28,10 +28,12 @@ public sealed interface ConcurrencyLimit
   void refused(long arrivedNanos, long requests);
 
   /**
-   * Learns that the gate obeys the ceiling that is asked for now. A gate in this process always
-   * does, and need not say so.
+   * Learns how many requests gates let in together: the ceiling in the end, and something between
+   * the last one and it while they are told one after another. A gate in this process obeys at
+   * once, and need not say so.
    *
-   * @param sinceNanos monotonic; requests that began before may have been let in by an older one
+   * @param requests from 0
+   * @param sinceNanos monotonic
    */
-  void inForce(long sinceNanos);
+  void inForce(int requests, long sinceNanos);
 }

@@ -75,11 +75,11 @@ final class Descent {
     return ceiling;
   }
 
-  /** Learns that the gate obeys the lowered ceiling. */
-  void inForce(long sinceNanos) {
-    if (!obeyed && sinceNanos - loweredNanos >= 0) {
+  /** Learns how many requests gates let in, which say so. */
+  void inForce(int requests, long sinceNanos) {
+    if (!obeyed && requests <= ceiling) {
       obeyed = true;
-      countsFromNanos = sinceNanos + marginNanos;
+      countsFromNanos = Math.max(sinceNanos - loweredNanos, 0) + loweredNanos + marginNanos;
     }
   }
 
@@ -110,6 +110,11 @@ final class Descent {
     throughput = lowered;
     lower(ceiling / 2, sample.arrivedNanos(), told);
     return CONTINUES;
+  }
+
+  /** Whether gates ever let in as little as was asked. */
+  boolean isObeyed() {
+    return obeyed;
   }
 
   /** Whether too much time has passed since the ceiling was lowered last. */

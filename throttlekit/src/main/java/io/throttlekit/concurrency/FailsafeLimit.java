@@ -124,7 +124,7 @@ public final class FailsafeLimit implements ConcurrencyLimit {
   }
 
   @Override
-  public void inForce(long sinceNanos) {}
+  public void inForce(int requests, long sinceNanos) {}
 
   /** Forgets all that was learned and goes back to the initial ceiling. */
   public void reset() {

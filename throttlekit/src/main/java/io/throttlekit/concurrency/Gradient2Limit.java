@@ -107,7 +107,7 @@ public final class Gradient2Limit implements ConcurrencyLimit {
   public void refused(long arrivedNanos, long requests) {}
 
   @Override
-  public void inForce(long sinceNanos) {}
+  public void inForce(int requests, long sinceNanos) {}
 
   /** The ceiling before it is rounded down, and lowered for a measurement. */
   double estimate() {

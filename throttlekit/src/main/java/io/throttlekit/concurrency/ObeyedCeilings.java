@@ -30,6 +30,11 @@ final class ObeyedCeilings {
     }
   }
 
+  /** The one that is obeyed now. */
+  int latest() {
+    return ceilings[latest];
+  }
+
   /** Counts a request in that began then. */
   void began(long nanos) {
     int at = latest;
@@ -42,7 +47,7 @@ final class ObeyedCeilings {
 
   /** The mean over the requests of the window; of none, the one that is obeyed. */
   double mean() {
-    return requests == 0 ? ceilings[latest] : (double) sum / requests;
+    return requests == 0 ? latest() : (double) sum / requests;
   }
 
   /** Begins the next window. */

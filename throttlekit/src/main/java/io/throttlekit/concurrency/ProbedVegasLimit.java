@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * more than 5 % given up:  L −= max(k, L/10), and nothing else
  * r = median;  B = baseline:  r &lt; B: B += (r − B)/5;  else unless saturated: B += (r − B)·2/61
- * X = O/r;  queue = max(0, ⌈L − X·B⌉);  k = max(1, ⌊log10 L⌋)
+ * X = O/r;  queue = max(0, ⌈L − X·B⌉);  seen = ⌈O − X·B⌉;  k = max(1, ⌊log10 L⌋)
  * beta = max(3, min(6k, L/3));  alpha = ⌈2·beta/3⌉
- * queue &gt; beta:                               L −= max(k, (queue − beta)/4)
+ * q = min(queue, seen) &gt; beta:                L −= max(k, (q − beta)/4)
  * queue &lt; alpha, and half of L was in use:    L += beta − queue
  * L ≤ 5 · most in flight (reached in steps of k)
  * </pre>
@@ -21,19 +21,20 @@ import org.jspecify.annotations.Nullable;
  * <p>O is the ceiling that was obeyed when the requests of the window began, in the mean. By
  * Little's law X is the throughput of a full ceiling, and X·B what is worked on: the queue of L is
  * known before anything has ended that began below L, and who hears late does not move twice for
- * one cause.
+ * one cause. Of an L that has stood for 5 s, only what gates let in counts, for some may never
+ * obey.
  *
  * <p>Saturated is a window in which the ceiling kept more than 0.5 % of the requests away. A
  * ceiling that is not told what it refused ({@link #refused}) takes a lasting queue for the
  * backend's own latency in the end.
  *
  * <p>When there is saturation and the last measurement is a minute old, two if it confirmed the
- * baseline within a tenth, or five decreases in a row did not help, the ceiling is lowered below
- * X·B until requests have ended that began there, and halved for as long as that does not lower the
- * throughput. Then it goes back to where it was, or to beta above the X·B that is known now. That
- * costs throughput for a few round trips a minute, and knows a slower backend from a longer queue.
- * After TCP Vegas (Brakmo and Peterson, 1995), the measurement of Envoy's gradient controller, and
- * Smith's way with a late answer (1957).
+ * baseline within a tenth, ten if gates did not obey it, or five decreases in a row did not help,
+ * the ceiling is lowered below X·B until requests have ended that began there, and halved for as
+ * long as that does not lower the throughput. Then it goes back to where it was, or to beta above
+ * the X·B that is known now. That costs throughput for a few round trips a minute, and knows a
+ * slower backend from a longer queue. After TCP Vegas (Brakmo and Peterson, 1995), the measurement
+ * of Envoy's gradient controller, and Smith's way with a late answer (1957).
  */
 public final class ProbedVegasLimit implements ConcurrencyLimit {
   /** Decreases in a row that did not help, after which the baseline is doubted. */
@@ -41,6 +42,9 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
 
   /** How near to the baseline a measurement is that confirms it. */
   private static final double CONFIRMS = 0.1;
+
+  /** By what part a ceiling must be lower for latency to tell whether it helps. */
+  private static final double NOTICEABLE = 0.1;
 
   /** What part of a decrease latency must follow for it to have helped. */
   private static final double FOLLOWS = 0.5;
@@ -53,6 +57,12 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
 
   private static final double LEAST_STEP = 0.4;
   private static final double MOST_STEP = 0.7;
+
+  /** Intervals after a measurement that gates did not obey: those that do would suffer alone. */
+  private static final int IN_VAIN = 10;
+
+  /** What gates do not obey so long after it was asked, they will not; a log may be as late. */
+  private static final long SOON_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private static final double SLOWLY = 2.0 / 61;
   private static final int MOST_OF_IN_FLIGHT = 5;
@@ -75,6 +85,11 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private boolean told;
   private boolean measured;
   private boolean restoring;
+  private int measuredBelow;
+  private boolean unobeyed;
+  private int shown;
+  private long shownNanos;
+  private double usable = 1;
   private long measuredNanos;
   private long restoredNanos;
   private @Nullable Descent descent;
@@ -85,10 +100,11 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
    *
    * @param window when it moves
    * @param probeIntervalNanos from one measurement of the baseline to the next while requests are
-   *     refused, from 1; twice as long after one that confirmed the baseline, up to 15 % more at
-   *     random, and at least half of it after the last window without
+   *     refused, from 1; twice as long after one that confirmed the baseline, ten times after one
+   *     that was not obeyed, up to 15 % more at random, and at least half of it after the last
+   *     window without
    * @param probeSamples requests that make a measurement, from 1
-   * @param marginNanos how long after the gate said that it obeys ({@link #inForce}) a request must
+   * @param marginNanos how long after gates said that they obey ({@link #inForce}) a request must
    *     have begun to count in a measurement, from 0; what the gate's clock, the beginning inferred
    *     from a late access log and a queue that drains may amount to. Means nothing to a gate that
    *     never says so, which obeys at once
@@ -164,22 +180,26 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   public void refused(long arrivedNanos, long requests) {
     window.refused(arrivedNanos, requests);
     if (descent != null && descent.isOver(arrivedNanos)) { // nobody says how requests end
-      endDescent(arrivedNanos);
+      endDescent(descent, arrivedNanos);
       show(arrivedNanos);
     }
   }
 
   @Override
-  public void inForce(long sinceNanos) {
+  public void inForce(int requests, long sinceNanos) {
     told = true;
-    obeyed.obeyed(ceiling, sinceNanos);
-    if (descent == null && restoring) {
+    obeyed.obeyed(Math.max(1, requests), sinceNanos);
+    if (descent != null) {
+      descent.inForce(requests, sinceNanos);
+    } else if (restoring && isBack()) {
       restoring = false;
       restoredNanos = sinceNanos;
     }
-    if (descent != null) {
-      descent.inForce(sinceNanos);
-    }
+  }
+
+  /** Whether gates let in more again than a measurement did, half of what it took away at least. */
+  private boolean isBack() {
+    return 2 * obeyed.latest() >= measuredBelow + (int) limit;
   }
 
   /** What a request takes without a queue, in ns, or 0 where it is not known. */
@@ -217,7 +237,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     double median = window.quantile(0.5);
     throughput = obeyed.mean() / median;
     follow(median, saturated);
-    step(median);
+    step(median, nowNanos);
     if (!saturated) {
       long calm = nowNanos + settings.probeIntervalNanos() / 2;
       if (!probeSet || calm - probeNanos > 0) {
@@ -225,9 +245,12 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
         probeNanos = calm;
       }
     }
-    boolean due = doubted(median) || (saturated && (!probeSet || nowNanos - probeNanos >= 0));
+    boolean doubted = doubted(median) && !unobeyed;
+    boolean due = doubted || (saturated && (!probeSet || nowNanos - probeNanos >= 0));
+    restoring &= !isBack();
     if (due && !restoring) { // a gate that does not obey yet would not obey a lower one either
       descent = new Descent(firstStep(), range.min(), throughput, nowNanos, told, settings);
+      lookWhatIsObeyed(descent, nowNanos);
     }
   }
 
@@ -250,6 +273,9 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
       return false;
     }
     double lowered = 1 - obeyed.mean() / decreasedFrom;
+    if (lowered < NOTICEABLE) {
+      return false; // what was decreased is not obeyed yet, so nothing can have helped
+    }
     if (decreasedAt - median < FOLLOWS * lowered * decreasedAt) {
       return true;
     }
@@ -257,18 +283,20 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     return false;
   }
 
-  private void step(double median) {
+  private void step(double median, long nowNanos) {
     int k = Log10.of(limit);
     double old = limit;
-    double queue = Math.max(0, Math.ceil(limit - throughput * baseline));
+    double work = throughput * baseline;
+    double queue = Math.max(0, Math.ceil(letIn(nowNanos) - work));
+    double tooMany = Math.min(queue, Math.ceil(obeyed.mean() - work));
     int beta = beta(limit);
     int alpha = (2 * beta + 2) / 3;
-    if (queue > beta) {
+    if (tooMany > beta) {
       if (decreases == 0) {
         decreasedFrom = obeyed.mean();
         decreasedAt = median;
       }
-      limit -= Math.max(k, (queue - beta) / 4);
+      limit -= Math.max(k, (tooMany - beta) / 4);
       decreases++;
     } else {
       decreases = 0;
@@ -283,6 +311,18 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     limit = range.clamp(limit);
   }
 
+  /** What gates let in, or will soon: some may never obey, and what these hold nobody lets in. */
+  private double letIn(long nowNanos) {
+    if (shown != (int) limit) {
+      shown = (int) limit;
+      shownNanos = nowNanos;
+    }
+    boolean rested = told && nowNanos - shownNanos >= SOON_NANOS;
+    double part = Math.min(1, obeyed.mean() / shown);
+    usable = rested ? part : Math.max(usable, part);
+    return rested ? obeyed.mean() : limit * usable;
+  }
+
   /** Low enough to leave servers idle if the baseline is right, and no lower than needed. */
   private int firstStep() {
     double idle = IDLE * throughput * baseline;
@@ -292,6 +332,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private void descend(Descent under, Sample sample) {
     switch (under.learn(sample, told)) {
       case Descent.Outcome.Continues() -> {
+        lookWhatIsObeyed(under, sample.arrivedNanos());
         return;
       }
       case Descent.Outcome.Measured(double nanos) -> {
@@ -302,18 +343,27 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
       case Descent.Outcome.Overloaded(int lowered) -> giveWay(lowered);
       case Descent.Outcome.Unknown() -> {}
     }
-    endDescent(sample.arrivedNanos());
+    endDescent(under, sample.arrivedNanos());
   }
 
-  private void endDescent(long nowNanos) {
+  /** Gates may let in as little already, and say nothing new then. */
+  private void lookWhatIsObeyed(Descent under, long nowNanos) {
+    if (told) {
+      under.inForce(obeyed.latest(), nowNanos);
+    }
+  }
+
+  private void endDescent(Descent ended, long nowNanos) {
     descent = null;
     decreases = 0;
     measured = told;
-    restoring = told;
+    measuredBelow = ended.ceiling();
+    restoring = told && !isBack();
+    unobeyed = !ended.isObeyed();
     measuredNanos = nowNanos;
     restoredNanos = nowNanos;
     next(nowNanos);
-    double intervals = (confirmed ? 2 : 1) * (1 + random.nextDouble(0.15));
+    double intervals = (unobeyed ? IN_VAIN : confirmed ? 2 : 1) * (1 + random.nextDouble(0.15));
     confirmed = false;
     probeSet = true;
     probeNanos = nowNanos + (long) (settings.probeIntervalNanos() * intervals);

@@ -97,7 +97,7 @@ public final class VegasLimit implements ConcurrencyLimit {
   public void refused(long arrivedNanos, long requests) {}
 
   @Override
-  public void inForce(long sinceNanos) {}
+  public void inForce(int requests, long sinceNanos) {}
 
   private void move(Sample seen) {
     int step = Log10.of(estimate);

@@ -115,7 +115,8 @@ class LawsTest {
     long arrived = random.nextInt(50) == 0 ? random.nextLong() : now;
     switch (random.nextInt(12)) {
       case 0 -> limit.refused(arrived, random.nextBoolean() ? random.nextLong(9) : Long.MAX_VALUE);
-      case 1 -> limit.inForce(random.nextInt(9) == 0 ? random.nextLong() : now);
+      case 1 ->
+          limit.inForce(random.nextInt(1_000), random.nextInt(9) == 0 ? random.nextLong() : now);
       default -> {
         long rtt =
             switch (random.nextInt(12)) {

@@ -28,10 +28,10 @@ final class ProbedVegasCourse {
   /** A law that has just measured 60 ms behind a gate that said when it obeyed. */
   ProbedVegasLimit obeyed() {
     ProbedVegasLimit law = calm(40, 20);
-    law.inForce(ms(now));
+    law.inForce(law.ceiling(), ms(now));
     for (int i = 0; i < 5; i++) {
       saturated(law, 60, 40);
-      law.inForce(ms(now));
+      law.inForce(law.ceiling(), ms(now));
     }
     now += 700;
     probed(law, 60, 50);

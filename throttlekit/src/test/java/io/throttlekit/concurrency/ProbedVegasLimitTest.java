@@ -36,21 +36,50 @@ class ProbedVegasLimitTest {
   @Test
   void doesNotGrowAgainBeforeItHearsOfRequestsThatItsGrowthLetIn() {
     ProbedVegasLimit law = course.from(20);
-    law.inForce(ms(0));
+    law.inForce(law.ceiling(), ms(0));
     course.window(law, 20, 20);
     course.window(law, 20, 20);
     course.window(law, 20, 20);
     assertThat(law.ceiling()).isEqualTo(26);
-    law.inForce(ms(course.now));
+    law.inForce(law.ceiling(), ms(course.now));
     course.window(law, 20, 20);
     assertThat(law.ceiling()).isEqualTo(31); // one of them began before
+  }
+
+  /** One gate never says that it obeys: of 200, it has 10 for good, and others the rest. */
+  @Test
+  void growsByWhatOthersObeyWhereOneIsSilent() {
+    ProbedVegasLimit law = course.from(20);
+    law.inForce(20, ms(0));
+    for (int second = 0; second < 60; second++) {
+      course.window(law, 20, law.ceiling());
+      law.inForce(law.ceiling() - 5, ms(course.now));
+    }
+    assertThat(law.ceiling()).isGreaterThan(60);
+  }
+
+  /** A millisecond for each in flight, and 20 at work. */
+  @Test
+  void doesNotRunAwayWhenThoseObeyAgainWhoWereSilent() {
+    ProbedVegasLimit law = course.from(20);
+    for (int second = 0; second < 12; second++) {
+      law.inForce(law.ceiling() / 2, ms(course.now));
+      course.window(law, 20, law.ceiling());
+    }
+    assertThat(law.ceiling()).isGreaterThan(30);
+    for (int second = 0; second < 15; second++) {
+      law.inForce(law.ceiling(), ms(course.now));
+      course.saturated(law, Math.max(20, law.ceiling()), law.ceiling());
+      assertThat(law.ceiling()).isLessThan(60);
+    }
+    assertThat(law.ceiling()).isBetween(20, 32);
   }
 
   /** 40 ms at a ceiling of 40 is 20 too many: a ceiling of 26 is what it will be right with. */
   @Test
   void doesNotFallFurtherThanIsNeededWhileItHearsOfRequestsBeforeItsFall() {
     ProbedVegasLimit law = course.calm(40, 20);
-    law.inForce(ms(course.now));
+    law.inForce(law.ceiling(), ms(course.now));
     for (int second = 0; second < 20; second++) {
       course.saturated(law, 40, 40); // of the old ceiling, all of them
       assertThat(law.measuring()).isFalse();

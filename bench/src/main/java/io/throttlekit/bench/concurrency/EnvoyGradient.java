@@ -50,8 +50,8 @@ final class EnvoyGradient implements Law {
   }
 
   @Override
-  public void inForce(long sinceNanos) {
-    if (probing && size == 0) {
+  public void inForce(int requests, long sinceNanos) {
+    if (probing && size == 0 && requests == ceiling) {
       probeSince = sinceNanos;
     }
   }

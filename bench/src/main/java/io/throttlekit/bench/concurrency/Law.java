@@ -15,7 +15,7 @@ interface Law {
   default void refused(long arrivedNanos, long requests) {}
 
   /** What it makes of being obeyed from now on. */
-  default void inForce(long sinceNanos) {}
+  default void inForce(int requests, long sinceNanos) {}
 
   /** Whether the ceiling is lowered now only to measure. */
   default boolean probing() {

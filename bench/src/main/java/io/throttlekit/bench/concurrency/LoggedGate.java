@@ -82,9 +82,7 @@ final class LoggedGate implements Gate {
   private void applied(long now) {
     ceiling = pushed;
     pushedUntil = Long.MAX_VALUE;
-    if (ceiling == law.ceiling()) {
-      law.inForce(now);
-    }
+    law.inForce(ceiling, now);
     push(now);
   }
 

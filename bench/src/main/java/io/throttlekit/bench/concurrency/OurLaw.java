@@ -28,8 +28,8 @@ record OurLaw(ConcurrencyLimit limit, BooleanSupplier measuring) implements Law 
   }
 
   @Override
-  public void inForce(long sinceNanos) {
-    limit.inForce(sinceNanos);
+  public void inForce(int requests, long sinceNanos) {
+    limit.inForce(requests, sinceNanos);
   }
 
   @Override

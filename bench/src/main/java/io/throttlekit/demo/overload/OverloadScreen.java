@@ -6,6 +6,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
 
 /**
  * Shows how the arms do: curves that are drawn over on a terminal, elsewhere a line each few
@@ -91,19 +92,21 @@ final class OverloadScreen {
   }
 
   private void line(int complete, Map<Limiter, Course> arms) {
-    StringBuilder line = new StringBuilder(title(complete));
-    arms.forEach((limiter, course) -> {
-      Figures figures = course.figures(complete - 1, complete);
-      line.append(
-          "; %s %d in time, %d refused, p99 %s ms, ceiling %s"
-              .formatted(
-                  limiter.word(),
-                  figures.good(),
-                  figures.refused(),
-                  words(figures.p99Millis()),
-                  words(figures.ceiling())));
-    });
-    out.println(line);
+    String each =
+        arms.entrySet().stream()
+            .map(arm -> words(arm.getKey(), arm.getValue().figures(complete - 1, complete)))
+            .collect(Collectors.joining("; "));
+    out.println(title(complete) + "; in this second " + each);
+  }
+
+  private static String words(Limiter limiter, Figures second) {
+    return "%s %d in time, %d refused, p99 %s ms, ceiling %s"
+        .formatted(
+            limiter.word(),
+            second.good(),
+            second.refused(),
+            words(second.p99Millis()),
+            words(second.ceiling()));
   }
 
   private static String words(OptionalInt value) {

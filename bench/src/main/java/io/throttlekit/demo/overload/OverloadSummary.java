@@ -21,6 +21,9 @@ import java.util.stream.Collectors;
 public record OverloadSummary(
     Capacity capacity, int counted, long seed, List<Row> rows, long latestMillis) {
 
+  /** Seconds that count of a phase of a minute. */
+  private static final int OF_A_MINUTE = 40;
+
   /** What is late by more than this is told: it is no longer small beside a service time. */
   private static final long TOLD_MILLIS = 20;
 
@@ -53,6 +56,11 @@ public record OverloadSummary(
             latestMillis);
   }
 
+  /** The table, and then the same as JSON on a last line: for a log that a program reads, too. */
+  public String wordsAndJson() {
+    return words() + System.lineSeparator() + json();
+  }
+
   /** A table for people. */
   public String words() {
     StringBuilder table =
@@ -75,6 +83,11 @@ public record OverloadSummary(
         ("goodput: answers within %d ms, as a share of the smaller of load and capacity; the last"
                 + " %d s of each phase%n")
             .formatted(capacity.deadline().toMillis(), counted));
+    if (counted < OF_A_MINUTE) {
+      table.append(
+          "phases of less than a minute contain the law's first measurement, which costs goodput:"
+              + " they say less%n".formatted());
+    }
     if (latestMillis > TOLD_MILLIS) {
       table.append(
           "the machine was busy: a request was sent %d ms late, which its latency includes%n"

@@ -44,8 +44,8 @@ class OverloadScreenTest {
         .first()
         .asString()
         .isEqualTo(
-            "  5 s of 20: 0.8 times the capacity; none 1 in time, 0 refused, p99 20 ms, ceiling -;"
-                + " ours 0 in time, 1 refused, p99 - ms, ceiling 4");
+            "  5 s of 20: 0.8 times the capacity; in this second none 1 in time, 0 refused, p99 20"
+                + " ms, ceiling -; ours 0 in time, 1 refused, p99 - ms, ceiling 4");
   }
 
   private void run(boolean terminal, Charset charset) {

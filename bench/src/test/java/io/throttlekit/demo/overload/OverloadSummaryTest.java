@@ -49,7 +49,16 @@ class OverloadSummaryTest {
         .containsPattern("(?m)^2 +none +0.002 +1000 +- +0 +20 +14965$")
         .containsPattern("(?m)^2 +ours +0.980 +77 +17 +7640 +1 +9$")
         .contains("answers within 400 ms")
-        .doesNotContain("busy");
+        .doesNotContain("busy")
+        .doesNotContain("less than a minute");
+    assertThat(summary.wordsAndJson().lines())
+        .hasSize(5)
+        .endsWith(summary.json())
+        .startsWith(summary.words().lines().findFirst().orElseThrow());
+    assertThat(new OverloadSummary(Capacity.USUAL, 40, 7, List.of(), 0).words())
+        .doesNotContain("less than a minute");
+    assertThat(new OverloadSummary(Capacity.USUAL, 39, 7, List.of(), 0).words())
+        .contains("phases of less than a minute contain the law's first measurement");
     assertThat(new OverloadSummary(Capacity.USUAL, 60, 7, List.of(), 21).words())
         .contains("busy: a request was sent 21 ms late");
   }

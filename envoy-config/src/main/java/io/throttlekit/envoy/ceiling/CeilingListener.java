@@ -5,14 +5,14 @@ package io.throttlekit.envoy.ceiling;
 public interface CeilingListener {
 
   /**
-   * A ceiling that was offered is in force: every Envoy that is there has acknowledged its share,
-   * and no more than the ceiling is reserved. Told once for each change of it, and not at all for
-   * one that the next came before.
+   * The Envoys that are there let in another number of requests together, by the shares that they
+   * acknowledged last: the ceiling in the end, and what is between the last one and it before. Of
+   * changes that follow each other within a tick, only the last is told.
    *
-   * @param requests the ceiling
-   * @param sinceNanos monotonic; requests that began before may have been let in by an older one
+   * @param requests from 0
+   * @param sinceNanos when the last of them said so, monotonic
    */
-  void applied(Ceiling ceiling, int requests, long sinceNanos);
+  void obeyed(Ceiling ceiling, int requests, long sinceNanos);
 
   /** A stream was ended at once because there are too many: its Envoy has no share. */
   default void turnedAway() {}

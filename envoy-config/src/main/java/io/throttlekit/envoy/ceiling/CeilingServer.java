@@ -15,6 +15,7 @@ import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
 import io.throttlekit.concurrency.CeilingShares;
 import io.throttlekit.concurrency.CeilingShares.Grant;
+import io.throttlekit.concurrency.Obedience;
 import io.throttlekit.envoy.ceiling.Ceiling.Priority;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,7 +46,8 @@ public final class CeilingServer {
 
   private static final class Offered {
     final CeilingShares shares;
-    boolean told;
+    long told;
+    long changedNanos;
 
     Offered(CeilingShares shares) {
       this.shares = shares;
@@ -60,6 +63,7 @@ public final class CeilingServer {
   private final Map<Ceiling, Offered> ceilings =
       new TreeMap<>(Comparator.comparing(Ceiling::runtimeKey));
   private final Map<String, DiscoveryStream<?, ?>> envoys = new HashMap<>();
+  private volatile Map<Ceiling, Obedience> obedience = Map.of();
   private int streams;
   private long round;
   private boolean heard;
@@ -102,7 +106,6 @@ public final class CeilingServer {
       } else if (offered.shares.ceiling() == requests) {
         return; // nothing is to be divided anew, and whoever steers says the same again and again
       } else {
-        offered.told = false;
         offered.shares.ceiling(requests);
       }
       goRound();
@@ -134,6 +137,11 @@ public final class CeilingServer {
     within(this::goRound);
   }
 
+  /** How far Envoys obeyed at the last tick, or since; null where there is no such ceiling. */
+  public @Nullable Obedience obedience(Ceiling ceiling) {
+    return obedience.get(ceiling);
+  }
+
   /** Does something when nothing else is being done here. */
   void within(Runnable something) {
     one.execute(something);
@@ -159,15 +167,29 @@ public final class CeilingServer {
     if (older != null) {
       LOG.warn("node {} came on a second stream, the first is ended", stream.node());
       older.end(Status.ABORTED.withDescription(stream.node() + " came on another stream"));
+    } else {
+      LOG.info("Envoy {} came for its ceilings (connected: {})", stream.node(), envoys.size());
     }
-    ceilings.values().forEach(offered -> offered.shares.joined(stream.node()));
+    long now = time.monotonicNanos();
+    for (Offered offered : ceilings.values()) {
+      offered.shares.joined(stream.node());
+      offered.changedNanos = now;
+    }
     goRound();
   }
 
   void left(DiscoveryStream<?, ?> stream) {
     if (envoys.remove(stream.node(), stream)) {
+      LOG.info(
+          "Envoy {} left: its shares stay reserved for up to {} s (connected: {})",
+          stream.node(),
+          settings.lease().toSeconds(),
+          envoys.size());
       long now = time.monotonicNanos();
-      ceilings.values().forEach(offered -> offered.shares.left(stream.node(), now));
+      for (Offered offered : ceilings.values()) {
+        offered.shares.left(stream.node(), now);
+        offered.changedNanos = now;
+      }
       goRound();
     }
   }
@@ -181,11 +203,14 @@ public final class CeilingServer {
 
   void acknowledged(String node, long number) {
     boolean news = false;
+    long now = time.monotonicNanos();
     for (Offered offered : ceilings.values()) {
-      news |= offered.shares.acknowledged(node, number);
+      if (offered.shares.acknowledged(node, number)) {
+        news = true;
+        offered.changedNanos = now;
+      }
     }
     if (news) {
-      long now = time.monotonicNanos();
       if (!heard || now - heardNanos >= settings.pause().toNanos()) {
         heard = true;
         heardNanos = now;
@@ -219,16 +244,20 @@ public final class CeilingServer {
         stream.push();
       }
     }
-    ceilings.forEach((ceiling, offered) -> tell(ceiling, offered, now));
+    Map<Ceiling, Obedience> obeyed = HashMap.newHashMap(ceilings.size());
+    ceilings.forEach((ceiling, offered) -> obeyed.put(ceiling, offered.shares.obedience()));
+    obedience = obeyed;
+    ceilings.forEach(this::tell);
   }
 
-  private void tell(Ceiling ceiling, Offered offered, long now) {
-    if (!offered.told && offered.shares.settled()) {
-      offered.told = true;
+  private void tell(Ceiling ceiling, Offered offered) {
+    long obeyed = offered.shares.obeyed();
+    if (obeyed != offered.told) {
+      offered.told = obeyed;
       try {
-        listener.applied(ceiling, offered.shares.ceiling(), now);
+        listener.obeyed(ceiling, (int) Math.min(obeyed, Integer.MAX_VALUE), offered.changedNanos);
       } catch (RuntimeException e) {
-        LOG.error("nobody was told that {} is in force", ceiling, e);
+        LOG.error("nobody was told how far {} is obeyed", ceiling, e);
       }
     }
   }
@@ -240,10 +269,10 @@ public final class CeilingServer {
       streams++;
       if (streams > settings.maxStreams()) {
         LOG.warn("an Envoy is turned away and has no share: there are {} streams", streams - 1);
-        listener.turnedAway();
         stream.end(
             Status.RESOURCE_EXHAUSTED.withDescription(
                 "no more than " + settings.maxStreams() + " streams"));
+        listener.turnedAway();
       }
     });
     return stream;

@@ -34,7 +34,7 @@ class CeilingServerTest {
   private static final Ceiling UP = new Ceiling("up", Priority.DEFAULT);
 
   private final SettableTime time = new SettableTime();
-  private final List<Integer> applied = new ArrayList<>();
+  private final List<Integer> obeyed = new ArrayList<>();
   private int turnedAway;
   private final CeilingServer ceilings = new CeilingServer(SETTINGS, time, "e1", new Hearing());
   private Server server;
@@ -79,7 +79,7 @@ class CeilingServerTest {
     ceilings.offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(channel, "a");
     a.obeyAll();
-    assertThat(applied).containsExactly(10);
+    assertThat(obeyed).containsExactly(10);
     FakeEnvoy b = FakeEnvoy.connect(channel, "b");
     b.obeyAll();
     assertThat(b.share("up")).isZero();
@@ -94,21 +94,24 @@ class CeilingServerTest {
   }
 
   @Test
-  void aCeilingIsInForceOnceEveryEnvoyHasAcknowledged() {
+  void whatEnvoysObeyIsTheSumOfWhatTheyAcknowledged() {
     ceilings.offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(channel, "a");
     FakeEnvoy b = FakeEnvoy.connect(channel, "b");
     settle(a, b);
-    assertThat(applied).containsExactly(10);
+    assertThat(obeyed).containsExactly(5, 10);
     ceilings.offer("up", Priority.DEFAULT, 4);
     ceilings.offer("up", Priority.DEFAULT, 6);
     a.obeyAll();
-    assertThat(applied).containsExactly(10);
+    assertThat(obeyed).last().isEqualTo(3 + 5);
     settle(a, b);
-    assertThat(applied).containsExactly(10, 6);
+    assertThat(obeyed).last().isEqualTo(6);
+    int told = obeyed.size();
     ceilings.offer("up", Priority.DEFAULT, 6);
     settle(a, b);
-    assertThat(applied).containsExactly(10, 6);
+    assertThat(obeyed).hasSize(told);
+    b.disconnect();
+    assertThat(obeyed).last().isEqualTo(3);
   }
 
   @Test
@@ -222,7 +225,7 @@ class CeilingServerTest {
     assertThat(slow.share("up")).isEqualTo(4);
     slow.read();
     assertThat(slow.unread()).isZero();
-    assertThat(applied).containsExactly(4);
+    assertThat(obeyed).containsExactly(4);
   }
 
   @Test
@@ -238,7 +241,7 @@ class CeilingServerTest {
     ceilings.offer("up", Priority.DEFAULT, 3);
     a.obeyAll();
     assertThat(a.share("up")).isEqualTo(3);
-    assertThat(applied).containsExactly(10, 3);
+    assertThat(obeyed).containsExactly(10, 3);
   }
 
   @Test
@@ -345,7 +348,7 @@ class CeilingServerTest {
             .setTypeUrl(RuntimeLayer.TYPE_URL)
             .setResponseNonce(answer.getNonce())
             .build());
-    assertThat(applied).containsExactly(10);
+    assertThat(obeyed).containsExactly(10);
   }
 
   @Test
@@ -356,7 +359,7 @@ class CeilingServerTest {
     ceilings.offer("up", Priority.DEFAULT, 5);
     a.obeyAll();
     assertThat(a.share("up")).isEqualTo(5);
-    assertThat(applied).containsExactly(5);
+    assertThat(obeyed).containsExactly(5);
   }
 
   /** Each acknowledgement of a large fleet would divide everything anew. */
@@ -409,12 +412,12 @@ class CeilingServerTest {
 
   private final class Hearing implements CeilingListener {
     @Override
-    public void applied(Ceiling ceiling, int requests, long sinceNanos) {
+    public void obeyed(Ceiling ceiling, int requests, long sinceNanos) {
       if (requests == 13) {
         throw new IllegalStateException("a listener that fails");
       }
       assertThat(ceiling.cluster()).isNotEmpty();
-      applied.add(requests);
+      obeyed.add(requests);
     }
 
     @Override

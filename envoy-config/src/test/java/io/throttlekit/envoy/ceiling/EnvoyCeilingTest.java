@@ -40,7 +40,7 @@ class EnvoyCeilingTest {
   private static final Duration PATIENCE = ofSeconds(30);
 
   @TempDir Path folder;
-  private final BlockingQueue<Integer> applied = new LinkedBlockingQueue<>();
+  private final BlockingQueue<Integer> obeyed = new LinkedBlockingQueue<>();
   private final List<Server> servers = new ArrayList<>();
   private final HttpClient client =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -64,12 +64,12 @@ class EnvoyCeilingTest {
     ceilings.offer("upstream", Priority.DEFAULT, 2);
     int port = servers.getFirst().getPort();
     try (EnvoyProcess envoy = start(bootstrap(port))) {
-      awaitApplied(2);
+      awaitObeyed(2);
       assertThat(passOf(5, envoy)).isEqualTo(2);
 
       List<CompletableFuture<HttpResponse<Void>>> running = admitted(2, envoy);
       ceilings.offer("upstream", Priority.DEFAULT, 1);
-      awaitApplied(1);
+      awaitObeyed(1);
       assertThat(send(envoy).get().statusCode()).isEqualTo(503);
       upstream.release();
       assertThat(running).allMatch(request -> request.join().statusCode() == 200);
@@ -81,7 +81,7 @@ class EnvoyCeilingTest {
       assertThat(passOf(3, envoy)).isEqualTo(1);
 
       serve(port, "another").offer("upstream", Priority.DEFAULT, 3);
-      awaitApplied(3);
+      awaitObeyed(3);
       assertThat(passOf(5, envoy)).isEqualTo(3);
       assertThat(envoy.log()).doesNotContain("[error]");
     }
@@ -94,7 +94,7 @@ class EnvoyCeilingTest {
     try (EnvoyProcess envoy = start(four)) {
       assertThat(passOf(6, envoy)).isEqualTo(4);
       serve(port, "late").offer("upstream", Priority.DEFAULT, 2);
-      awaitApplied(2);
+      awaitObeyed(2);
       assertThat(passOf(4, envoy)).isEqualTo(2);
     }
   }
@@ -106,7 +106,9 @@ class EnvoyCeilingTest {
     String three =
         bootstrap(servers.getFirst().getPort()).replace("max_requests: 100", "max_requests: 3");
     try (EnvoyProcess envoy = start(three)) {
-      awaitApplied(0);
+      await()
+          .atMost(PATIENCE)
+          .until(() -> envoy.admin("/runtime").contains("circuit_breakers.upstream"));
       assertThat(passOf(2, envoy)).isZero();
       ceilings.withdraw("upstream", Priority.DEFAULT);
       await()
@@ -122,7 +124,7 @@ class EnvoyCeilingTest {
     String delta =
         bootstrap(servers.getFirst().getPort()).replace("api_type: GRPC", "api_type: DELTA_GRPC");
     try (EnvoyProcess envoy = start(delta)) {
-      awaitApplied(2);
+      awaitObeyed(2);
       assertThat(passOf(3, envoy)).isEqualTo(2);
     }
   }
@@ -138,7 +140,7 @@ class EnvoyCeilingTest {
                     + " grpc_services: [{envoy_grpc: {cluster_name: throttlekit}}]}")
             .replaceFirst("(?s)dynamic_resources:.*?layered_runtime:", "layered_runtime:");
     try (EnvoyProcess envoy = start(alone)) {
-      awaitApplied(2);
+      awaitObeyed(2);
       assertThat(passOf(3, envoy)).isEqualTo(2);
     }
   }
@@ -149,7 +151,7 @@ class EnvoyCeilingTest {
             CeilingSettings.DEFAULT,
             TimeSource.system(),
             epoch,
-            (_, requests, _) -> applied.add(requests));
+            (_, requests, _) -> obeyed.add(requests));
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
             .directExecutor();
@@ -167,9 +169,9 @@ class EnvoyCeilingTest {
     return EnvoyProcess.start(EnvoyProgram.path(), bootstrap, folder);
   }
 
-  private void awaitApplied(int requests) {
-    await().atMost(PATIENCE).until(() -> applied.contains(requests));
-    applied.clear();
+  private void awaitObeyed(int requests) {
+    await().atMost(PATIENCE).until(() -> obeyed.contains(requests));
+    obeyed.clear();
   }
 
   private static String connected(EnvoyProcess envoy) throws IOException {

@@ -5,12 +5,12 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** What somebody probably meant. */
-final class Spelling {
+public final class Spelling {
 
   private Spelling() {}
 
   /** " (did you mean x?)" for the nearest word, or nothing when none is near. */
-  static String hint(String word, Collection<String> words) {
+  public static String hint(String word, Collection<String> words) {
     String nearest = nearest(word, words);
     return nearest == null ? "" : " (did you mean " + nearest + "?)";
   }

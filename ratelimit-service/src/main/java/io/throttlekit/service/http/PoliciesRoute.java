@@ -51,6 +51,11 @@ final class PoliciesRoute implements Route {
     appendStatus(text, policies.status());
     appendRemark(text, "store: " + store.get());
     for (Rule rule : rules) {
+      if (rule.ceiling() != null) { // no limit, and 0 requests would say that it refuses everything
+        text.append("# ").append(rule.domain()).append('.').append(rule.path()).append(": ");
+        text.append(rule.inWords()).append('\n');
+        continue;
+      }
       if (rule.limits().isEmpty()) {
         appendLimit(text, rule, "UNKNOWN", 0);
       }

@@ -107,6 +107,9 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   public void onCancel() {
     try {
       if (claimEnd()) {
+        if (startNanos != NOT_STARTED) {
+          deciding.metrics().failed(Failure.CANCELLED);
+        }
         tellEnd();
       }
     } finally { // also of a caller that was answered, but went before the answer
@@ -178,7 +181,9 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     if (lease != null) {
       whenGone(lease::cancelled);
       if (isLate()) {
-        fail(Status.DEADLINE_EXCEEDED.withDescription("nobody waits for the answer any more"));
+        fail(
+            Status.DEADLINE_EXCEEDED.withDescription("nobody waits for the answer any more"),
+            Failure.CANCELLED);
         return;
       }
     }

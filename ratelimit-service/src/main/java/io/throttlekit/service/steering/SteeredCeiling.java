@@ -29,9 +29,13 @@ final class SteeredCeiling {
   private ConcurrencyLimit law;
   private boolean refusedOnce;
   private long refusedNanos;
+  private boolean heardOfGates;
+  private int letIn;
+  private long letInNanos;
   private int offered;
   private int steady;
   private boolean held;
+  private long refusals;
 
   /** A ceiling where its range begins. */
   SteeredCeiling(Rule rule, Ceiling terms, long nowNanos) {
@@ -45,11 +49,17 @@ final class SteeredCeiling {
 
   /** Obeys another law or range, if the rule says so now, which begins at the ceiling there is. */
   synchronized void follow(Rule asked, Ceiling wanted) {
+    if (!rule.domain().equals(asked.domain()) || !rule.path().equals(asked.path())) {
+      refusals = 0; // those were the other's
+    }
     rule = asked;
     if (terms.law() != wanted.law() || !terms.range().equals(wanted.range())) {
       CeilingRange range = wanted.range();
       int now = Math.clamp(offered, range.min(), range.max());
       law = Laws.of(wanted.law(), new CeilingRange(range.min(), range.max(), now));
+      if (heardOfGates) {
+        law.inForce(letIn, letInNanos);
+      }
       offered = now;
       steady = now;
     }
@@ -111,11 +121,12 @@ final class SteeredCeiling {
     return offered;
   }
 
-  /** Envoys keep to what was offered. */
-  synchronized void applied(int requests, long sinceNanos) {
-    if (requests == law.ceiling()) {
-      law.inForce(sinceNanos);
-    }
+  /** Envoys let in so many together. */
+  synchronized void obeyed(int requests, long sinceNanos) {
+    heardOfGates = true;
+    letIn = requests;
+    letInNanos = sinceNanos;
+    law.inForce(requests, sinceNanos);
   }
 
   /** What each Envoy that was heard of could use. */
@@ -128,7 +139,13 @@ final class SteeredCeiling {
     return held;
   }
 
+  /** Requests that Envoys refused because of it, as far as it was told, since its rule is there. */
+  synchronized long refusals() {
+    return refusals;
+  }
+
   private void refused(String node, long arrivedNanos) {
+    refusals++;
     refusedOnce = true;
     refusedNanos = arrivedNanos;
     envoys.refused(node, arrivedNanos);

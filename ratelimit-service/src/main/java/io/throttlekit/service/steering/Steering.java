@@ -3,6 +3,7 @@ package io.throttlekit.service.steering;
 import io.grpc.BindableService;
 import io.throttlekit.TimeSource;
 import io.throttlekit.concurrency.LimiterFigures;
+import io.throttlekit.concurrency.Obedience;
 import io.throttlekit.descriptors.Ceiling.AtEnvoys;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.Rule;
@@ -141,6 +142,24 @@ public final class Steering implements Sensed, AutoCloseable {
     steered.values().forEach(of -> reader.accept(of.rule(), of.figures(now)));
   }
 
+  /** Shows how far Envoys obey each, with its rule. */
+  public void forEachObeyed(BiConsumer<Rule, Obedience> reader) {
+    steered.forEach((ceiling, of) -> {
+      Obedience obeyed = server.obedience(ceiling);
+      if (obeyed != null) {
+        reader.accept(of.rule(), obeyed);
+      }
+    });
+  }
+
+  /**
+   * Shows how many requests Envoys refused because of each since its rule is there, as far as their
+   * logs said so.
+   */
+  public void forEachRefusals(BiConsumer<Rule, Long> reader) {
+    steered.values().forEach(of -> reader.accept(of.rule(), of.refusals()));
+  }
+
   /** How many ceilings do not rise at present, because too much of the log is missing. */
   public long held() {
     return steered.values().stream().filter(SteeredCeiling::held).count();
@@ -193,10 +212,10 @@ public final class Steering implements Sensed, AutoCloseable {
 
   private final class Obeyed implements CeilingListener {
     @Override
-    public void applied(Ceiling ceiling, int requests, long sinceNanos) {
+    public void obeyed(Ceiling ceiling, int requests, long sinceNanos) {
       SteeredCeiling of = steered.get(ceiling);
       if (of != null) {
-        of.applied(requests, sinceNanos);
+        of.obeyed(requests, sinceNanos);
       }
     }
 

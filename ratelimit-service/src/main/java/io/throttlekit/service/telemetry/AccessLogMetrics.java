@@ -6,6 +6,7 @@ import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.telemetry.OurCounters.ByWord;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 
 /** Counts what becomes of access logs. No label comes from a log. To be made once. Thread-safe. */
 public final class AccessLogMetrics implements AccessLogListener {
@@ -17,9 +18,21 @@ public final class AccessLogMetrics implements AccessLogListener {
   private final ByWord<Skipped> skipped;
   private final LongAdder unmarked;
   private final LongAdder withoutNode;
+  private final BooleanSupplier marks;
 
-  /** Registers what is counted. */
+  /** Registers what is counted, where answers always leave marks in logs. */
   public AccessLogMetrics(Meter meter) {
+    this(meter, () -> true);
+  }
+
+  /**
+   * Registers what is counted.
+   *
+   * @param marks whether answers of this service leave marks in logs at present; where they never
+   *     do, it says nothing that there is none. Asked for each entry without one
+   */
+  public AccessLogMetrics(Meter meter, BooleanSupplier marks) {
+    this.marks = marks;
     OurCounters ours = new OurCounters(meter);
     entries =
         ours.counters(
@@ -60,7 +73,7 @@ public final class AccessLogMetrics implements AccessLogListener {
   @Override
   public void read(Reading reading) {
     entries.increment(reading.kind());
-    if (!reading.marked() && reading.kind().reachedBackend()) {
+    if (!reading.marked() && reading.kind().reachedBackend() && marks.getAsBoolean()) {
       unmarked.increment();
     }
   }

@@ -3,14 +3,16 @@ package io.throttlekit.service.telemetry;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.metrics.ObservableLongMeasurement;
 import io.throttlekit.concurrency.LimiterFigures;
+import io.throttlekit.concurrency.Obedience;
 import io.throttlekit.descriptors.Rule;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.function.ToIntFunction;
+import java.util.function.ToLongFunction;
 
 /**
  * Shows ceilings by their rule: those that values of requests tell apart are added up. No label
@@ -60,24 +62,62 @@ public final class CeilingGauges {
         .buildWithCallback(measured -> measured.record(turnedAway.getAsLong()));
   }
 
-  private static void show(
+  /**
+   * Registers how far Envoys obey the ceilings that are pushed to them. To be called once.
+   *
+   * @param ceilings tells it of each with its rule, whenever it is asked
+   */
+  public static void showObedience(Meter meter, Consumer<BiConsumer<Rule, Obedience>> ceilings) {
+    show(meter, ceilings, "envoys", "Envoys that are told their share", Obedience::present);
+    show(
+        meter,
+        ceilings,
+        "unacknowledged_envoys",
+        "Envoys that have not acknowledged their share",
+        Obedience::unacknowledged);
+    show(
+        meter,
+        ceilings,
+        "held_back",
+        "Requests that no Envoy can have, because one that left or is stuck may use them",
+        Obedience::heldBack);
+  }
+
+  /**
+   * Registers what Envoys refused because of a ceiling. To be called once.
+   *
+   * @param ceilings tells how much that was with the rule of each, whenever it is asked
+   */
+  public static void showRefusals(Meter meter, Consumer<BiConsumer<Rule, Long>> ceilings) {
+    meter
+        .counterBuilder(PREFIX + "refused_by_envoys")
+        .setDescription("Requests that Envoys refused because of a ceiling, as their logs say")
+        .buildWithCallback(measured -> record(measured, ceilings, Long::longValue));
+  }
+
+  private static <T> void show(
       Meter meter,
-      Consumer<BiConsumer<Rule, LimiterFigures>> ceilings,
+      Consumer<BiConsumer<Rule, T>> ceilings,
       String name,
       String description,
-      ToIntFunction<LimiterFigures> figure) {
+      ToLongFunction<T> figure) {
     meter
         .gaugeBuilder(PREFIX + name)
         .ofLongs()
         .setDescription(description)
-        .buildWithCallback(measured -> {
-          Map<Attributes, Long> sums = new HashMap<>();
-          ceilings.accept((rule, figures) ->
-              sums.merge(
-                  Attributes.of(DOMAIN, rule.domain(), RULE, rule.path()),
-                  (long) figure.applyAsInt(figures),
-                  Long::sum));
-          sums.forEach((labels, sum) -> measured.record(sum, labels));
-        });
+        .buildWithCallback(measured -> record(measured, ceilings, figure));
+  }
+
+  private static <T> void record(
+      ObservableLongMeasurement measured,
+      Consumer<BiConsumer<Rule, T>> ceilings,
+      ToLongFunction<T> figure) {
+    Map<Attributes, Long> sums = new HashMap<>();
+    ceilings.accept((rule, figures) ->
+        sums.merge(
+            Attributes.of(DOMAIN, rule.domain(), RULE, rule.path()),
+            figure.applyAsLong(figures),
+            Long::sum));
+    sums.forEach((labels, sum) -> measured.record(sum, labels));
   }
 }

@@ -66,7 +66,7 @@ final class Instruments {
     meter
         .counterBuilder(SERVICE + "should_rate_limit_error")
         .buildWithCallback(measured -> {
-          for (Failure failure : Failure.values()) {
+          for (Failure failure : Failure.OF_THE_ORIGINAL) {
             measured.record(
                 metrics.failures(failure), Attributes.of(ERR_TYPE, failure.errorType()));
           }
@@ -88,6 +88,10 @@ final class Instruments {
           measured.record(metrics.refused(), Attributes.of(OUTCOME, "refused"));
           measured.record(metrics.shadowed(), Attributes.of(OUTCOME, "shadowed"));
         });
+    counter(
+        "throttlekit_cancelled_requests",
+        "ShouldRateLimit calls whose callers left, or had given up, before the answer",
+        () -> metrics.failures(Failure.CANCELLED));
     counter("throttlekit_refunded_hits", "Hits given back by callers", metrics::refundedHits);
     counter(
         "throttlekit_forgotten_counters",

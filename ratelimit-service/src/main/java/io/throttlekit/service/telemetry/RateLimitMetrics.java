@@ -42,6 +42,7 @@ public final class RateLimitMetrics implements CallMetrics {
   private final LongAdder answered = new LongAdder();
   private final LongAdder serviceFailures = new LongAdder();
   private final LongAdder storeFailures = new LongAdder();
+  private final LongAdder cancelled = new LongAdder();
   private final LongAdder globalShadow = new LongAdder();
   private final LongAdder goodLoads = new LongAdder();
   private final LongAdder badLoads = new LongAdder();
@@ -111,7 +112,7 @@ public final class RateLimitMetrics implements CallMetrics {
 
   @Override
   public void failed(Failure failure) {
-    (failure == Failure.SERVICE ? serviceFailures : storeFailures).increment();
+    counter(failure).increment();
   }
 
   /** Counts a refusal that was answered with OK because the whole service is in shadow mode. */
@@ -159,7 +160,15 @@ public final class RateLimitMetrics implements CallMetrics {
   }
 
   long failures(Failure failure) {
-    return (failure == Failure.SERVICE ? serviceFailures : storeFailures).sum();
+    return counter(failure).sum();
+  }
+
+  private LongAdder counter(Failure failure) {
+    return switch (failure) {
+      case SERVICE -> serviceFailures;
+      case STORE -> storeFailures;
+      case CANCELLED -> cancelled;
+    };
   }
 
   long globalShadowed() {

@@ -21,7 +21,7 @@ final class StatsLines {
     metrics
         .unknownDomains()
         .forEach((domain, count) -> add(RATE_LIMIT + domain + ".domain_not_found", count));
-    for (Failure failure : Failure.values()) {
+    for (Failure failure : Failure.OF_THE_ORIGINAL) {
       add(SERVICE + "call.should_rate_limit." + failure.errorType(), metrics.failures(failure));
     }
     add("ratelimit_server.ShouldRateLimit.total_requests", metrics.totalRequests());

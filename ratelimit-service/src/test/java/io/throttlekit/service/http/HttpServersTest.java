@@ -173,6 +173,26 @@ class HttpServersTest {
   }
 
   @Test
+  void aCeilingIsNoLimitAndStandsInAComment() throws Exception {
+    PolicyBook ceiling =
+        Objects.requireNonNull(
+            load("""
+            domain: foo
+            descriptors:
+              - {key: a, concurrency: {max: 7}}
+              - {key: b, rate_limit: {unlimited: true}}
+            """)
+                .book());
+    policies.loaded(ceiling, List.of(), 1_700_000_000_000L);
+    String text = debug.get("/rlconfig").body();
+    assertThat(text.lines().filter(line -> line.contains("foo.")))
+        .satisfiesExactly(
+            line -> assertThat(line).startsWith("# foo.a: 1 to 7 in flight (probed_vegas, from 7)"),
+            line -> assertThat(line).startsWith("foo.b: unit=UNKNOWN requests_per_unit=0"));
+    assertThat(text.lines().filter(line -> line.contains("in flight"))).hasSize(1);
+  }
+
+  @Test
   void showsWhyTheLastLoadFailedBesideTheRulesStillInForce() throws Exception {
     policies.loaded(book(), List.of(), 1_700_000_000_000L);
     LoadResult bad = load("domain: foo\ndescriptors:\n  - {key: k, rate_limit: {unit: eon}}\n");

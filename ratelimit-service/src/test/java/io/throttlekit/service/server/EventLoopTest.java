@@ -308,7 +308,7 @@ class EventLoopTest {
     private volatile int newest;
 
     @Override
-    public void applied(Ceiling ceiling, int requests, long sinceNanos) {
+    public void obeyed(Ceiling ceiling, int requests, long sinceNanos) {
       if (!Thread.currentThread().equals(own)) {
         threads.add(Thread.currentThread());
       }

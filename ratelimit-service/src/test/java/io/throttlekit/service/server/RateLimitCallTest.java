@@ -18,11 +18,15 @@ import io.throttlekit.service.concurrency.Gated;
 import io.throttlekit.service.concurrency.LeaseEnd;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
+import io.throttlekit.service.telemetry.CallMetrics;
 import io.throttlekit.service.telemetry.DecisionTracing;
+import io.throttlekit.service.telemetry.Failure;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.util.AbstractList;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -58,6 +62,10 @@ class RateLimitCallTest {
           DecisionTracing.off(),
           setup.time);
 
+  private final List<Failure> failures = Collections.synchronizedList(new ArrayList<>());
+  private final Deciding deciding =
+      new Deciding(service.deciding().frontEnd(), new Counted(), setup.time);
+
   @Test
   void anAnswerLaterIsSentOnce() {
     Call call = new Call();
@@ -79,6 +87,16 @@ class RateLimitCallTest {
     begun.failed(new InvalidRequestException("late"));
     assertThat(call.events).isEmpty();
     assertThat(ended()).isEqualTo(1);
+    assertThat(failures).containsExactly(Failure.CANCELLED);
+  }
+
+  /** A caller that leaves before it has asked is no request. */
+  @Test
+  void whoeverLeavesWithoutARequestIsNotCounted() {
+    RateLimitCall begun = new RateLimitCall(deciding, new Call(), new Metadata(), null);
+    begun.onCancel();
+    assertThat(ended()).isZero();
+    assertThat(failures).isEmpty();
   }
 
   @Test
@@ -161,7 +179,7 @@ class RateLimitCallTest {
     headers.put(
         Metadata.Key.of("x-envoy-expected-rq-timeout-ms", Metadata.ASCII_STRING_MARSHALLER), "20");
     ManualTime time = new ManualTime(0);
-    Deciding slow = new Deciding(service.deciding().frontEnd(), service.deciding().metrics(), time);
+    Deciding slow = new Deciding(deciding.frontEnd(), deciding.metrics(), time);
     Call inTime = new Call();
     RateLimitCall answered = begun(slow, inTime, headers);
     time.advance(19);
@@ -174,6 +192,7 @@ class RateLimitCallTest {
     time.advance(20);
     late.answered(leased());
     assertThat(tooLate.events).containsExactly("close DEADLINE_EXCEEDED");
+    assertThat(failures).containsExactly(Failure.CANCELLED);
     assertThat(gate.leases().size()).isEqualTo(1);
     assertThat(gated.ends).containsExactly(LeaseEnd.CANCELLED);
   }
@@ -254,7 +273,7 @@ class RateLimitCallTest {
   }
 
   private RateLimitCall begun(Call call, Metadata headers) {
-    return begun(service.deciding(), call, headers);
+    return begun(deciding, call, headers);
   }
 
   private static RateLimitCall begun(Deciding deciding, Call call, Metadata headers) {
@@ -306,6 +325,18 @@ class RateLimitCallTest {
             return 1;
           }
         });
+  }
+
+  private final class Counted implements CallMetrics {
+    @Override
+    public void answered(long nanos) {
+      setup.metrics.answered(nanos);
+    }
+
+    @Override
+    public void failed(Failure failure) {
+      failures.add(failure);
+    }
   }
 
   private static final class Call extends ServerCall<InputStream, byte[]> {

@@ -83,7 +83,7 @@ class SteeredCeilingTest {
           };
       any.ended("e" + i % 3, reading, now - latencies[i % 5], now);
       any.reported("e" + i % 2, Told.load(i % 11 == 0 ? Long.MAX_VALUE : i % 90, i % 5), now);
-      any.applied(any.offer(now), now);
+      any.obeyed(any.offer(now), now);
       assertThat(any.offer(now)).isBetween(20, 60);
     }
   }
@@ -128,12 +128,12 @@ class SteeredCeilingTest {
     int first = 0;
     int last = 0;
     int least = Integer.MAX_VALUE;
-    for (int second = 0; second < 400; second++) {
+    for (int second = 0; second < 390; second++) {
       now += SECOND;
       last = busy.offer(now);
       least = second > 41 ? Math.min(least, last) : least;
       first = second == 41 ? last : first;
-      busy.applied(last, now - SECOND / 2);
+      busy.obeyed(last, now - SECOND / 2);
       busy.reported("a", Told.load(last, 400), now);
       long rtt = Math.max(20, last) * MILLI;
       for (int i = 0; i < (second >= 40 ? 360 : 400); i++) {
@@ -156,7 +156,7 @@ class SteeredCeilingTest {
     for (int second = 0; second < 90 && lowered > before * 3 / 4; second++) {
       before = lowered;
       now += SECOND;
-      busy.applied(busy.offer(now), now);
+      busy.obeyed(busy.offer(now), now);
       busy.reported("a", Told.load(100, 400), now);
       for (int i = 0; i < 400; i++) {
         busy.ended("a", Told.answered(20 * MILLI), now - 20 * MILLI, now);

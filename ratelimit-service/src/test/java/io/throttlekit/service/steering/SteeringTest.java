@@ -9,14 +9,20 @@ import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
+import io.throttlekit.concurrency.Obedience;
 import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.envoy.ceiling.CeilingServer;
 import io.throttlekit.envoy.ceiling.FakeEnvoy;
+import io.throttlekit.service.Logged;
 import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.server.Book;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
@@ -121,6 +127,78 @@ class SteeringTest {
   }
 
   @Test
+  void showsWhoObeysAndWhatIsHeldBackForThoseThatDoNot() {
+    follow("min: 20, max: 20");
+    assertThat(obedience()).isEqualTo(new Obedience(0, 0, 0));
+    FakeEnvoy first = FakeEnvoy.connect(channel, "first");
+    assertThat(obedience()).isEqualTo(new Obedience(1, 1, 0));
+    first.obeyAll();
+    steering.tick();
+    assertThat(obedience()).isEqualTo(new Obedience(1, 0, 0));
+    FakeEnvoy second = FakeEnvoy.connect(channel, "second"); // the first is to have less
+    assertThat(obedience()).isEqualTo(new Obedience(2, 2, 10));
+    settle(first, second);
+    assertThat(obedience()).isEqualTo(new Obedience(2, 0, 0));
+    first.disconnect();
+    assertThat(obedience()).isEqualTo(new Obedience(1, 0, 10));
+    report("first", Told.load(0, 0));
+    steering.tick();
+    settle(second);
+    assertThat(obedience()).isEqualTo(new Obedience(1, 0, 0));
+    steering.follow(PolicyBook.empty());
+    List<Obedience> none = new ArrayList<>();
+    steering.forEachObeyed((_, obeyed) -> none.add(obeyed));
+    assertThat(none).isEmpty();
+  }
+
+  @Test
+  void tellsOfEveryEnvoyThatComesAndLeaves() {
+    try (Logged logged = Logged.by(CeilingServer.class)) {
+      FakeEnvoy first = FakeEnvoy.connect(channel, "first");
+      FakeEnvoy.connect(channel, "second");
+      first.disconnect();
+      assertThat(logged.lines())
+          .containsExactly(
+              "INFO Envoy first came for its ceilings (connected: 1)",
+              "INFO Envoy second came for its ceilings (connected: 2)",
+              "INFO Envoy first left: its shares stay reserved for up to 15 s (connected: 1)");
+    }
+  }
+
+  @Test
+  void countsWhatEnvoysRefusedByTheRuleThatAskedForIt() {
+    follow("");
+    end("a", Told.REFUSED);
+    end("b", Told.REFUSED);
+    end("a", Told.answered(20 * MILLI));
+    end("a", new Reading(Kind.CEILING_REACHED, "other", 0, List.of(), true));
+    assertThat(refusals()).containsExactly(Map.entry("up", 2L));
+    follow("max: 30");
+    assertThat(refusals()).as("the same rule").containsExactly(Map.entry("up", 2L));
+    steering.follow(
+        Book.of(
+            """
+            domain: shop
+            descriptors:
+              - {key: other, concurrency: {gate: envoy, cluster: up}}
+            """));
+    assertThat(refusals()).containsExactly(Map.entry("other", 0L));
+  }
+
+  private Obedience obedience() {
+    List<Obedience> all = new ArrayList<>();
+    steering.forEachObeyed((_, obeyed) -> all.add(obeyed));
+    assertThat(all).hasSize(1);
+    return all.getFirst();
+  }
+
+  private Map<String, Long> refusals() {
+    Map<String, Long> refusals = new HashMap<>();
+    steering.forEachRefusals((rule, count) -> refusals.put(rule.path(), count));
+    return refusals;
+  }
+
+  @Test
   void aRuleThatIsGoneLeavesEnvoysToTheirBootstrap() {
     follow("min: 20, max: 20");
     FakeEnvoy envoy = FakeEnvoy.connect(channel, "a");
@@ -218,6 +296,42 @@ class SteeringTest {
       envoy.obeyAll();
     }
     assertThat(envoy.share("up")).isEqualTo(20);
+  }
+
+  /** Shares move with every report, so that not all of them are ever acknowledged at once. */
+  @Test
+  void aFleetsCeilingRisesThoughOneEnvoyNeverObeysAndSharesNeverRest() {
+    follow("min: 4, max: 300");
+    List<FakeEnvoy> envoys = new ArrayList<>();
+    for (String node : List.of("a", "b", "c", "d")) {
+      envoys.add(FakeEnvoy.connect(channel, node));
+    }
+    FakeEnvoy.connect(channel, "silent");
+    envoys.forEach(FakeEnvoy::obeyAll);
+    int before = ceiling();
+    for (int second = 0; second < 60; second++) {
+      for (int half = 0; half < 2; half++) {
+        time.advance(500);
+        for (int i = 0; i < 4; i++) {
+          String node = List.of("a", "b", "c", "d").get(i);
+          report(node, Told.load(10 + (second + i) % 4 * 10, 25));
+          for (int request = 0; request < 25; request++) {
+            end(node, Told.answered(20 * MILLI));
+          }
+        }
+        steering.tick();
+        envoys.forEach(FakeEnvoy::obeyAll);
+      }
+    }
+    steering.forEachObeyed((_, obeyed) -> assertThat(obeyed.unacknowledged()).isPositive());
+    assertThat(before).isEqualTo(20);
+    assertThat(ceiling()).isGreaterThan(60);
+  }
+
+  private int ceiling() {
+    List<Integer> seen = new ArrayList<>();
+    steering.forEach((_, figures) -> seen.add(figures.ceiling()));
+    return seen.getFirst();
   }
 
   private void follow(String terms) {

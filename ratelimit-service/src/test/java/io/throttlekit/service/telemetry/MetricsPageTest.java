@@ -3,6 +3,7 @@ package io.throttlekit.service.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
+import io.throttlekit.concurrency.Obedience;
 import io.throttlekit.descriptors.Ceiling;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.concurrency.ConcurrencyGate;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.Test;
 
 /** The tables of docs/METRICS.md against a scrape. */
 class MetricsPageTest {
+  private static final String CEILING = "domain: d\ndescriptors: [{key: k, concurrency: {}}]\n";
   private static final Path PAGE = Path.of("..", "docs", "METRICS.md");
   private static final Pattern ROW =
       Pattern.compile("\\| `(throttlekit_[a-z_]+)(?:\\{([a-z_, ]+)})?` \\|.*");
@@ -56,6 +58,10 @@ class MetricsPageTest {
       new LoadReportMetrics(fixture.telemetry.meter());
       CeilingGauges.showHeld(fixture.telemetry.meter(), () -> 0);
       CeilingGauges.showTurnedAway(fixture.telemetry.meter(), () -> 0);
+      Rule rule = Book.of(CEILING).rules().getFirst();
+      CeilingGauges.showObedience(
+          fixture.telemetry.meter(), reader -> reader.accept(rule, new Obedience(0, 0, 0)));
+      CeilingGauges.showRefusals(fixture.telemetry.meter(), reader -> reader.accept(rule, 0L));
       showACeiling(new ConcurrencyMetrics(fixture.telemetry.meter()));
       return fixture.scraped().stream()
           .map(SAMPLE::matcher)
@@ -69,7 +75,7 @@ class MetricsPageTest {
     ConcurrencyGate gate =
         new ConcurrencyGate(new ManualTime(0), (_, _) -> {}, metrics, () -> 1_000);
     metrics.show(gate);
-    Rule rule = Book.of("domain: d\ndescriptors: [{key: k, concurrency: {}}]\n").rules().getFirst();
+    Rule rule = Book.of(CEILING).rules().getFirst();
     Ceiling ceiling = Objects.requireNonNull(rule.ceiling());
     String[] entries = {"k", "v"};
     var _ =

@@ -68,6 +68,7 @@ class ScrapeTest {
     fixture.metrics.failed(Failure.SERVICE);
     fixture.metrics.failed(Failure.STORE);
     fixture.metrics.failed(Failure.STORE);
+    fixture.metrics.failed(Failure.CANCELLED);
     fixture.metrics.answered(300_000);
     fixture.metrics.globalShadow();
     fixture.metrics.policiesLoaded(true);
@@ -94,6 +95,24 @@ class ScrapeTest {
                 + " 1",
             "ratelimit_service_response_time_seconds_count{grpc_method=\"ShouldRateLimit\"} 1",
             "ratelimit_service_response_time_seconds_sum{grpc_method=\"ShouldRateLimit\"} 3.0E-4");
+  }
+
+  /** Neither is an error of the service, which dashboards of the original would count. */
+  @Test
+  void whoeverGivesUpIsCountedApartFromFailures() throws IOException {
+    CheckMetrics checks = new CheckMetrics(fixture.telemetry.meter());
+    checks.failed(Failure.CANCELLED);
+    fixture.metrics.failed(Failure.CANCELLED);
+
+    assertThat(fixture.scraped())
+        .contains(
+            "throttlekit_ext_authz_failures_total{why=\"cancelled\"} 1.0",
+            "throttlekit_ext_authz_failures_total{why=\"service\"} 0.0",
+            "throttlekit_cancelled_requests_total 1.0")
+        .filteredOn(line -> line.startsWith("ratelimit_service_should_rate_limit_error{"))
+        .containsExactlyInAnyOrder(
+            "ratelimit_service_should_rate_limit_error{err_type=\"service_error\"} 0",
+            "ratelimit_service_should_rate_limit_error{err_type=\"redis_error\"} 0");
   }
 
   @Test

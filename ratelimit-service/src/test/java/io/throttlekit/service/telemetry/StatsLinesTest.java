@@ -47,6 +47,7 @@ class StatsLinesTest {
   void namesTheCountersOfTheService() {
     fixture.metrics.domainNotFound("nope");
     fixture.metrics.failed(Failure.SERVICE);
+    fixture.metrics.failed(Failure.CANCELLED);
     fixture.metrics.globalShadow();
     fixture.metrics.policiesLoaded(false);
     fixture.metrics.answered(5);

@@ -1,0 +1,47 @@
+package io.throttlekit.service;
+
+import io.throttlekit.descriptors.Ceiling.AtEnvoys;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.config.ExtAuthzConfig;
+import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.config.Spelling;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells people what neither the policies nor the configuration gets wrong alone. */
+final class PolicyRemarks {
+  private static final Logger LOG = LoggerFactory.getLogger(PolicyRemarks.class);
+
+  private PolicyRemarks() {}
+
+  /** Says it of policies that are in force now. */
+  static void tell(ServiceConfig config, PolicyBook book) {
+    ExtAuthzConfig authz = config.extAuthz();
+    if (authz != null && !authz.domain().isEmpty() && book.domain(authz.domain()) == null) {
+      LOG.warn(
+          "no policy has the domain `{}`{}: ext_authz.domain names it, and Checks fail",
+          authz.domain(),
+          Spelling.hint(authz.domain(), book.domains()));
+    }
+    if (config.compatibility().shadowMode()) {
+      tellUnsteered(book, "compatibility.shadow_mode: true");
+    } else if (!config.concurrency().steer()) {
+      tellUnsteered(book, "concurrency.steer: false");
+    }
+  }
+
+  private static void tellUnsteered(PolicyBook book, String why) {
+    Set<String> clusters = new LinkedHashSet<>();
+    for (Rule rule : book.rules()) {
+      var terms = rule.ceiling();
+      if (terms != null && terms.gate() instanceof AtEnvoys at) {
+        clusters.add(at.cluster());
+      }
+    }
+    clusters.forEach(
+        cluster -> LOG.info("cluster {} is not steered by this process ({})", cluster, why));
+  }
+}
