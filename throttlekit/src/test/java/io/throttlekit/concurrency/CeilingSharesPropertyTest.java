@@ -31,6 +31,7 @@ class CeilingSharesPropertyTest {
         String done = fleet.step();
         String where = "seed " + seed + " step " + step + ": " + done;
         assertThat(fleet.obeyed()).as(where).isLessThanOrEqualTo(fleet.shares.reserved());
+        assertThat(fleet.shares.obeyed()).as(where).isBetween(0L, fleet.shares.reserved());
         assertThat(fleet.shares.reserved())
             .as(where)
             .isBetween(0L, Math.max(fleet.shares.ceiling(), before));
@@ -50,6 +51,7 @@ class CeilingSharesPropertyTest {
       String where = "seed " + seed;
       assertThat(fleet.shares.settled()).as(where).isTrue();
       assertThat(fleet.obeyed()).as(where).isEqualTo(fleet.shares.ceiling());
+      assertThat(fleet.shares.obeyed()).as(where).isEqualTo(fleet.shares.ceiling());
       assertThat(rounds).as(where).isLessThanOrEqualTo(3); // lower, raise, nothing left to do
       if (fleet.shares.ceiling() >= fleet.gates.size()) {
         assertThat(fleet.gates.values()).as(where).allMatch(gate -> gate.obeys > 0);

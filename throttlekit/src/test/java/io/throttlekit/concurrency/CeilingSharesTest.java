@@ -50,6 +50,25 @@ class CeilingSharesTest {
   }
 
   @Test
+  void whatIsObeyedIsWhatThoseWhoAreThereAcknowledgedLast() {
+    settle("a", "b");
+    assertThat(shares.obeyed()).isEqualTo(10);
+    shares.ceiling(4);
+    due();
+    assertThat(shares.obeyed()).isEqualTo(10);
+    obey("b");
+    assertThat(shares.obeyed()).isEqualTo(5 + 2);
+    shares.left("a", 0);
+    shares.left("a", 0);
+    assertThat(shares.obeyed()).isEqualTo(2);
+    shares.joined("a"); // and goes on where it was
+    shares.joined("a");
+    assertThat(shares.obeyed()).isEqualTo(5 + 2);
+    obey("a");
+    assertThat(shares.obeyed()).isEqualTo(4);
+  }
+
+  @Test
   void lateAndRepeatedAndInventedAcknowledgementsSayNothing() {
     settle("a", "b");
     long before = number;
