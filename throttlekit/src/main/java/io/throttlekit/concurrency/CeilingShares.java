@@ -97,11 +97,7 @@ public final class CeilingShares {
 
   /** A gate is there, for the first time or again; without effect while it is. */
   public void joined(String gate) {
-    Gate known = gates.computeIfAbsent(gate, Gate::new);
-    if (!known.present) {
-      known.present = true;
-      obeyed += known.obeyed;
-    }
+    gates.computeIfAbsent(gate, Gate::new).present = true;
   }
 
   /** A gate can no longer be told anything; without effect when it could not be before. */
@@ -110,9 +106,8 @@ public final class CeilingShares {
     if (known != null && known.present) {
       known.present = false;
       known.leftNanos = nowNanos;
-      obeyed -= known.obeyed;
       if (known.reserved == 0) {
-        gates.remove(gate);
+        forget(known);
       }
     }
   }
@@ -132,7 +127,7 @@ public final class CeilingShares {
     }
     if (!known.present) {
       if (inFlight == 0) {
-        gates.remove(gate);
+        forget(known);
       }
       return;
     }
@@ -157,7 +152,7 @@ public final class CeilingShares {
     }
     known.acknowledged = true;
     known.reserved = known.granted;
-    obeyed += known.present ? known.granted - known.obeyed : 0;
+    obeyed += known.granted - known.obeyed;
     known.obeyed = known.granted;
     return true;
   }
@@ -175,7 +170,10 @@ public final class CeilingShares {
       throw new IllegalArgumentException(number + " is not above " + lastNumber);
     }
     lastNumber = number;
-    gates.values().removeIf(gate -> !gate.present && nowNanos - gate.leftNanos >= leaseNanos);
+    gates.values().stream()
+        .filter(gate -> !gate.present && nowNanos - gate.leftNanos >= leaseNanos)
+        .toList()
+        .forEach(this::forget);
     List<Gate> present = inOrder(nowNanos);
     aim(present);
     List<Grant> grants = new ArrayList<>();
@@ -196,7 +194,10 @@ public final class CeilingShares {
     return gates.values().stream().mapToLong(gate -> gate.reserved).sum();
   }
 
-  /** What the gates that are there let in together, by what they acknowledged last. */
+  /**
+   * What gates let in together, by what they acknowledged last. Who left goes on with that for as
+   * long as it is reserved.
+   */
   public long obeyed() {
     return obeyed;
   }
@@ -223,6 +224,11 @@ public final class CeilingShares {
       unacknowledged += gate.present && !gate.acknowledged ? 1 : 0;
     }
     return new Obedience(there, unacknowledged, heldBack);
+  }
+
+  private void forget(Gate gate) {
+    gates.remove(gate.name);
+    obeyed -= gate.obeyed;
   }
 
   private List<Gate> present() {

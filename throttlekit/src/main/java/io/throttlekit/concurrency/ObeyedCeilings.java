@@ -1,5 +1,7 @@
 package io.throttlekit.concurrency;
 
+import java.util.concurrent.TimeUnit;
+
 /**
  * Below which ceilings the requests of a window began. Where a log is late, that is not the one
  * that is obeyed when they are heard of. Remembers the last few ceilings; times are monotonic ns.
@@ -7,6 +9,9 @@ package io.throttlekit.concurrency;
  */
 final class ObeyedCeilings {
   private static final int REMEMBERED = 16;
+
+  /** With as many as are remembered, longer than a log is late. */
+  private static final long CLOSELY_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
   private final long[] since = new long[REMEMBERED];
   private final int[] ceilings = new int[REMEMBERED];
@@ -20,9 +25,11 @@ final class ObeyedCeilings {
     ceilings[0] = first;
   }
 
-  /** From some time on another is obeyed. */
+  /** From some time on another is obeyed; of those that follow closely, the last is remembered. */
   void obeyed(int ceiling, long sinceNanos) {
-    if (ceilings[latest] != ceiling) {
+    if (known > 1 && sinceNanos - since[latest] < CLOSELY_NANOS) {
+      ceilings[latest] = ceiling;
+    } else if (ceilings[latest] != ceiling) {
       latest = (latest + 1) % REMEMBERED;
       since[latest] = sinceNanos;
       ceilings[latest] = ceiling;

@@ -191,15 +191,19 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     obeyed.obeyed(Math.max(1, requests), sinceNanos);
     if (descent != null) {
       descent.inForce(requests, sinceNanos);
-    } else if (restoring && isBack()) {
-      restoring = false;
-      restoredNanos = sinceNanos;
+    } else {
+      unobeyed &= requests != (int) limit;
+      if (restoring && isBack()) {
+        restoring = false;
+        restoredNanos = sinceNanos;
+      }
     }
   }
 
   /** Whether gates let in more again than a measurement did, half of what it took away at least. */
   private boolean isBack() {
-    return 2 * obeyed.latest() >= measuredBelow + (int) limit;
+    int back = Math.min((int) limit, (measuredBelow + (int) limit) / 2);
+    return limit <= measuredBelow || obeyed.latest() >= back;
   }
 
   /** What a request takes without a queue, in ns, or 0 where it is not known. */
@@ -223,6 +227,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
     if (sample.arrivedNanos() - measuredNanos >= settings.probeIntervalNanos() / 2) {
       measured = false; // whatever the gate and the request say
+      restoring = false;
       return false;
     }
     return restoring || sample.startNanos() - restoredNanos < 0;
@@ -300,7 +305,8 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
       decreases++;
     } else {
       decreases = 0;
-      if (queue < alpha && 2.0 * window.maxInFlight() >= limit) {
+      boolean inUse = 2.0 * window.maxInFlight() >= limit && 2 * obeyed.mean() >= limit;
+      if (queue < alpha && inUse) {
         limit += beta - queue;
       }
     }
@@ -359,6 +365,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     measured = told;
     measuredBelow = ended.ceiling();
     restoring = told && !isBack();
+    shown = 0; // and has not rested
     unobeyed = !ended.isObeyed();
     measuredNanos = nowNanos;
     restoredNanos = nowNanos;

@@ -50,7 +50,7 @@ class CeilingSharesTest {
   }
 
   @Test
-  void whatIsObeyedIsWhatThoseWhoAreThereAcknowledgedLast() {
+  void whatIsObeyedIsWhatWasAcknowledgedLastAlsoByWhoLeft() {
     settle("a", "b");
     assertThat(shares.obeyed()).isEqualTo(10);
     shares.ceiling(4);
@@ -59,13 +59,13 @@ class CeilingSharesTest {
     obey("b");
     assertThat(shares.obeyed()).isEqualTo(5 + 2);
     shares.left("a", 0);
-    shares.left("a", 0);
-    assertThat(shares.obeyed()).isEqualTo(2);
-    shares.joined("a"); // and goes on where it was
-    shares.joined("a");
     assertThat(shares.obeyed()).isEqualTo(5 + 2);
+    shares.joined("a");
     obey("a");
     assertThat(shares.obeyed()).isEqualTo(4);
+    shares.left("a", 0);
+    shares.reported("a", 0, 0, 0); // nothing is in flight there any more
+    assertThat(shares.obeyed()).isEqualTo(2);
   }
 
   @Test

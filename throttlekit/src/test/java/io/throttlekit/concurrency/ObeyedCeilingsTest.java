@@ -5,28 +5,30 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 class ObeyedCeilingsTest {
+  private static final long SECOND = 1_000_000_000;
+
   private final ObeyedCeilings ceilings = new ObeyedCeilings(20);
 
   @Test
   void aRequestBeganBelowTheCeilingThatWasObeyedThen() {
-    ceilings.obeyed(30, -50);
-    ceilings.obeyed(30, -20); // nothing new
-    ceilings.obeyed(40, 10);
-    assertThat(at(-51)).isEqualTo(20);
-    assertThat(at(-50)).isEqualTo(30);
-    assertThat(at(9)).isEqualTo(30);
-    assertThat(at(10)).isEqualTo(40);
+    ceilings.obeyed(30, -50 * SECOND);
+    ceilings.obeyed(30, -20 * SECOND); // nothing new
+    ceilings.obeyed(40, 10 * SECOND);
+    assertThat(at(-51 * SECOND)).isEqualTo(20);
+    assertThat(at(-50 * SECOND)).isEqualTo(30);
+    assertThat(at(9 * SECOND)).isEqualTo(30);
+    assertThat(at(10 * SECOND)).isEqualTo(40);
     assertThat(at(Long.MIN_VALUE / 2)).isEqualTo(20);
   }
 
   @Test
   void theMeanIsOfTheRequestsOfTheWindow() {
     assertThat(ceilings.mean()).isEqualTo(20);
-    ceilings.obeyed(30, 100);
-    ceilings.began(0);
-    ceilings.began(100);
-    ceilings.began(200);
-    ceilings.began(300);
+    ceilings.obeyed(30, 100 * SECOND);
+    ceilings.began(0 * SECOND);
+    ceilings.began(100 * SECOND);
+    ceilings.began(200 * SECOND);
+    ceilings.began(300 * SECOND);
     assertThat(ceilings.mean()).isEqualTo(27.5);
     ceilings.next();
     assertThat(ceilings.mean()).isEqualTo(30);
@@ -35,12 +37,21 @@ class ObeyedCeilingsTest {
   @Test
   void whatIsTooLongAgoCountsAsTheEarliestThatIsRemembered() {
     for (int i = 1; i <= 100; i++) {
-      ceilings.obeyed(20 + i, i);
+      ceilings.obeyed(20 + i, i * SECOND);
     }
-    assertThat(at(100)).isEqualTo(120);
-    assertThat(at(86)).isEqualTo(106);
-    assertThat(at(85)).isEqualTo(105);
-    assertThat(at(3)).isEqualTo(105);
+    assertThat(at(100 * SECOND)).isEqualTo(120);
+    assertThat(at(86 * SECOND)).isEqualTo(106);
+    assertThat(at(85 * SECOND)).isEqualTo(105);
+    assertThat(at(3 * SECOND)).isEqualTo(105);
+  }
+
+  @Test
+  void ofThoseThatFollowCloselyTheLastIsRemembered() {
+    for (int i = 0; i < 50; i++) { // as a fleet's answers come
+      ceilings.obeyed(21 + i, 10 * SECOND + i * SECOND / 50);
+    }
+    assertThat(at(9 * SECOND)).isEqualTo(20);
+    assertThat(at(12 * SECOND)).isEqualTo(70);
   }
 
   private double at(long nanos) {

@@ -58,6 +58,16 @@ class ProbedVegasLimitTest {
     assertThat(law.ceiling()).isGreaterThan(60);
   }
 
+  @Test
+  void doesNotRunAwayFromGatesThatStandStill() {
+    ProbedVegasLimit law = course.from(20);
+    law.inForce(12, 0);
+    for (int second = 0; second < 120; second++) {
+      course.window(law, 20, law.ceiling()); // who hears of refusals takes all of it for in use
+    }
+    assertThat(law.ceiling()).isBetween(20, 2 * 12 + 6);
+  }
+
   /** A millisecond for each in flight, and 20 at work. */
   @Test
   void doesNotRunAwayWhenThoseObeyAgainWhoWereSilent() {

@@ -5,9 +5,9 @@ package io.throttlekit.envoy.ceiling;
 public interface CeilingListener {
 
   /**
-   * The Envoys that are there let in another number of requests together, by the shares that they
-   * acknowledged last: the ceiling in the end, and what is between the last one and it before. Of
-   * changes that follow each other within a tick, only the last is told.
+   * Envoys let in another number of requests together, by the shares that they acknowledged last:
+   * the ceiling in the end, and what is between the last one and it before. Of changes that follow
+   * each other within a tick, only the last is told.
    *
    * @param requests from 0
    * @param sinceNanos when the last of them said so, monotonic

@@ -55,7 +55,7 @@ final class SteeredCeiling {
     rule = asked;
     if (terms.law() != wanted.law() || !terms.range().equals(wanted.range())) {
       CeilingRange range = wanted.range();
-      int now = Math.clamp(offered, range.min(), range.max());
+      int now = Math.clamp(steady, range.min(), range.max());
       law = Laws.of(wanted.law(), new CeilingRange(range.min(), range.max(), now));
       if (heardOfGates) {
         law.inForce(letIn, letInNanos);
