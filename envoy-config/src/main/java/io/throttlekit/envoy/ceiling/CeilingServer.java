@@ -46,11 +46,20 @@ public final class CeilingServer {
 
   private static final class Offered {
     final CeilingShares shares;
-    long told;
+    long obeyed;
     long changedNanos;
+    long told;
 
     Offered(CeilingShares shares) {
       this.shares = shares;
+    }
+
+    /** Notes when what is obeyed has changed. */
+    void look(long nowNanos) {
+      if (shares.obeyed() != obeyed) {
+        obeyed = shares.obeyed();
+        changedNanos = nowNanos;
+      }
     }
   }
 
@@ -170,11 +179,7 @@ public final class CeilingServer {
     } else {
       LOG.info("Envoy {} came for its ceilings (connected: {})", stream.node(), envoys.size());
     }
-    long now = time.monotonicNanos();
-    for (Offered offered : ceilings.values()) {
-      offered.shares.joined(stream.node());
-      offered.changedNanos = now;
-    }
+    ceilings.values().forEach(offered -> offered.shares.joined(stream.node()));
     goRound();
   }
 
@@ -186,10 +191,7 @@ public final class CeilingServer {
           settings.lease().toSeconds(),
           envoys.size());
       long now = time.monotonicNanos();
-      for (Offered offered : ceilings.values()) {
-        offered.shares.left(stream.node(), now);
-        offered.changedNanos = now;
-      }
+      ceilings.values().forEach(offered -> offered.shares.left(stream.node(), now));
       goRound();
     }
   }
@@ -205,10 +207,8 @@ public final class CeilingServer {
     boolean news = false;
     long now = time.monotonicNanos();
     for (Offered offered : ceilings.values()) {
-      if (offered.shares.acknowledged(node, number)) {
-        news = true;
-        offered.changedNanos = now;
-      }
+      news |= offered.shares.acknowledged(node, number);
+      offered.look(now);
     }
     if (news) {
       if (!heard || now - heardNanos >= settings.pause().toNanos()) {
@@ -237,6 +237,7 @@ public final class CeilingServer {
     Set<String> news = new LinkedHashSet<>();
     for (Offered offered : ceilings.values()) {
       offered.shares.due(now, round).stream().map(Grant::gate).forEach(news::add);
+      offered.look(now); // who left long ago is forgotten in a round
     }
     for (String node : news) {
       DiscoveryStream<?, ?> stream = envoys.get(node);
@@ -251,7 +252,7 @@ public final class CeilingServer {
   }
 
   private void tell(Ceiling ceiling, Offered offered) {
-    long obeyed = offered.shares.obeyed();
+    long obeyed = offered.obeyed;
     if (obeyed != offered.told) {
       offered.told = obeyed;
       try {
