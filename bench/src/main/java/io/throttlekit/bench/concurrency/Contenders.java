@@ -3,17 +3,12 @@ package io.throttlekit.bench.concurrency;
 import com.netflix.concurrency.limits.Limit;
 import com.netflix.concurrency.limits.limit.AIMDLimit;
 import com.netflix.concurrency.limits.limit.WindowedLimit;
-import io.throttlekit.concurrency.AimdLimit;
 import io.throttlekit.concurrency.CeilingRange;
-import io.throttlekit.concurrency.ConcurrencyLimit;
-import io.throttlekit.concurrency.FailsafeLimit;
-import io.throttlekit.concurrency.Gradient2Limit;
 import io.throttlekit.concurrency.ProbedVegasLimit;
-import io.throttlekit.concurrency.VegasLimit;
-import io.throttlekit.concurrency.WindowSettings;
+import io.throttlekit.descriptors.Ceiling;
+import io.throttlekit.service.concurrency.Laws;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.function.LongFunction;
 import java.util.random.RandomGenerator;
 
 /** Who takes part, ours first. Ours all have one range. */
@@ -26,9 +21,9 @@ final class Contenders {
   static List<Contender> all() {
     return List.of(
         probedVegas(),
-        ours("Gradient2", _ -> new Gradient2Limit(RANGE, Gradient2Limit.Settings.defaults())),
-        ours("Vegas", seed -> new VegasLimit(RANGE, VegasLimit.Settings.defaults(), random(seed))),
-        ours("AIMD", _ -> aimd()),
+        ours("Gradient2", Ceiling.Law.GRADIENT2),
+        ours("Vegas", Ceiling.Law.VEGAS),
+        ours("AIMD", Ceiling.Law.AIMD),
         failsafe(),
         netflixGradient2(),
         new Contender(
@@ -59,7 +54,7 @@ final class Contenders {
 
   /** What we made of failsafe-go's, with its defaults. */
   static Contender failsafe() {
-    return ours("Failsafe", _ -> new FailsafeLimit(RANGE, FailsafeLimit.Settings.defaults()));
+    return ours("Failsafe", Ceiling.Law.FAILSAFE);
   }
 
   /** As Netflix has it. */
@@ -69,13 +64,8 @@ final class Contenders {
         _ -> new NetflixLaw(com.netflix.concurrency.limits.limit.Gradient2Limit.newDefault()));
   }
 
-  private static Contender ours(String name, LongFunction<ConcurrencyLimit> limits) {
-    return new Contender(name, seed -> new OurLaw(limits.apply(seed), () -> false));
-  }
-
-  private static ConcurrencyLimit aimd() {
-    return new AimdLimit(
-        RANGE, 0.9, new AimdLimit.TooLong.TimesNoLoad(2, 100, null), WindowSettings.defaults());
+  private static Contender ours(String name, Ceiling.Law law) {
+    return new Contender(name, seed -> new OurLaw(Laws.of(law, RANGE, random(seed)), () -> false));
   }
 
   private static NetflixLaw windowed(Limit limit) {

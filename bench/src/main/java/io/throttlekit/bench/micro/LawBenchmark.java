@@ -1,15 +1,12 @@
 package io.throttlekit.bench.micro;
 
 import com.netflix.concurrency.limits.Limit;
-import io.throttlekit.concurrency.AimdLimit;
 import io.throttlekit.concurrency.CeilingRange;
 import io.throttlekit.concurrency.ConcurrencyLimit;
-import io.throttlekit.concurrency.FailsafeLimit;
-import io.throttlekit.concurrency.Gradient2Limit;
-import io.throttlekit.concurrency.ProbedVegasLimit;
 import io.throttlekit.concurrency.Sample;
-import io.throttlekit.concurrency.VegasLimit;
-import io.throttlekit.concurrency.WindowSettings;
+import io.throttlekit.descriptors.Ceiling.Law;
+import io.throttlekit.service.concurrency.Laws;
+import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
@@ -88,22 +85,10 @@ public class LawBenchmark extends ShortRuns {
 
   private Learner learner(String name) {
     return switch (name) {
-      case "probed_vegas" ->
-          ours(new ProbedVegasLimit(RANGE, ProbedVegasLimit.Settings.defaults(), random()));
-      case "gradient2" -> ours(new Gradient2Limit(RANGE, Gradient2Limit.Settings.defaults()));
-      case "vegas" -> ours(new VegasLimit(RANGE, VegasLimit.Settings.defaults(), random()));
-      case "aimd" ->
-          ours(
-              new AimdLimit(
-                  RANGE,
-                  0.9,
-                  new AimdLimit.TooLong.TimesNoLoad(2, 100, null),
-                  WindowSettings.defaults()));
-      case "failsafe" -> ours(new FailsafeLimit(RANGE, FailsafeLimit.Settings.defaults()));
       case "netflix_gradient2" ->
           netflix(com.netflix.concurrency.limits.limit.Gradient2Limit.newDefault());
       case "netflix_vegas" -> netflix(com.netflix.concurrency.limits.limit.VegasLimit.newDefault());
-      default -> throw new IllegalArgumentException("no such law: " + name);
+      default -> ours(Laws.of(Law.valueOf(name.toUpperCase(Locale.ROOT)), RANGE, random()));
     };
   }
 

@@ -11,6 +11,7 @@ import io.throttlekit.concurrency.VegasLimit;
 import io.throttlekit.concurrency.WindowSettings;
 import io.throttlekit.descriptors.Ceiling;
 import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
 
 /** Makes the laws that policies name, with the settings that each has of its own. */
 public final class Laws {
@@ -22,11 +23,20 @@ public final class Laws {
 
   /** A law of this name that begins where the range says. */
   public static ConcurrencyLimit of(Ceiling.Law law, CeilingRange range) {
+    return of(law, range, new SplittableRandom());
+  }
+
+  /**
+   * The same.
+   *
+   * @param random when it measures, if it does
+   */
+  public static ConcurrencyLimit of(Ceiling.Law law, CeilingRange range, RandomGenerator random) {
     return switch (law) {
       case PROBED_VEGAS ->
-          new ProbedVegasLimit(range, ProbedVegasLimit.Settings.defaults(), new SplittableRandom());
+          new ProbedVegasLimit(range, ProbedVegasLimit.Settings.defaults(), random);
       case GRADIENT2 -> new Gradient2Limit(range, Gradient2Limit.Settings.defaults());
-      case VEGAS -> new VegasLimit(range, VegasLimit.Settings.defaults(), new SplittableRandom());
+      case VEGAS -> new VegasLimit(range, VegasLimit.Settings.defaults(), random);
       case AIMD ->
           new AimdLimit(
               range,
