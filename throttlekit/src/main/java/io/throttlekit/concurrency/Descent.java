@@ -3,14 +3,17 @@ package io.throttlekit.concurrency;
 /**
  * A while at a lowered ceiling, to see what a request takes that waits for nobody.
  *
- * <p>While as much gets through as before, there is a queue, and the descent goes on at half; once
- * less does, servers are idle, and what latency is left is the backend's own. Only requests count
- * that began when the lowered ceiling was obeyed: one that an older ceiling let in has waited in
- * the older queue.
+ * <p>While as much gets through as before, there is a queue, and the descent goes on, a fifth
+ * lower; once less does, servers are idle, and what latency is left is the backend's own. Only
+ * requests count that began when the lowered ceiling was obeyed: one that an older ceiling let in
+ * has waited in the older queue.
  */
 final class Descent {
   /** What of the throughput may be left at most for servers to be idle. */
-  private static final double LESS = 0.9;
+  private static final double LESS = 0.95;
+
+  /** What part of the ceiling is left by a further step. */
+  private static final double FURTHER = 0.8;
 
   private static final int GIVEN_UP_ONE_IN = 20;
 
@@ -108,7 +111,7 @@ final class Descent {
       return new Outcome.Measured(median);
     }
     throughput = lowered;
-    lower(ceiling / 2, sample.arrivedNanos(), told);
+    lower((int) (FURTHER * ceiling), sample.arrivedNanos(), told);
     return CONTINUES;
   }
 

@@ -30,18 +30,15 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>When there is saturation and the last measurement is a minute old, two if it confirmed the
  * baseline within a tenth, ten if gates did not obey it, or five decreases in a row did not help,
- * the ceiling is lowered below X·B until requests have ended that began there, and halved for as
- * long as that does not lower the throughput. Then it goes back to where it was, or to beta above
- * the X·B that is known now. That costs throughput for a few round trips a minute, and knows a
- * slower backend from a longer queue. After TCP Vegas (Brakmo and Peterson, 1995), the measurement
- * of Envoy's gradient controller, and Smith's way with a late answer (1957).
+ * the ceiling is lowered below X·B until requests have ended that began there, and by a fifth more
+ * for as long as that does not lower the throughput. Then it goes back to where it was, or to beta
+ * above the X·B that is known now. That costs throughput for a few round trips a minute, and knows
+ * a slower backend from a longer queue. After TCP Vegas (Brakmo and Peterson, 1995), the
+ * measurement of Envoy's gradient controller, and Smith's way with a late answer (1957).
  */
 public final class ProbedVegasLimit implements ConcurrencyLimit {
   /** Decreases in a row that did not help, after which the baseline is doubted. */
   private static final int DOUBTED = 5;
-
-  /** How near to the baseline a measurement is that confirms it. */
-  private static final double CONFIRMS = 0.1;
 
   /** By what part a ceiling must be lower for latency to tell whether it helps. */
   private static final double NOTICEABLE = 0.1;
@@ -49,11 +46,8 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   /** What part of a decrease latency must follow for it to have helped. */
   private static final double FOLLOWS = 0.5;
 
-  /** Windows until the baseline is more than the mean of what was seen. */
-  private static final int FRESH_WINDOWS = 10;
-
   /** What part of what is worked on is let in by a measurement, and of the ceiling. */
-  private static final double IDLE = 0.7;
+  private static final double IDLE = 0.8;
 
   private static final double LEAST_STEP = 0.4;
   private static final double MOST_STEP = 0.7;
@@ -64,7 +58,6 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   /** What gates do not obey so long after it was asked, they will not; a log may be as late. */
   private static final long SOON_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-  private static final double SLOWLY = 2.0 / 61;
   private static final int MOST_OF_IN_FLIGHT = 5;
 
   private final CeilingRange range;
@@ -72,9 +65,8 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private final RandomGenerator random;
   private final SampleWindow window;
   private final ObeyedCeilings obeyed;
+  private final Baseline baseline = new Baseline();
   private double limit;
-  private double baseline;
-  private int windows;
   private int decreases;
   private double decreasedFrom;
   private double decreasedAt;
@@ -208,7 +200,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
 
   /** What a request takes without a queue, in ns, or 0 where it is not known. */
   double baselineNanos() {
-    return baseline;
+    return baseline.nanos();
   }
 
   /** Whether the ceiling is lowered to measure the baseline. By the thread that tells. */
@@ -241,7 +233,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     boolean saturated = window.saturated();
     double median = window.quantile(0.5);
     throughput = obeyed.mean() / median;
-    follow(median, saturated);
+    baseline.follow(median, saturated);
     step(median, nowNanos);
     if (!saturated) {
       long calm = nowNanos + settings.probeIntervalNanos() / 2;
@@ -256,19 +248,6 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     if (due && !restoring) { // a gate that does not obey yet would not obey a lower one either
       descent = new Descent(firstStep(), range.min(), throughput, nowNanos, told, settings);
       lookWhatIsObeyed(descent, nowNanos);
-    }
-  }
-
-  private void follow(double median, boolean saturated) {
-    if (windows == 0) {
-      windows = 1;
-      baseline = median;
-    } else if (median < baseline) {
-      windows++;
-      baseline += 0.2 * (median - baseline);
-    } else if (!saturated) {
-      windows++;
-      baseline += (windows <= FRESH_WINDOWS ? 1.0 / windows : SLOWLY) * (median - baseline);
     }
   }
 
@@ -291,7 +270,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private void step(double median, long nowNanos) {
     int k = Log10.of(limit);
     double old = limit;
-    double work = throughput * baseline;
+    double work = throughput * baseline.nanos();
     double queue = Math.max(0, Math.ceil(letIn(nowNanos) - work));
     double tooMany = Math.min(queue, Math.ceil(obeyed.mean() - work));
     int beta = beta(limit);
@@ -317,7 +296,10 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     limit = range.clamp(limit);
   }
 
-  /** What gates let in, or will soon: some may never obey, and what these hold nobody lets in. */
+  /**
+   * What gates let in, or will soon, in whole requests. Some may never obey, and what these hold
+   * nobody lets in.
+   */
   private double letIn(long nowNanos) {
     if (shown != (int) limit) {
       shown = (int) limit;
@@ -326,12 +308,12 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     boolean rested = told && nowNanos - shownNanos >= SOON_NANOS;
     double part = Math.min(1, obeyed.mean() / shown);
     usable = rested ? part : Math.max(usable, part);
-    return rested ? obeyed.mean() : limit * usable;
+    return rested ? obeyed.mean() : shown * usable;
   }
 
   /** Low enough to leave servers idle if the baseline is right, and no lower than needed. */
   private int firstStep() {
-    double idle = IDLE * throughput * baseline;
+    double idle = IDLE * throughput * baseline.nanos();
     return (int) Math.clamp(idle, LEAST_STEP * limit, MOST_STEP * limit);
   }
 
@@ -342,9 +324,8 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
         return;
       }
       case Descent.Outcome.Measured(double nanos) -> {
-        confirmed = Math.abs(nanos - baseline) <= CONFIRMS * baseline;
-        baseline = nanos > baseline ? nanos : (baseline + nanos) / 2;
-        limit = range.clamp(Math.min(limit, throughput * baseline + beta(limit)));
+        confirmed = baseline.measured(nanos);
+        limit = range.clamp(Math.min(limit, throughput * baseline.nanos() + beta(limit)));
       }
       case Descent.Outcome.Overloaded(int lowered) -> giveWay(lowered);
       case Descent.Outcome.Unknown() -> {}

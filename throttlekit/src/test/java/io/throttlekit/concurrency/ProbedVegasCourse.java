@@ -53,6 +53,17 @@ final class ProbedVegasCourse {
     return law;
   }
 
+  /** One that measures, and saw nothing but this until then. */
+  ProbedVegasLimit measuring(int initial, double rttMillis) {
+    ProbedVegasLimit law = calm(initial, rttMillis);
+    for (int second = 0; second < 40 && !law.measuring(); second++) {
+      saturated(law, rttMillis, (initial - 1) / 2);
+      assertThat(law.baselineNanos()).isEqualTo((double) ms(rttMillis));
+    }
+    assertThat(law.measuring()).isTrue();
+    return law;
+  }
+
   void window(ProbedVegasLimit law, double rttMillis, int inFlight) {
     law.refused(ms(now), 0); // the first window begins when something is told
     second(law, now, rttMillis, inFlight, false);

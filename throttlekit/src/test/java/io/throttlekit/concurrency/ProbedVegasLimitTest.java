@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.Random;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ProbedVegasLimitTest {
   private final ProbedVegasCourse course = new ProbedVegasCourse();
@@ -56,6 +58,24 @@ class ProbedVegasLimitTest {
       law.inForce(law.ceiling() - 5, ms(course.now));
     }
     assertThat(law.ceiling()).isGreaterThan(60);
+  }
+
+  /** After a backend that could do a tenth can do all again, and 18 of 20 servers are idle. */
+  @ParameterizedTest
+  @ValueSource(doubles = {19.1, 19.3, 19.5, 19.7, 19.9})
+  void aPartOfARequestThatNoGateLetsInIsNoQueue(double rttMillis) {
+    ProbedVegasLimit law = course.measuring(40, 40);
+    course.probed(law, 20, 50);
+    course.probed(law, rttMillis, 50);
+    assertThat(law.baselineNanos()).isEqualTo(rttMillis * 1e6);
+    for (int second = 0; second < 20; second++) {
+      course.saturated(law, 10.0 * law.ceiling(), law.ceiling()); // 2 at work
+    }
+    assertThat(law.ceiling()).isLessThanOrEqualTo(6);
+    for (int second = 0; second < 30; second++) {
+      course.saturated(law, 1.07 * rttMillis, law.ceiling());
+    }
+    assertThat(law.ceiling()).isGreaterThan(12);
   }
 
   @Test

@@ -29,53 +29,43 @@ class ProbedVegasMeasurementTest {
     ProbedVegasCourse.assertRestored(law, lowered);
   }
 
+  /** A millisecond for each in flight, and 20 at work. */
   @Test
   void descendsWhileAsMuchGetsThroughAsBefore() {
-    ProbedVegasLimit law = course.calm(80, 20);
-    for (int i = 0; i < 5; i++) {
-      course.saturated(law, 200, 80);
-    }
-    int lowered = law.ceiling();
-    course.probed(law, 60, 50);
+    ProbedVegasLimit law = course.measuring(40, 40); // of a queue that was there from the beginning
+    assertThat(law.ceiling()).isEqualTo(28); // 70 % of the ceiling
+    course.probed(law, 28, 50);
     assertThat(law.measuring()).isTrue();
-    assertThat(law.ceiling()).isEqualTo(lowered / 2);
-    course.probed(law, 32, 50); // half of the ceiling, .53 of the latency
-    assertThat(law.ceiling()).isEqualTo(4); // the least
+    assertThat(law.ceiling()).isEqualTo(22);
+    course.probed(law, 22, 50);
+    assertThat(law.measuring()).isTrue();
+    assertThat(law.ceiling()).isEqualTo(17);
     course.probed(law, 20, 50);
     assertThat(law.measuring()).isFalse();
     assertThat(law.baselineNanos()).isEqualTo(20e6);
+    assertThat(law.ceiling()).isEqualTo(20 + 6);
   }
 
-  /** At a ceiling of 40, 40 ms in place of 30: 10 wait, of which 6 may. */
-  @Test
-  void goesBackToWhereItWasLessTheQueueThatTheMeasurementShowed() {
-    ProbedVegasLimit law = course.calm(40, 40); // of a queue that has been there from the beginning
-    for (int second = 0; second < 40 && !law.measuring(); second++) {
-      course.saturated(law, 40, 19);
-      assertThat(law.baselineNanos()).isEqualTo(40e6);
-    }
-    assertThat(law.measuring()).isTrue();
-    assertThat(law.ceiling()).isBetween(27, 28); // 70 % of what is worked on, as far as is known
-    course.probed(law, 20, 100); // more gets through than before
-    assertThat(law.ceiling()).isBetween(13, 14);
-    course.probed(law, 20, 100);
-    assertThat(law.measuring()).isFalse();
-    assertThat(law.baselineNanos()).isEqualTo(30e6);
-    assertThat(law.ceiling()).isEqualTo(30 + 6);
-  }
-
-  /** Ten percent less gets through: servers are idle, and another step would only cost. */
+  /** Five percent less gets through: servers are idle, and another step would only cost. */
   @Test
   void goesDownNoFartherThanIsNeeded() {
-    ProbedVegasLimit law = course.calm(40, 40);
-    for (int second = 0; second < 40 && !law.measuring(); second++) {
-      course.saturated(law, 40, 19);
-    }
+    ProbedVegasLimit law = course.measuring(40, 40);
     assertThat(law.ceiling()).isBetween(27, 28);
-    course.probed(law, 32, 100); // .7 of the ceiling, .8 of the latency
+    course.probed(law, 32, 50); // .7 of the ceiling, .8 of the latency
     assertThat(law.measuring()).isFalse();
     assertThat(law.baselineNanos()).isEqualTo(36e6);
     assertThat(law.ceiling()).isEqualTo(40);
+  }
+
+  /** At a ceiling of 40, 40 ms in place of 28: half of both would be too high for a long time. */
+  @Test
+  void aMeasurementFarBelowTheBaselineReplacesIt() {
+    ProbedVegasLimit law = course.measuring(40, 40);
+    course.probed(law, 28, 50); // as much gets through as before
+    course.probed(law, 28, 50);
+    assertThat(law.measuring()).isFalse();
+    assertThat(law.baselineNanos()).isEqualTo(28e6);
+    assertThat(law.ceiling()).isEqualTo(28 + 6);
   }
 
   @Test

@@ -28,7 +28,7 @@ class ConcurrencyReportTest {
             """
             | target | | ProbedVegas | no limit |
             |---|---|---|---|
-            | T1 goodput at 2× | ≥ 0.980 | 0.997 | 0.000 ✗ |
+            | T1 goodput at 2× | ≥ 0.980 | 0.998 | 0.000 ✗ |
             """);
     assertThat(report.json())
         .startsWith(
