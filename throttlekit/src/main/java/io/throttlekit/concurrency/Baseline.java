@@ -1,24 +1,27 @@
 package io.throttlekit.concurrency;
 
 /**
- * What a request takes that waits for nobody, as far as is known: of {@link ProbedVegasLimit}, in
- * ns. Follows a window's median down by a fifth, and up slowly unless there may be a queue, and is
- * measured. Called by one thread at a time.
+ * What a request takes that waits for nobody, as far as {@link ProbedVegasLimit} knows, in ns.
+ * Called by one thread at a time.
  */
 final class Baseline {
+  /** What part of the difference to a shorter latency it takes over. */
   private static final double DOWN = 0.2;
 
-  /** A moving average over 60 windows. */
+  /** Of the difference to a longer one: a moving average over 60 windows. */
   private static final double UP = 2.0 / 61;
 
-  /** Windows until it is more than the mean of what was seen. */
+  /** Windows in which it rises to the mean of what was seen, and no slower. */
   private static final int FRESH_WINDOWS = 10;
 
   /** How near to it a measurement is that confirms it. */
   private static final double CONFIRMS = 0.1;
 
-  /** How far below it a measurement is that it counts nothing against. */
+  /** How far below it a measurement is that it was wrong, and not the measurement by chance. */
   private static final double FAR_BELOW = 0.2;
+
+  /** What is left of it by the shortest measurement: many errors may be fast. */
+  private static final double LEFT = 0.5;
 
   private double nanos;
   private int windows;
@@ -46,15 +49,22 @@ final class Baseline {
     }
   }
 
+  /** Learns of a latency that was seen without a queue, in ns. */
+  void atLeast(double median) {
+    nanos = Math.max(nanos, median);
+  }
+
+  /** Whether a measurement says the same. */
+  boolean isConfirmedBy(double median) {
+    return Math.abs(median - nanos) <= CONFIRMS * nanos;
+  }
+
   /**
-   * Learns from requests that waited for nobody.
-   *
-   * @return whether that confirms what was known
+   * Learns from a measurement. A longer one, and one far below, replaces what was known, down to
+   * half of it; one a little below may be chance, and counts half.
    */
-  boolean measured(double median) {
-    double known = nanos;
-    boolean near = median <= known && median >= (1 - FAR_BELOW) * known;
-    nanos = near ? (known + median) / 2 : median;
-    return Math.abs(median - known) <= CONFIRMS * known;
+  void measure(double median) {
+    boolean near = median <= nanos && median >= (1 - FAR_BELOW) * nanos;
+    nanos = near ? (nanos + median) / 2 : Math.max(median, LEFT * nanos);
   }
 }

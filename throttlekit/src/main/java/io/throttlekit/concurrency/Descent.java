@@ -3,17 +3,24 @@ package io.throttlekit.concurrency;
 /**
  * A while at a lowered ceiling, to see what a request takes that waits for nobody.
  *
- * <p>While as much gets through as before, there is a queue, and the descent goes on, a fifth
- * lower; once less does, servers are idle, and what latency is left is the backend's own. Only
- * requests count that began when the lowered ceiling was obeyed: one that an older ceiling let in
- * has waited in the older queue.
+ * <p>While as much gets through as before, there is a queue, and the descent goes on in growing
+ * steps; once less does, servers are idle, and what latency is left is the backend's own. Requests
+ * count that end once the lowered ceiling has been obeyed for two latencies: those that waited in
+ * the older queue have ended by then but for the longest, which a median only wants to know of. Of
+ * those that began below the ceiling, the first to end would be the shortest.
  */
 final class Descent {
   /** What of the throughput may be left at most for servers to be idle. */
   private static final double LESS = 0.95;
 
-  /** What part of the ceiling is left by a further step. */
+  /** What part of the ceiling is left by the second step; by each after it, the square. */
   private static final double FURTHER = 0.8;
+
+  /** Latencies until the older queue is gone. */
+  private static final int DRAINED = 2;
+
+  /** What part of the patience may be spent on waiting for that. */
+  private static final int DRAINED_AT_MOST = 4;
 
   private static final int GIVEN_UP_ONE_IN = 20;
 
@@ -23,7 +30,11 @@ final class Descent {
   private final long patienceNanos;
   private final LatencyQuantiles latencies = new LatencyQuantiles();
   private int ceiling;
+  private int letIn;
   private double throughput;
+  private double median;
+  private double further = FURTHER;
+  private boolean stepped;
   private int dropped;
   private long loweredNanos;
   private boolean obeyed;
@@ -35,8 +46,11 @@ final class Descent {
     /** Not enough is known yet. */
     record Continues() implements Outcome {}
 
-    /** The latency without a queue, in ns. */
+    /** The latency with idle servers, or at the least ceiling, in ns. */
     record Measured(double nanos) implements Outcome {}
+
+    /** The latency with what may be a queue, in ns: the next step had no end. */
+    record AtMost(double nanos) implements Outcome {}
 
     /** Requests were given up even at this ceiling. */
     record Overloaded(int ceiling) implements Outcome {}
@@ -53,6 +67,7 @@ final class Descent {
    * @param ceiling the lowered one
    * @param min the least ceiling
    * @param throughput of the ceiling until now, requests per ns
+   * @param median the latency until now, in ns
    * @param nowNanos when the ceiling is lowered, monotonic
    * @param told whether the gate says when it obeys; it does at once otherwise
    * @param settings how many requests are a measurement, and what is between a word of the gate and
@@ -62,6 +77,7 @@ final class Descent {
       int ceiling,
       int min,
       double throughput,
+      double median,
       long nowNanos,
       boolean told,
       ProbedVegasLimit.Settings settings) {
@@ -70,6 +86,7 @@ final class Descent {
     this.marginNanos = settings.marginNanos();
     this.patienceNanos = settings.probeIntervalNanos() / 2;
     this.throughput = throughput;
+    this.median = median;
     lower(ceiling, nowNanos, told);
   }
 
@@ -82,7 +99,8 @@ final class Descent {
   void inForce(int requests, long sinceNanos) {
     if (!obeyed && requests <= ceiling) {
       obeyed = true;
-      countsFromNanos = Math.max(sinceNanos - loweredNanos, 0) + loweredNanos + marginNanos;
+      letIn = requests;
+      countFrom(Math.max(sinceNanos - loweredNanos, 0) + loweredNanos + marginNanos);
     }
   }
 
@@ -92,7 +110,7 @@ final class Descent {
    * @param told whether the gate says when it obeys
    */
   Outcome learn(Sample sample, boolean told) {
-    if (obeyed && sample.startNanos() - countsFromNanos >= 0) {
+    if (obeyed && sample.startNanos() + sample.rttNanos() - countsFromNanos >= 0) {
       if (sample.dropped()) {
         dropped++;
       } else {
@@ -103,16 +121,23 @@ final class Descent {
       return new Outcome.Overloaded(ceiling);
     }
     if (latencies.count() < samples) {
-      return isOver(sample.arrivedNanos()) ? new Outcome.Unknown() : CONTINUES;
+      return isOver(sample.arrivedNanos()) ? givenUp() : CONTINUES;
     }
-    double median = latencies.quantile(0.5);
-    double lowered = ceiling / median;
+    median = latencies.quantile(0.5);
+    double lowered = letIn / median;
     if (lowered <= LESS * throughput || ceiling == min) {
       return new Outcome.Measured(median);
     }
-    throughput = lowered;
-    lower((int) (FURTHER * ceiling), sample.arrivedNanos(), told);
+    stepped = true;
+    throughput = Math.max(throughput, lowered);
+    lower((int) (further * ceiling), sample.arrivedNanos(), told);
+    further *= further;
     return CONTINUES;
+  }
+
+  /** What is known of a descent that {@link #isOver}. */
+  Outcome givenUp() {
+    return stepped ? new Outcome.AtMost(median) : new Outcome.Unknown();
   }
 
   /** Whether gates ever let in as little as was asked. */
@@ -132,10 +157,16 @@ final class Descent {
 
   private void lower(int to, long nowNanos, boolean told) {
     ceiling = Math.max(min, to);
+    letIn = ceiling;
     loweredNanos = nowNanos;
     obeyed = !told;
-    countsFromNanos = nowNanos;
+    countFrom(nowNanos);
     latencies.reset();
     dropped = 0;
+  }
+
+  private void countFrom(long obeyedNanos) {
+    double drainedNanos = Math.min(DRAINED * median, patienceNanos / (double) DRAINED_AT_MOST);
+    countsFromNanos = obeyedNanos + (long) drainedNanos;
   }
 }

@@ -11,8 +11,9 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * more than 5 % given up:  L −= max(k, L/10), and nothing else
  * r = median;  B = baseline:  r &lt; B: B += (r − B)/5;  else unless saturated: B += (r − B)·2/61
- * X = O/r;  queue = max(0, ⌈L − X·B⌉);  seen = ⌈O − X·B⌉;  k = max(1, ⌊log10 L⌋)
- * beta = max(3, min(6k, L/3));  alpha = ⌈2·beta/3⌉
+ * O more by a quarter, r by less than a tenth:  B = max(B, the lower r)
+ * X = O/r;  queue = max(0, ⌈⌊L⌋ − X·B⌉);  seen = ⌈O − X·B⌉;  k = max(1, ⌊log10 L⌋)
+ * beta = max(3, min(6, L/3), L/10);  alpha = ⌈2·beta/3⌉
  * q = min(queue, seen) &gt; beta:                L −= max(k, (q − beta)/4)
  * queue &lt; alpha, and half of L was in use:    L += beta − queue
  * L ≤ 5 · most in flight (reached in steps of k)
@@ -30,8 +31,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>When there is saturation and the last measurement is a minute old, two if it confirmed the
  * baseline within a tenth, ten if gates did not obey it, or five decreases in a row did not help,
- * the ceiling is lowered below X·B until requests have ended that began there, and by a fifth more
- * for as long as that does not lower the throughput. Then it goes back to where it was, or to beta
+ * the ceiling is lowered below X·B until requests have ended that began there, and further for as
+ * long as that does not lower the throughput. What they took replaces B, down to half of it; less
+ * than a fifth below B, it counts half. Then the ceiling goes back to where it was, or to beta
  * above the X·B that is known now. That costs throughput for a few round trips a minute, and knows
  * a slower backend from a longer queue. After TCP Vegas (Brakmo and Peterson, 1995), the
  * measurement of Envoy's gradient controller, and Smith's way with a late answer (1957).
@@ -66,6 +68,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private final SampleWindow window;
   private final ObeyedCeilings obeyed;
   private final Baseline baseline = new Baseline();
+  private final Ascent ascent = new Ascent();
   private double limit;
   private int decreases;
   private double decreasedFrom;
@@ -172,7 +175,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   public void refused(long arrivedNanos, long requests) {
     window.refused(arrivedNanos, requests);
     if (descent != null && descent.isOver(arrivedNanos)) { // nobody says how requests end
-      endDescent(descent, arrivedNanos);
+      endDescent(descent, descent.givenUp(), arrivedNanos);
       show(arrivedNanos);
     }
   }
@@ -234,6 +237,9 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     double median = window.quantile(0.5);
     throughput = obeyed.mean() / median;
     baseline.follow(median, saturated);
+    if (saturated) {
+      baseline.atLeast(ascent.learn(obeyed.mean(), median));
+    }
     step(median, nowNanos);
     if (!saturated) {
       long calm = nowNanos + settings.probeIntervalNanos() / 2;
@@ -246,7 +252,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     boolean due = doubted || (saturated && (!probeSet || nowNanos - probeNanos >= 0));
     restoring &= !isBack();
     if (due && !restoring) { // a gate that does not obey yet would not obey a lower one either
-      descent = new Descent(firstStep(), range.min(), throughput, nowNanos, told, settings);
+      descent = new Descent(firstStep(), range.min(), throughput, median, nowNanos, told, settings);
       lookWhatIsObeyed(descent, nowNanos);
     }
   }
@@ -297,7 +303,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   }
 
   /**
-   * What gates let in, or will soon, in whole requests. Some may never obey, and what these hold
+   * What gates let in, or will soon, of a whole ceiling. Some may never obey, and what these hold
    * nobody lets in.
    */
   private double letIn(long nowNanos) {
@@ -314,23 +320,23 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   /** Low enough to leave servers idle if the baseline is right, and no lower than needed. */
   private int firstStep() {
     double idle = IDLE * throughput * baseline.nanos();
-    return (int) Math.clamp(idle, LEAST_STEP * limit, MOST_STEP * limit);
+    double inUse = Math.min(limit, obeyed.mean());
+    return (int) Math.clamp(idle, LEAST_STEP * inUse, MOST_STEP * inUse);
   }
 
   private void descend(Descent under, Sample sample) {
-    switch (under.learn(sample, told)) {
-      case Descent.Outcome.Continues() -> {
-        lookWhatIsObeyed(under, sample.arrivedNanos());
-        return;
-      }
-      case Descent.Outcome.Measured(double nanos) -> {
-        confirmed = baseline.measured(nanos);
-        limit = range.clamp(Math.min(limit, throughput * baseline.nanos() + beta(limit)));
-      }
-      case Descent.Outcome.Overloaded(int lowered) -> giveWay(lowered);
-      case Descent.Outcome.Unknown() -> {}
+    Descent.Outcome outcome = under.learn(sample, told);
+    if (outcome instanceof Descent.Outcome.Continues) {
+      lookWhatIsObeyed(under, sample.arrivedNanos());
+    } else {
+      endDescent(under, outcome, sample.arrivedNanos());
     }
-    endDescent(under, sample.arrivedNanos());
+  }
+
+  private void measured(double nanos) {
+    confirmed = baseline.isConfirmedBy(nanos);
+    baseline.measure(nanos);
+    limit = range.clamp(Math.min(limit, throughput * baseline.nanos() + beta(limit)));
   }
 
   /** Gates may let in as little already, and say nothing new then. */
@@ -340,7 +346,13 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
   }
 
-  private void endDescent(Descent ended, long nowNanos) {
+  private void endDescent(Descent ended, Descent.Outcome outcome, long nowNanos) {
+    switch (outcome) {
+      case Descent.Outcome.Measured(double nanos) -> measured(nanos);
+      case Descent.Outcome.AtMost(double nanos) -> measured(Math.min(nanos, baseline.nanos()));
+      case Descent.Outcome.Overloaded(int lowered) -> giveWay(lowered);
+      case Descent.Outcome.Unknown(), Descent.Outcome.Continues() -> {}
+    }
     descent = null;
     decreases = 0;
     measured = told;
@@ -370,7 +382,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   }
 
   private static int beta(double ceiling) {
-    return Math.max(3, Math.min(6 * Log10.of(ceiling), (int) (ceiling / 3)));
+    return Math.max(Math.clamp((int) (ceiling / 3), 3, 6), (int) (ceiling / 10));
   }
 
   /** Takes a tenth away, for requests were given up: latency says nothing about them. */

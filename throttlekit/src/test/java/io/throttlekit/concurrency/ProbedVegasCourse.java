@@ -22,6 +22,8 @@ final class ProbedVegasCourse {
           50,
           TimeUnit.MILLISECONDS.toNanos(600));
 
+  private static final double DRAINED = 500;
+
   /** Milliseconds since the beginning. */
   double now;
 
@@ -93,8 +95,9 @@ final class ProbedVegasCourse {
     now += WINDOW;
   }
 
-  /** Requests that begin one after another from now on. */
+  /** Requests that begin one after another once an older queue is gone. */
   void probed(ProbedVegasLimit law, double rttMillis, int requests) {
+    now += DRAINED;
     for (int i = 0; i < requests; i++) {
       law.learn(completed(now + rttMillis + i, rttMillis, 1));
     }

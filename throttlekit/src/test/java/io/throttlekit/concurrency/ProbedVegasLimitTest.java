@@ -60,11 +60,33 @@ class ProbedVegasLimitTest {
     assertThat(law.ceiling()).isGreaterThan(60);
   }
 
+  /** A baseline of 18 ms, found by chance: at 40, 4 seem to wait. */
+  @Test
+  void growsWhileLatencyDoesNotThoughTheBaselineIsTooLow() {
+    ProbedVegasLimit law = course.calm(24, 18);
+    for (int second = 0; second < 25; second++) {
+      course.saturated(law, 20, law.ceiling());
+      assertThat(law.measuring()).isFalse();
+    }
+    assertThat(law.baselineNanos()).isEqualTo(20e6);
+    assertThat(law.ceiling()).isGreaterThan(80);
+  }
+
+  /** No baseline is known to a few hundredths. */
+  @Test
+  void aTenthOfALargeCeilingMayWait() {
+    ProbedVegasLimit law = course.calm(200, 20);
+    for (int second = 0; second < 10; second++) {
+      course.saturated(law, 20 / (1 - 15 / 200.0), 200);
+    }
+    assertThat(law.ceiling()).isEqualTo(200);
+  }
+
   /** After a backend that could do a tenth can do all again, and 18 of 20 servers are idle. */
   @ParameterizedTest
   @ValueSource(doubles = {19.1, 19.3, 19.5, 19.7, 19.9})
   void aPartOfARequestThatNoGateLetsInIsNoQueue(double rttMillis) {
-    ProbedVegasLimit law = course.measuring(40, 40);
+    ProbedVegasLimit law = course.measuring(30, 30);
     course.probed(law, 20, 50);
     course.probed(law, rttMillis, 50);
     assertThat(law.baselineNanos()).isEqualTo(rttMillis * 1e6);

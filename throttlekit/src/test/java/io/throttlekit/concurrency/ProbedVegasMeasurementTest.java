@@ -39,7 +39,7 @@ class ProbedVegasMeasurementTest {
     assertThat(law.ceiling()).isEqualTo(22);
     course.probed(law, 22, 50);
     assertThat(law.measuring()).isTrue();
-    assertThat(law.ceiling()).isEqualTo(17);
+    assertThat(law.ceiling()).isEqualTo(14); // it is far down, it seems
     course.probed(law, 20, 50);
     assertThat(law.measuring()).isFalse();
     assertThat(law.baselineNanos()).isEqualTo(20e6);
@@ -50,11 +50,88 @@ class ProbedVegasMeasurementTest {
   @Test
   void goesDownNoFartherThanIsNeeded() {
     ProbedVegasLimit law = course.measuring(40, 40);
-    assertThat(law.ceiling()).isBetween(27, 28);
-    course.probed(law, 32, 50); // .7 of the ceiling, .8 of the latency
+    assertThat(law.ceiling()).isEqualTo(28);
+    course.probed(law, 28 / 0.94, 50);
     assertThat(law.measuring()).isFalse();
-    assertThat(law.baselineNanos()).isEqualTo(36e6);
-    assertThat(law.ceiling()).isEqualTo(40);
+    ProbedVegasLimit busier = course.measuring(40, 40);
+    course.probed(busier, 28 / 0.96, 50);
+    assertThat(busier.measuring()).isTrue();
+  }
+
+  /** Where a little less comes through with each step, the best of them counts. */
+  @Test
+  void aThroughputThatFallsStepByStepHasFallen() {
+    ProbedVegasLimit law = course.measuring(40, 40);
+    course.probed(law, 28 / 0.97, 50);
+    assertThat(law.ceiling()).isEqualTo(22);
+    course.probed(law, 22 / 0.94, 50);
+    assertThat(law.measuring()).isFalse();
+  }
+
+  @Test
+  void whatGatesLetInIsWhatCameThroughAndNotWhatTheyMay() {
+    ProbedVegasLimit law = course.calm(40, 40);
+    for (int second = 0; second < 40 && !law.measuring(); second++) {
+      law.inForce(20, ms(course.now));
+      course.saturated(law, 40, 19);
+    }
+    assertThat(law.ceiling()).isEqualTo(14); // 70 % of 20
+    law.inForce(10, ms(course.now));
+    course.now += 600;
+    course.probed(law, 26, 50); // 10 in 26 ms are less than 20 in 40, and 14 would be more
+    assertThat(law.measuring()).isFalse();
+  }
+
+  /** 16 of 20 at work, and no queue: of a ceiling of 26, which 20 + 6 are. */
+  @Test
+  void goesDownByAFifthOfWhatIsWorkedOn() {
+    ProbedVegasLimit law = course.calm(26, 20);
+    for (int second = 0; second < 40 && !law.measuring(); second++) {
+      course.saturated(law, 26, 12); // ms, of which 6 of waiting
+    }
+    assertThat(law.ceiling()).isEqualTo(16);
+  }
+
+  /** An Envoy that never obeys holds 15: the descent knows what it has seen until then. */
+  @Test
+  void whatAStepShowedCountsThoughTheNextHasNoEnd() {
+    ProbedVegasLimit law = course.measuring(40, 40);
+    law.inForce(28, ms(course.now));
+    course.now += 600;
+    course.probed(law, 28, 50);
+    assertThat(law.ceiling()).isEqualTo(22);
+    course.now += 30_000;
+    law.refused(ms(course.now), 5);
+    assertThat(law.measuring()).isFalse();
+    assertThat(law.baselineNanos()).isEqualTo(28e6);
+  }
+
+  @Test
+  void whatAStepShowedIsNoReasonToHoldTheBackendForSlower() {
+    ProbedVegasLimit law = course.calm(400, 20);
+    for (int second = 0; second < 40 && !law.measuring(); second++) {
+      course.saturated(law, 200, 400);
+    }
+    int lowered = law.ceiling();
+    law.inForce(lowered, ms(course.now));
+    course.now += 600;
+    course.probed(law, 60, 50);
+    assertThat(law.ceiling()).isEqualTo((int) (0.8 * lowered));
+    course.now += 30_000;
+    law.refused(ms(course.now), 5);
+    assertThat(law.measuring()).isFalse();
+    assertThat(law.baselineNanos()).isEqualTo(20e6);
+  }
+
+  /** Most of the errors of a backend may be fast. */
+  @Test
+  void aMeasurementLeavesHalfOfTheBaseline() {
+    ProbedVegasLimit law = course.measuring(40, 40);
+    for (int step = 0; step < 8 && law.measuring(); step++) {
+      course.probed(law, 1, 50);
+    }
+    assertThat(law.measuring()).isFalse();
+    assertThat(law.baselineNanos()).isEqualTo(20e6);
   }
 
   /** At a ceiling of 40, 40 ms in place of 28: half of both would be too high for a long time. */
@@ -89,20 +166,20 @@ class ProbedVegasMeasurementTest {
   }
 
   @Test
-  void aMeasurementTakesOnlyRequestsThatBeganBelowTheLoweredCeiling() {
+  void aMeasurementTakesOnlyRequestsThatEndOnceTheOlderQueueIsGone() {
     ProbedVegasLimit law = course.calm(40, 20);
     for (int i = 0; i < 5; i++) {
       course.saturated(law, 60, 40);
     }
     for (int i = 0; i < 500; i++) {
-      law.learn(completed(course.now + 30, 31, 40));
+      law.learn(completed(course.now + 119, 60, 40));
     }
     assertThat(law.measuring()).isTrue();
     for (int i = 0; i < 49; i++) {
-      law.learn(completed(course.now + 60, 60, 20));
+      law.learn(completed(course.now + 120, 60, 20));
     }
     assertThat(law.measuring()).isTrue();
-    law.learn(completed(course.now + 60, 60, 20));
+    law.learn(completed(course.now + 120, 60, 20));
     assertThat(law.measuring()).isFalse();
   }
 
@@ -133,11 +210,11 @@ class ProbedVegasMeasurementTest {
     assertThat(law.measuring()).isTrue();
     law.inForce(law.ceiling(), ms(course.now));
     for (int i = 0; i < 200; i++) {
-      law.learn(completed(course.now + 659, 60, 20));
+      law.learn(completed(course.now + 719, 60, 20));
     }
     assertThat(law.measuring()).isTrue();
     for (int i = 0; i < 50; i++) {
-      law.learn(completed(course.now + 660, 60, 20));
+      law.learn(completed(course.now + 720, 60, 20));
     }
     assertThat(law.measuring()).isFalse();
   }

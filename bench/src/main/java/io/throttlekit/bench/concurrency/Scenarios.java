@@ -17,7 +17,7 @@ final class Scenarios {
 
   /** From the first target to the last. */
   static List<Scenario> all() {
-    return Stream.of(steps(), capacities(), drifts(), others(), logged(), small())
+    return Stream.of(steps(), capacities(), drifts(), others(), logged(), small(), large())
         .flatMap(List::stream)
         .toList();
   }
@@ -129,6 +129,20 @@ final class Scenarios {
                         "T11", 0.95, "goodput at " + load + "×, small, logged", Scenarios::last),
                     atMost("T11", 5 * 80, "p99 of these, ms", run -> run.latency(0.99, 120, 180)))))
         .toList();
+  }
+
+  /** Lengths vary as much as those of a backend with a cache: few requests say little. */
+  private static List<Scenario> large() {
+    return List.of(
+        new Scenario(
+            "large-2",
+            "200 servers of 20 ms, deviation of the mean: 0.6, then 2 times their capacity, by the"
+                + " access log",
+            Plan.empty().then(30, 6, 200, MEAN, 1).then(100, 20, 200, MEAN, 1),
+            true,
+            List.of(
+                atLeast(
+                    "T11", 0.95, "goodput at 2×, large, logged", run -> run.goodput(60, 130)))));
   }
 
   private static double last(Course run) {

@@ -153,7 +153,7 @@ class SteeredCeilingTest {
     SteeredCeiling busy = steered("min: 4, max: 200, initial: 100");
     int before = 100;
     int lowered = before;
-    for (int second = 0; second < 90 && lowered > before * 9 / 10; second++) {
+    for (int second = 0; second < 90 && lowered > before * 4 / 5; second++) {
       before = lowered;
       now += SECOND;
       busy.obeyed(busy.offer(now), now);
@@ -166,7 +166,7 @@ class SteeredCeilingTest {
       busy.ended("a", Told.REFUSED, now, now);
       lowered = busy.offer(now);
     }
-    assertThat(lowered).as("a measurement").isLessThanOrEqualTo(before * 9 / 10);
+    assertThat(lowered).as("a measurement").isLessThanOrEqualTo(before * 4 / 5);
     for (int tick = 0; tick < 62; tick++) {
       now += SECOND / 2;
       busy.offer(now);
