@@ -1,9 +1,9 @@
 package io.throttlekit.concurrency;
 
 /**
- * A ceiling as it rises: while latency does not rise with it, nobody waits, whatever is held for
- * the backend's own latency. (By Little's law, as much more comes through as is let in.) Called by
- * one thread at a time.
+ * A full ceiling as it rises: while latency hardly rises with it, nobody waits, whatever is held
+ * for the backend's own latency. (By Little's law, as much more comes through as is let in.) Called
+ * by one thread at a time.
  */
 final class Ascent {
   /** What a ceiling must have risen by for latency to tell. */
@@ -16,7 +16,7 @@ final class Ascent {
   private double median;
 
   /**
-   * Learns from a window that made use of its ceiling.
+   * Learns from a window whose ceiling was full.
    *
    * @param obeyed the ceiling its requests began below
    * @param latency its median, in ns
@@ -25,6 +25,7 @@ final class Ascent {
   double learn(double obeyed, double latency) {
     boolean risen = ceiling > 0 && obeyed >= NOTICEABLE * ceiling;
     if (ceiling > 0 && obeyed >= ceiling && !risen) {
+      median = (median + latency) / 2; // the shortest of noise would be too short
       return 0;
     }
     boolean nobodyWaits = risen && latency < median * (1 + FOLLOWS * (obeyed / ceiling - 1));
@@ -32,5 +33,10 @@ final class Ascent {
     ceiling = obeyed;
     median = latency;
     return seen;
+  }
+
+  /** Begins anew: what follows is no rise of what was. */
+  void forget() {
+    ceiling = 0;
   }
 }

@@ -7,7 +7,8 @@ package io.throttlekit.concurrency;
  * steps; once less does, servers are idle, and what latency is left is the backend's own. Requests
  * count that end once the lowered ceiling has been obeyed for two latencies: those that waited in
  * the older queue have ended by then but for the longest, which a median only wants to know of. Of
- * those that began below the ceiling, the first to end would be the shortest.
+ * those that began below the ceiling, the first to end would be the shortest. Where two latencies
+ * are longer than can be waited for, only those count that began there.
  */
 final class Descent {
   /** What of the throughput may be left at most for servers to be idle. */
@@ -38,6 +39,8 @@ final class Descent {
   private int dropped;
   private long loweredNanos;
   private boolean obeyed;
+  private boolean drains;
+  private long obeyedNanos;
   private long countsFromNanos;
 
   /** How a step of the descent came out. */
@@ -97,9 +100,11 @@ final class Descent {
 
   /** Learns how many requests gates let in, which say so. */
   void inForce(int requests, long sinceNanos) {
-    if (!obeyed && requests <= ceiling) {
+    if (obeyed) {
+      letIn = Math.max(letIn, Math.min(requests, ceiling));
+    } else if (requests <= ceiling) {
       obeyed = true;
-      letIn = requests;
+      letIn = Math.max(1, requests);
       countFrom(Math.max(sinceNanos - loweredNanos, 0) + loweredNanos + marginNanos);
     }
   }
@@ -110,7 +115,7 @@ final class Descent {
    * @param told whether the gate says when it obeys
    */
   Outcome learn(Sample sample, boolean told) {
-    if (obeyed && sample.startNanos() + sample.rttNanos() - countsFromNanos >= 0) {
+    if (obeyed && counts(sample)) {
       if (sample.dropped()) {
         dropped++;
       } else {
@@ -140,14 +145,19 @@ final class Descent {
     return stepped ? new Outcome.AtMost(median) : new Outcome.Unknown();
   }
 
-  /** Whether gates ever let in as little as was asked. */
+  /** Whether gates ever let in as little as was asked, for one step at least. */
   boolean isObeyed() {
-    return obeyed;
+    return obeyed || stepped;
   }
 
   /** Whether too much time has passed since the ceiling was lowered last. */
   boolean isOver(long nowNanos) {
     return nowNanos - loweredNanos >= patienceNanos;
+  }
+
+  private boolean counts(Sample sample) {
+    boolean ended = sample.startNanos() + sample.rttNanos() - countsFromNanos >= 0;
+    return ended && (drains || sample.startNanos() - obeyedNanos >= 0);
   }
 
   private boolean overloaded() {
@@ -165,8 +175,10 @@ final class Descent {
     dropped = 0;
   }
 
-  private void countFrom(long obeyedNanos) {
-    double drainedNanos = Math.min(DRAINED * median, patienceNanos / (double) DRAINED_AT_MOST);
-    countsFromNanos = obeyedNanos + (long) drainedNanos;
+  private void countFrom(long nanos) {
+    double most = patienceNanos / (double) DRAINED_AT_MOST;
+    drains = DRAINED * median <= most;
+    obeyedNanos = nanos;
+    countsFromNanos = nanos + (long) Math.min(DRAINED * median, most);
   }
 }

@@ -5,13 +5,14 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a small queue at the backend, inferred from median latency against a baseline that stands
- * still while there is a queue and is measured anew by lowering the ceiling. Once per window:
+ * Keeps a small queue at the backend, of a large ceiling a tenth, inferred from median latency
+ * against a baseline that stands still while there is a queue and is measured anew by lowering the
+ * ceiling. Once per window:
  *
  * <pre>
  * more than 5 % given up:  L −= max(k, L/10), and nothing else
  * r = median;  B = baseline:  r &lt; B: B += (r − B)/5;  else unless saturated: B += (r − B)·2/61
- * O more by a quarter, r by less than a tenth:  B = max(B, the lower r)
+ * O more by a quarter, r by less than a tenth, both crowded:  B = max(B, the lower r)
  * X = O/r;  queue = max(0, ⌈⌊L⌋ − X·B⌉);  seen = ⌈O − X·B⌉;  k = max(1, ⌊log10 L⌋)
  * beta = max(3, min(6, L/3), L/10);  alpha = ⌈2·beta/3⌉
  * q = min(queue, seen) &gt; beta:                L −= max(k, (q − beta)/4)
@@ -25,15 +26,15 @@ import org.jspecify.annotations.Nullable;
  * one cause. Of an L that has stood for 5 s, only what gates let in counts, for some may never
  * obey.
  *
- * <p>Saturated is a window in which the ceiling kept more than 0.5 % of the requests away. A
- * ceiling that is not told what it refused ({@link #refused}) takes a lasting queue for the
- * backend's own latency in the end.
+ * <p>Saturated is a window in which the ceiling kept more than 0.5 % of the requests away, crowded
+ * one in which it kept more than 10 %. A ceiling that is not told what it refused ({@link
+ * #refused}) takes a lasting queue for the backend's own latency in the end.
  *
  * <p>When there is saturation and the last measurement is a minute old, two if it confirmed the
  * baseline within a tenth, ten if gates did not obey it, or five decreases in a row did not help,
- * the ceiling is lowered below X·B until requests have ended that began there, and further for as
- * long as that does not lower the throughput. What they took replaces B, down to half of it; less
- * than a fifth below B, it counts half. Then the ceiling goes back to where it was, or to beta
+ * the ceiling is lowered below X·B until the older queue is gone and requests end, and further for
+ * as long as that does not lower the throughput. What they took replaces B, down to half of it;
+ * less than a fifth below B, it counts half. Then the ceiling goes back to where it was, or to beta
  * above the X·B that is known now. That costs throughput for a few round trips a minute, and knows
  * a slower backend from a longer queue. After TCP Vegas (Brakmo and Peterson, 1995), the
  * measurement of Envoy's gradient controller, and Smith's way with a late answer (1957).
@@ -99,10 +100,10 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
    *     that was not obeyed, up to 15 % more at random, and at least half of it after the last
    *     window without
    * @param probeSamples requests that make a measurement, from 1
-   * @param marginNanos how long after gates said that they obey ({@link #inForce}) a request must
-   *     have begun to count in a measurement, from 0; what the gate's clock, the beginning inferred
-   *     from a late access log and a queue that drains may amount to. Means nothing to a gate that
-   *     never says so, which obeys at once
+   * @param marginNanos how long after gates said that they obey ({@link #inForce}) the queue of a
+   *     measurement begins to drain, from 0; what the gate's clock, the beginning inferred from a
+   *     late access log and a queue that drains may amount to. Means nothing to a gate that never
+   *     says so, which obeys at once
    */
   public record Settings(
       WindowSettings window, long probeIntervalNanos, int probeSamples, long marginNanos) {
@@ -230,6 +231,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
 
   private void move(long nowNanos) {
     if (window.overloaded()) {
+      ascent.forget();
       giveWay(limit);
       return;
     }
@@ -237,8 +239,10 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     double median = window.quantile(0.5);
     throughput = obeyed.mean() / median;
     baseline.follow(median, saturated);
-    if (saturated) {
+    if (window.crowded()) {
       baseline.atLeast(ascent.learn(obeyed.mean(), median));
+    } else {
+      ascent.forget();
     }
     step(median, nowNanos);
     if (!saturated) {
@@ -334,9 +338,9 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   }
 
   private void measured(double nanos) {
-    confirmed = baseline.isConfirmedBy(nanos);
     baseline.measure(nanos);
-    limit = range.clamp(Math.min(limit, throughput * baseline.nanos() + beta(limit)));
+    double work = throughput * baseline.nanos();
+    limit = range.clamp(Math.min(limit, work + beta(work)));
   }
 
   /** Gates may let in as little already, and say nothing new then. */
@@ -348,12 +352,16 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
 
   private void endDescent(Descent ended, Descent.Outcome outcome, long nowNanos) {
     switch (outcome) {
-      case Descent.Outcome.Measured(double nanos) -> measured(nanos);
-      case Descent.Outcome.AtMost(double nanos) -> measured(Math.min(nanos, baseline.nanos()));
+      case Descent.Outcome.Measured(double nanos) -> {
+        confirmed = baseline.isConfirmedBy(nanos);
+        measured(nanos);
+      }
+      case Descent.Outcome.AtMost(double nanos) when nanos < baseline.nanos() -> measured(nanos);
       case Descent.Outcome.Overloaded(int lowered) -> giveWay(lowered);
-      case Descent.Outcome.Unknown(), Descent.Outcome.Continues() -> {}
+      case Descent.Outcome.AtMost _, Descent.Outcome.Unknown _, Descent.Outcome.Continues _ -> {}
     }
     descent = null;
+    ascent.forget();
     decreases = 0;
     measured = told;
     measuredBelow = ended.ceiling();

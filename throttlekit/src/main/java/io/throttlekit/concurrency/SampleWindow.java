@@ -73,6 +73,11 @@ final class SampleWindow {
     return refused > (latencies.count() + (double) dropped + refused) / 200;
   }
 
+  /** Whether it kept more than one in ten from it: it must have been full nearly all the time. */
+  boolean crowded() {
+    return refused > (latencies.count() + (double) dropped + refused) / 10;
+  }
+
   long refused() {
     return refused;
   }

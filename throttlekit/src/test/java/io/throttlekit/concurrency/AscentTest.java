@@ -24,6 +24,23 @@ class AscentTest {
     assertThat(ascent.learn(200, 98e6)).isEqualTo(71e6); // .38
   }
 
+  /** As of a backend that was slow when the ceiling began to rise. */
+  @Test
+  void theMeasureFollowsLatencyBelowTheRise() {
+    ascent.learn(40, 80e6);
+    for (int window = 0; window < 10; window++) {
+      assertThat(ascent.learn(45, 20e6)).isZero();
+    }
+    assertThat(ascent.learn(50, 23e6)).isZero();
+  }
+
+  @Test
+  void whatIsForgottenIsNoMeasure() {
+    ascent.learn(40, 20e6);
+    ascent.forget();
+    assertThat(ascent.learn(50, 20e6)).isZero();
+  }
+
   @Test
   void aCeilingThatFallsBeginsAnew() {
     ascent.learn(40, 20e6);

@@ -65,11 +65,24 @@ class ProbedVegasLimitTest {
   void growsWhileLatencyDoesNotThoughTheBaselineIsTooLow() {
     ProbedVegasLimit law = course.calm(24, 18);
     for (int second = 0; second < 25; second++) {
-      course.saturated(law, 20, law.ceiling());
+      law.refused(ms(course.now), 50);
+      course.window(law, 20, law.ceiling());
       assertThat(law.measuring()).isFalse();
     }
     assertThat(law.baselineNanos()).isEqualTo(20e6);
     assertThat(law.ceiling()).isGreaterThan(80);
+  }
+
+  /** Near its capacity, bursts are refused, and it is the load that does not rise. */
+  @Test
+  void latencyThatStaysWhileFewAreRefusedTellsNothing() {
+    ProbedVegasLimit law = course.calm(24, 18);
+    for (int second = 0; second < 25; second++) {
+      law.refused(ms(course.now), 2);
+      course.window(law, 20, law.ceiling());
+    }
+    assertThat(law.baselineNanos()).isEqualTo(18e6);
+    assertThat(law.ceiling()).isLessThanOrEqualTo(45);
   }
 
   /** No baseline is known to a few hundredths. */

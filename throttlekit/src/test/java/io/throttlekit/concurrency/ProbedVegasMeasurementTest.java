@@ -82,6 +82,32 @@ class ProbedVegasMeasurementTest {
     assertThat(law.measuring()).isFalse();
   }
 
+  @Test
+  void theMostThatGatesLetInMeanwhileIsWhatCameThrough() {
+    ProbedVegasLimit law = course.measuring(40, 40);
+    law.inForce(10, ms(course.now)); // one Envoy was not there
+    course.now += 600;
+    law.inForce(28, ms(course.now));
+    course.probed(law, 28, 50);
+    assertThat(law.measuring()).isTrue();
+  }
+
+  /** Two latencies of 8 s are more than a quarter of what a step may take. */
+  @Test
+  void whereTheOlderQueueIsNotGoneInTimeOnlyWhatBeganBelowTheCeilingCounts() {
+    Descent descent = new Descent(28, 4, 40 / 8e9, 8e9, 0, false, ProbedVegasCourse.FIFTY);
+    for (int i = 0; i < 100; i++) {
+      assertThat(descent.learn(completed(7_990, 8_000, 28), false))
+          .isInstanceOf(Descent.Outcome.Continues.class);
+    }
+    for (int i = 1; i < 50; i++) {
+      assertThat(descent.learn(completed(8_000, 8_000, 28), false))
+          .isInstanceOf(Descent.Outcome.Continues.class);
+    }
+    assertThat(descent.learn(completed(8_000, 8_000, 28), false))
+        .isEqualTo(new Descent.Outcome.Measured(8e9));
+  }
+
   /** 16 of 20 at work, and no queue: of a ceiling of 26, which 20 + 6 are. */
   @Test
   void goesDownByAFifthOfWhatIsWorkedOn() {
