@@ -3,6 +3,7 @@ package io.throttlekit.bench;
 import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
 import io.netty.channel.EventLoopGroup;
+import io.throttlekit.service.server.GrpcServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -10,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * {@link NoOpService} and {@link NoOpSensors} on the gRPC stack of the real service: same
- * transport, same number of event loops, no thread change.
+ * transport, same window, same number of event loops, no thread change.
  */
 final class NoOpServer implements AutoCloseable {
   private final EventLoopGroup acceptor = EventLoops.of(1);
@@ -24,6 +25,7 @@ final class NoOpServer implements AutoCloseable {
             .bossEventLoopGroup(acceptor)
             .workerEventLoopGroup(workers)
             .directExecutor()
+            .flowControlWindow(GrpcServer.UNREAD_BYTES)
             .addService(new NoOpService());
     NoOpSensors.services().forEach(builder::addService);
     server = builder.build().start();

@@ -15,18 +15,37 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Policies that the documents show are policies that load. */
 class DocumentedPoliciesTest {
   private static final Pattern POLICY = Pattern.compile("```yaml\n(domain:.*?)```", Pattern.DOTALL);
+  private static final Pattern DESCRIPTORS =
+      Pattern.compile("```yaml\n( *- key:.*?)```", Pattern.DOTALL);
 
   @ParameterizedTest
   @ValueSource(strings = {"README.md", "docs/POLICIES.md"})
   void loadWithoutAWord(String document) throws IOException {
-    Path root = Path.of(Objects.requireNonNull(System.getProperty("throttlekit.root")));
-    Matcher shown = POLICY.matcher(Files.readString(root.resolve(document)));
+    Matcher shown = POLICY.matcher(read(document));
     assertThat(shown.find()).isTrue();
     do {
-      LoadResult result =
-          new PolicyLoader(new LoadOptions(true))
-              .load(List.of(new PolicySource(document, shown.group(1))));
-      assertThat(result.problems()).isEmpty();
+      load(document, shown.group(1));
     } while (shown.find());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"README.md", "docs/CEILINGS.md"})
+  void loadAsPartsOfAPolicyToo(String document) throws IOException {
+    Matcher shown = DESCRIPTORS.matcher(read(document));
+    assertThat(shown.find()).isTrue();
+    do {
+      load(document, "domain: shown\ndescriptors:\n" + shown.group(1));
+    } while (shown.find());
+  }
+
+  private static void load(String document, String policy) {
+    LoadResult result =
+        new PolicyLoader(new LoadOptions(true)).load(List.of(new PolicySource(document, policy)));
+    assertThat(result.problems()).isEmpty();
+  }
+
+  private static String read(String document) throws IOException {
+    Path root = Path.of(Objects.requireNonNull(System.getProperty("throttlekit.root")));
+    return Files.readString(root.resolve(document));
   }
 }

@@ -1,4 +1,7 @@
-/** The Envoy side: the program itself, and bootstraps that show how to point it at the service. */
+/**
+ * The Envoy side: the program itself, what it calls itself, and bootstraps that show how to point
+ * it at the service.
+ */
 @NullMarked
 package io.throttlekit.envoy;
 

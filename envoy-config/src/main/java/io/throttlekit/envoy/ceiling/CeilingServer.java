@@ -171,6 +171,11 @@ public final class CeilingServer {
     return layer.resource();
   }
 
+  void turnAway(DiscoveryStream<?, ?> stream, Status why) {
+    stream.end(why);
+    listener.turnedAway();
+  }
+
   void joined(DiscoveryStream<?, ?> stream) {
     DiscoveryStream<?, ?> older = envoys.put(stream.node(), stream);
     if (older != null) {
@@ -270,10 +275,10 @@ public final class CeilingServer {
       streams++;
       if (streams > settings.maxStreams()) {
         LOG.warn("an Envoy is turned away and has no share: there are {} streams", streams - 1);
-        stream.end(
+        turnAway(
+            stream,
             Status.RESOURCE_EXHAUSTED.withDescription(
                 "no more than " + settings.maxStreams() + " streams"));
-        listener.turnedAway();
       }
     });
     return stream;

@@ -16,7 +16,7 @@ record Delta(String resource) implements Wire<DeltaDiscoveryRequest, DeltaDiscov
         message.getTypeUrl(),
         subscription(message),
         message.getResponseNonce(),
-        message.hasErrorDetail() ? message.getErrorDetail().toString() : "");
+        message.hasErrorDetail() ? Asked.refusal(message.getErrorDetail()) : "");
   }
 
   private Subscription subscription(DeltaDiscoveryRequest message) {

@@ -4,6 +4,7 @@ import com.google.protobuf.Any;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import io.throttlekit.envoy.NodeId;
 import io.throttlekit.envoy.ceiling.Asked.Subscription;
 
 /**
@@ -95,11 +96,11 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
       return;
     }
     if (node.isEmpty()) {
-      node = asked.node();
-      if (node.isEmpty()) {
-        end(Status.INVALID_ARGUMENT.withDescription("the first message must name a node id"));
+      if (!NodeId.isUsable(asked.node())) {
+        server.turnAway(this, Status.INVALID_ARGUMENT.withDescription(NodeId.WANTED));
         return;
       }
+      node = asked.node();
     }
     if (asked.typeUrl().isEmpty() || asked.typeUrl().equals(RuntimeLayer.TYPE_URL)) {
       if (!asked.nonce().isEmpty()) {

@@ -17,7 +17,7 @@ record StateOfTheWorld(String resource) implements Wire<DiscoveryRequest, Discov
             ? Subscription.WANTED
             : Subscription.UNWANTED,
         message.getResponseNonce(),
-        message.hasErrorDetail() ? message.getErrorDetail().toString() : "");
+        message.hasErrorDetail() ? Asked.refusal(message.getErrorDetail()) : "");
   }
 
   @Override

@@ -98,7 +98,11 @@ public final class FakeEnvoy
 
   /** Says that it does not. */
   void refuse(DiscoveryResponse answer) {
-    Status why = Status.newBuilder().setCode(3).setMessage("Invalid runtime entry").build();
+    refuse(answer, Status.newBuilder().setCode(3).setMessage("Invalid runtime entry").build());
+  }
+
+  /** The same, for a reason of its own. */
+  void refuse(DiscoveryResponse answer, Status why) {
     send(answered(answer).setErrorDetail(why).build());
   }
 
@@ -106,6 +110,17 @@ public final class FakeEnvoy
   public void obeyAll() {
     while (!unread.isEmpty()) {
       acknowledge(obey());
+    }
+  }
+
+  /** Has all of them obey until nobody is told anything new. */
+  static void settle(FakeEnvoy... envoys) {
+    for (boolean all = false; !all; ) {
+      all = true;
+      for (FakeEnvoy envoy : envoys) {
+        all &= envoy.unread() == 0;
+        envoy.obeyAll();
+      }
     }
   }
 

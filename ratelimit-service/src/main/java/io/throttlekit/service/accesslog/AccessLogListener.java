@@ -26,7 +26,7 @@ public interface AccessLogListener {
   /** A stream was ended at once because there are too many. */
   void turnedAway();
 
-  /** A stream sent entries without having said which Envoy they are of. */
+  /** A stream sent entries without having named a usable node id. */
   void withoutNode(int entries);
 
   /** An entry was read. */

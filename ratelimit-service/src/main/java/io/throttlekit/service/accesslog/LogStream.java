@@ -6,6 +6,7 @@ import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsResponse;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
+import io.throttlekit.envoy.NodeId;
 import io.throttlekit.service.accesslog.AccessLogListener.Skipped;
 import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Reading;
@@ -20,7 +21,7 @@ import org.slf4j.LoggerFactory;
 final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
   private static final Logger LOG = LoggerFactory.getLogger(LogStream.class);
   private static final int MOST_ENTRIES = 10_000;
-  private static final int LONGEST_NAME = 256;
+  private static final int LONGEST_STREAM_ID = 256;
 
   private final AccessLogs logs;
   private final StreamObserver<StreamAccessLogsResponse> answers;
@@ -43,7 +44,7 @@ final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
     }
     if (message.hasIdentifier()) {
       String named = message.getIdentifier().getNode().getId();
-      node = named.length() > LONGEST_NAME ? "" : named;
+      node = NodeId.isUsable(named) ? named : "";
     }
     long arrived = logs.nowNanos();
     if (message.getTcpLogs().getLogEntryCount() > 0) {
@@ -126,7 +127,7 @@ final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
   private boolean isNew(Reading reading, AccessLogCommon common) {
     String id = reading.leases().isEmpty() ? common.getStreamId() : reading.leases().getFirst();
     return id.isEmpty()
-        || id.length() > LONGEST_NAME
+        || id.length() > LONGEST_STREAM_ID
         || logs.recent()
             .isNew(
                 reading.leases().isEmpty()

@@ -99,28 +99,30 @@ public final class HttpListener implements AutoCloseable {
   }
 
   private static void sendOrLose(HttpExchange request, Reply reply) throws IOException {
-    boolean sent = false;
+    boolean told = false;
     try {
-      send(request, reply);
-      sent = true;
+      told = send(request, reply);
     } finally {
-      if (!sent) {
+      if (!told) {
         reply.lost().run();
       }
     }
   }
 
-  private static void send(HttpExchange request, Reply reply) throws IOException {
+  /** Whether the caller was told: who asks by HEAD is not, where there is something to tell. */
+  private static boolean send(HttpExchange request, Reply reply) throws IOException {
     if (!reply.contentType().isEmpty()) {
       request.getResponseHeaders().set("Content-Type", reply.contentType());
     }
     byte[] bytes = reply.body().getBytes(StandardCharsets.UTF_8);
-    boolean bodiless = bytes.length == 0 || request.getRequestMethod().equals("HEAD");
-    request.sendResponseHeaders(reply.status(), bodiless ? -1 : bytes.length);
-    if (!bodiless) {
+    boolean empty = bytes.length == 0;
+    boolean unwanted = !empty && request.getRequestMethod().equals("HEAD");
+    request.sendResponseHeaders(reply.status(), empty || unwanted ? -1 : bytes.length);
+    if (!empty && !unwanted) {
       try (OutputStream body = request.getResponseBody()) {
         body.write(bytes);
       }
     }
+    return !unwanted;
   }
 }

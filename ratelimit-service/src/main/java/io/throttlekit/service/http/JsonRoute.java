@@ -15,9 +15,9 @@ import java.util.regex.Pattern;
 /**
  * Decides requests that come as JSON: 200 when admitted, 429 when not, the answer in the body.
  *
- * <p>Any method will do. What cannot be a request is a 400 that says why, too much of it a 413;
- * when it is we who cannot decide, 503. Where envoyproxy/ratelimit is to be matched, the latter is
- * a 400 too, and a 400 does not say why.
+ * <p>Any method will do, but HEAD tells of no lease, and so keeps none. What cannot be a request is
+ * a 400 that says why, too much of it a 413; when it is we who cannot decide, 503. Where
+ * envoyproxy/ratelimit is to be matched, the latter is a 400 too, and a 400 does not say why.
  */
 final class JsonRoute implements Route {
   private static final JsonFormat.Printer PRINTER =

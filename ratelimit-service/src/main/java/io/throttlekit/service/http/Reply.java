@@ -4,7 +4,7 @@ package io.throttlekit.service.http;
  * An HTTP answer.
  *
  * @param contentType empty when there is no body
- * @param lost what to do when it could not be sent
+ * @param lost what to do when the caller is not told: it left, or wants no body
  */
 record Reply(int status, String contentType, String body, Runnable lost) {
   static final String TEXT = "text/plain; charset=utf-8";
@@ -27,7 +27,7 @@ record Reply(int status, String contentType, String body, Runnable lost) {
     return new Reply(status, "", "");
   }
 
-  /** The same answer; {@code whenLost} is run where it cannot be sent. */
+  /** The same answer; {@code whenLost} is run where the caller is not told. */
   Reply orElse(Runnable whenLost) {
     return new Reply(status, contentType, body, whenLost);
   }

@@ -9,7 +9,7 @@ public interface LoadReportListener {
   /** A stream ended. */
   void closed();
 
-  /** A stream was ended at once because there are too many, or because it named no node. */
+  /** A stream was ended at once because there are too many, or it named no usable node id. */
   void turnedAway();
 
   /** A report was read. */

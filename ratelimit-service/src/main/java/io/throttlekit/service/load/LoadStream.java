@@ -6,6 +6,7 @@ import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsRequest;
 import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsResponse;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
+import io.throttlekit.envoy.NodeId;
 import io.throttlekit.service.sensor.Load;
 import org.jspecify.annotations.Nullable;
 
@@ -14,8 +15,6 @@ import org.jspecify.annotations.Nullable;
  * at a time, as gRPC calls it.
  */
 final class LoadStream implements StreamObserver<LoadStatsRequest> {
-  private static final int LONGEST_NAME = 256;
-
   /** No Envoy has done so much of anything, and sums of it do not overflow. */
   private static final long MOST = 1L << 48;
 
@@ -82,10 +81,8 @@ final class LoadStream implements StreamObserver<LoadStatsRequest> {
   }
 
   private boolean begins(String named) {
-    if (named.isEmpty() || named.length() > LONGEST_NAME) {
-      turnAway(
-          Status.INVALID_ARGUMENT.withDescription(
-              "the first message must name a node id of at most " + LONGEST_NAME + " characters"));
+    if (!NodeId.isUsable(named)) {
+      turnAway(Status.INVALID_ARGUMENT.withDescription(NodeId.WANTED));
       return false;
     }
     node = named;

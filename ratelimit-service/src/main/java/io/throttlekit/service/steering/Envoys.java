@@ -32,7 +32,9 @@ final class Envoys {
   private final Map<String, Envoy> envoys = new HashMap<>();
   private boolean counted;
   private long countedNanos;
-  private int count;
+
+  /** In flight when it was counted, and what was reported since. */
+  private long sum;
 
   /**
    * What an Envoy could use.
@@ -46,11 +48,13 @@ final class Envoys {
   /** Learns what an Envoy counts itself. */
   void reported(String node, long requests, long nowNanos) {
     Envoy envoy = envoy(node, nowNanos);
-    counted = false;
     if (envoy != null) {
+      int inFlight = Math.clamp(requests, 0, MOST);
+      counted &= envoy.fresh(nowNanos); // else the sum has an estimate of it
+      sum += inFlight - envoy.requests;
       envoy.reported = true;
       envoy.reportedNanos = nowNanos;
-      envoy.requests = Math.clamp(requests, 0, MOST);
+      envoy.requests = inFlight;
     }
   }
 
@@ -79,15 +83,14 @@ final class Envoys {
   /** Requests in flight at all Envoys together, from 0, as they were 20 ms ago at most. */
   int inFlight(long nowNanos) {
     if (!counted || nowNanos - countedNanos >= RECENT_NANOS) {
-      long sum = 0;
+      sum = 0;
       for (Envoy envoy : envoys.values()) {
         sum += envoy.inFlight(nowNanos);
       }
       counted = true;
       countedNanos = nowNanos;
-      count = (int) Math.min(sum, MOST);
     }
-    return count;
+    return Math.clamp(sum, 0, MOST);
   }
 
   /** What each could use. Counts of refusals begin anew, and who is silent is forgotten. */

@@ -51,14 +51,15 @@ public final class CeilingGauges {
   }
 
   /**
-   * Registers how many Envoys have no share because there were too many. To be called once.
+   * Registers how many Envoys have no share because there were too many, or they named no usable
+   * node id. To be called once.
    *
    * @param turnedAway tells it, whenever it is asked; never falls
    */
   public static void showTurnedAway(Meter meter, LongSupplier turnedAway) {
     meter
         .counterBuilder(PREFIX + "refused_streams")
-        .setDescription("Streams of Envoys that ask for ceilings, ended at once: too many")
+        .setDescription("Streams of Envoys that ask for ceilings, ended at once")
         .buildWithCallback(measured -> measured.record(turnedAway.getAsLong()));
   }
 

@@ -26,7 +26,7 @@ public final class LoadReportMetrics implements LoadReportListener {
     turnedAway =
         ours.counter(
             PREFIX + "refused_streams",
-            "Streams ended at once because there are too many, or no node was named");
+            "Streams ended at once because there are too many, or no usable node id was named");
     ours.gauge(PREFIX + "streams", "Streams of load reports", streams::sum);
   }
 

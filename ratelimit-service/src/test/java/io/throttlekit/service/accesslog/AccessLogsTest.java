@@ -177,8 +177,9 @@ class AccessLogsTest {
     nameless.onNext(named(message(List.of(answered(200).build())), ""));
     StreamObserver<StreamAccessLogsMessage> boundless = open();
     boundless.onNext(named(message(List.of(answered(200).build())), "x".repeat(257)));
-    assertThat(recorded.ended).hasSize(4).allMatch(each -> each.node().isEmpty());
-    assertThat(counts.withoutNode).isEqualTo(4);
+    boundless.onNext(named(message(List.of(answered(200).build())), "edge\nERROR all is lost"));
+    assertThat(recorded.ended).hasSize(5).allMatch(each -> each.node().isEmpty());
+    assertThat(counts.withoutNode).isEqualTo(5);
   }
 
   @Test

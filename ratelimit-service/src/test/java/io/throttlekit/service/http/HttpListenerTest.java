@@ -45,6 +45,15 @@ class HttpListenerTest {
     assertThat(lost).hasValue(0);
   }
 
+  @Test
+  void anAnswerIsLostOnWhoWantsNoBody() throws Exception {
+    answering.countDown();
+    try (HttpFixture http = new HttpFixture(listener())) {
+      assertThat(http.send("HEAD", "/", new byte[0]).statusCode()).isEqualTo(200);
+      await().until(() -> lost.get() == 1);
+    }
+  }
+
   private HttpListener listener() throws Exception {
     return new HttpListener("127.0.0.1", 0, Map.of("/", _ -> answer()));
   }

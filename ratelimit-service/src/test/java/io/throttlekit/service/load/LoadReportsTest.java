@@ -144,7 +144,7 @@ class LoadReportsTest {
 
   @Test
   void whoNamesNoNodeIsTurnedAway() {
-    for (String name : List.of("", "x".repeat(257))) {
+    for (String name : List.of("", "x".repeat(257), "a\nb", "a\u2028b")) {
       FakeCall<LoadStatsResponse> call = new FakeCall<>();
       StreamObserver<LoadStatsRequest> stream = reports.streamLoadStats(call);
       stream.onNext(from(name, up(1)));
@@ -153,7 +153,7 @@ class LoadReportsTest {
     }
     assertThat(recorded.reports).isEmpty();
     assertThat(recorded.left).isEmpty();
-    assertThat(counts.turnedAway).isEqualTo(2);
+    assertThat(counts.turnedAway).isEqualTo(4);
     assertThat(counts.streams).isZero();
   }
 

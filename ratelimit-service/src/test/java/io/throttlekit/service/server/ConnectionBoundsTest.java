@@ -2,7 +2,9 @@ package io.throttlekit.service.server;
 
 import static io.throttlekit.service.server.RawConnection.ACK;
 import static io.throttlekit.service.server.RawConnection.GOAWAY;
+import static io.throttlekit.service.server.RawConnection.PING;
 import static io.throttlekit.service.server.RawConnection.SETTINGS;
+import static io.throttlekit.service.server.RawConnection.WINDOW_UPDATE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.config.GrpcConfig;
@@ -24,6 +26,11 @@ class ConnectionBoundsTest {
   private static final int NO_ERROR = 0;
   private static final int ENHANCE_YOUR_CALM = 11;
   private static final int MAX_CONCURRENT_STREAMS = 3;
+  private static final int INITIAL_WINDOW_SIZE = 4;
+
+  /** What a connection's is before anybody says anything (RFC 9113 §6.9.2). */
+  private static final int UNSAID_WINDOW = 65_535;
+
   private static final Duration NEVER = Duration.ofHours(1);
   private static final KeepAlive RELAXED = new KeepAlive(NEVER, NEVER, NEVER);
 
@@ -55,6 +62,24 @@ class ConnectionBoundsTest {
       Frame settings =
           connection.await(frame -> frame.type() == SETTINGS && (frame.flags() & ACK) == 0);
       assertThat(pairs(settings.payload())).contains(List.of(MAX_CONCURRENT_STREAMS, 7));
+    }
+  }
+
+  @Test
+  void aClientMaySendALittleThatIsNotReadAndNeverMore() throws Exception {
+    try (RawConnection connection = connect(ConnectionAge.unlimited(), RELAXED, 7)) {
+      Frame settings =
+          connection.await(frame -> frame.type() == SETTINGS && (frame.flags() & ACK) == 0);
+      assertThat(pairs(settings.payload())).contains(List.of(INITIAL_WINDOW_SIZE, 256 << 10));
+      Frame ofAllCalls = connection.await(frame -> frame.type() == WINDOW_UPDATE);
+      assertThat(UNSAID_WINDOW + ofAllCalls.increment()).isEqualTo(256 << 10);
+      connection.beginCall();
+      connection.beginMessage();
+      connection.ping();
+      Frame ping = connection.await(frame -> frame.type() == PING);
+      assertThat(ping.isAnswerToPing())
+          .as("it does not measure how long the way is, to allow for more")
+          .isTrue();
     }
   }
 

@@ -23,10 +23,12 @@ import java.util.function.Predicate;
  * not told to. A read that takes longer than {@value #PATIENCE_MILLIS} ms fails. For one thread.
  */
 final class RawConnection implements AutoCloseable {
+  private static final int DATA = 0;
   static final int HEADERS = 1;
   static final int SETTINGS = 4;
   static final int PING = 6;
   static final int GOAWAY = 7;
+  static final int WINDOW_UPDATE = 8;
   static final int ACK = 1;
   private static final int END_HEADERS = 4;
   private static final int PATIENCE_MILLIS = 15_000;
@@ -53,6 +55,11 @@ final class RawConnection implements AutoCloseable {
 
     boolean isAnswerToPing() {
       return type == PING && (flags & ACK) != 0;
+    }
+
+    /** How many bytes more the client may send. */
+    int increment() {
+      return payload.getInt(0);
     }
 
     /** The error of a frame that says to go. */
@@ -112,6 +119,12 @@ final class RawConnection implements AutoCloseable {
       throw new IOException(e);
     }
     send(HEADERS, END_HEADERS, 1, ByteBufUtil.getBytes(block));
+  }
+
+  /** Goes on with that call: a message whose end does not come. */
+  void beginMessage() throws IOException {
+    ByteBuffer message = ByteBuffer.allocate(100).put((byte) 0).putInt(500);
+    send(DATA, 0, 1, message.array());
   }
 
   private void send(int type, int flags, int stream, byte[] payload) throws IOException {

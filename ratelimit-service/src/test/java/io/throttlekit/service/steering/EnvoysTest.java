@@ -17,9 +17,11 @@ class EnvoysTest {
     envoys.reported("b", 5, 0);
     envoys.ended("a", 900 * SECOND, 0);
     assertThat(envoys.inFlight(0)).isEqualTo(12);
+    envoys.reported("a", 9, 0);
+    assertThat(envoys.inFlight(0)).isEqualTo(14);
     envoys.left("b");
-    assertThat(envoys.inFlight(0)).isEqualTo(7);
-    assertThat(envoys.demands(0)).containsExactly(new Demand("a", 7, 0, true));
+    assertThat(envoys.inFlight(0)).isEqualTo(9);
+    assertThat(envoys.demands(0)).containsExactly(new Demand("a", 9, 0, true));
   }
 
   @Test
@@ -29,6 +31,14 @@ class EnvoysTest {
     }
     assertThat(envoys.inFlight(4 * SECOND)).isEqualTo(5);
     assertThat(envoys.inFlight(9 * SECOND)).isZero();
+  }
+
+  @Test
+  void whatAnEnvoyCountsTakesThePlaceOfItsEstimate() {
+    envoys.ended("a", 900 * SECOND, 0);
+    assertThat(envoys.inFlight(0)).isGreaterThan(100);
+    envoys.reported("a", 3, 0);
+    assertThat(envoys.inFlight(0)).isEqualTo(3);
   }
 
   @Test

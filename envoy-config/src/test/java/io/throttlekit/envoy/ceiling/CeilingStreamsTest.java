@@ -1,0 +1,226 @@
+package io.throttlekit.envoy.ceiling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.rpc.Status;
+import io.envoyproxy.envoy.config.core.v3.Node;
+import io.envoyproxy.envoy.service.discovery.v3.AggregatedDiscoveryServiceGrpc;
+import io.envoyproxy.envoy.service.discovery.v3.DeltaDiscoveryRequest;
+import io.envoyproxy.envoy.service.discovery.v3.DeltaDiscoveryResponse;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
+import io.envoyproxy.envoy.service.runtime.v3.Runtime;
+import io.grpc.stub.StreamObserver;
+import io.throttlekit.envoy.ceiling.Ceiling.Priority;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What one Envoy and the server say to each other, and who is not listened to. */
+class CeilingStreamsTest {
+  private static final Ceiling UP = new Ceiling("up", Priority.DEFAULT);
+
+  private final ServedCeilings served = new ServedCeilings();
+
+  @AfterEach
+  void stop() {
+    served.close();
+  }
+
+  @Test
+  void aRefusalIsNoAcknowledgement() {
+    served.ceilings().offer("up", Priority.DEFAULT, 10);
+    FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
+    a.obeyAll();
+    FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
+    b.obeyAll();
+    DiscoveryResponse refused = a.obey();
+    a.refuse(refused);
+    a.refuse(refused, Status.getDefaultInstance()); // nor is one that gives no reason
+    assertThat(b.unread()).isZero();
+    assertThat(a.unread()).isZero(); // and it is not told the same for ever
+    served.ceilings().offer("up", Priority.DEFAULT, 8);
+    FakeEnvoy.settle(a, b);
+    assertThat(a.share("up") + b.share("up")).isEqualTo(8);
+  }
+
+  @Test
+  void aRefusalIsToldOnOneLine() {
+    Status forged = Status.newBuilder().setCode(3).setMessage("no\nERROR all is lost").build();
+    assertThat(Asked.refusal(forged)).isEqualTo("code: 3 message: \"no\\nERROR all is lost\"");
+    assertThat(Asked.refusal(Status.newBuilder().setMessage("x".repeat(5_000)).build()))
+        .hasSize(1_000);
+    assertThat(Asked.refusal(Status.getDefaultInstance())).isNotEmpty();
+  }
+
+  @Test
+  void anAnswerToWhatWasNeverSentSaysNothing() {
+    served.ceilings().offer("up", Priority.DEFAULT, 10);
+    FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
+    a.obeyAll();
+    FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
+    b.obeyAll();
+    DiscoveryResponse lowered = a.obey();
+    for (String nonce : List.of("x", "-1", "99999999999999999999", "1000")) {
+      a.acknowledge(lowered.toBuilder().setNonce(nonce).build());
+    }
+    assertThat(b.unread()).isZero();
+    a.acknowledge(lowered);
+    assertThat(b.unread()).isEqualTo(1);
+  }
+
+  @Test
+  void whoComesBackIsToldWhateverVersionItNames() {
+    served.ceilings().offer("up", Priority.DEFAULT, 10);
+    FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
+    FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
+    FakeEnvoy.settle(a, b);
+    String version = a.version();
+    a.disconnect();
+    served.ceilings().offer("up", Priority.DEFAULT, 4);
+    FakeEnvoy.settle(b);
+    assertThat(b.share("up")).isZero(); // a may still obey 5
+    for (String named : List.of(version, "", "another.7", version)) {
+      FakeEnvoy again = FakeEnvoy.reconnect(served.channel(), "a", named);
+      assertThat(again.unread()).as("named %s", named).isEqualTo(1);
+      assertThat(b.unread()).as("named %s", named).isZero();
+      again.disconnect();
+    }
+    FakeEnvoy again = FakeEnvoy.reconnect(served.channel(), "a", version);
+    FakeEnvoy.settle(again, b);
+    assertThat(again.share("up")).isEqualTo(2);
+    assertThat(b.share("up")).isEqualTo(2);
+  }
+
+  @Test
+  void aSlowStreamIsToldOnlyTheNewest() {
+    served.ceilings().offer("up", Priority.DEFAULT, 10);
+    FakeEnvoy slow = FakeEnvoy.connectSlow(served.channel(), "slow");
+    for (int requests = 9; requests > 3; requests--) {
+      served.ceilings().offer("up", Priority.DEFAULT, requests);
+    }
+    assertThat(slow.unread()).isZero();
+    slow.read();
+    slow.obeyAll();
+    assertThat(slow.share("up")).isEqualTo(4);
+    slow.read();
+    assertThat(slow.unread()).isZero();
+    assertThat(served.obeyed()).containsExactly(4);
+  }
+
+  @Test
+  void anEnvoyWithoutACeilingIsAnsweredToo() {
+    FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
+    assertThat(a.unread()).isEqualTo(1);
+    a.obeyAll();
+    assertThat(a.values()).isEmpty();
+  }
+
+  @Test
+  void otherResourcesAreNotAnsweredAndDoNotEndTheStream() {
+    served.ceilings().offer("up", Priority.DEFAULT, 10);
+    FakeEnvoy a = FakeEnvoy.open(served.channel(), "a", "", false);
+    a.ask("type.googleapis.com/envoy.config.cluster.v3.Cluster");
+    assertThat(a.unread()).isZero();
+    a.ask(RuntimeLayer.TYPE_URL);
+    a.obeyAll();
+    assertThat(a.share("up")).isEqualTo(10);
+    assertThat(a.ended()).isFalse();
+  }
+
+  @Test
+  void whoNamesNoUsableNodeIsTurnedAway() {
+    for (String unusable : List.of("", "x".repeat(257), "a\nb")) {
+      FakeEnvoy nameless = FakeEnvoy.connect(served.channel(), unusable);
+      assertThat(nameless.failure()).contains("INVALID_ARGUMENT", "node id");
+    }
+    assertThat(served.turnedAway()).isEqualTo(3);
+  }
+
+  @Test
+  void ofTwoStreamsWithOneNameTheNewerIsHeard() {
+    served.ceilings().offer("up", Priority.DEFAULT, 10);
+    FakeEnvoy older = FakeEnvoy.connect(served.channel(), "a");
+    older.obeyAll();
+    FakeEnvoy newer = FakeEnvoy.connect(served.channel(), "a");
+    assertThat(older.failure()).contains("ABORTED", "a came on another stream");
+    newer.obeyAll();
+    assertThat(newer.share("up")).isEqualTo(10);
+    served.ceilings().offer("up", Priority.DEFAULT, 6);
+    newer.obeyAll();
+    assertThat(newer.share("up")).isEqualTo(6);
+  }
+
+  @Test
+  void thereAreNoMoreStreamsThanAllowed() {
+    served.ceilings().offer("up", Priority.DEFAULT, 9);
+    FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
+    FakeEnvoy.connect(served.channel(), "b");
+    FakeEnvoy.open(served.channel(), "says nothing", "", false);
+    FakeEnvoy tooMany = FakeEnvoy.connect(served.channel(), "d");
+    assertThat(tooMany.failure()).contains("RESOURCE_EXHAUSTED", "3 streams");
+    assertThat(served.turnedAway()).isEqualTo(1);
+    a.disconnect();
+    assertThat(FakeEnvoy.connect(served.channel(), "e").ended()).isFalse();
+    assertThat(served.turnedAway()).isEqualTo(1);
+  }
+
+  @Test
+  void anEnvoyThatNoLongerAsksHasNoShare() {
+    served.ceilings().offer("up", Priority.DEFAULT, 10);
+    FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
+    FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
+    FakeEnvoy.settle(a, b);
+    b.send(DiscoveryRequest.newBuilder().setTypeUrl(RuntimeLayer.TYPE_URL).build());
+    served.ceilings().reported(UP, "b", 0, 0);
+    served.ceilings().tick();
+    FakeEnvoy.settle(a);
+    assertThat(a.share("up")).isEqualTo(10);
+  }
+
+  @Test
+  void deltaStreamsAreToldTheSame() throws IOException {
+    served.ceilings().offer("up", Priority.DEFAULT, 10);
+    List<DeltaDiscoveryResponse> answers = new ArrayList<>();
+    StreamObserver<DeltaDiscoveryRequest> requests =
+        AggregatedDiscoveryServiceGrpc.newStub(served.channel())
+            .deltaAggregatedResources(
+                new StreamObserver<>() {
+                  @Override
+                  public void onNext(DeltaDiscoveryResponse answer) {
+                    answers.add(answer);
+                  }
+
+                  @Override
+                  public void onError(Throwable cause) {}
+
+                  @Override
+                  public void onCompleted() {}
+                });
+    requests.onNext(
+        DeltaDiscoveryRequest.newBuilder()
+            .setNode(Node.newBuilder().setId("a"))
+            .setTypeUrl(RuntimeLayer.TYPE_URL)
+            .addResourceNamesSubscribe("ceiling")
+            .build());
+    DeltaDiscoveryResponse answer = answers.getLast();
+    assertThat(answer.getResources(0).getName()).isEqualTo("ceiling");
+    assertThat(answer.getRemovedResourcesCount()).isZero();
+    Runtime runtime = answer.getResources(0).getResource().unpack(Runtime.class);
+    assertThat(runtime.getLayer().getFieldsOrThrow("circuit_breakers.up.default.max_requests"))
+        .extracting(value -> value.getNumberValue())
+        .isEqualTo(10.0);
+    DeltaDiscoveryRequest acknowledgement =
+        DeltaDiscoveryRequest.newBuilder()
+            .setTypeUrl(RuntimeLayer.TYPE_URL)
+            .setResponseNonce(answer.getNonce())
+            .build();
+    requests.onNext(
+        acknowledgement.toBuilder().setErrorDetail(Status.getDefaultInstance()).build());
+    assertThat(served.obeyed()).isEmpty();
+    requests.onNext(acknowledgement);
+    assertThat(served.obeyed()).containsExactly(10);
+  }
+}

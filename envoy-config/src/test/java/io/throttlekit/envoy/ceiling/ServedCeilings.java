@@ -1,0 +1,92 @@
+package io.throttlekit.envoy.ceiling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
+import io.grpc.inprocess.InProcessChannelBuilder;
+import io.grpc.inprocess.InProcessServerBuilder;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * A server of ceilings for fake Envoys in this thread: everything that is said is heard before a
+ * call returns. Takes three streams unless told otherwise; its listener fails when 13 requests are
+ * obeyed.
+ */
+final class ServedCeilings implements AutoCloseable {
+  private static final CeilingSettings SETTINGS =
+      new CeilingSettings(
+          "ceiling", 3, Duration.ofSeconds(30), Duration.ofSeconds(1), Duration.ZERO);
+
+  private final SettableTime time = new SettableTime();
+  private final List<Integer> obeyed = new ArrayList<>();
+  private final CeilingServer ceilings;
+  private final Server server;
+  private final ManagedChannel channel;
+  private int turnedAway;
+
+  ServedCeilings() {
+    this(SETTINGS);
+  }
+
+  ServedCeilings(CeilingSettings settings) {
+    ceilings = new CeilingServer(settings, time, "e1", new Hearing());
+    String name = UUID.randomUUID().toString();
+    InProcessServerBuilder builder = InProcessServerBuilder.forName(name).directExecutor();
+    ceilings.services().forEach(builder::addService);
+    try {
+      server = builder.build().start();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    channel = InProcessChannelBuilder.forName(name).directExecutor().build();
+  }
+
+  CeilingServer ceilings() {
+    return ceilings;
+  }
+
+  ManagedChannel channel() {
+    return channel;
+  }
+
+  SettableTime time() {
+    return time;
+  }
+
+  /** What the listener was told, in order. */
+  List<Integer> obeyed() {
+    return obeyed;
+  }
+
+  int turnedAway() {
+    return turnedAway;
+  }
+
+  @Override
+  public void close() {
+    channel.shutdownNow();
+    server.shutdownNow();
+  }
+
+  private final class Hearing implements CeilingListener {
+    @Override
+    public void obeyed(Ceiling ceiling, int requests, long sinceNanos) {
+      if (requests == 13) {
+        throw new IllegalStateException("a listener that fails");
+      }
+      assertThat(ceiling.cluster()).isNotEmpty();
+      obeyed.add(requests);
+    }
+
+    @Override
+    public void turnedAway() {
+      turnedAway++;
+    }
+  }
+}
