@@ -6,6 +6,7 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.ManagedChannel;
+import io.grpc.Status;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.rate.WindowTally;
@@ -162,7 +163,7 @@ final class Offered implements AutoCloseable {
     return refused.sum();
   }
 
-  /** How many were neither admitted nor refused, by what the answer said. */
+  /** How many were neither admitted nor refused, by the answer's status. */
   Map<String, Integer> failures() {
     return failures;
   }
@@ -231,7 +232,7 @@ final class Offered implements AutoCloseable {
 
     @Override
     public void onError(Throwable error) {
-      failures.merge(String.valueOf(error.getMessage()), 1, Integer::sum);
+      failures.merge(Status.fromThrowable(error).getCode().name(), 1, Integer::sum);
       underWay.decrementAndGet();
     }
 
