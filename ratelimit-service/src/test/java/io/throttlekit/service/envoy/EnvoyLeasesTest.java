@@ -78,8 +78,8 @@ class EnvoyLeasesTest {
   void comeBackWhenTheClientLeavesWhileTheUpstreamIsAtWork() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.COSTS_AND_REFUNDS, changes)) {
       try (Socket _ = sent(mesh, "/export?hold")) {
-        awaitMetric(mesh, "throttlekit_concurrency_in_flight", 1);
         await().atMost(LONG).until(() -> mesh.upstream().requests() == 1);
+        assertThat(metric(mesh, "throttlekit_concurrency_in_flight")).isEqualTo(1);
         assertThat(mesh.status("/export")).as("one is in flight").isEqualTo(429);
       }
       awaitMetric(mesh, "throttlekit_concurrency_released_total{by=\"stream_done\"}", 1);
@@ -112,7 +112,8 @@ class EnvoyLeasesTest {
   void areNotTakenByAClientThatLeavesDuringTheCall() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.COSTS_AND_REFUNDS, changes(", queue: {}"))) {
       try (Socket _ = sent(mesh, "/export?hold")) {
-        awaitMetric(mesh, "throttlekit_concurrency_in_flight", 1);
+        await().atMost(LONG).until(() -> mesh.upstream().requests() == 1);
+        assertThat(metric(mesh, "throttlekit_concurrency_in_flight")).isEqualTo(1);
         try (Socket _ = sent(mesh, "/export")) {
           awaitMetric(mesh, "throttlekit_concurrency_queued", 1);
         }
