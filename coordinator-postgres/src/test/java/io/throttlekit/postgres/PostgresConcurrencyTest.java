@@ -175,7 +175,7 @@ class PostgresConcurrencyTest {
   }
 
   private static PostgresSettings settings() {
-    return Wanted.of(database.url()).patientToConnect().settings();
+    return Wanted.of(database.url()).settings();
   }
 
   private static void count(Outcome outcome, List<String> users, Map<String, AtomicLong> admitted) {

@@ -109,7 +109,7 @@ class PostgresFaultsTest {
   @Test
   void whatARegionHeldIsNotSpentAgainWhereItComesBackWithOlderData() {
     PostgresRegionalEscrow escrow =
-        PostgresRegionalEscrow.open(Wanted.of(url()).settings(), Around.heard(heard));
+        PostgresRegionalEscrow.open(wanted(url()).settings(), Around.heard(heard));
     opened.add(escrow);
     long now = answer(escrow.health());
     long end = now + 3_600_000;
@@ -129,7 +129,7 @@ class PostgresFaultsTest {
   @Test
   void aCrashEmptiesUnloggedCountersAndThatIsNoticed() {
     PostgresCounterStore store =
-        open(Wanted.of(url()).counters(Durability.UNLOGGED).deadlines(20_000, 2_000));
+        open(wanted(url()).counters(Durability.UNLOGGED).deadlines(20_000, 2_000));
     acquire(store, "a", 5);
     server.kill();
     server.restart();
@@ -140,7 +140,7 @@ class PostgresFaultsTest {
 
   @Test
   void countersOutliveACrash() {
-    PostgresCounterStore store = open(Wanted.of(url()).deadlines(20_000, 2_000));
+    PostgresCounterStore store = open(wanted(url()).deadlines(20_000, 2_000));
     acquire(store, "a", 4);
     server.kill();
     server.restart();
@@ -200,7 +200,7 @@ class PostgresFaultsTest {
   @Test
   void noMoreCallsAreUnderWayThanConnectionsAndNobodyIsBlocked() throws SQLException {
     await("without connections of the test before", () -> connections() == 0);
-    PostgresCounterStore store = open(Wanted.of(url()).connections(3));
+    PostgresCounterStore store = open(wanted(url()).connections(3));
     acquire(store, "a", 1);
     List<CompletionStage<?>> asked = new ArrayList<>();
     try (Connection holder = server.connect("postgres");
@@ -213,7 +213,7 @@ class PostgresFaultsTest {
       await("waiting", () -> waiting() == 3);
       assertThat(asked).noneMatch(stage -> stage.toCompletableFuture().isDone());
       assertThat(connections()).isEqualTo(3);
-      long longer = TimeSource.system().wallMillis() + Wanted.CONNECT_TIMEOUT_MILLIS + 200;
+      long longer = TimeSource.system().wallMillis() + Wanted.QUICK_MILLIS + 200;
       await("held", () -> TimeSource.system().wallMillis() > longer);
       holder.rollback();
     }
@@ -222,7 +222,7 @@ class PostgresFaultsTest {
 
   @Test
   void aCallWhoseTurnComesTooLateIsNotMade() throws SQLException {
-    PostgresCounterStore store = open(Wanted.of(url()).connections(1).deadlines(300, 10_000));
+    PostgresCounterStore store = open(wanted(url()).connections(1).deadlines(300, 10_000));
     await("warm", () -> answers(ask(store, "a", 1)));
     long before = left(store, "a"); // what failed while it was not warm may be counted
     List<CompletionStage<?>> asked = new ArrayList<>();
@@ -247,7 +247,7 @@ class PostgresFaultsTest {
 
   @Test
   void aCallThatHangsHoldsNoLocksForLongerThanALeaseMayTake() throws SQLException {
-    PostgresCounterStore store = open(Wanted.of(url()).deadlines(300, 1_000));
+    PostgresCounterStore store = open(wanted(url()).deadlines(300, 1_000));
     await("warm", () -> answers(ask(store, "a", 1)));
     try (Connection holder = server.connect("postgres");
         Statement sql = holder.createStatement()) {
@@ -283,7 +283,7 @@ class PostgresFaultsTest {
 
   @Test
   void whatIsAskedBeforeTheEndIsAnsweredAndNothingAfterIt() {
-    PostgresCounterStore store = open(Wanted.of(url()).connections(2));
+    PostgresCounterStore store = open(wanted(url()).connections(2));
     acquire(store, "warm", 1);
     List<CompletableFuture<?>> asked = new ArrayList<>();
     for (int i = 0; i < 200; i++) {
@@ -315,7 +315,7 @@ class PostgresFaultsTest {
   }
 
   private Database database(String commit) {
-    return Database.open(Wanted.of(url()).settings(), commit, null, List.of(), Around.heard(heard));
+    return Database.open(wanted(url()).settings(), commit, null, List.of(), Around.heard(heard));
   }
 
   private static long connections() {
@@ -328,8 +328,12 @@ class PostgresFaultsTest {
             + " WHERE wait_event_type = 'Lock' AND application_name = 'throttlekit'");
   }
 
+  private static Wanted wanted(String url) {
+    return Wanted.of(url).quickToConnect();
+  }
+
   private static Wanted impatient() {
-    return Wanted.of(url()).deadlines(200, 1_000).breaker(5, 50);
+    return wanted(url()).deadlines(200, 1_000).breaker(5, 50);
   }
 
   private static String url() {
@@ -345,7 +349,7 @@ class PostgresFaultsTest {
   private PostgresGlobalCoordinator coordinator(String url) {
     PostgresGlobalCoordinator coordinator =
         PostgresGlobalCoordinator.open(
-            Wanted.of(url).connections(1).deadlines(20_000, 2_000).settings(), Around.heard(heard));
+            wanted(url).connections(1).deadlines(20_000, 2_000).settings(), Around.heard(heard));
     opened.add(coordinator);
     return coordinator;
   }

@@ -2,7 +2,8 @@ package io.throttlekit.postgres;
 
 /** What a test wants of a PostgreSQL; as in production where it says nothing. Not thread-safe. */
 final class Wanted {
-  static final long CONNECT_TIMEOUT_MILLIS = 1_000;
+  /** How long who is {@link #quickToConnect} waits for a connection. */
+  static final long QUICK_MILLIS = 2_000;
 
   private static final long PATIENT_MILLIS = 20_000;
 
@@ -15,7 +16,7 @@ final class Wanted {
   private long leaseDeadlineMillis = PATIENT_MILLIS;
   private int failuresToOpen = 1_000;
   private long probeEveryMillis = 10;
-  private long connectTimeoutMillis = CONNECT_TIMEOUT_MILLIS;
+  private long connectTimeoutMillis = PATIENT_MILLIS;
   private long collectEveryMillis = 3_600_000;
 
   private Wanted(String url) {
@@ -59,9 +60,9 @@ final class Wanted {
     return this;
   }
 
-  /** Where many share few connections, and nothing is said about time. */
-  Wanted patientToConnect() {
-    connectTimeoutMillis = PATIENT_MILLIS;
+  /** For a server that is not there, which a call is told of no sooner. */
+  Wanted quickToConnect() {
+    connectTimeoutMillis = QUICK_MILLIS;
     return this;
   }
 
