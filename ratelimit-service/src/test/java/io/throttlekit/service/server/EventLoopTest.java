@@ -57,6 +57,8 @@ import org.junit.jupiter.api.Test;
 
 /** Where decisions are taken, and what becomes of the unexpected there. */
 class EventLoopTest {
+  private static final long SELDOM = 10;
+
   private static final String CEILING =
       """
       domain: %s
@@ -76,7 +78,7 @@ class EventLoopTest {
     for (int i = 0; i < 2_000; i++) {
       assertThat(ask(channel, "max")).isEqualTo(Code.OK);
     }
-    assertThat(waits(loop)).isEqualTo(waits);
+    assertNoCallBlocked(loop, waits);
     assertThat(onlyOne(clock.askedOn)).isSameAs(loop);
     assertThat(loop.getName()).startsWith(Transport.THREADS);
     channel.shutdownNow();
@@ -123,7 +125,7 @@ class EventLoopTest {
       log.onNext(tenFailures(i));
     }
     await().until(() -> reader.read.get() == 20_010);
-    assertThat(waits(loop)).isEqualTo(waits);
+    assertNoCallBlocked(loop, waits);
     assertThat(onlyOne(reader.threads)).isSameAs(loop);
     channel.shutdownNow();
     server.stop();
@@ -143,7 +145,7 @@ class EventLoopTest {
     for (int i = 0; i < 1_000; i++) {
       takeAndGiveBack(channel); // there is room for one
     }
-    assertThat(waits(loop)).isEqualTo(waits);
+    assertNoCallBlocked(loop, waits);
     assertThat(onlyOne(clock.timedOn)).isSameAs(loop);
     channel.shutdownNow();
     server.stop();
@@ -175,7 +177,7 @@ class EventLoopTest {
       refused += stub.check(asking("up", "a")).getStatus().getCode() == 0 ? 0 : 1;
     }
     assertThat(refused).as("some find no room").isBetween(1, 999);
-    assertThat(waits(loop)).isEqualTo(waits);
+    assertNoCallBlocked(loop, waits);
     assertThat(onlyOne(clock.timedOn)).isSameAs(loop);
     channel.shutdownNow();
     server.stop();
@@ -205,7 +207,7 @@ class EventLoopTest {
       ceilings.offer("up", Priority.DEFAULT, i);
       obeyed.await(i);
     }
-    assertThat(waits(loop)).isEqualTo(waits);
+    assertNoCallBlocked(loop, waits);
     assertThat(onlyOne(obeyed.threads)).isSameAs(loop);
     channel.shutdownNow();
     server.stop();
@@ -258,6 +260,14 @@ class EventLoopTest {
   private static Thread onlyOne(Set<Thread> threads) {
     assertThat(threads).hasSize(1);
     return threads.iterator().next();
+  }
+
+  /**
+   * A wait now and then tells nothing: the arenas of Netty's buffers have locks, and client and
+   * server share them here. A call that blocks does so a thousand times.
+   */
+  private static void assertNoCallBlocked(Thread loop, long waitsBefore) {
+    assertThat(waits(loop) - waitsBefore).isLessThan(SELDOM);
   }
 
   /** How often the thread has slept, parked or waited; an idle event loop does none of these. */
