@@ -1,6 +1,5 @@
 package io.throttlekit.service.accesslog;
 
-import com.google.protobuf.Duration;
 import com.google.protobuf.Struct;
 import com.google.protobuf.Value;
 import io.envoyproxy.envoy.config.core.v3.Metadata;
@@ -31,6 +30,14 @@ public final class EntryReader {
       List.of("envoy.filters.http.ext_authz", "envoy.filters.http.ratelimit");
 
   private static final int LONGEST_LEASE = 128;
+  private static final int LONGEST_ROUTE = 64;
+
+  /**
+   * A reader is slower than its backend if more than one in so many parts is written afterwards.
+   */
+  private static final int SLOW_READER_ONE_IN = 50;
+
+  private static final long SLOW_READER_NANOS = 1_000_000;
   private static final int SWITCHING_PROTOCOLS = 101;
   private static final int TOO_MANY_REQUESTS = 429;
   private static final int UNAVAILABLE = 503;
@@ -49,7 +56,30 @@ public final class EntryReader {
     }
     boolean marked = NAMESPACES.stream().anyMatch(metadata::containsFilterMetadata);
     return new Reading(
-        kind, common.getUpstreamCluster(), rtt, marked ? leases(metadata) : List.of(), marked);
+        kind,
+        common.getUpstreamCluster(),
+        rtt,
+        marked ? leases(metadata) : List.of(),
+        marked,
+        route(entry, common),
+        common.getDownstreamRemoteAddress().getSocketAddress().getAddress());
+  }
+
+  /** Routes need no name in Envoy; the first segment of the path tells most of those apart. */
+  private static String route(HTTPAccessLogEntry entry, AccessLogCommon common) {
+    String name = common.getRouteName();
+    if (!name.isEmpty()) {
+      return name.length() <= LONGEST_ROUTE ? name : name.substring(0, LONGEST_ROUTE);
+    }
+    String path = entry.getRequest().getPath();
+    int end = Math.min(path.length(), LONGEST_ROUTE);
+    for (int i = 1; i < end; i++) {
+      char c = path.charAt(i);
+      if (c == '/' || c == '?') {
+        return path.substring(0, i);
+      }
+    }
+    return path.substring(0, end);
   }
 
   private static List<String> leases(Metadata metadata) {
@@ -97,8 +127,8 @@ public final class EntryReader {
     if (flags.getUpstreamOverflow()) {
       return overflow(common);
     }
-    if (flags.getUpstreamRequestTimeout()) {
-      return Kind.TIMED_OUT;
+    if (flags.getUpstreamRequestTimeout()) { // after the headers, a slow reader may be the cause
+      return common.hasTimeToFirstUpstreamRxByte() ? Kind.BROKEN_OFF : Kind.TIMED_OUT;
     }
     if (flags.getDownstreamConnectionTermination() || flags.getDownstreamRemoteReset()) {
       return Kind.CLIENT_LEFT;
@@ -176,15 +206,36 @@ public final class EntryReader {
     };
   }
 
-  /** 0 where the entry does not say it, or says nonsense. */
+  /**
+   * Returns how long the backend took, 0 where the entry does not show it or makes no sense.
+   *
+   * <p>An upload ends with the last byte that the backend was sent, so a slow one is not its delay.
+   * A response larger than Envoy's buffers arrives no faster than its client reads; the first byte
+   * counts then.
+   */
   private static long rttNanos(HTTPAccessLogEntry entry, AccessLogCommon common) {
     boolean lasting = // how long it lasts is the client's choice
         entry.getResponse().getResponseCode().getValue() == SWITCHING_PROTOCOLS
             || entry.getRequest().getRequestMethod() == RequestMethod.CONNECT;
-    Duration received =
-        lasting ? common.getTimeToFirstUpstreamRxByte() : common.getTimeToLastUpstreamRxByte();
-    long last = EntryTimes.nanos(received);
-    long first = EntryTimes.nanos(common.getTimeToFirstUpstreamTxByte());
-    return first < 0 || last <= first ? 0 : last - first;
+    long sent = EntryTimes.nanos(common.getTimeToFirstUpstreamTxByte());
+    long uploaded = EntryTimes.nanos(common.getTimeToLastUpstreamTxByte());
+    long first = EntryTimes.nanos(common.getTimeToFirstUpstreamRxByte());
+    long last = EntryTimes.nanos(common.getTimeToLastUpstreamRxByte());
+    boolean answersAfterUpload = !lasting && uploaded > sent && uploaded < first;
+    long began = answersAfterUpload ? uploaded : sent;
+    long ended = lasting || waitsForReader(common, first, last) ? first : last;
+    return sent < 0 || ended <= began ? 0 : ended - began;
+  }
+
+  /**
+   * Returns whether the client took the response more slowly than the backend sent it: then Envoy
+   * still wrote from its buffers after the backend was done.
+   */
+  private static boolean waitsForReader(AccessLogCommon common, long first, long last) {
+    long written = EntryTimes.nanos(common.getTimeToLastDownstreamTxByte());
+    long receiving = last - first;
+    return first > 0
+        && receiving > 0
+        && written - last > Math.max(SLOW_READER_NANOS, receiving / SLOW_READER_ONE_IN);
   }
 }

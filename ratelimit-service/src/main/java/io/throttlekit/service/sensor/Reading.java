@@ -9,18 +9,32 @@ import java.util.List;
  *
  * @param kind what became of it
  * @param cluster of Envoy that it was for; empty where it never had one
- * @param rttNanos how long the backend took, from the first byte that it was sent to the last that
- *     it sent; above 0 when the kind is a sample, else 0
+ * @param rttNanos how long the backend took, from the last byte that it was sent to the last that
+ *     it sent, without what a slow client took; above 0 when the kind is a sample, else 0
  * @param leases that the request had, to be ended with it; at most two
  * @param marked whether an answer of the service left its mark: without one, a request that reached
  *     the backend may have been admitted without the service
+ * @param route the name of Envoy's route, or the first segment of the path where it has none; may
+ *     be empty
+ * @param client the address of the client without its port; may be empty
  */
 public record Reading(
-    Kind kind, String cluster, long rttNanos, List<String> leases, boolean marked) {
+    Kind kind,
+    String cluster,
+    long rttNanos,
+    List<String> leases,
+    boolean marked,
+    String route,
+    String client) {
 
   /** Keeps a copy of the leases. */
   public Reading {
     leases = List.copyOf(leases);
+  }
+
+  /** A reading of an entry that names neither a route nor a client. */
+  public Reading(Kind kind, String cluster, long rttNanos, List<String> leases, boolean marked) {
+    this(kind, cluster, rttNanos, leases, marked, "", "");
   }
 
   /** What its end says to the law of a ceiling. */
@@ -37,6 +51,6 @@ public record Reading(
 
   /** The same end of a request, from which nobody learns. */
   public Reading crowdedOut() {
-    return new Reading(Kind.CROWDED_OUT, cluster, 0, leases, marked);
+    return new Reading(Kind.CROWDED_OUT, cluster, 0, leases, marked, route, client);
   }
 }

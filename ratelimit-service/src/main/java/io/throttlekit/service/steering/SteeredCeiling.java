@@ -11,6 +11,8 @@ import io.throttlekit.service.concurrency.Laws;
 import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.Reading;
+import io.throttlekit.service.sensor.Timeouts;
+import io.throttlekit.service.sensor.Timeouts.Evidence;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -22,8 +24,19 @@ final class SteeredCeiling {
   /** A log comes once a second: what was refused stands in it beside what was answered then. */
   private static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(2);
 
+  /** What one route or one client can take of a limit by timeouts, as long as others have none. */
+  private static final int PARTIAL_SHARE = 2;
+
+  private static final long CALM_NANOS = TimeUnit.MINUTES.toNanos(1);
+
   private final Envoys envoys = new Envoys();
   private final LogLoss loss;
+  private final Timeouts timeouts = new Timeouts();
+
+  /** The limit when timeouts that count began, for as long as they go on. */
+  private int beforeTimeouts;
+
+  private long countedTimeoutNanos;
   private Rule rule;
   private Ceiling terms;
   private ConcurrencyLimit law;
@@ -83,7 +96,8 @@ final class SteeredCeiling {
     if (reading.kind().isSample()) {
       envoys.ended(node, reading.rttNanos(), arrivedNanos);
     }
-    if (reading.kind().isSample() || reading.kind().isDrop()) {
+    timeouts.ended(reading, arrivedNanos);
+    if (reading.kind().isSample() || (reading.kind().isDrop() && counts(arrivedNanos))) {
       boolean full = refusedOnce && arrivedNanos - refusedNanos < FULL_NANOS;
       int inFlight = Math.max(1, envoys.inFlight(arrivedNanos));
       law.learn(
@@ -95,6 +109,19 @@ final class SteeredCeiling {
               full,
               reading.kind().isDrop()));
     }
+  }
+
+  /** Returns whether a timeout is evidence of overload, and the limit may fall further by it. */
+  private boolean counts(long nowNanos) {
+    Evidence evidence = timeouts.evidence(nowNanos);
+    if (evidence == Evidence.NONE) {
+      return false;
+    }
+    if (beforeTimeouts == 0 || nowNanos - countedTimeoutNanos > CALM_NANOS) {
+      beforeTimeouts = law.ceiling();
+    }
+    countedTimeoutNanos = nowNanos;
+    return evidence == Evidence.WHOLE || law.ceiling() > beforeTimeouts / PARTIAL_SHARE;
   }
 
   /** An Envoy says what it has in flight, and what it did since it said so last. */

@@ -42,8 +42,8 @@ class EntryReaderTest {
   @ValueSource(ints = {200, 204, 301, 400, 404})
   void anAnswerOfTheBackendIsASampleOfWhatItTook(int code) {
     Reading reading = read(answered(code));
-    assertThat(reading).isEqualTo(new Reading(Kind.ANSWERED, "up", 20 * MS, List.of(), false));
-    assertThat(reading.ending()).isEqualTo(new Ending.Measured(20 * MS));
+    assertThat(reading).isEqualTo(new Reading(Kind.ANSWERED, "up", 19 * MS, List.of(), false));
+    assertThat(reading.ending()).isEqualTo(new Ending.Measured(19 * MS));
     assertThat(reading.kind().isError()).isFalse();
   }
 
@@ -80,6 +80,10 @@ class EntryReaderTest {
             Kind.TIMED_OUT,
             Ending.Plain.GIVEN_UP,
             true),
+        row(
+            "UT after the headers",
+            flag(answered(200), f -> f.setUpstreamRequestTimeout(true)),
+            Kind.BROKEN_OFF),
         row(
             "UT of the last attempt",
             flag(retried(sent(504)), f -> f.setUpstreamRequestTimeout(true)),
@@ -216,6 +220,63 @@ class EntryReaderTest {
     HTTPAccessLogEntry.Builder connect = answered(200);
     connect.getRequestBuilder().setRequestMethod(RequestMethod.CONNECT);
     assertThat(read(connect).rttNanos()).isEqualTo(18 * MS);
+  }
+
+  @Test
+  void aSlowUploadIsNotTheBackendsDelay() {
+    HTTPAccessLogEntry.Builder upload = answered(200);
+    upload
+        .getCommonPropertiesBuilder()
+        .setTimeToLastUpstreamTxByte(duration(5_000 * MS))
+        .setTimeToFirstUpstreamRxByte(duration(5_018 * MS))
+        .setTimeToLastUpstreamRxByte(duration(5_020 * MS));
+    assertThat(read(upload).rttNanos()).isEqualTo(20 * MS);
+  }
+
+  @Test
+  void aBackendThatAnswersDuringTheUploadTookFromTheFirstByte() {
+    HTTPAccessLogEntry.Builder duplex = answered(200);
+    duplex.getCommonPropertiesBuilder().setTimeToLastUpstreamTxByte(duration(21 * MS));
+    assertThat(read(duplex).rttNanos()).isEqualTo(20 * MS);
+  }
+
+  @Test
+  void aResponseThatWaitsForItsReaderTookUntilItsFirstByte() {
+    HTTPAccessLogEntry.Builder slow = answered(200);
+    slow.getCommonPropertiesBuilder()
+        .setTimeToLastUpstreamRxByte(duration(4_000 * MS))
+        .setTimeToLastDownstreamTxByte(duration(4_500 * MS));
+    assertThat(read(slow).rttNanos()).isEqualTo(17 * MS);
+    slow.getCommonPropertiesBuilder().setTimeToLastDownstreamTxByte(duration(4_001 * MS));
+    assertThat(read(slow).rttNanos()).as("a slow backend").isEqualTo(3_997 * MS);
+  }
+
+  @Test
+  void aRequestIsOfItsRouteOrElseOfTheBeginningOfItsPath() {
+    HTTPAccessLogEntry.Builder entry = answered(200);
+    assertThat(read(entry).route()).isEmpty();
+    entry.getRequestBuilder().setPath("/reports/2026?month=5");
+    assertThat(read(entry).route()).isEqualTo("/reports");
+    entry.getRequestBuilder().setPath("/reports?month=5");
+    assertThat(read(entry).route()).isEqualTo("/reports");
+    entry.getRequestBuilder().setPath("/" + "x".repeat(100_000));
+    assertThat(read(entry).route()).hasSize(64);
+    entry.getCommonPropertiesBuilder().setRouteName("orders");
+    assertThat(read(entry).route()).isEqualTo("orders");
+    entry.getCommonPropertiesBuilder().setRouteName("y".repeat(100_000));
+    assertThat(read(entry).route()).hasSize(64);
+  }
+
+  @Test
+  void aClientIsItsAddressWithoutThePort() {
+    HTTPAccessLogEntry.Builder entry = answered(200);
+    entry
+        .getCommonPropertiesBuilder()
+        .getDownstreamRemoteAddressBuilder()
+        .getSocketAddressBuilder()
+        .setAddress("127.0.0.9")
+        .setPortValue(40_000);
+    assertThat(read(entry).client()).isEqualTo("127.0.0.9");
   }
 
   @Test

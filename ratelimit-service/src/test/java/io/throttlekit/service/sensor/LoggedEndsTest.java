@@ -56,6 +56,20 @@ class LoggedEndsTest {
   }
 
   @Test
+  void timeoutsOfOneRouteOfTwoLeaveTheLimitAlone() {
+    for (int i = 0; i < 500; i++) {
+      Lease lease = Gated.lease(gate, LOGGED);
+      time.advance(100);
+      boolean slow = i > 100 && i % 5 == 0; // once both routes can be told apart
+      Kind kind = slow ? Kind.TIMED_OUT : Kind.ANSWERED;
+      String route = slow ? "slow" : "fast";
+      long rtt = kind.isSample() ? 20_000_000 : 0;
+      ends.ended("edge", new Reading(kind, "up", rtt, List.of(lease.id()), true, route, ""), 0, 0);
+    }
+    assertThat(ceiling()).isGreaterThanOrEqualTo(10);
+  }
+
+  @Test
   void aSampleIsWhatEnvoyMeasuredAndNotHowLateItsEntryCame() {
     // AIMD gives up ground when a request takes twice as long as the shortest ones.
     for (int i = 0; i < 200; i++) {

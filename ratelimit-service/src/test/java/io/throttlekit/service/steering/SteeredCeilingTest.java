@@ -55,6 +55,37 @@ class SteeredCeilingTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"probed_vegas", "gradient2", "vegas", "aimd", "failsafe"})
+  void oneSlowRouteTakesNothingOfTheLimit(String algorithm) {
+    int without = afterAMinute(algorithm, 0);
+    assertThat(afterAMinute(algorithm, 100)).as("100 of 500 each second").isEqualTo(without);
+  }
+
+  /** Invented entries, of which an unauthenticated client may send any number. */
+  @Test
+  void timeoutsOfOneRouteTakeAtMostHalfWhileAnotherIsAnswered() {
+    int without = afterAMinute("probed_vegas", 0);
+    assertThat(afterAMinute("probed_vegas", 5_000)).isBetween(without * 2 / 5, without / 2 + 1);
+  }
+
+  private static int afterAMinute(String algorithm, int timeouts) {
+    SteeredCeiling limit = steered("min: 1, max: 100, initial: 60, algorithm: " + algorithm);
+    long at = 0;
+    for (int second = 0; second < 60; second++) {
+      at += SECOND;
+      limit.reported("a", Told.load(25, 400), at);
+      for (int i = 0; i < 400; i++) {
+        limit.ended("a", Told.answered(20 * MILLI, "fast"), at - 20 * MILLI, at);
+      }
+      for (int i = 0; i < timeouts; i++) {
+        limit.ended("a", Told.timedOut("slow"), at - SECOND, at);
+      }
+      limit.obeyed(limit.offer(at), at);
+    }
+    return limit.offer(at);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"probed_vegas", "gradient2", "vegas", "aimd", "failsafe"})
   void whatSaysNothingAndWhatIsRefusedMovesNoLaw(String law) {
     SteeredCeiling flooded = steered("algorithm: " + law);
     int before = flooded.offer(0);

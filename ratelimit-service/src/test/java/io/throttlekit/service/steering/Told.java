@@ -16,6 +16,14 @@ final class Told {
     return of(Kind.ANSWERED, nanos);
   }
 
+  static Reading answered(long nanos, String route) {
+    return new Reading(Kind.ANSWERED, "up", nanos, List.of(), true, route, "127.0.0.1");
+  }
+
+  static Reading timedOut(String route) {
+    return new Reading(Kind.TIMED_OUT, "up", 0, List.of(), true, route, "127.0.0.1");
+  }
+
   static Reading of(Kind kind, long nanos) {
     return new Reading(kind, "up", nanos, List.of(), true);
   }

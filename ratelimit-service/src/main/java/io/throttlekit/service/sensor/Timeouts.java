@@ -1,0 +1,155 @@
+package io.throttlekit.service.sensor;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Judges whether the timeouts of a cluster are evidence that its backend is overloaded.
+ *
+ * <p>An overloaded backend delays all routes and all clients. So a route counts as overloaded when
+ * more than 5 % of its own requests timed out, and the cluster when overloaded routes have more
+ * than half of its requests; the same holds for clients. One slow route, or one client that sends
+ * slow requests, is no evidence as long as it has less than that.
+ *
+ * <p>Requests of the last 5 to 10 s count. At most {@value #MAX_GROUPS} routes and as many clients
+ * are told apart; all others, and those with fewer than {@value #MIN_REQUESTS} requests, are judged
+ * together. Times are monotonic ns. Used by one thread at a time.
+ */
+public final class Timeouts {
+  private static final int MAX_GROUPS = 64;
+
+  /** One timeout of three requests says nothing about the other requests of a client. */
+  private static final int MIN_REQUESTS = 20;
+
+  /** The part from which a limit algorithm gives way, too. */
+  private static final double OVERLOADED = 0.05;
+
+  private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  private final Groups routes = new Groups();
+  private final Groups clients = new Groups();
+  private boolean begun;
+  private long periodNanos;
+
+  /** How far timeouts are evidence of overload. */
+  public enum Evidence {
+    /** Too few routes or clients are affected. */
+    NONE,
+    /** Most requests are affected, but another route or client has hardly any timeout. */
+    PARTIAL,
+    /** All routes and clients that can be told apart are affected, or there is but one of each. */
+    WHOLE
+  }
+
+  /** Counts a request that was answered or timed out; others say nothing. */
+  public void ended(Reading reading, long nowNanos) {
+    boolean timedOut = reading.kind().isDrop();
+    if (timedOut || reading.kind().isSample()) {
+      roll(nowNanos);
+      routes.add(reading.route(), timedOut);
+      clients.add(reading.client(), timedOut);
+    }
+  }
+
+  /** Returns what the timeouts of the last seconds amount to. */
+  public Evidence evidence(long nowNanos) {
+    roll(nowNanos);
+    Evidence byRoute = routes.evidence();
+    Evidence byClient = clients.evidence();
+    return byRoute.compareTo(byClient) < 0 ? byRoute : byClient;
+  }
+
+  private void roll(long nowNanos) {
+    if (!begun) {
+      begun = true;
+      periodNanos = nowNanos;
+    }
+    long periods = (nowNanos - periodNanos) / PERIOD_NANOS;
+    if (periods > 0) {
+      periodNanos += periods * PERIOD_NANOS;
+      routes.next(periods > 1);
+      clients.next(periods > 1);
+    }
+  }
+
+  private static final class Count {
+    long requests;
+    long timeouts;
+    long requestsBefore;
+    long timeoutsBefore;
+
+    void add(boolean timedOut) {
+      requests++;
+      timeouts += timedOut ? 1 : 0;
+    }
+
+    /** Begins a period; returns whether anything is left of the last one. */
+    boolean next(boolean forgetAll) {
+      requestsBefore = forgetAll ? 0 : requests;
+      timeoutsBefore = forgetAll ? 0 : timeouts;
+      requests = 0;
+      timeouts = 0;
+      return requestsBefore > 0;
+    }
+
+    long allRequests() {
+      return requests + requestsBefore;
+    }
+
+    long allTimeouts() {
+      return timeouts + timeoutsBefore;
+    }
+  }
+
+  private static final class Groups {
+    private final Map<String, Count> byName = new HashMap<>();
+
+    /** Of requests without a name, and of names beyond the bound. */
+    private final Count others = new Count();
+
+    void add(String name, boolean timedOut) {
+      Count count = name.isEmpty() ? others : byName.get(name);
+      if (count == null && byName.size() < MAX_GROUPS) {
+        count = new Count();
+        byName.put(name, count);
+      }
+      (count == null ? others : count).add(timedOut);
+    }
+
+    void next(boolean forgetAll) {
+      byName.values().removeIf(count -> !count.next(forgetAll));
+      var _ = others.next(forgetAll);
+    }
+
+    Evidence evidence() {
+      long affected = 0;
+      long healthy = 0;
+      long restRequests = others.allRequests();
+      long restTimeouts = others.allTimeouts();
+      for (Count count : byName.values()) {
+        if (count.allRequests() < MIN_REQUESTS) {
+          restRequests += count.allRequests();
+          restTimeouts += count.allTimeouts();
+        } else if (isOverloaded(count.allRequests(), count.allTimeouts())) {
+          affected += count.allRequests();
+        } else {
+          healthy += count.allRequests();
+        }
+      }
+      if (isOverloaded(restRequests, restTimeouts)) {
+        affected += restRequests;
+      } else if (restRequests >= MIN_REQUESTS) { // fewer prove no health
+        healthy += restRequests;
+      }
+      if (affected <= healthy) {
+        return Evidence.NONE;
+      }
+      return healthy > 0 ? Evidence.PARTIAL : Evidence.WHOLE;
+    }
+
+    private static boolean isOverloaded(long requests, long timeouts) {
+      return timeouts > OVERLOADED * requests;
+    }
+  }
+}
