@@ -42,7 +42,11 @@ class LongKeysTest {
   @Test
   void hasTheNameThatOtherReleasesStore() {
     assertThat(CounterKey.of(SCOPE, "user", "x".repeat(1_000)))
-        .hasToString(SCOPE + "~|4:user|1000:" + "x".repeat(57) + "~CfKWkgHHK312L2DYCkImVVxG7w67jpXUS4pHR9Pi4yw");
+        .hasToString(
+            SCOPE
+                + "~|4:user|1000:"
+                + "x".repeat(57)
+                + "~CfKWkgHHK312L2DYCkImVVxG7w67jpXUS4pHR9Pi4yw");
   }
 
   @ParameterizedTest(name = "{0} bytes")
@@ -62,8 +66,7 @@ class LongKeysTest {
 
   @Test
   void cannotBeImitatedByEntriesThatReadLikeIt() {
-    CounterKey key =
-        CounterKey.of(SCOPE, "user", "x".repeat(101), "path", "y".repeat(1_000));
+    CounterKey key = CounterKey.of(SCOPE, "user", "x".repeat(101), "path", "y".repeat(1_000));
     String entries = key.toString().substring(SCOPE.length());
     String shown = entries.substring(entries.indexOf("x"));
     assertThat(shown).hasSize(101); // what is cut off is as long as what takes its place
@@ -81,7 +84,9 @@ class LongKeysTest {
     }
   }
 
-  /** The bytes of a short form are no bytes of entries: another counter's could be equal to them. */
+  /**
+   * The bytes of a short form are no bytes of entries: another counter's could be equal to them.
+   */
   @Test
   void isNotHeldAsOtherEntriesAre() {
     byte[] form = LongEntries.shortened(EntryBytes.encode(new String[] {"a", "b".repeat(200)}));

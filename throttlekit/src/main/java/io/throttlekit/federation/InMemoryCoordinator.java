@@ -110,10 +110,12 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
         firstEnd = Math.min(firstEnd, ofBudget.firstKey());
       }
     }
-    agreements.values().removeIf(said -> {
-      said.values().removeIf(each -> each.untilMillis() <= now);
-      return said.isEmpty();
-    });
+    agreements
+        .values()
+        .removeIf(said -> {
+          said.values().removeIf(each -> each.untilMillis() <= now);
+          return said.isEmpty();
+        });
     sweepFrom = Math.clamp(2L * windows.size(), MIN_SWEPT, MAX_BUDGETS);
     boolean room = windows.size() < MAX_BUDGETS;
     fullUntilMillis = room ? Long.MIN_VALUE : firstEnd;

@@ -22,7 +22,9 @@ abstract class LeaseCell extends Keyed {
   /** A clock is told in ms, rounded down. */
   static final long ROUNDING_NANOS = NANOS_PER_MILLI;
 
-  /** A cell that was not used for a window, and for this long, has nothing that is worth keeping. */
+  /**
+   * A cell that was not used for a window, and for this long, has nothing that is worth keeping.
+   */
   private static final long MIN_KEPT_NANOS = 60_000 * NANOS_PER_MILLI;
 
   private final Tier.Leasing tier;
@@ -174,8 +176,8 @@ abstract class LeaseCell extends Keyed {
   }
 
   /**
-   * Whether it may be dropped: the window in which it was used last has ended, and the next one that
-   * it may have units of, too, or they go back.
+   * Whether it may be dropped: the window in which it was used last has ended, and the next one
+   * that it may have units of, too, or they go back.
    */
   final synchronized boolean isForgettable(long now) {
     long kept = Math.max(MIN_KEPT_NANOS, MonotonicSpan.nanos(window.windowMillis()));

@@ -159,8 +159,8 @@ final class LeasedTier implements AutoCloseable {
   }
 
   /**
-   * Gives back what nobody has asked for lately, and drops cells that were not used for a window; of
-   * many cells, of the next in turn.
+   * Gives back what nobody has asked for lately, and drops cells that were not used for a window;
+   * of many cells, of the next in turn.
    */
   void sweep() {
     long now = now();

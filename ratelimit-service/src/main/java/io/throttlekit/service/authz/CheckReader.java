@@ -31,8 +31,8 @@ final class CheckReader {
    * Reads the bytes of a {@code CheckRequest}.
    *
    * @return a request without descriptors when what is configured describes it by none
-   * @throws InvalidRequestException when they are none, nothing says of which domain, or an entry is
-   *     too long
+   * @throws InvalidRequestException when they are none, nothing says of which domain, or an entry
+   *     is too long
    */
   RateLimitRequest read(byte[] message) {
     AttributeContext said;

@@ -60,8 +60,7 @@ public record GrpcConfig(
    * @param entryBytes longest key and longest value of an entry
    * @param callsPerConnection most calls in progress on one connection
    */
-  public record Limits(
-      int messageBytes, int descriptors, int entryBytes, int callsPerConnection) {}
+  public record Limits(int messageBytes, int descriptors, int entryBytes, int callsPerConnection) {}
 
   /**
    * How the listener stops.

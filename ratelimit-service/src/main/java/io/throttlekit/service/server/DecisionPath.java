@@ -93,8 +93,7 @@ public record DecisionPath(
     Admission admission =
         new PolicyAdmission(policies::book, counters, gate, compatibility, metrics);
     RateLimitFrontEnd frontEnd =
-        new RateLimitFrontEnd(
-            admission, config.response(), compatibility, config.grpc().limits());
+        new RateLimitFrontEnd(admission, config.response(), compatibility, config.grpc().limits());
     CheckFrontEnd checks = checks(config, admission, policies, metrics, telemetry);
     return new DecisionPath(config, frontEnd, gate, checks, metrics, time, loops);
   }

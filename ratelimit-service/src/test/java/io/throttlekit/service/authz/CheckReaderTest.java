@@ -65,8 +65,7 @@ class CheckReaderTest {
     assertThat(described(NOTHING, described)).hasSize(1);
     assertThatThrownBy(() -> described(NOTHING, entry(new Constant("ü".repeat(251)), null)))
         .isInstanceOf(InvalidRequestException.class)
-        .hasMessage(
-            "the value of entry \"k\" has 502 bytes, more than grpc.max_entry_bytes (500)");
+        .hasMessage("the value of entry \"k\" has 502 bytes, more than grpc.max_entry_bytes (500)");
   }
 
   @Test
