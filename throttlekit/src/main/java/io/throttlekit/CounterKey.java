@@ -12,6 +12,10 @@ import java.util.Arrays;
  * Ordered, so that a hash map stays fast when someone chooses values with equal hash codes.
  * Immutable and thread-safe.
  *
+ * <p>Entries that take more than 128 bytes with their lengths (a character up to U+00FF takes one,
+ * in a text with others two) are held as their first 64 bytes and a SHA-256 of all, so a client
+ * that sends long values makes no process and no store keep more than that.
+ *
  * <p>Every process hashes with a secret of its own, so nobody can choose values that fall together.
  */
 public final class CounterKey implements Comparable<CounterKey> {
@@ -36,7 +40,7 @@ public final class CounterKey implements Comparable<CounterKey> {
    * @param entries key, value, key, value …
    */
   public static CounterKey of(String scope, String... entries) {
-    byte[] encoded = EntryBytes.encode(entries);
+    byte[] encoded = LongEntries.shortened(EntryBytes.encode(entries));
     SipHash.Hash hash = HASH.of(encoded);
     return new CounterKey(scope, encoded, hash.low(), hash.high());
   }
@@ -64,11 +68,6 @@ public final class CounterKey implements Comparable<CounterKey> {
     return highHash;
   }
 
-  /** How many bytes the entries take. */
-  public int length() {
-    return entries.length;
-  }
-
   /** By scope, then by entries; consistent with equals. */
   @Override
   public int compareTo(CounterKey that) {
@@ -89,12 +88,17 @@ public final class CounterKey implements Comparable<CounterKey> {
     return (int) (lowHash >>> Integer.SIZE) ^ scope.hashCode();
   }
 
-  /** Scope and entries, each text preceded by its length, so that different keys differ. */
+  /**
+   * Scope and entries, each text preceded by its length, so that different keys differ; of long
+   * entries the beginning and a hash.
+   */
   @Override
   public String toString() {
     StringBuilder text = new StringBuilder(scope);
-    for (String entry : EntryBytes.decode(entries)) {
-      text.append('|').append(entry.length()).append(':').append(entry);
+    if (LongEntries.areShort(entries)) {
+      LongEntries.append(entries, text);
+    } else {
+      EntryBytes.append(entries, 0, text);
     }
     return text.toString();
   }

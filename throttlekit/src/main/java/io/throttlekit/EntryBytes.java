@@ -1,8 +1,5 @@
 package io.throttlekit;
 
-import java.util.ArrayList;
-import java.util.List;
-
 /**
  * Texts as one array of bytes, so that different lists of texts have different bytes.
  *
@@ -39,24 +36,42 @@ final class EntryBytes {
     return bytes;
   }
 
-  static List<String> decode(byte[] bytes) {
-    List<String> texts = new ArrayList<>();
-    int at = 0;
+  /**
+   * Appends the texts that begin at {@code from}, each preceded by its length in characters. Where
+   * the bytes were cut, the last text is shorter than its length.
+   */
+  static void append(byte[] bytes, int from, StringBuilder out) {
+    int at = from;
     while (at < bytes.length) {
       int number = 0;
-      for (int shift = 0, part = MORE; part >= MORE; shift += NUMBER_BITS) {
+      int part = MORE;
+      for (int shift = 0; part >= MORE && at < bytes.length; shift += NUMBER_BITS) {
         part = bytes[at++] & 0xFF;
         number |= (part & NUMBER_MASK) << shift;
       }
-      StringBuilder text = new StringBuilder();
-      boolean wide = (number & 1) != 0;
-      for (int left = number >>> 1; left > 0; left--) {
-        int high = wide ? bytes[at++] & 0xFF : 0;
-        text.append((char) (high << 8 | (bytes[at++] & 0xFF)));
+      if (part >= MORE) {
+        return; // cut within the length, which is then unknown
       }
-      texts.add(text.toString());
+      boolean wide = (number & 1) != 0;
+      int length = number >>> 1;
+      out.append('|').append(length).append(':');
+      int end = (int) Math.min(bytes.length, at + (long) length * (wide ? 2 : 1));
+      at = wide ? appendWide(bytes, at, end, out) : appendNarrow(bytes, at, end, out);
     }
-    return texts;
+  }
+
+  private static int appendNarrow(byte[] bytes, int from, int end, StringBuilder out) {
+    for (int at = from; at < end; at++) {
+      out.append((char) (bytes[at] & 0xFF));
+    }
+    return end;
+  }
+
+  private static int appendWide(byte[] bytes, int from, int end, StringBuilder out) {
+    for (int at = from; at + 1 < end; at += 2) {
+      out.append((char) ((bytes[at] & 0xFF) << 8 | (bytes[at + 1] & 0xFF)));
+    }
+    return end;
   }
 
   private static byte[] encodeSomeWide(String[] texts) {

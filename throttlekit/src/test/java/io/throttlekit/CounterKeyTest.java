@@ -74,9 +74,11 @@ class CounterKeyTest {
     for (String first : texts) {
       for (String second : texts) {
         CounterKey key = CounterKey.of("s", first, second);
-        assertThat(key)
-            .hasToString("s|" + first.length() + ':' + first + '|' + second.length() + ':' + second)
-            .isEqualTo(CounterKey.of("s", first, second));
+        String inFull = "s|" + first.length() + ':' + first + '|' + second.length() + ':' + second;
+        if (first.length() + second.length() <= 62) { // even when each takes two bytes
+          assertThat(key).hasToString(inFull);
+        }
+        assertThat(key).isEqualTo(CounterKey.of("s", first, second));
         keys.add(key);
         inWords.add(key.toString());
       }

@@ -67,6 +67,19 @@ class RedisClusterTest {
   }
 
   @Test
+  void findsLongKeysAgainWhateverBracesTheyHave() {
+    for (String part : List.of("{", "}", "{}", "{a}", "}{")) {
+      String user = part.repeat(20_000 / part.length());
+      acquire(store, user, 2);
+      assertThat(left(store, user)).isEqualTo(3);
+      assertThat(left(store, user + 'x')).isEqualTo(5);
+    }
+    List<Claim> all = List.of(enforced("{l}".repeat(99), 2), enforced("{l}".repeat(98), 2));
+    assertThat(answer(store.acquire(all)).admitted()).isTrue();
+    assertThat(left(store, "{l}".repeat(99))).isEqualTo(3);
+  }
+
+  @Test
   void chargesARequestOverSeveralSlotsAsOne() {
     List<Claim> all = List.of(enforced("m1", 2), enforced("m2", 2), enforced("m3", 2));
     assertThat(answer(store.acquire(all)).admitted()).isTrue();

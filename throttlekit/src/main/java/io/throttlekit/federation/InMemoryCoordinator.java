@@ -3,9 +3,11 @@ package io.throttlekit.federation;
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.Grant;
+import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -16,14 +18,28 @@ import org.jspecify.annotations.Nullable;
 /**
  * A coordinator in the memory of one process: what the others are compared with, and enough for
  * regions that are one process. Answers before its methods return. Thread-safe.
+ *
+ * <p>It forgets nothing while it counts. With as many budgets as it has room for, it grants nothing
+ * of others until windows end.
  */
 public final class InMemoryCoordinator implements GlobalCoordinator {
+  /** What a process of the usual size can hold; a budget takes less than 1 KB. */
+  private static final int MAX_BUDGETS = 100_000;
+
+  private static final int MIN_SWEPT = 1_000;
+
   private final TimeSource time;
   private final Map<CounterKey, Map<String, Said>> agreements = new HashMap<>();
   private final Map<CounterKey, TreeMap<Long, Window>> windows = new HashMap<>();
 
   /** Its clock, which only moves forward. */
   private long nowMillis = Long.MIN_VALUE;
+
+  /** Budgets from which on those whose windows have ended are looked for. */
+  private int sweepFrom = MIN_SWEPT;
+
+  /** While there is no room: when the first window ends. */
+  private long fullUntilMillis = Long.MIN_VALUE;
 
   /** Of a region: what it leases by, until when that stands, and its last word. */
   private record Said(Terms terms, long untilMillis, Terms asked) {
@@ -58,6 +74,11 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     if (wanted != current && wanted != current + length) {
       return CompletableFuture.completedFuture(new Grant(0, wanted, now, 0));
     }
+    if (!windows.containsKey(budget.key()) && !hasRoom(now)) {
+      return CompletableFuture.failedFuture(
+          new StoreException(
+              "the coordinator in memory already keeps " + MAX_BUDGETS + " budgets", null));
+    }
     TermsMismatchException mismatch = agree(budget, lease.region(), now, wanted);
     if (mismatch != null) {
       return CompletableFuture.failedFuture(mismatch);
@@ -69,6 +90,41 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     long units = Math.min(lease.units(), left);
     window.leased += units;
     return CompletableFuture.completedFuture(new Grant(units, wanted, now, left - units));
+  }
+
+  /** Whether there is room for another budget, once those are gone whose windows have ended. */
+  private boolean hasRoom(long now) {
+    if (windows.size() < sweepFrom) {
+      return true;
+    }
+    if (now < fullUntilMillis) {
+      return false;
+    }
+    long firstEnd = Long.MAX_VALUE;
+    for (Iterator<TreeMap<Long, Window>> each = windows.values().iterator(); each.hasNext(); ) {
+      TreeMap<Long, Window> ofBudget = each.next();
+      ofBudget.headMap(now, true).clear();
+      if (ofBudget.isEmpty()) {
+        each.remove();
+      } else {
+        firstEnd = Math.min(firstEnd, ofBudget.firstKey());
+      }
+    }
+    agreements
+        .values()
+        .removeIf(said -> {
+          said.values().removeIf(each -> each.untilMillis() <= now);
+          return said.isEmpty();
+        });
+    sweepFrom = Math.clamp(2L * windows.size(), MIN_SWEPT, MAX_BUDGETS);
+    boolean room = windows.size() < MAX_BUDGETS;
+    fullUntilMillis = room ? Long.MIN_VALUE : firstEnd;
+    return room;
+  }
+
+  /** How many budgets are kept. */
+  synchronized int size() {
+    return Math.max(windows.size(), agreements.size());
   }
 
   /** Holds a region to what the others have said, each of them until its last window ends. */

@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
  * Counters in this process's memory: exact under concurrency, and never more than a given number of
  * the usual size.
  *
- * <p>A counter with long entries, or of a sliding log, counts as several, so that memory is bounded
- * too: by about 400 bytes times that number, or sixteen of the heaviest counters where that is
- * more.
+ * <p>Keys have at most 128 bytes, and a counter of a sliding log counts as several, so that memory
+ * is bounded too: by about 400 bytes times that number, or sixteen of the heaviest counters where
+ * that is more.
  *
  * <p>A counter leaves memory by itself some time after it is whole again. When there are too many,
  * the least useful one is forgotten (Caffeine's W-TinyLFU keeps what is asked for often), and

@@ -4,10 +4,11 @@ import com.github.benmanes.caffeine.cache.Weigher;
 import io.throttlekit.CounterKey;
 import io.throttlekit.rate.SlidingLog;
 
-/** How much memory a counter may take, in counters of the usual size. */
+/**
+ * How much memory a counter may take, in counters of the usual size: about 400 bytes, the longest
+ * key with them.
+ */
 final class Weight implements Weigher<CounterKey, Counter> {
-  private static final long BYTES_OF_ENTRIES = 128;
-
   /** A log's buffer, which grows fourfold, takes up to 64 bytes for each charge. */
   private static final long LOG_ENTRIES = 4;
 
@@ -22,7 +23,7 @@ final class Weight implements Weigher<CounterKey, Counter> {
 
   @Override
   public int weigh(CounterKey key, Counter counter) {
-    long weight = 1 + key.length() / BYTES_OF_ENTRIES;
+    long weight = 1;
     if (counter.algorithm() instanceof SlidingLog log) {
       weight += log.limit() / LOG_ENTRIES;
     }

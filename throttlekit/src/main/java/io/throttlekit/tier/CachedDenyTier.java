@@ -4,10 +4,12 @@ import static io.throttlekit.MonotonicSpan.NANOS_PER_MILLI;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Expiry;
 import io.throttlekit.Charge;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.MonotonicSpan;
+import io.throttlekit.TimeSource;
 import io.throttlekit.rate.RateAlgorithm;
 import org.jspecify.annotations.Nullable;
 
@@ -36,8 +38,38 @@ final class CachedDenyTier {
 
   private final Cache<CounterKey, Denial> denials;
 
-  CachedDenyTier(long most) {
-    denials = Caffeine.newBuilder().maximumSize(most).executor(Runnable::run).build();
+  CachedDenyTier(long most, TimeSource time) {
+    denials =
+        Caffeine.newBuilder()
+            .maximumSize(most)
+            .expireAfter(new UntilItsEnd())
+            .ticker(time::monotonicNanos)
+            .executor(Runnable::run)
+            .build();
+  }
+
+  /** A refusal that no longer stands is not kept. */
+  private static final class UntilItsEnd implements Expiry<CounterKey, Denial> {
+    @Override
+    public long expireAfterCreate(CounterKey key, Denial denial, long nowNanos) {
+      return Math.max(0, denial.untilNanos - nowNanos);
+    }
+
+    @Override
+    public long expireAfterUpdate(CounterKey key, Denial denial, long nowNanos, long leftNanos) {
+      return expireAfterCreate(key, denial, nowNanos);
+    }
+
+    @Override
+    public long expireAfterRead(CounterKey key, Denial denial, long nowNanos, long leftNanos) {
+      return leftNanos;
+    }
+  }
+
+  /** How many refusals are kept, after those that no longer stand have left. */
+  long size() {
+    denials.cleanUp();
+    return denials.estimatedSize();
   }
 
   /** Forgets every refusal. */

@@ -22,6 +22,11 @@ abstract class LeaseCell extends Keyed {
   /** A clock is told in ms, rounded down. */
   static final long ROUNDING_NANOS = NANOS_PER_MILLI;
 
+  /**
+   * A cell that was not used for a window, and for this long, has nothing that is worth keeping.
+   */
+  private static final long MIN_KEPT_NANOS = 60_000 * NANOS_PER_MILLI;
+
   private final Tier.Leasing tier;
 
   /** The limit as it was asked for last. */
@@ -168,6 +173,15 @@ abstract class LeaseCell extends Keyed {
 
   final int waiting() {
     return waiters.size();
+  }
+
+  /**
+   * Whether it may be dropped: the window in which it was used last has ended, and the next one
+   * that it may have units of, too, or they go back.
+   */
+  final synchronized boolean isForgettable(long now) {
+    long kept = Math.max(MIN_KEPT_NANOS, MonotonicSpan.nanos(window.windowMillis()));
+    return !leasing && waiters.isEmpty() && now - lastUsedNanos >= kept;
   }
 
   /** After so long without a request what is left goes back; 0 never. */

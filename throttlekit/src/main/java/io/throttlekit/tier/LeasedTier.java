@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Units leased and spent in this process's memory: a Caffeine cache of {@link LeaseCell}s. What a
  * cell still holds when it is pushed out, or when nobody has asked for it for a while, goes back to
- * the store.
+ * the store. Keys have at most 128 bytes, so a bound of cells is one of memory, too; cells that are
+ * not used leave by themselves.
  *
  * <p>Thread-safe. Nothing here blocks, and a cell is never held while the store is called.
  */
@@ -157,7 +158,10 @@ final class LeasedTier implements AutoCloseable {
     return cells.asMap().values().toString();
   }
 
-  /** Gives back what nobody has asked for lately; of many cells, of the next in turn. */
+  /**
+   * Gives back what nobody has asked for lately, and drops cells that were not used for a window;
+   * of many cells, of the next in turn.
+   */
   void sweep() {
     long now = now();
     if (!unswept.hasNext()) {
@@ -165,6 +169,10 @@ final class LeasedTier implements AutoCloseable {
     }
     for (int i = 0; i < SWEEP_CELLS && unswept.hasNext(); i++) {
       LeaseCell cell = unswept.next();
+      if (cell.isForgettable(now)) {
+        cells.asMap().remove(cell.key(), cell);
+        continue;
+      }
       giveBack(cell, cell.takeIdle(now));
       tellForfeits(cell);
       if (cell.isNextDue(now)) {

@@ -67,7 +67,7 @@ public final class Tiers implements AutoCloseable {
             timer,
             settings.maxCells(),
             listener);
-    this.denials = new CachedDenyTier(settings.maxCells());
+    this.denials = new CachedDenyTier(settings.maxCells(), time);
     this.share = new LocalShare(settings.localShare());
     this.patience = new Patience(time, timer, settings.patienceNanos());
   }

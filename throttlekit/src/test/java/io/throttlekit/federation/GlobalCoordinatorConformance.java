@@ -110,6 +110,20 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
   }
 
   @Test
+  void budgetsOfLongKeysAreTheSameForAllRegions() {
+    FixedWindow perWindow = new FixedWindow(100, WINDOW);
+    Terms terms = new Terms("shop", List.of(perWindow));
+    String user = "a".repeat(58_000);
+    Budget one = new Budget(key("shop/10000", user + 1), perWindow, terms);
+    Budget other = new Budget(key("shop/10000", user + 2), perWindow, terms);
+    assertThat(lease(one, "eu", 60).units()).isEqualTo(60);
+    assertThat(lease(one, "us", 60).units()).isEqualTo(40);
+    assertThat(lease(other, "us", 60).units()).isEqualTo(60);
+    assertThat(reconcile(one, "us", "1", END, 10)).isTrue();
+    assertThat(lease(one, "eu", 60).units()).isEqualTo(10);
+  }
+
+  @Test
   void windowsAreNotRolledBackByAClockThatIs() {
     clock.advance(6_000);
     lease(hundred, "eu", 70);

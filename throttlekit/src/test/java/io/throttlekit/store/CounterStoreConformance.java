@@ -85,6 +85,20 @@ public abstract class CounterStoreConformance {
     assertThat(left(algorithm, "b")).isZero();
   }
 
+  @ParameterizedTest
+  @MethodSource("algorithms")
+  void countsLongKeysThatBeginAlikeApart(RateAlgorithm<?> algorithm) {
+    String value = "a{b".repeat(20_000);
+    for (int i = 1; i <= 3; i++) {
+      acquire(enforced(charge(algorithm, value + i, i), charge(algorithm, "short" + i, i)));
+    }
+    for (int i = 1; i <= 3; i++) {
+      assertThat(left(algorithm, value + i)).isEqualTo(5 - i);
+      assertThat(left(algorithm, "short" + i)).isEqualTo(5 - i);
+    }
+    assertThat(left(algorithm, value)).isEqualTo(5);
+  }
+
   @Test
   void countsAllChargesOfAClaimOrNone() {
     FixedWindow two = new FixedWindow(2, 1000);

@@ -7,6 +7,7 @@ import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.rls.AnswerExtras;
+import io.throttlekit.service.rls.EntryBound;
 import io.throttlekit.service.rls.FrontEnd;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.telemetry.CheckMetrics;
@@ -39,12 +40,14 @@ public final class CheckFrontEnd implements FrontEnd {
   /**
    * A front end to {@code admission}.
    *
+   * @param bound of the entries of one request
    * @param policies those that admission decides by; gives null while none was ever loaded
    * @param metrics counts requests of unknown domains
    * @param checks counts calls
    */
   public CheckFrontEnd(
       ExtAuthzConfig config,
+      EntryBound bound,
       AnswerExtras extras,
       Admission admission,
       Supplier<@Nullable PolicyBook> policies,
@@ -54,7 +57,7 @@ public final class CheckFrontEnd implements FrontEnd {
     this.policies = policies;
     this.metrics = metrics;
     this.checks = checks;
-    this.reader = new CheckReader(config);
+    this.reader = new CheckReader(config, bound);
     this.writer = new CheckWriter(extras);
     this.undescribed = config.admitsUndescribed() ? UNDESCRIBED_ADMITTED : UNDESCRIBED_REFUSED;
   }

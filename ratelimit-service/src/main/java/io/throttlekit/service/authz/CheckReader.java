@@ -8,6 +8,7 @@ import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.RequestDescriptor;
 import io.throttlekit.service.config.RequestDescriptor.Entry;
+import io.throttlekit.service.rls.EntryBound;
 import io.throttlekit.service.rls.InvalidRequestException;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,16 +20,19 @@ final class CheckReader {
   private static final String DOMAIN = "domain";
 
   private final ExtAuthzConfig config;
+  private final EntryBound bound;
 
-  CheckReader(ExtAuthzConfig config) {
+  CheckReader(ExtAuthzConfig config, EntryBound bound) {
     this.config = config;
+    this.bound = bound;
   }
 
   /**
    * Reads the bytes of a {@code CheckRequest}.
    *
    * @return a request without descriptors when what is configured describes it by none
-   * @throws InvalidRequestException when they are none, or nothing says of which domain
+   * @throws InvalidRequestException when they are none, nothing says of which domain, or an entry
+   *     is too long
    */
   RateLimitRequest read(byte[] message) {
     AttributeContext said;
@@ -54,7 +58,7 @@ final class CheckReader {
     return new RateLimitRequest(domain, descriptors, 1);
   }
 
-  private static @Nullable Descriptor descriptor(
+  private @Nullable Descriptor descriptor(
       RequestDescriptor configured, RequestAttributes attributes) {
     String[] entries = new String[2 * configured.entries().size()];
     int size = 0;
@@ -67,6 +71,7 @@ final class CheckReader {
       entries[size++] = entry.key();
       entries[size++] = value;
     }
+    bound.check(entries, size);
     return new Descriptor(entries, null, Descriptor.HITS_UNSET, false);
   }
 }

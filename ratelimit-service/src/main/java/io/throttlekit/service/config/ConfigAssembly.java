@@ -70,6 +70,7 @@ final class ConfigAssembly {
         new GrpcConfig.Limits(
             values.get(Settings.MAX_MESSAGE_BYTES),
             values.get(Settings.MAX_DESCRIPTORS),
+            values.get(Settings.MAX_ENTRY_BYTES),
             values.get(Settings.MAX_CONCURRENT_CALLS)),
         values.get(Settings.EVENT_LOOPS),
         new GrpcConfig.Drain(values.get(Settings.DRAIN_DELAY), values.get(Settings.DRAIN_TIMEOUT)));

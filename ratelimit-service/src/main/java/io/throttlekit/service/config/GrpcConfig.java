@@ -57,9 +57,10 @@ public record GrpcConfig(
    *
    * @param messageBytes longest request message
    * @param descriptors most descriptors of one request
+   * @param entryBytes longest key and longest value of an entry
    * @param callsPerConnection most calls in progress on one connection
    */
-  public record Limits(int messageBytes, int descriptors, int callsPerConnection) {}
+  public record Limits(int messageBytes, int descriptors, int entryBytes, int callsPerConnection) {}
 
   /**
    * How the listener stops.
@@ -78,7 +79,7 @@ public record GrpcConfig(
         null,
         ConnectionAge.unlimited(),
         new KeepAlive(Duration.ofMinutes(5), Duration.ofSeconds(20), Duration.ofSeconds(10)),
-        new Limits(256 * 1024, 1_000, 1_000),
+        new Limits(256 * 1024, 1_000, 64 * 1024, 1_000),
         0,
         new Drain(Duration.ZERO, Duration.ofSeconds(10)));
   }

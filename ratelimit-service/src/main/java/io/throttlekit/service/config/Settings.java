@@ -81,6 +81,8 @@ final class Settings {
           "grpc.max_message_bytes", Forms.count(1_024, 64 << 20), GRPC.limits().messageBytes());
   static final Setting<Integer> MAX_DESCRIPTORS =
       new Setting<>("grpc.max_descriptors", Forms.count(1, 100_000), GRPC.limits().descriptors());
+  static final Setting<Integer> MAX_ENTRY_BYTES =
+      new Setting<>("grpc.max_entry_bytes", Forms.count(64, 64 << 20), GRPC.limits().entryBytes());
   static final Setting<Integer> MAX_CONCURRENT_CALLS =
       new Setting<>(
           "grpc.max_concurrent_calls_per_connection",
@@ -212,6 +214,7 @@ final class Settings {
           PERMIT_KEEP_ALIVE_TIME,
           MAX_MESSAGE_BYTES,
           MAX_DESCRIPTORS,
+          MAX_ENTRY_BYTES,
           MAX_CONCURRENT_CALLS,
           EVENT_LOOPS,
           DRAIN_TIMEOUT,

@@ -75,7 +75,8 @@ final class DescriptorFields {
    *
    * @throws InvalidRequestException when no policy could answer it
    */
-  Descriptor checked() {
+  Descriptor checked(EntryBound bound) {
+    bound.check(texts, size);
     String[] entries = size == texts.length ? texts : Arrays.copyOf(texts, size);
     return new Descriptor(entries, override(), hits(), refund);
   }

@@ -7,6 +7,7 @@ import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.config.CompatibilityConfig;
+import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.ResponseConfig;
 import io.throttlekit.store.StoreException;
 import org.jspecify.annotations.Nullable;
@@ -25,15 +26,15 @@ public final class RateLimitFrontEnd implements FrontEnd {
   /**
    * A front end to {@code admission}.
    *
-   * @param maxDescriptors most descriptors of one request
+   * @param limits of one request
    */
   public RateLimitFrontEnd(
       Admission admission,
       ResponseConfig response,
       CompatibilityConfig compatibility,
-      int maxDescriptors) {
+      GrpcConfig.Limits limits) {
     this.admission = admission;
-    this.reader = new RequestReader(maxDescriptors);
+    this.reader = new RequestReader(limits);
     this.writer = new ResponseWriter(response, compatibility);
   }
 

@@ -10,6 +10,7 @@ import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.throttlekit.descriptors.Descriptor;
 import io.throttlekit.service.admission.RateLimitRequest;
+import io.throttlekit.service.config.GrpcConfig;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,9 +27,11 @@ final class RequestReader {
   private static final int HITS_ADDEND = HITS_ADDEND_FIELD_NUMBER << TAG_BITS | WIRETYPE_VARINT;
 
   private final int maxDescriptors;
+  private final EntryBound bound;
 
-  RequestReader(int maxDescriptors) {
-    this.maxDescriptors = maxDescriptors;
+  RequestReader(GrpcConfig.Limits limits) {
+    this.maxDescriptors = limits.descriptors();
+    this.bound = new EntryBound(limits.entryBytes());
   }
 
   /**
@@ -81,7 +84,7 @@ final class RequestReader {
 
   private List<Descriptor> descriptors(DescriptorFields first, List<DescriptorFields> more) {
     if (more.isEmpty()) {
-      return List.of(first.checked());
+      return List.of(first.checked(bound));
     }
     int count = 1 + more.size();
     if (count > maxDescriptors) {
@@ -89,9 +92,9 @@ final class RequestReader {
           "a request may have at most " + maxDescriptors + " descriptors, this one has " + count);
     }
     List<Descriptor> all = new ArrayList<>(count);
-    all.add(first.checked());
+    all.add(first.checked(bound));
     for (DescriptorFields descriptor : more) {
-      all.add(descriptor.checked());
+      all.add(descriptor.checked(bound));
     }
     return all;
   }

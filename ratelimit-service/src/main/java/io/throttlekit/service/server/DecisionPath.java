@@ -17,6 +17,7 @@ import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.rls.AnswerExtras;
+import io.throttlekit.service.rls.EntryBound;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.telemetry.CheckMetrics;
 import io.throttlekit.service.telemetry.ConcurrencyMetrics;
@@ -92,8 +93,7 @@ public record DecisionPath(
     Admission admission =
         new PolicyAdmission(policies::book, counters, gate, compatibility, metrics);
     RateLimitFrontEnd frontEnd =
-        new RateLimitFrontEnd(
-            admission, config.response(), compatibility, config.grpc().limits().descriptors());
+        new RateLimitFrontEnd(admission, config.response(), compatibility, config.grpc().limits());
     CheckFrontEnd checks = checks(config, admission, policies, metrics, telemetry);
     return new DecisionPath(config, frontEnd, gate, checks, metrics, time, loops);
   }
@@ -126,6 +126,7 @@ public record DecisionPath(
         ? null
         : new CheckFrontEnd(
             authz,
+            new EntryBound(config.grpc().limits().entryBytes()),
             new AnswerExtras(config.response(), config.compatibility()),
             admission,
             policies::book,

@@ -19,8 +19,12 @@ record SeriesName(String domain, List<String> keys) {
   /** The name under which too many names are gathered. */
   static final String OTHER = "other";
 
+  /** Levels that a name shows: a request may bring its own limit with any number of entries. */
+  static final int MAX_KEYS = 16;
+
   static SeriesName of(String domain, List<String> metricKeys) {
-    return new SeriesName(LabelText.of(domain), metricKeys.stream().map(LabelText::of).toList());
+    return new SeriesName(
+        LabelText.of(domain), metricKeys.stream().limit(MAX_KEYS).map(LabelText::of).toList());
   }
 
   static SeriesName otherOf(String domain) {

@@ -55,6 +55,7 @@ final class ScratchConfig {
         new GrpcConfig.Limits(
             limits.messageBytes(),
             limits.descriptors(),
+            limits.entryBytes(),
             Math.max(burst, limits.callsPerConnection())),
         real.eventLoops(),
         new GrpcConfig.Drain(Duration.ZERO, DRAIN));

@@ -16,11 +16,13 @@ import io.throttlekit.service.concurrency.ConcurrencyGate;
 import io.throttlekit.service.concurrency.Gated;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.ExtAuthzConfig;
+import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.RequestDescriptor;
 import io.throttlekit.service.config.RequestDescriptor.Entry;
 import io.throttlekit.service.config.RequestDescriptor.Header;
 import io.throttlekit.service.config.ResponseConfig;
 import io.throttlekit.service.rls.AnswerExtras;
+import io.throttlekit.service.rls.EntryBound;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.Setup;
 import io.throttlekit.service.telemetry.CheckMetrics;
@@ -52,6 +54,7 @@ public final class Authorizing {
     frontEnd =
         new CheckFrontEnd(
             config,
+            new EntryBound(GrpcConfig.defaults().limits().entryBytes()),
             new AnswerExtras(response, compatibility),
             new PolicyAdmission(
                 () -> book, new MemoryCounters(store), gate, compatibility, metrics),

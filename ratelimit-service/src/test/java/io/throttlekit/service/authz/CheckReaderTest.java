@@ -1,6 +1,7 @@
 package io.throttlekit.service.authz;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.envoyproxy.envoy.service.auth.v3.AttributeContext;
@@ -13,6 +14,8 @@ import io.throttlekit.service.config.RequestDescriptor.Context;
 import io.throttlekit.service.config.RequestDescriptor.Entry;
 import io.throttlekit.service.config.RequestDescriptor.Header;
 import io.throttlekit.service.config.RequestDescriptor.Source;
+import io.throttlekit.service.rls.EntryBound;
+import io.throttlekit.service.rls.InvalidRequestException;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +57,15 @@ class CheckReaderTest {
     assertThat(described(request(), entry(new Context("upstream"), "none")))
         .containsExactly("[k, payments]");
     assertThat(described(NOTHING, entry(new Constant("all"), null))).containsExactly("[k, all]");
+  }
+
+  @Test
+  void refusesAValueThatIsTooLongAndNamesItsEntry() {
+    RequestDescriptor described = entry(new Constant("ü".repeat(250)), null);
+    assertThat(described(NOTHING, described)).hasSize(1);
+    assertThatThrownBy(() -> described(NOTHING, entry(new Constant("ü".repeat(251)), null)))
+        .isInstanceOf(InvalidRequestException.class)
+        .hasMessage("the value of entry \"k\" has 502 bytes, more than grpc.max_entry_bytes (500)");
   }
 
   @Test
@@ -130,7 +142,7 @@ class CheckReaderTest {
   }
 
   private static List<String> described(CheckRequest request, RequestDescriptor... configured) {
-    return new CheckReader(new ExtAuthzConfig("d", List.of(configured), false))
+    return new CheckReader(new ExtAuthzConfig("d", List.of(configured), false), new EntryBound(500))
         .read(request.toByteArray()).descriptors().stream()
             .map(descriptor -> Arrays.toString(descriptor.entries()))
             .toList();

@@ -39,6 +39,21 @@ class BadRequestsTest {
     refuses(x(descriptors), "a request may have at most 200 descriptors, this one has 201");
   }
 
+  @Test
+  void namesAnEntryThatIsTooLongAndTheSettingThatSaysSo() {
+    String longest = "v".repeat(65_536);
+    assertThat(Told.of(service.answer(x(entries("ten", longest))))).endsWith("rem=9]");
+    refuses(
+        x(entries("ten", longest), entries("ten", longest + 'v')),
+        "the value of entry \"ten\" has 65537 bytes, more than grpc.max_entry_bytes (65536)");
+    assertThat(Told.of(service.answer(x(entries("ten", longest))))).endsWith("rem=8]");
+    refuses(
+        x(entries("ü\n" + "k".repeat(70_000), "v")),
+        "the key of entry \"??"
+            + "k".repeat(58)
+            + "...\" has 70003 bytes, more than grpc.max_entry_bytes (65536)");
+  }
+
   @ParameterizedTest
   @ValueSource(longs = {1L << 53, Long.MAX_VALUE, Long.MIN_VALUE, -1})
   void hitsBeyondWhatCountersHoldAreRefusedAndChargeNothing(long hits) {

@@ -10,6 +10,7 @@ import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.En
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.throttlekit.descriptors.Descriptor;
+import io.throttlekit.service.config.GrpcConfig;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -25,7 +26,7 @@ class RequestReaderTest {
 
   private static final byte END_OF_A_GROUP = 9 << 3 | 4;
 
-  private final RequestReader reader = new RequestReader(6);
+  private final RequestReader reader = new RequestReader(new GrpcConfig.Limits(1 << 20, 6, 500, 1));
   private int readable;
   private int malformed;
   private int invalid;

@@ -129,7 +129,7 @@ class ConnectionBoundsTest {
                     null,
                     age,
                     keepAlive,
-                    new GrpcConfig.Limits(1_000, 10, calls),
+                    new GrpcConfig.Limits(1_000, 10, 1_000, calls),
                     1,
                     d.drain()));
     server = listening;

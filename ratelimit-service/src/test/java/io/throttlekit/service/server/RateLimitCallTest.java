@@ -57,7 +57,7 @@ class RateLimitCallTest {
               },
               Setup.BARE,
               Setup.NATIVE,
-              200),
+              Setup.limits()),
           setup.metrics,
           DecisionTracing.off(),
           setup.time);

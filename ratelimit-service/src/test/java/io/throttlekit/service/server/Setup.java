@@ -68,7 +68,14 @@ public final class Setup {
             new PolicyAdmission(book::get, new MemoryCounters(store), gate, compatibility, metrics),
             response,
             compatibility,
-            200);
+            limits());
+  }
+
+  /** The default ones, with few descriptors. */
+  static GrpcConfig.Limits limits() {
+    GrpcConfig.Limits limits = GrpcConfig.defaults().limits();
+    return new GrpcConfig.Limits(
+        limits.messageBytes(), 200, limits.entryBytes(), limits.callsPerConnection());
   }
 
   /** A gate whose timer never runs, and that nobody listens to. */
@@ -137,7 +144,7 @@ public final class Setup {
         tls,
         d.connectionAge(),
         d.keepAlive(),
-        new GrpcConfig.Limits(d.limits().messageBytes(), 200, d.limits().callsPerConnection()),
+        limits(),
         2,
         new GrpcConfig.Drain(drainDelay, drainTimeout));
   }

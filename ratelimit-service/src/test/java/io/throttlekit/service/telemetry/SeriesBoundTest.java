@@ -8,6 +8,7 @@ import io.throttlekit.descriptors.LimitUnit;
 import io.throttlekit.descriptors.Rule;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
+import java.util.Collections;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -57,6 +58,14 @@ class SeriesBoundTest {
     }
 
     assertThat(totalHits()).hasSize(MAX_SERIES + 1);
+  }
+
+  @Test
+  void aNameShowsFewOfTheEntriesThatARequestBrings() {
+    List<String> entries = Collections.nCopies(40_000, "k".repeat(1_000));
+    SeriesName name = SeriesName.of("d", entries);
+    assertThat(name.keys()).hasSize(SeriesName.MAX_KEYS);
+    assertThat(name.dotted()).hasSizeLessThan((LabelText.MAX_LENGTH + 1) * 17);
   }
 
   @Test

@@ -1,0 +1,55 @@
+package io.throttlekit.service.rls;
+
+import java.nio.charset.StandardCharsets;
+
+/**
+ * How long the key and the value of an entry may be, whichever way a request comes in. Immutable.
+ *
+ * @param maxBytes in UTF-8, from 1
+ */
+public record EntryBound(int maxBytes) {
+  private static final int MAX_BYTES_PER_CHAR = 3;
+
+  /** Of a key that an error names, so that the error is not long itself. */
+  private static final int LONGEST_SHOWN = 60;
+
+  /**
+   * Checks entries.
+   *
+   * @param entries key, value, key, value …
+   * @param size how many of them there are
+   * @throws InvalidRequestException when one is too long; it names the entry, but not its value
+   */
+  public void check(String[] entries, int size) {
+    for (int i = 0; i < size; i++) {
+      String text = entries[i];
+      if (text.length() > maxBytes / MAX_BYTES_PER_CHAR) {
+        checkLong(entries, i);
+      }
+    }
+  }
+
+  private void checkLong(String[] entries, int index) {
+    int bytes = entries[index].getBytes(StandardCharsets.UTF_8).length;
+    if (bytes > maxBytes) {
+      boolean isKey = index % 2 == 0;
+      throw new InvalidRequestException(
+          "the %s of entry \"%s\" has %d bytes, more than grpc.max_entry_bytes (%d)"
+              .formatted(
+                  isKey ? "key" : "value",
+                  shown(entries[isKey ? index : index - 1]),
+                  bytes,
+                  maxBytes));
+    }
+  }
+
+  /** Clients choose keys: they are cut, and cannot begin a line of their own. */
+  private static String shown(String key) {
+    StringBuilder shown = new StringBuilder();
+    for (int i = 0; i < Math.min(key.length(), LONGEST_SHOWN); i++) {
+      char c = key.charAt(i);
+      shown.append(c < ' ' || c > '~' ? '?' : c);
+    }
+    return shown.append(key.length() > LONGEST_SHOWN ? "..." : "").toString();
+  }
+}

@@ -1,0 +1,60 @@
+package io.throttlekit.federation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
+import io.throttlekit.ManualTime;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.Terms;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** What a coordinator in memory keeps of requests with ever new values. */
+class InMemoryCoordinatorRoomTest {
+  private static final int MAX_BUDGETS = 100_000;
+
+  private final ManualTime time = new ManualTime(1_000_000);
+  private final InMemoryCoordinator coordinator = new InMemoryCoordinator(time);
+
+  @Test
+  void forgetsBudgetsWhoseWindowsHaveEnded() {
+    for (int i = 0; i < 200_000; i++) {
+      assertThat(lease("user" + i, 1_000).join().units()).isEqualTo(1);
+      if (i % 1_000 == 0) {
+        time.advance(1_000);
+      }
+    }
+    assertThat(coordinator.size()).isLessThan(5_000);
+  }
+
+  @Test
+  void grantsNothingOfFurtherBudgetsUntilWindowsEnd() {
+    long day = 86_400_000;
+    for (int i = 0; i < MAX_BUDGETS; i++) {
+      assertThat(lease("user" + i, day).join().units()).isEqualTo(1);
+    }
+    for (int i = 0; i < 100_000; i++) {
+      assertThat(lease("other" + i, day)).isCompletedExceptionally();
+    }
+    assertThat(coordinator.size()).isEqualTo(MAX_BUDGETS);
+    assertThat(lease("user7", day).join().left()).as("what is known goes on").isEqualTo(8);
+    time.advance(day);
+    assertThat(lease("other", day).join().units()).isEqualTo(1);
+    assertThat(coordinator.size()).isEqualTo(1);
+  }
+
+  private CompletableFuture<Grant> lease(String user, long windowMillis) {
+    FixedWindow window = new FixedWindow(10, windowMillis);
+    Budget budget =
+        new Budget(
+            CounterKey.of("4:shop/" + windowMillis, "user", user),
+            window,
+            new Terms("shop", List.of(window)));
+    return coordinator
+        .lease(new BudgetLease(budget, "eu", BudgetLease.CURRENT, 1, DataLoss.REFILL))
+        .toCompletableFuture();
+  }
+}
