@@ -184,7 +184,7 @@ public final class RateLimitService {
   private DecisionPath shared() {
     EventLoopGroup loops;
     try {
-      loops = GrpcServer.eventLoops(config.grpc());
+      loops = GrpcServer.eventLoops(config.grpc(), time);
     } catch (ListenException e) {
       throw new StartException(List.of(String.valueOf(e.getMessage())), e);
     }
@@ -287,6 +287,7 @@ public final class RateLimitService {
       listen("metrics", own.host(), own.port(), () -> HttpServers.metrics(own, scrape));
     }
     GrpcServer server = path.server(config.grpc(), health, telemetry.tracing(), sensors);
+    server.show(telemetry.meter());
     server.start();
     grpc = server;
   }

@@ -55,7 +55,9 @@ final class ScratchConfig {
         new GrpcConfig.Limits(
             limits.messageBytes(),
             limits.descriptors(),
-            Math.max(burst, limits.callsPerConnection())),
+            Math.max(burst, limits.callsPerConnection()),
+            limits.connections(),
+            limits.resetsPerSecond()),
         real.eventLoops(),
         new GrpcConfig.Drain(Duration.ZERO, DRAIN));
   }

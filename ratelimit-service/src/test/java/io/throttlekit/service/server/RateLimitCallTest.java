@@ -10,6 +10,7 @@ import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.throttlekit.ManualTime;
+import io.throttlekit.TimeSource;
 import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
@@ -19,6 +20,7 @@ import io.throttlekit.service.concurrency.LeaseEnd;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.telemetry.CallMetrics;
+import io.throttlekit.service.telemetry.CallMetrics.Abandonment;
 import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.Failure;
 import java.io.ByteArrayInputStream;
@@ -63,8 +65,14 @@ class RateLimitCallTest {
           setup.time);
 
   private final List<Failure> failures = Collections.synchronizedList(new ArrayList<>());
-  private final Deciding deciding =
-      new Deciding(service.deciding().frontEnd(), new Counted(), setup.time);
+  private final Deciding deciding = deciding(setup.time);
+
+  private final List<Abandonment> abandoned = Collections.synchronizedList(new ArrayList<>());
+
+  private Deciding deciding(TimeSource time) {
+    return new Deciding(
+        service.deciding().frontEnd(), new Counted(), time, TimeoutWarnings.ofRateLimits(time));
+  }
 
   @Test
   void anAnswerLaterIsSentOnce() {
@@ -175,11 +183,9 @@ class RateLimitCallTest {
 
   @Test
   void aLeaseIsOverWhenTheAnswerComesLaterThanItsCallerWaits() {
-    Metadata headers = new Metadata();
-    headers.put(
-        Metadata.Key.of("x-envoy-expected-rq-timeout-ms", Metadata.ASCII_STRING_MARSHALLER), "20");
+    Metadata headers = waiting("20");
     ManualTime time = new ManualTime(0);
-    Deciding slow = new Deciding(deciding.frontEnd(), deciding.metrics(), time);
+    Deciding slow = deciding(time);
     Call inTime = new Call();
     RateLimitCall answered = begun(slow, inTime, headers);
     time.advance(19);
@@ -198,6 +204,78 @@ class RateLimitCallTest {
   }
 
   @Test
+  void aCallerThatGaveUpIsCountedOnceHoweverItIsNoticed() {
+    ManualTime time = new ManualTime(0);
+    Deciding slow = deciding(time);
+
+    RateLimitCall reset = begun(slow, new Call(), waiting("20"));
+    time.advance(20);
+    reset.onCancel();
+    reset.answered(ADMITTED);
+    assertThat(abandoned).containsExactly(Abandonment.RESET);
+    assertThat(failures).containsExactly(Failure.CANCELLED);
+
+    RateLimitCall late = begun(slow, new Call(), waiting("20"));
+    time.advance(20);
+    late.answered(ADMITTED);
+    late.onCancel();
+    late.onComplete();
+    assertThat(abandoned).containsExactly(Abandonment.RESET, Abandonment.ANSWERED_LATE);
+
+    RateLimitCall sentLate = begun(slow, new Call(), waiting("20"));
+    time.advance(19);
+    sentLate.answered(ADMITTED);
+    time.advance(1);
+    sentLate.onComplete();
+    sentLate.onComplete();
+    assertThat(abandoned).hasSize(3).endsWith(Abandonment.ANSWERED_LATE);
+
+    RateLimitCall notSent = begun(slow, new Call(), waiting("20"));
+    time.advance(19);
+    notSent.answered(ADMITTED);
+    notSent.onCancel();
+    notSent.onCancel();
+    assertThat(abandoned).hasSize(4).endsWith(Abandonment.RESET);
+
+    RateLimitCall failedLate = begun(slow, new Call(), waiting("20"));
+    time.advance(20);
+    failedLate.failed(new InvalidRequestException("no"));
+    failedLate.onComplete();
+    assertThat(abandoned).hasSize(5).endsWith(Abandonment.ANSWERED_LATE);
+    assertThat(failures).containsExactly(Failure.CANCELLED, Failure.SERVICE);
+  }
+
+  @Test
+  void aCallerThatIsAnsweredInTimeOrWhoseClientLeftDidNotGiveUp() {
+    ManualTime time = new ManualTime(0);
+    Deciding quick = deciding(time);
+    RateLimitCall inTime = begun(quick, new Call(), waiting("20"));
+    time.advance(19);
+    inTime.answered(ADMITTED);
+    inTime.onComplete();
+
+    RateLimitCall left = begun(quick, new Call(), waiting("20"));
+    time.advance(9);
+    left.onCancel();
+
+    RateLimitCall patient = begun(quick, new Call(), new Metadata());
+    time.advance(60_000);
+    patient.answered(ADMITTED);
+    patient.onComplete();
+    begun(quick, new Call(), new Metadata()).onCancel();
+    assertThat(abandoned).isEmpty();
+    assertThat(failures).containsExactly(Failure.CANCELLED, Failure.CANCELLED);
+  }
+
+  private static Metadata waiting(String millis) {
+    Metadata headers = new Metadata();
+    headers.put(
+        Metadata.Key.of("x-envoy-expected-rq-timeout-ms", Metadata.ASCII_STRING_MARSHALLER),
+        millis);
+    return headers;
+  }
+
+  @Test
   void whatWaitsForRoomHearsOnceThatItsCallerIsGone() {
     RateLimitCall begun = begun(new Call());
     AtomicInteger told = new AtomicInteger();
@@ -212,10 +290,8 @@ class RateLimitCallTest {
 
   @Test
   void aDecisionWaitsNoLongerThanEnvoySaysItDoes() {
-    Metadata headers = new Metadata();
-    headers.put(
-        Metadata.Key.of("x-envoy-expected-rq-timeout-ms", Metadata.ASCII_STRING_MARSHALLER), "20");
-    assertThat(begun(new Call(), headers).patienceNanos()).isEqualTo(15_000_000);
+    RateLimitCall waiting = begun(deciding(new ManualTime(0)), new Call(), waiting("20"));
+    assertThat(waiting.patienceNanos()).isEqualTo(15_000_000);
     assertThat(begun(new Call()).patienceNanos()).isEqualTo(Long.MAX_VALUE);
   }
 
@@ -336,6 +412,11 @@ class RateLimitCallTest {
     @Override
     public void failed(Failure failure) {
       failures.add(failure);
+    }
+
+    @Override
+    public void abandoned(Abandonment how) {
+      abandoned.add(how);
     }
   }
 
