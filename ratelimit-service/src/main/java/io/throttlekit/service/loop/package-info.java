@@ -1,4 +1,4 @@
-/** Event loops that know since when the bytes that they read may have waited. */
+/** Event loops that know since when what they read may have waited; the bound on connections. */
 @NullMarked
 package io.throttlekit.service.loop;
 

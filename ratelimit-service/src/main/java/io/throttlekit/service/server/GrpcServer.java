@@ -14,6 +14,7 @@ import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.TlsConfig;
+import io.throttlekit.service.loop.ConnectionBound;
 import io.throttlekit.service.server.Health.Obstacle;
 import java.io.IOException;
 import java.net.InetSocketAddress;

@@ -268,12 +268,19 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   /**
    * Whether a caller that has left did so because of its timeout, not because its own client left.
-   * Half of it counts as the whole: Envoy's timeout begins before there is a connection.
+   *
+   * <p>Half of the timeout counts as the whole: Envoy's begins before there is a connection. So
+   * does a reset that was read in one turn with its request, for this process was not scheduled in
+   * between: nothing else tells how long that was.
    */
   private boolean hasGivenUp(long now) {
     Deadline deadline = Context.current().getDeadline();
-    return (deadline != null && deadline.isExpired())
-        || now - arrivedNanos >= ExpectedTimeout.timeoutNanos(headers) / 2;
+    if (deadline != null && deadline.isExpired()) {
+      return true;
+    }
+    long timeout = ExpectedTimeout.timeoutNanos(headers);
+    return now - arrivedNanos >= timeout / 2
+        || (timeout != Long.MAX_VALUE && LoopThread.arrivedNanos(deciding.time()) == arrivedNanos);
   }
 
   private void abandoned(Abandonment how, long now) {

@@ -109,8 +109,7 @@ public final class StoreWarmUp {
             config.store().localShare());
     try (Telemetry telemetry = Telemetry.start(config.telemetry());
         Tiers tiers = new Tiers(store, time, (_, _) -> {}, settings, TierListener.NONE)) {
-      DecisionPath path =
-          DecisionPath.shared(config, policies, tiers, telemetry, time, loops);
+      DecisionPath path = DecisionPath.shared(config, policies, tiers, telemetry, time, loops);
       GrpcServer server =
           path.server(config.grpc(), new Health(), DecisionTracing.off(), List.of());
       server.start();

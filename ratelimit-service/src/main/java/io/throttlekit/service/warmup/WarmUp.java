@@ -2,10 +2,6 @@ package io.throttlekit.service.warmup;
 
 import io.opentelemetry.api.trace.TracerProvider;
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.LoadOptions;
-import io.throttlekit.descriptors.LoadResult;
-import io.throttlekit.descriptors.PolicyLoader;
-import io.throttlekit.descriptors.PolicySource;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.config.WarmUpConfig;
@@ -19,17 +15,9 @@ import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.Tiers;
-import java.io.IOException;
-import java.lang.management.CompilationMXBean;
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Sends requests to a service like this one until the virtual machine has compiled the way of a
@@ -43,7 +31,6 @@ import org.slf4j.LoggerFactory;
 public final class WarmUp {
   /** Where a warm-up of the usual size ends, however few requests were sent. */
   static final Duration LONGEST = Duration.ofSeconds(7);
-
 
   /** Requests after which everything begins anew, as it will when the real ones come. */
   private static final int REQUESTS_PER_SERVER = 10_000;

@@ -1,4 +1,4 @@
-package io.throttlekit.service.server;
+package io.throttlekit.service.loop;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFactory;
@@ -16,18 +16,18 @@ import java.util.concurrent.atomic.LongAdder;
  * it is read, and before TLS. Thread-safe.
  */
 @Sharable
-final class ConnectionBound extends ChannelInboundHandlerAdapter {
+public final class ConnectionBound extends ChannelInboundHandlerAdapter {
   private final int limit;
   private final AtomicInteger open = new AtomicInteger();
   private final LongAdder refused = new LongAdder();
 
   /** At most {@code limit} connections, from 1. */
-  ConnectionBound(int limit) {
+  public ConnectionBound(int limit) {
     this.limit = limit;
   }
 
   /** Makes listening channels of this type whose connections are counted here. */
-  <C extends ServerChannel> ChannelFactory<C> listening(Class<C> type) {
+  public <C extends ServerChannel> ChannelFactory<C> listening(Class<C> type) {
     ChannelFactory<C> channels = new ReflectiveChannelFactory<>(type);
     return () -> {
       C channel = channels.newChannel();
@@ -37,7 +37,7 @@ final class ConnectionBound extends ChannelInboundHandlerAdapter {
   }
 
   /** Shows in {@code meter} how many connections are open, and how many were refused. */
-  void show(Meter meter) {
+  public void show(Meter meter) {
     meter
         .gaugeBuilder("throttlekit_grpc_connections")
         .ofLongs()
