@@ -43,7 +43,8 @@ class StoreWarmUpTest {
     RateLimitService service = service(300);
     try (Logged log = Logged.by(RateLimitService.class)) {
       assertThat(service.start()).isTrue();
-      assertThat(log.lines()).contains("INFO warmed up the way to the store with 300 requests");
+      assertThat(log.lines()) // as many as there was time for
+          .anyMatch(line -> line.matches("INFO warmed up the way to the store with [1-9].*"));
       List<String> connections =
           redis
               .command("CLIENT", "LIST")

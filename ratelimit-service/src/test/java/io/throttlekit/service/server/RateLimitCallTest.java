@@ -4,11 +4,7 @@ import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.Metadata;
-import io.grpc.MethodDescriptor;
-import io.grpc.ServerCall;
-import io.grpc.Status;
 import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.admission.Admission.Later;
@@ -24,13 +20,11 @@ import io.throttlekit.service.telemetry.CallMetrics.Abandonment;
 import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.Failure;
 import java.io.ByteArrayInputStream;
-import java.io.InputStream;
 import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -67,8 +61,6 @@ class RateLimitCallTest {
   private final List<Failure> failures = Collections.synchronizedList(new ArrayList<>());
   private final Deciding deciding = deciding(setup.time);
 
-  private final List<Abandonment> abandoned = Collections.synchronizedList(new ArrayList<>());
-
   private Deciding deciding(TimeSource time) {
     return new Deciding(
         service.deciding().frontEnd(), new Counted(), time, TimeoutWarnings.ofRateLimits(time));
@@ -76,7 +68,7 @@ class RateLimitCallTest {
 
   @Test
   void anAnswerLaterIsSentOnce() {
-    Call call = new Call();
+    SentCall call = new SentCall();
     RateLimitCall begun = begun(call);
     assertThat(later.get()).isSameAs(begun);
     begun.answered(ADMITTED);
@@ -88,7 +80,7 @@ class RateLimitCallTest {
 
   @Test
   void whoeverIsGoneIsNotAnswered() {
-    Call call = new Call();
+    SentCall call = new SentCall();
     RateLimitCall begun = begun(call);
     begun.onCancel();
     begun.answered(ADMITTED);
@@ -101,7 +93,7 @@ class RateLimitCallTest {
   /** A caller that leaves before it has asked is no request. */
   @Test
   void whoeverLeavesWithoutARequestIsNotCounted() {
-    RateLimitCall begun = new RateLimitCall(deciding, new Call(), new Metadata(), null);
+    RateLimitCall begun = new RateLimitCall(deciding, new SentCall(), new Metadata(), null);
     begun.onCancel();
     assertThat(ended()).isZero();
     assertThat(failures).isEmpty();
@@ -109,7 +101,7 @@ class RateLimitCallTest {
 
   @Test
   void whoeverGoesWhileTheAnswerIsBeingWrittenIsNotAnswered() {
-    Call call = new Call();
+    SentCall call = new SentCall();
     RateLimitCall begun = begun(call);
     begun.answered(whileWritten(() -> elsewhere(begun::onCancel)));
     assertThat(call.events).isEmpty();
@@ -118,7 +110,7 @@ class RateLimitCallTest {
 
   @Test
   void aFailureWhileTheAnswerIsBeingWrittenEndsTheCall() {
-    Call call = new Call();
+    SentCall call = new SentCall();
     RateLimitCall begun = begun(call);
     begun.answered(
         whileWritten(() -> elsewhere(() -> begun.failed(new InvalidRequestException("no store")))));
@@ -128,7 +120,7 @@ class RateLimitCallTest {
 
   @Test
   void whoeverGoesWhileTheAnswerIsBeingSentChangesNothing() {
-    Call call = new Call();
+    SentCall call = new SentCall();
     RateLimitCall begun = begun(call);
     call.whileSending = () -> elsewhere(begun::onCancel);
     begun.answered(ADMITTED);
@@ -138,7 +130,7 @@ class RateLimitCallTest {
 
   @Test
   void aLeaseLivesOnceTheAnswerThatNamesItIsSent() {
-    RateLimitCall begun = begun(new Call());
+    RateLimitCall begun = begun(new SentCall());
     begun.answered(leased());
     begun.onComplete();
     assertThat(gate.leases().size()).isEqualTo(1);
@@ -146,23 +138,23 @@ class RateLimitCallTest {
 
   @Test
   void aLeaseIsOverWheneverTheCallerGoesWithoutAnAnswer() {
-    RateLimitCall before = begun(new Call());
+    RateLimitCall before = begun(new SentCall());
     before.onCancel();
     before.answered(leased());
     assertThat(gated.ends).containsExactly(LeaseEnd.CANCELLED);
 
-    RateLimitCall whileWritten = begun(new Call());
+    RateLimitCall whileWritten = begun(new SentCall());
     Answer written = whileWritten(() -> elsewhere(whileWritten::onCancel));
     whileWritten.answered(new Answer(true, written.verdicts(), false, Gated.lease(gate)));
     assertThat(gated.ends).hasSize(2);
 
-    Call call = new Call();
+    SentCall call = new SentCall();
     RateLimitCall whileSent = begun(call);
     call.whileSending = () -> elsewhere(whileSent::onCancel);
     whileSent.answered(leased());
     assertThat(gated.ends).hasSize(3);
 
-    RateLimitCall afterwards = begun(new Call());
+    RateLimitCall afterwards = begun(new SentCall());
     afterwards.answered(leased());
     afterwards.onCancel();
     afterwards.onCancel();
@@ -172,7 +164,7 @@ class RateLimitCallTest {
 
   @Test
   void aLeaseIsOverWhenTheAnswerCannotBeWritten() {
-    RateLimitCall begun = begun(new Call());
+    RateLimitCall begun = begun(new SentCall());
     Answer unwritable =
         whileWritten(() -> {
           throw new IllegalStateException("a bug");
@@ -186,14 +178,14 @@ class RateLimitCallTest {
     Metadata headers = waiting("20");
     ManualTime time = new ManualTime(0);
     Deciding slow = deciding(time);
-    Call inTime = new Call();
+    SentCall inTime = new SentCall();
     RateLimitCall answered = begun(slow, inTime, headers);
     time.advance(19);
     answered.answered(leased());
     assertThat(inTime.events).containsExactly("headers", "message", "close OK");
     assertThat(gate.leases().size()).isEqualTo(1);
 
-    Call tooLate = new Call();
+    SentCall tooLate = new SentCall();
     RateLimitCall late = begun(slow, tooLate, headers);
     time.advance(20);
     late.answered(leased());
@@ -201,70 +193,6 @@ class RateLimitCallTest {
     assertThat(failures).containsExactly(Failure.CANCELLED);
     assertThat(gate.leases().size()).isEqualTo(1);
     assertThat(gated.ends).containsExactly(LeaseEnd.CANCELLED);
-  }
-
-  @Test
-  void aCallerThatGaveUpIsCountedOnceHoweverItIsNoticed() {
-    ManualTime time = new ManualTime(0);
-    Deciding slow = deciding(time);
-
-    RateLimitCall reset = begun(slow, new Call(), waiting("20"));
-    time.advance(20);
-    reset.onCancel();
-    reset.answered(ADMITTED);
-    assertThat(abandoned).containsExactly(Abandonment.RESET);
-    assertThat(failures).containsExactly(Failure.CANCELLED);
-
-    RateLimitCall late = begun(slow, new Call(), waiting("20"));
-    time.advance(20);
-    late.answered(ADMITTED);
-    late.onCancel();
-    late.onComplete();
-    assertThat(abandoned).containsExactly(Abandonment.RESET, Abandonment.ANSWERED_LATE);
-
-    RateLimitCall sentLate = begun(slow, new Call(), waiting("20"));
-    time.advance(19);
-    sentLate.answered(ADMITTED);
-    time.advance(1);
-    sentLate.onComplete();
-    sentLate.onComplete();
-    assertThat(abandoned).hasSize(3).endsWith(Abandonment.ANSWERED_LATE);
-
-    RateLimitCall notSent = begun(slow, new Call(), waiting("20"));
-    time.advance(19);
-    notSent.answered(ADMITTED);
-    notSent.onCancel();
-    notSent.onCancel();
-    assertThat(abandoned).hasSize(4).endsWith(Abandonment.RESET);
-
-    RateLimitCall failedLate = begun(slow, new Call(), waiting("20"));
-    time.advance(20);
-    failedLate.failed(new InvalidRequestException("no"));
-    failedLate.onComplete();
-    assertThat(abandoned).hasSize(5).endsWith(Abandonment.ANSWERED_LATE);
-    assertThat(failures).containsExactly(Failure.CANCELLED, Failure.SERVICE);
-  }
-
-  @Test
-  void aCallerThatIsAnsweredInTimeOrWhoseClientLeftDidNotGiveUp() {
-    ManualTime time = new ManualTime(0);
-    Deciding quick = deciding(time);
-    RateLimitCall inTime = begun(quick, new Call(), waiting("20"));
-    time.advance(19);
-    inTime.answered(ADMITTED);
-    inTime.onComplete();
-
-    RateLimitCall left = begun(quick, new Call(), waiting("20"));
-    time.advance(9);
-    left.onCancel();
-
-    RateLimitCall patient = begun(quick, new Call(), new Metadata());
-    time.advance(60_000);
-    patient.answered(ADMITTED);
-    patient.onComplete();
-    begun(quick, new Call(), new Metadata()).onCancel();
-    assertThat(abandoned).isEmpty();
-    assertThat(failures).containsExactly(Failure.CANCELLED, Failure.CANCELLED);
   }
 
   private static Metadata waiting(String millis) {
@@ -277,7 +205,7 @@ class RateLimitCallTest {
 
   @Test
   void whatWaitsForRoomHearsOnceThatItsCallerIsGone() {
-    RateLimitCall begun = begun(new Call());
+    RateLimitCall begun = begun(new SentCall());
     AtomicInteger told = new AtomicInteger();
     begun.whenGone(told::incrementAndGet);
     assertThat(told).hasValue(0);
@@ -290,9 +218,9 @@ class RateLimitCallTest {
 
   @Test
   void aDecisionWaitsNoLongerThanEnvoySaysItDoes() {
-    RateLimitCall waiting = begun(deciding(new ManualTime(0)), new Call(), waiting("20"));
+    RateLimitCall waiting = begun(deciding(new ManualTime(0)), new SentCall(), waiting("20"));
     assertThat(waiting.patienceNanos()).isEqualTo(15_000_000);
-    assertThat(begun(new Call()).patienceNanos()).isEqualTo(Long.MAX_VALUE);
+    assertThat(begun(new SentCall()).patienceNanos()).isEqualTo(Long.MAX_VALUE);
   }
 
   /**
@@ -302,7 +230,7 @@ class RateLimitCallTest {
   @Test
   void anAnswerAndAGoneCallerAtOnceEndTheCallOnce() throws Exception {
     AtomicReferenceArray<@Nullable RateLimitCall> begun = new AtomicReferenceArray<>(CALLS);
-    Call[] calls = new Call[CALLS];
+    SentCall[] calls = new SentCall[CALLS];
     AtomicInteger done = new AtomicInteger();
     Thread leaving =
         Thread.ofPlatform()
@@ -319,7 +247,7 @@ class RateLimitCallTest {
               }
             });
     for (int i = 0; i < CALLS; i++) {
-      calls[i] = new Call();
+      calls[i] = new SentCall();
       RateLimitCall call = begun(calls[i]);
       begun.set(i, call);
       pause(i % 89);
@@ -344,15 +272,15 @@ class RateLimitCallTest {
     return new Answer(true, ADMITTED.verdicts(), false, Gated.lease(gate));
   }
 
-  private RateLimitCall begun(Call call) {
+  private RateLimitCall begun(SentCall call) {
     return begun(call, new Metadata());
   }
 
-  private RateLimitCall begun(Call call, Metadata headers) {
+  private RateLimitCall begun(SentCall call, Metadata headers) {
     return begun(deciding, call, headers);
   }
 
-  private static RateLimitCall begun(Deciding deciding, Call call, Metadata headers) {
+  private static RateLimitCall begun(Deciding deciding, SentCall call, Metadata headers) {
     RateLimitCall begun = new RateLimitCall(deciding, call, headers, null);
     begun.onMessage(new ByteArrayInputStream(x(entries("one", "a")).toByteArray()));
     begun.onHalfClose();
@@ -416,43 +344,7 @@ class RateLimitCallTest {
 
     @Override
     public void abandoned(Abandonment how) {
-      abandoned.add(how);
-    }
-  }
-
-  private static final class Call extends ServerCall<InputStream, byte[]> {
-    final List<String> events = new CopyOnWriteArrayList<>();
-    Runnable whileSending = () -> {};
-
-    @Override
-    public void close(Status status, Metadata trailers) {
-      events.add("close " + status.getCode());
-    }
-
-    @Override
-    public void request(int messages) {}
-
-    @Override
-    public void sendHeaders(Metadata headers) {
-      events.add("headers");
-      whileSending.run();
-    }
-
-    @Override
-    public void sendMessage(byte[] message) {
-      events.add("message");
-    }
-
-    @Override
-    public boolean isCancelled() {
-      return false;
-    }
-
-    @Override
-    public MethodDescriptor<InputStream, byte[]> getMethodDescriptor() {
-      return RateLimitServiceGrpc.getShouldRateLimitMethod().toBuilder(
-              MessageBytes.REQUEST, MessageBytes.RESPONSE)
-          .build();
+      // of no matter here
     }
   }
 }
