@@ -21,7 +21,7 @@ class ServiceOverloadTest {
     for (int run = 0; run < RUNS && !isPunctual(all); run++) {
       all =
           ServiceOverload.measure(
-              List.of(1, 3, 10), Duration.ofMillis(2_500), Duration.ofSeconds(1), _ -> {});
+              List.of(1, 3, 10), Duration.ofSeconds(4), Duration.ofSeconds(1), _ -> {});
       ServiceOverload.print(all, System.out);
     }
     assumeTrue(isPunctual(all), "the generator had no processor of its own");

@@ -5,7 +5,6 @@ import io.netty.channel.ChannelFactory;
 import io.netty.channel.ChannelHandler.Sharable;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ReflectiveChannelFactory;
 import io.netty.channel.ServerChannel;
 import io.opentelemetry.api.metrics.Meter;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -26,9 +25,8 @@ public final class ConnectionBound extends ChannelInboundHandlerAdapter {
     this.limit = limit;
   }
 
-  /** Makes listening channels of this type whose connections are counted here. */
-  public <C extends ServerChannel> ChannelFactory<C> listening(Class<C> type) {
-    ChannelFactory<C> channels = new ReflectiveChannelFactory<>(type);
+  /** Makes listening channels as {@code channels} does, whose connections are counted here. */
+  public <C extends ServerChannel> ChannelFactory<C> listening(ChannelFactory<C> channels) {
     return () -> {
       C channel = channels.newChannel();
       channel.pipeline().addLast(this); // ahead of Netty's acceptor, which grpc-java adds later

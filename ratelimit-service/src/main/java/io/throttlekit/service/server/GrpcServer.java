@@ -10,6 +10,7 @@ import io.grpc.netty.NettyServerBuilder;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.ReflectiveChannelFactory;
 import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.GrpcConfig;
@@ -208,7 +209,8 @@ public final class GrpcServer {
   private Server build(ShouldRateLimit service, List<ServerServiceDefinition> more) {
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(transport.address())
-            .channelFactory(connections.listening(transport.channelType()))
+            .channelFactory(
+                connections.listening(new ReflectiveChannelFactory<>(transport.channelType())))
             .bossEventLoopGroup(eventLoops)
             .workerEventLoopGroup(eventLoops)
             .directExecutor()

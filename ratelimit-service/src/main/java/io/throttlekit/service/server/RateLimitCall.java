@@ -298,7 +298,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
       end(
           Status.DEADLINE_EXCEEDED.withDescription("read too late to be answered in time"),
           Failure.SHED,
-          startNanos);
+          startNanos + (startNanos - arrivedNanos)); // how long it waited is its response time
     }
   }
 
