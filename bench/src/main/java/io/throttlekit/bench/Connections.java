@@ -3,18 +3,21 @@ package io.throttlekit.bench;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
+import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.netty.NettyChannelBuilder;
 import io.netty.channel.EventLoopGroup;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** Open gRPC connections to one server. Listeners are called on event loops. */
 final class Connections implements AutoCloseable {
   private static final int EVENT_LOOPS = 2;
+  private static final int CONNECT_SECONDS = 10;
   private static final MethodDescriptor<byte[], byte[]> SHOULD_RATE_LIMIT =
       RateLimitServiceGrpc.getShouldRateLimitMethod().toBuilder(
               RawBytes.INSTANCE, RawBytes.INSTANCE)
@@ -38,6 +41,21 @@ final class Connections implements AutoCloseable {
         .disableRetry()
         .usePlaintext()
         .build();
+  }
+
+  /** Connects them all; a request that is sent before does so itself, and waits. */
+  void awaitReady() throws InterruptedException {
+    for (ManagedChannel channel : channels) {
+      ConnectivityState state = channel.getState(true);
+      while (state != ConnectivityState.READY) {
+        CountDownLatch changed = new CountDownLatch(1);
+        channel.notifyWhenStateChanged(state, changed::countDown);
+        if (!changed.await(CONNECT_SECONDS, TimeUnit.SECONDS)) {
+          throw new IllegalStateException("not connected within " + CONNECT_SECONDS + " s");
+        }
+        state = channel.getState(true);
+      }
+    }
   }
 
   int count() {

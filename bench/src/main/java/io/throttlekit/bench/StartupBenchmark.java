@@ -1,6 +1,7 @@
 package io.throttlekit.bench;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.redis.RedisProcess;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -10,13 +11,15 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Measures how soon a started service answers, how fast it is in its first second of traffic, and
- * how much memory it holds.
+ * Measures how soon a started service answers, how fast it is in its first second of traffic, how
+ * much memory it holds, and how it fares with its first decisions by a Redis.
  */
 final class StartupBenchmark {
   static final Set<String> OPTIONS =
       Set.of("starts", "seconds", "warm-up", "connections", "keys", "service", "folder");
   private static final int WARM_UP_CONNECTS = 5;
+  private static final int FIRST = 1_000;
+  private static final Duration STRICT_WARM_UP = Duration.ofSeconds(15);
   private static final Map<String, String> NO_WARM_UP = Map.of("THROTTLEKIT_WARM_UP_REQUESTS", "0");
 
   private final TimeSource time = TimeSource.system();
@@ -62,6 +65,7 @@ final class StartupBenchmark {
     List<Starts> figures = new ArrayList<>();
     figures.add(firstDecision(starts));
     figures.addAll(warmStarts(starts, length));
+    figures.addAll(strictStarts(starts));
     List<Target> targets = figures.stream().map(Starts::target).toList();
     System.out.println("Medians of " + starts + " starts.\n");
     System.out.println(Target.table(targets));
@@ -118,5 +122,30 @@ final class StartupBenchmark {
       }
     }
     return List.of(ready, first, resident);
+  }
+
+  /** The first decisions that a fresh process has made by a Redis, beside later ones. */
+  private List<Starts> strictStarts(int starts) throws IOException, InterruptedException {
+    Starts failed = Starts.atMost("failed of the first 1,000 strict decisions of all starts", 0);
+    Starts ratio = Starts.atMost("p99 of the first 1,000 strict decisions, ratio to later ones", 5);
+    OpenLoop steady = new OpenLoop(FIRST);
+    long failures = 0;
+    for (int i = 0; i < starts; i++) {
+      try (RedisProcess redis = RedisProcess.start();
+          ServerProcess service =
+              servers.service(
+                  "strict", "policies.yaml", Map.of("THROTTLEKIT_STORE_URI", redis.url()));
+          Connections open = new Connections(service.target(), connections)) {
+        open.awaitReady();
+        LoadResult first = steady.offer(open, requests, Bounds.lasting(Duration.ofSeconds(1)));
+        loop.offer(open, requests, Bounds.lasting(STRICT_WARM_UP));
+        LoadResult later = steady.offer(open, requests, Bounds.lasting(Duration.ofSeconds(5)));
+        System.err.println("first strict decisions: " + first + "\nlater: " + later);
+        failures += first.failed();
+        ratio.add(first.millisAt(99) / later.millisAt(99));
+      }
+    }
+    failed.add(failures);
+    return List.of(failed, ratio);
   }
 }

@@ -161,6 +161,27 @@ class ComposeFileTest {
     assertThat(targets).hasSize(2 * MeshScenario.REGIONS.size()).isSubsetOf(services.keySet());
   }
 
+  /** Prometheus would ignore a rule whose metric it never sees. */
+  @Test
+  void prometheusAlertsOnMetricsThatExist() throws IOException {
+    assertThat(Files.readString(PROJECT.resolve("deploy/mesh/prometheus.yaml")))
+        .contains("rule_files: [/etc/prometheus/alerts.yml]");
+    assertThat(Files.readString(PROJECT.resolve("docker-compose.yml")))
+        .contains("./deploy/mesh/alerts.yaml:/etc/prometheus/alerts.yml:ro");
+    String rules = ComposeFile.yaml(PROJECT.resolve("deploy/mesh/alerts.yaml")).toString();
+    assertThat(rules).contains("rate(envoy_cluster_ratelimit_failure_mode_allowed[1m])");
+    String metrics = Files.readString(PROJECT.resolve("docs/METRICS.md"));
+    Set<String> named =
+        Pattern.compile("rate\\((throttlekit_\\w+)")
+            .matcher(rules)
+            .results()
+            .map(rule -> rule.group(1))
+            .collect(Collectors.toCollection(TreeSet::new));
+    assertThat(named)
+        .containsExactly("throttlekit_abandoned_requests_total", "throttlekit_shed_requests_total");
+    assertThat(named).allSatisfy(metric -> assertThat(metrics).contains("| `" + metric));
+  }
+
   @Test
   void thePolicyLoadsAndIsThatOfTheDemo() throws IOException {
     Path policy = PROJECT.resolve("deploy/mesh/policies/mesh.yaml");

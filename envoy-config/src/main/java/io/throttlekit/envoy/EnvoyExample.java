@@ -30,7 +30,7 @@ public enum EnvoyExample {
   private static final int ADMIN_PORT = 9901;
   private static final int SERVICE_PORT = 8081;
   private static final int UPSTREAM_PORT = 8000;
-  private static final String PATIENCE = "timeout: 0.05s";
+  private static final String PATIENCE = "timeout: 0.1s";
   private static final String CONNECT_PATIENCE = "connect_timeout: 0.25s"; // TLS handshake included
   private static final String AUTHORITY = "/etc/throttlekit/ca.pem";
 

@@ -25,6 +25,7 @@ import io.throttlekit.service.steering.Steering;
 import io.throttlekit.service.store.SharedStore;
 import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.Telemetry;
+import io.throttlekit.service.warmup.StoreWarmUp;
 import io.throttlekit.service.warmup.WarmUp;
 import io.throttlekit.store.InMemoryStore;
 import java.io.IOException;
@@ -184,7 +185,7 @@ public final class RateLimitService {
   private DecisionPath shared() {
     EventLoopGroup loops;
     try {
-      loops = GrpcServer.eventLoops(config.grpc());
+      loops = GrpcServer.eventLoops(config.grpc(), time);
     } catch (ListenException e) {
       throw new StartException(List.of(String.valueOf(e.getMessage())), e);
     }
@@ -221,12 +222,19 @@ public final class RateLimitService {
     if (shared == null) {
       return;
     }
+    shared.countCalls(false);
     try {
       if (!shared.awaitAnswers()) {
         LOG.warn("{}; on_outage of each rule decides meanwhile", shared.inWords());
+      } else if (path.loops() != null && !config.store().address().inMemory()) {
+        int requests =
+            new StoreWarmUp(config, shared.counters(), path.loops(), time, stopping).run();
+        LOG.info("warmed up the way to the store with {} requests", requests);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    } finally {
+      shared.countCalls(true);
     }
   }
 
@@ -287,6 +295,7 @@ public final class RateLimitService {
       listen("metrics", own.host(), own.port(), () -> HttpServers.metrics(own, scrape));
     }
     GrpcServer server = path.server(config.grpc(), health, telemetry.tracing(), sensors);
+    server.show(telemetry.meter());
     server.start();
     grpc = server;
   }

@@ -62,7 +62,9 @@ final class ConfigAssembly {
         path(values.get(Settings.UNIX_SOCKET)),
         tls(values),
         new GrpcConfig.ConnectionAge(
-            values.get(Settings.MAX_CONNECTION_AGE), values.get(Settings.MAX_CONNECTION_AGE_GRACE)),
+            values.get(Settings.MAX_CONNECTION_AGE),
+            values.get(Settings.MAX_CONNECTION_AGE_GRACE),
+            values.get(Settings.MAX_CONNECTION_IDLE)),
         new GrpcConfig.KeepAlive(
             values.get(Settings.KEEP_ALIVE_TIME),
             values.get(Settings.KEEP_ALIVE_TIMEOUT),
@@ -71,7 +73,9 @@ final class ConfigAssembly {
             values.get(Settings.MAX_MESSAGE_BYTES),
             values.get(Settings.MAX_DESCRIPTORS),
             values.get(Settings.MAX_ENTRY_BYTES),
-            values.get(Settings.MAX_CONCURRENT_CALLS)),
+            values.get(Settings.MAX_CONCURRENT_CALLS),
+            values.get(Settings.MAX_CONNECTIONS),
+            values.get(Settings.MAX_RESETS)),
         values.get(Settings.EVENT_LOOPS),
         new GrpcConfig.Drain(values.get(Settings.DRAIN_DELAY), values.get(Settings.DRAIN_TIMEOUT)));
   }

@@ -28,18 +28,26 @@ public record GrpcConfig(
     int eventLoops,
     Drain drain) {
 
+  private static final int CONNECTIONS = 10_000;
+
+  /**
+   * An Envoy resets each call that takes longer than its timeout: all of them while a store hangs.
+   */
+  private static final int RESETS_PER_SECOND = 10_000;
+
   /**
    * When connections are asked to go.
    *
    * @param most a connection older than this (a tenth more or less, 1 s if less) is asked to go;
    *     zero for never
    * @param grace what it then has for its calls; zero for as long as they take
+   * @param idle a connection without calls for this long is asked to go; zero for never
    */
-  public record ConnectionAge(Duration most, Duration grace) {
+  public record ConnectionAge(Duration most, Duration grace, Duration idle) {
 
     /** Connections that are never asked to go. */
     public static ConnectionAge unlimited() {
-      return new ConnectionAge(Duration.ZERO, Duration.ZERO);
+      return new ConnectionAge(Duration.ZERO, Duration.ZERO, Duration.ZERO);
     }
   }
 
@@ -59,8 +67,23 @@ public record GrpcConfig(
    * @param descriptors most descriptors of one request
    * @param entryBytes longest key and longest value of an entry
    * @param callsPerConnection most calls in progress on one connection
+   * @param connections most that are open; further ones are closed at once
+   * @param resetsPerSecond most calls of one connection that its client may reset in a second; what
+   *     resets more is disconnected
    */
-  public record Limits(int messageBytes, int descriptors, int entryBytes, int callsPerConnection) {}
+  public record Limits(
+      int messageBytes,
+      int descriptors,
+      int entryBytes,
+      int callsPerConnection,
+      int connections,
+      int resetsPerSecond) {
+
+    /** Limits of requests; connections and resets are bounded as by default. */
+    public Limits(int messageBytes, int descriptors, int entryBytes, int callsPerConnection) {
+      this(messageBytes, descriptors, entryBytes, callsPerConnection, CONNECTIONS, RESETS_PER_SECOND);
+    }
+  }
 
   /**
    * How the listener stops.
@@ -77,7 +100,7 @@ public record GrpcConfig(
         8081,
         null,
         null,
-        ConnectionAge.unlimited(),
+        new ConnectionAge(Duration.ZERO, Duration.ZERO, Duration.ofMinutes(15)),
         new KeepAlive(Duration.ofMinutes(5), Duration.ofSeconds(20), Duration.ofSeconds(10)),
         new Limits(256 * 1024, 1_000, 64 * 1024, 1_000),
         0,

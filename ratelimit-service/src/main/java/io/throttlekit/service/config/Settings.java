@@ -61,6 +61,11 @@ final class Settings {
           "grpc.max_connection_age_grace",
           Forms.duration(Duration.ZERO, YEAR),
           GRPC.connectionAge().grace());
+  static final Setting<Duration> MAX_CONNECTION_IDLE =
+      new Setting<>(
+          "grpc.max_connection_idle",
+          Forms.duration(Duration.ZERO, YEAR),
+          GRPC.connectionAge().idle());
   static final Setting<Duration> KEEP_ALIVE_TIME =
       new Setting<>(
           "grpc.keep_alive_time",
@@ -88,6 +93,11 @@ final class Settings {
           "grpc.max_concurrent_calls_per_connection",
           Forms.count(1, 1_000_000),
           GRPC.limits().callsPerConnection());
+  static final Setting<Integer> MAX_CONNECTIONS =
+      new Setting<>("grpc.max_connections", Forms.count(1, 1_000_000), GRPC.limits().connections());
+  static final Setting<Integer> MAX_RESETS =
+      new Setting<>(
+          "grpc.max_resets_per_second", Forms.count(1, 1_000_000), GRPC.limits().resetsPerSecond());
   static final Setting<Integer> EVENT_LOOPS =
       new Setting<>("grpc.event_loops", Forms.count(0, 1_024), GRPC.eventLoops());
   static final Setting<Duration> DRAIN_TIMEOUT =
@@ -209,6 +219,7 @@ final class Settings {
           TLS_CLIENT_SAN,
           MAX_CONNECTION_AGE,
           MAX_CONNECTION_AGE_GRACE,
+          MAX_CONNECTION_IDLE,
           KEEP_ALIVE_TIME,
           KEEP_ALIVE_TIMEOUT,
           PERMIT_KEEP_ALIVE_TIME,
@@ -216,6 +227,8 @@ final class Settings {
           MAX_DESCRIPTORS,
           MAX_ENTRY_BYTES,
           MAX_CONCURRENT_CALLS,
+          MAX_CONNECTIONS,
+          MAX_RESETS,
           EVENT_LOOPS,
           DRAIN_TIMEOUT,
           DRAIN_DELAY,

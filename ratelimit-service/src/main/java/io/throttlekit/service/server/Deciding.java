@@ -9,6 +9,8 @@ import io.throttlekit.service.telemetry.CallMetrics;
  *
  * @param frontEnd reads, decides and answers them
  * @param metrics counts them
- * @param time how long they take
+ * @param time how long they take; the same as that of the event loops
+ * @param timeouts reports calls that came too late for their callers
  */
-record Deciding(FrontEnd frontEnd, CallMetrics metrics, TimeSource time) {}
+record Deciding(
+    FrontEnd frontEnd, CallMetrics metrics, TimeSource time, TimeoutWarnings timeouts) {}

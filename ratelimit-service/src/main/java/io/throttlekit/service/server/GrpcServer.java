@@ -10,8 +10,12 @@ import io.grpc.netty.NettyServerBuilder;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.ReflectiveChannelFactory;
+import io.opentelemetry.api.metrics.Meter;
+import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.TlsConfig;
+import io.throttlekit.service.loop.ConnectionBound;
 import io.throttlekit.service.server.Health.Obstacle;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -38,10 +42,14 @@ public final class GrpcServer {
 
   /**
    * Every client that goes away with calls open, or sends bytes that are no message, would be a
-   * warning with its stack; held, or the level is lost.
+   * warning with its stack, and one that is disconnected for its resets a line; held, or the level
+   * is lost.
    */
   private static final List<Logger> STREAM_ERRORS =
-      Stream.of("io.grpc.netty.NettyServerHandler", "io.grpc.netty.NettyServerStream")
+      Stream.of(
+              "io.grpc.netty.NettyServerHandler",
+              "io.grpc.netty.NettyServerStream",
+              "io.grpc.netty.NettyServerTransport")
           .map(Logger::getLogger)
           .toList();
 
@@ -51,6 +59,12 @@ public final class GrpcServer {
    * grow to 12 MiB, for by itself grpc-java measures the way, and allows for up to 8 MiB on it.
    */
   public static final int UNREAD_BYTES = 256 << 10;
+
+  /** Most bytes of the headers of one call; Envoy's take some 200. */
+  private static final int HEADER_BYTES = 8 << 10;
+
+  /** How long a client may take for TLS. */
+  private static final Duration HANDSHAKE = Duration.ofSeconds(10);
 
   /**
    * What grpc-java understands by itself, unadvertised: it would name gzip in a header of every
@@ -63,6 +77,7 @@ public final class GrpcServer {
 
   private final GrpcConfig config;
   private final Health health;
+  private final ConnectionBound connections;
   private final Server server;
   private final Transport transport;
   private final EventLoopGroup eventLoops;
@@ -96,13 +111,17 @@ public final class GrpcServer {
       Duration tlsPollInterval) {
     this.config = config;
     this.health = health;
+    this.connections = new ConnectionBound(config.limits().connections());
     this.transport = Transport.of(config);
     TlsConfig tlsConfig = config.tls();
     this.tls = tlsConfig == null ? null : ServerTls.follow(tlsConfig, tlsPollInterval);
     Path socket = config.unixSocket();
     this.socketFile = socket == null ? null : new UnixSocketFile(socket);
     this.ownsLoops = shared == null;
-    this.eventLoops = shared == null ? transport.eventLoops(config.eventLoops()) : shared;
+    this.eventLoops =
+        shared == null
+            ? transport.eventLoops(config.eventLoops(), service.deciding().time())
+            : shared;
     STREAM_ERRORS.forEach(logger -> logger.setLevel(Level.SEVERE));
     try {
       this.server = build(service, more);
@@ -115,10 +134,11 @@ public final class GrpcServer {
   /**
    * Threads that can serve what is configured, for whoever needs them before there is a server.
    *
+   * @param time the clock of the service, by which the ages of requests are measured
    * @throws ListenException when none can
    */
-  public static EventLoopGroup eventLoops(GrpcConfig config) {
-    return Transport.of(config).eventLoops(config.eventLoops());
+  public static EventLoopGroup eventLoops(GrpcConfig config, TimeSource time) {
+    return Transport.of(config).eventLoops(config.eventLoops(), time);
   }
 
   /**
@@ -140,6 +160,11 @@ public final class GrpcServer {
       release();
       throw e;
     }
+  }
+
+  /** Shows in {@code meter} what it has open; to be called once. */
+  public void show(Meter meter) {
+    connections.show(meter);
   }
 
   /** The port listened on, or −1 for a Unix socket. */
@@ -184,14 +209,18 @@ public final class GrpcServer {
   private Server build(ShouldRateLimit service, List<ServerServiceDefinition> more) {
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(transport.address())
-            .channelType(transport.channelType())
+            .channelFactory(
+                connections.listening(new ReflectiveChannelFactory<>(transport.channelType())))
             .bossEventLoopGroup(eventLoops)
             .workerEventLoopGroup(eventLoops)
             .directExecutor()
             .flowControlWindow(UNREAD_BYTES)
             .decompressorRegistry(COMPRESSIONS)
             .maxInboundMessageSize(config.limits().messageBytes())
+            .maxInboundMetadataSize(HEADER_BYTES)
             .maxConcurrentCallsPerConnection(config.limits().callsPerConnection())
+            .maxRstFramesPerWindow(config.limits().resetsPerSecond(), 1)
+            .handshakeTimeout(HANDSHAKE.toSeconds(), TimeUnit.SECONDS)
             .permitKeepAliveTime(config.keepAlive().permitted().toNanos(), TimeUnit.NANOSECONDS)
             .permitKeepAliveWithoutCalls(true)
             .addService(service.definition())
@@ -212,6 +241,9 @@ public final class GrpcServer {
     }
     if (config.connectionAge().grace().isPositive()) {
       builder.maxConnectionAgeGrace(config.connectionAge().grace().toNanos(), TimeUnit.NANOSECONDS);
+    }
+    if (config.connectionAge().idle().isPositive()) {
+      builder.maxConnectionIdle(config.connectionAge().idle().toNanos(), TimeUnit.NANOSECONDS);
     }
     if (socketFile != null) {
       // Set by the builder, unknown to Unix sockets, and a warning at every connection.

@@ -1,6 +1,7 @@
 package io.throttlekit.service.server;
 
 import io.grpc.Context;
+import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
@@ -10,12 +11,15 @@ import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.concurrency.Lease;
+import io.throttlekit.service.loop.LoopThread;
 import io.throttlekit.service.rls.InvalidRequestException;
+import io.throttlekit.service.telemetry.CallMetrics.Abandonment;
 import io.throttlekit.service.telemetry.DecisionSpan;
 import io.throttlekit.service.telemetry.Failure;
 import io.throttlekit.store.StoreException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +36,14 @@ import org.slf4j.LoggerFactory;
 final class RateLimitCall extends ServerCall.Listener<InputStream> implements Later {
   private static final Logger LOG = LoggerFactory.getLogger(RateLimitCall.class);
   private static final long NOT_STARTED = Long.MIN_VALUE;
+
+  // States of a call, in this order only; see ENDED.
+  private static final int OPEN = 0;
+  private static final int ANSWERED = 1;
+
+  /** Answered or not, counted as given up or as refused for its age: nothing is counted again. */
+  private static final int COUNTED = 2;
+
   private static final AtomicReferenceFieldUpdater<RateLimitCall, @Nullable Runnable> WHEN_GONE =
       AtomicReferenceFieldUpdater.newUpdater(RateLimitCall.class, Runnable.class, "whenGone");
   private static final AtomicIntegerFieldUpdater<RateLimitCall> ENDED =
@@ -42,12 +54,15 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   private final Metadata headers;
   private final @Nullable DecisionSpan span;
 
+  /** When the call can have arrived at the earliest, which its caller's timeout counts from. */
+  private final long arrivedNanos;
+
   // Written on the event loop before the request is decided: admission hands them on with it.
   private byte @Nullable [] message;
   private @Nullable RateLimitRequest request;
   private long startNanos = NOT_STARTED;
 
-  /** 0 or 1; changed through {@link #ENDED} alone. */
+  /** {@link #OPEN} and so on; changed through {@link #ENDED} alone. */
   @SuppressWarnings("UnusedVariable")
   private volatile int ended;
 
@@ -64,6 +79,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     this.call = call;
     this.headers = headers;
     this.span = span;
+    this.arrivedNanos = LoopThread.arrivedNanos(deciding.time());
   }
 
   /** A call whose message is awaited. */
@@ -92,12 +108,14 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   @Override
   public void onHalfClose() {
     byte[] complete = message;
-    if (ended != 0) {
+    if (ended != OPEN) {
       return;
     }
     if (complete == null) {
       startNanos = deciding.time().monotonicNanos();
       fail(Status.INVALID_ARGUMENT.withDescription("a call has one request, this one has none"));
+    } else if (isTooOld()) {
+      shed();
     } else {
       decide(complete);
     }
@@ -106,14 +124,33 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   @Override
   public void onCancel() {
     try {
-      if (claimEnd()) {
+      long now = deciding.time().monotonicNanos();
+      boolean gaveUp = hasGivenUp(now);
+      if (claimEnd(COUNTED)) {
         if (startNanos != NOT_STARTED) {
           deciding.metrics().failed(Failure.CANCELLED);
+          if (gaveUp) {
+            abandoned(Abandonment.RESET, now);
+          }
         }
-        tellEnd();
+        tellEnd(now);
+      } else if (gaveUp && ENDED.compareAndSet(this, ANSWERED, COUNTED)) {
+        deciding.metrics().abandoned(Abandonment.RESET); // the answer was not sent
+        deciding.timeouts().missed();
       }
     } finally { // also of a caller that was answered, but went before the answer
       gone();
+    }
+  }
+
+  /** The answer has left: an event loop that was busy meanwhile may have made it late. */
+  @Override
+  public void onComplete() {
+    if (ended == ANSWERED
+        && isLate(deciding.time().monotonicNanos())
+        && ENDED.compareAndSet(this, ANSWERED, COUNTED)) {
+      deciding.metrics().abandoned(Abandonment.ANSWERED_LATE);
+      deciding.timeouts().missed();
     }
   }
 
@@ -155,7 +192,9 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   @Override
   public long patienceNanos() {
-    return ExpectedTimeout.patienceNanos(headers, Context.current().getDeadline());
+    long whole = ExpectedTimeout.patienceNanos(headers, Context.current().getDeadline());
+    long waited = startNanos - arrivedNanos;
+    return whole == Long.MAX_VALUE ? whole : Math.max(0, whole - waited);
   }
 
   private void decide(byte[] complete) {
@@ -178,27 +217,30 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     byte[] asked = message;
     RateLimitRequest complete = request;
     Lease lease = answer.lease();
+    long now = deciding.time().monotonicNanos();
+    boolean late = isLate(now);
     if (lease != null) {
       whenGone(lease::cancelled);
-      if (isLate()) {
-        fail(
-            Status.DEADLINE_EXCEEDED.withDescription("nobody waits for the answer any more"),
-            Failure.CANCELLED);
+      if (late) {
+        failLate(now);
         return;
       }
     }
-    if (ended != 0 || asked == null || complete == null) {
+    if (ended != OPEN || asked == null || complete == null) {
       return;
     }
     byte[] response = deciding.frontEnd().write(asked, answer);
-    if (!claimEnd()) {
+    if (!claimEnd(late ? COUNTED : ANSWERED)) {
       return;
     }
     try {
       if (span != null) {
         Trace.decided(span, complete.domain(), answer);
       }
-      tellEnd();
+      if (late) {
+        abandoned(Abandonment.ANSWERED_LATE, now);
+      }
+      tellEnd(now);
     } finally { // the caller is answered, whatever becomes of telling others
       if (!call.isCancelled()) {
         call.sendHeaders(new Metadata());
@@ -208,12 +250,68 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     }
   }
 
+  /** Whether three quarters of what the caller waits have passed before its request was read. */
+  private boolean isTooOld() {
+    long age = startNanos - arrivedNanos;
+    return age >= ExpectedTimeout.SHORTEST_NANOS
+        && age >= ExpectedTimeout.decidedBeforeNanos(headers, Context.current().getDeadline());
+  }
+
   /**
    * Whether the caller has gone by now, as it said it would. Its cancellation may lie unread behind
    * a slow decision, and is never told of a call that was answered meanwhile.
    */
-  private boolean isLate() {
-    return deciding.time().monotonicNanos() - startNanos >= ExpectedTimeout.timeoutNanos(headers);
+  private boolean isLate(long now) {
+    long age = now - arrivedNanos;
+    return age >= ExpectedTimeout.SHORTEST_NANOS && age >= ExpectedTimeout.timeoutNanos(headers);
+  }
+
+  /**
+   * Whether a caller that has left did so because of its timeout, not because its own client left.
+   *
+   * <p>Half of the timeout counts as the whole: Envoy's begins before there is a connection. So
+   * does a reset that was read in one turn with its request, for this process was not scheduled in
+   * between: nothing else tells how long that was.
+   */
+  private boolean hasGivenUp(long now) {
+    Deadline deadline = Context.current().getDeadline();
+    if (deadline != null && deadline.isExpired()) {
+      return true;
+    }
+    long timeout = ExpectedTimeout.timeoutNanos(headers);
+    return now - arrivedNanos >= timeout / 2
+        || (timeout != Long.MAX_VALUE && LoopThread.arrivedNanos(deciding.time()) == arrivedNanos);
+  }
+
+  private void abandoned(Abandonment how, long now) {
+    deciding.metrics().abandoned(how);
+    deciding.timeouts().missed();
+    if (span != null) {
+      long millis = TimeUnit.NANOSECONDS.toMillis(now - arrivedNanos);
+      span.failed("the caller gave up: there was no answer within " + millis + " ms");
+    }
+  }
+
+  private void shed() {
+    if (claimEnd(COUNTED)) {
+      deciding.timeouts().missed();
+      end(
+          Status.DEADLINE_EXCEEDED.withDescription("read too late to be answered in time"),
+          Failure.SHED,
+          startNanos + (startNanos - arrivedNanos)); // how long it waited is its response time
+    }
+  }
+
+  /** Ends a call whose answer would give a lease to a caller that has gone. */
+  private void failLate(long now) {
+    if (claimEnd(COUNTED)) {
+      deciding.metrics().abandoned(Abandonment.ANSWERED_LATE);
+      deciding.timeouts().missed();
+      end(
+          Status.DEADLINE_EXCEEDED.withDescription("the caller's timeout has passed"),
+          Failure.CANCELLED,
+          now);
+    }
   }
 
   private void fail(Status status) {
@@ -221,15 +319,18 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   }
 
   private void fail(Status status, Failure failure) {
-    if (!claimEnd()) {
-      return;
+    if (claimEnd(ANSWERED)) {
+      end(status, failure, deciding.time().monotonicNanos());
     }
+  }
+
+  private void end(Status status, Failure failure, long now) {
     try {
       deciding.metrics().failed(failure);
       if (span != null) {
         span.failed(String.valueOf(status.getDescription()));
       }
-      tellEnd();
+      tellEnd(now);
     } finally {
       call.close(status, new Metadata());
       gone(); // an error names no lease
@@ -244,14 +345,14 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   }
 
   /** Whether the caller of this method, and no other, is to end the call. */
-  private boolean claimEnd() {
-    return ENDED.compareAndSet(this, 0, 1);
+  private boolean claimEnd(int state) {
+    return ENDED.compareAndSet(this, OPEN, state);
   }
 
-  private void tellEnd() {
+  private void tellEnd(long now) {
     try {
       if (startNanos != NOT_STARTED) {
-        deciding.metrics().answered(deciding.time().monotonicNanos() - startNanos);
+        deciding.metrics().answered(now - startNanos);
       }
     } finally {
       if (span != null) {

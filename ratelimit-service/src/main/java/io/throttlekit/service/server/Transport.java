@@ -2,7 +2,6 @@ package io.throttlekit.service.server;
 
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandlerFactory;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
@@ -11,8 +10,9 @@ import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
-import io.netty.util.concurrent.DefaultThreadFactory;
+import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.GrpcConfig;
+import io.throttlekit.service.loop.LoopGroup;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.file.Path;
@@ -56,10 +56,10 @@ record Transport(
    * Event loops for this transport.
    *
    * @param count how many; 0 for one per core
+   * @param time what the ages of requests are measured by
    */
-  EventLoopGroup eventLoops(int count) {
+  EventLoopGroup eventLoops(int count, TimeSource time) {
     int loops = count == 0 ? Runtime.getRuntime().availableProcessors() : count;
-    return new MultiThreadIoEventLoopGroup(
-        loops, new DefaultThreadFactory(THREADS, true), ioHandler);
+    return LoopGroup.of(loops, THREADS, ioHandler, time);
   }
 }

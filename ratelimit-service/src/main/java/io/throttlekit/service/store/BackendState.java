@@ -72,6 +72,11 @@ final class BackendState implements StoreListener {
     whenLost = forget;
   }
 
+  /** Sets whether calls are counted from now on. */
+  void countCalls(boolean counted) {
+    metrics.count(counted);
+  }
+
   /** One that is in this process, and always answers. */
   static BackendState here(Role role) {
     BackendState state = new BackendState(role, "memory", StoreMetrics.none(), _ -> {});

@@ -122,6 +122,16 @@ public final class SharedStore implements AutoCloseable {
         && (regions == null || regions.answer(greeting, timer));
   }
 
+  /** The store itself, without the tiers in front of it. */
+  public CounterStore counters() {
+    return counters.api();
+  }
+
+  /** Sets whether calls to the store are counted in metrics: at first they are. */
+  public void countCalls(boolean counted) {
+    state.countCalls(counted);
+  }
+
   /** What requests are decided by. */
   public Tiers tiers() {
     return tiers;

@@ -11,6 +11,7 @@ public final class CheckMetrics implements CallMetrics {
 
   private final DoubleHistogram time;
   private final OurCounters.ByWord<Failure> failures;
+  private final OurCounters.ByWord<Abandonment> abandoned;
   private final LongAdder undescribed;
 
   /** Registers what is counted. */
@@ -25,6 +26,9 @@ public final class CheckMetrics implements CallMetrics {
     OurCounters ours = new OurCounters(meter);
     this.failures =
         ours.counters(PREFIX + "failures", "Checks without a decision", "why", Failure.class);
+    this.abandoned =
+        ours.counters(
+            PREFIX + "abandoned", "Checks that Envoy gave up on", "how", Abandonment.class);
     this.undescribed =
         ours.counter(PREFIX + "undescribed", "Checks of requests that yield no descriptor");
   }
@@ -37,6 +41,11 @@ public final class CheckMetrics implements CallMetrics {
   @Override
   public void failed(Failure failure) {
     failures.increment(failure);
+  }
+
+  @Override
+  public void abandoned(Abandonment how) {
+    abandoned.increment(how);
   }
 
   /** Counts a request that yields no descriptor. */

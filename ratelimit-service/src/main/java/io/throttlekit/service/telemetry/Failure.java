@@ -9,7 +9,9 @@ public enum Failure {
   /** The store of counters did not answer. */
   STORE("redis_error"),
   /** The caller left, or had given up, before there was an answer: no fault of the service. */
-  CANCELLED("");
+  CANCELLED(""),
+  /** The request was read so late that its answer could not have been in time. */
+  SHED("");
 
   /** Those that envoyproxy/ratelimit counts. */
   static final List<Failure> OF_THE_ORIGINAL = List.of(SERVICE, STORE);

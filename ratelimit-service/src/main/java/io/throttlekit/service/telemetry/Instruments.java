@@ -4,7 +4,9 @@ import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.metrics.ObservableLongMeasurement;
+import io.throttlekit.service.telemetry.CallMetrics.Abandonment;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
@@ -13,6 +15,7 @@ import java.util.function.ToLongFunction;
 final class Instruments {
   private static final String SERVICE = "ratelimit_service_";
   private static final AttributeKey<String> OUTCOME = AttributeKey.stringKey("outcome");
+  private static final AttributeKey<String> HOW = AttributeKey.stringKey("how");
   private static final AttributeKey<String> ERR_TYPE = AttributeKey.stringKey("err_type");
   private static final Attributes SHOULD_RATE_LIMIT =
       Attributes.of(AttributeKey.stringKey("grpc_method"), "ShouldRateLimit");
@@ -92,6 +95,19 @@ final class Instruments {
         "throttlekit_cancelled_requests",
         "ShouldRateLimit calls whose callers left, or had given up, before the answer",
         () -> metrics.failures(Failure.CANCELLED));
+    meter
+        .counterBuilder("throttlekit_abandoned_requests")
+        .setDescription("ShouldRateLimit calls that Envoy gave up on, by how that was noticed")
+        .buildWithCallback(measured -> {
+          for (Abandonment how : Abandonment.values()) {
+            measured.record(
+                metrics.abandonments(how), Attributes.of(HOW, how.name().toLowerCase(Locale.ROOT)));
+          }
+        });
+    counter(
+        "throttlekit_shed_requests",
+        "ShouldRateLimit calls refused undecided because they were read too late to be answered",
+        () -> metrics.failures(Failure.SHED));
     counter("throttlekit_refunded_hits", "Hits given back by callers", metrics::refundedHits);
     counter(
         "throttlekit_forgotten_counters",

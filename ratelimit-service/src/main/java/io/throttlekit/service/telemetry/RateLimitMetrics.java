@@ -43,6 +43,9 @@ public final class RateLimitMetrics implements CallMetrics {
   private final LongAdder serviceFailures = new LongAdder();
   private final LongAdder storeFailures = new LongAdder();
   private final LongAdder cancelled = new LongAdder();
+  private final LongAdder shed = new LongAdder();
+  private final LongAdder reset = new LongAdder();
+  private final LongAdder answeredLate = new LongAdder();
   private final LongAdder globalShadow = new LongAdder();
   private final LongAdder goodLoads = new LongAdder();
   private final LongAdder badLoads = new LongAdder();
@@ -115,6 +118,11 @@ public final class RateLimitMetrics implements CallMetrics {
     counter(failure).increment();
   }
 
+  @Override
+  public void abandoned(Abandonment how) {
+    counter(how).increment();
+  }
+
   /** Counts a refusal that was answered with OK because the whole service is in shadow mode. */
   public void globalShadow() {
     globalShadow.increment();
@@ -168,6 +176,18 @@ public final class RateLimitMetrics implements CallMetrics {
       case SERVICE -> serviceFailures;
       case STORE -> storeFailures;
       case CANCELLED -> cancelled;
+      case SHED -> shed;
+    };
+  }
+
+  long abandonments(Abandonment how) {
+    return counter(how).sum();
+  }
+
+  private LongAdder counter(Abandonment how) {
+    return switch (how) {
+      case RESET -> reset;
+      case ANSWERED_LATE -> answeredLate;
     };
   }
 

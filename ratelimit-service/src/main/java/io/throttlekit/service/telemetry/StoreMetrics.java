@@ -37,6 +37,7 @@ public final class StoreMetrics {
   private final LongAdder dataLosses;
   private final OurCounters.ByWord<NoAnswer> failures;
   private final DoubleHistogram roundTripTime;
+  private volatile boolean counted = true;
   private volatile boolean up;
   private volatile boolean breakerOpen;
 
@@ -84,9 +85,16 @@ public final class StoreMetrics {
    * @param nanos how long the answer took
    */
   public void roundTrip(int carried, long nanos) {
-    roundTrips.increment();
-    requests.add(carried);
-    roundTripTime.record(nanos / NANOS_PER_SECOND);
+    if (counted) {
+      roundTrips.increment();
+      requests.add(carried);
+      roundTripTime.record(nanos / NANOS_PER_SECOND);
+    }
+  }
+
+  /** Sets whether calls are counted from now on: those that only warm a process up are not. */
+  public void count(boolean counted) {
+    this.counted = counted;
   }
 
   /**
@@ -95,7 +103,9 @@ public final class StoreMetrics {
    * @param calls how many, from 0
    */
   public void failed(NoAnswer reason, int calls) {
-    failures.add(reason, calls);
+    if (counted) {
+      failures.add(reason, calls);
+    }
   }
 
   /** Counts that the store was found without the data that it had. */

@@ -36,12 +36,12 @@ final class CheckTraffic {
     return new ExtAuthzConfig("warm-up", DESCRIPTORS, real.admitsUndescribed());
   }
 
-  /** What an Envoy sends with every Check, as it waits by its default. */
+  /** What an Envoy sends with every Check. */
   static HeaderBlocks headers() {
     Http2Headers headers =
         Traffic.envoy(AuthorizationGrpc.getCheckMethod())
-            .set("grpc-timeout", "200m")
-            .set("x-envoy-expected-rq-timeout-ms", "200");
+            .set("grpc-timeout", Traffic.PATIENT_MILLIS + "m")
+            .set("x-envoy-expected-rq-timeout-ms", Traffic.PATIENT_MILLIS);
     return HeaderBlocks.repeated(headers);
   }
 

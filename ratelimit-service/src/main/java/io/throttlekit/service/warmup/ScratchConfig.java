@@ -56,7 +56,9 @@ final class ScratchConfig {
             limits.messageBytes(),
             limits.descriptors(),
             limits.entryBytes(),
-            Math.max(burst, limits.callsPerConnection())),
+            Math.max(burst, limits.callsPerConnection()),
+            limits.connections(),
+            limits.resetsPerSecond()),
         real.eventLoops(),
         new GrpcConfig.Drain(Duration.ZERO, DRAIN));
   }

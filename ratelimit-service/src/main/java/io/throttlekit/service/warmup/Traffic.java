@@ -51,6 +51,9 @@ final class Traffic {
         : POLICIES;
   }
 
+  /** None is too late, however long a process takes that has just begun. */
+  static final String PATIENT_MILLIS = "60000";
+
   private static final int USERS = 2_000;
   private static final int TRACES = 16;
 
@@ -103,8 +106,8 @@ final class Traffic {
   /** What an Envoy sends with every call of {@code method}. */
   static Http2Headers envoy(MethodDescriptor<?, ?> method) {
     return call(method)
-        .set("grpc-timeout", "20m")
-        .set("x-envoy-expected-rq-timeout-ms", "20")
+        .set("grpc-timeout", PATIENT_MILLIS + "m")
+        .set("x-envoy-expected-rq-timeout-ms", PATIENT_MILLIS)
         .set("x-envoy-internal", "true")
         .set("x-forwarded-for", "192.0.2.17");
   }

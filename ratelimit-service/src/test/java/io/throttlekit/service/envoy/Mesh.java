@@ -164,6 +164,10 @@ final class Mesh implements AutoCloseable {
     return service.port();
   }
 
+  ServiceProcess service() {
+    return service;
+  }
+
   void stopService() {
     service.close();
   }

@@ -68,6 +68,29 @@ public final class ServiceProcess implements AutoCloseable {
     ProcessHandle.of(process.pid()).ifPresent(ProcessHandle::destroyForcibly);
   }
 
+  /** Lets it hang: connections stay, nothing is read (SIGSTOP). */
+  public void hang() throws IOException {
+    signal("STOP");
+  }
+
+  /** Lets it go on after {@link #hang}. */
+  public void goOn() throws IOException {
+    signal("CONT");
+  }
+
+  private void signal(String name) throws IOException {
+    try {
+      int code =
+          new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor();
+      if (code != 0) {
+        throw new IOException("kill -" + name + " ended with " + code);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException(e);
+    }
+  }
+
   @Override
   public void close() {
     process.close();

@@ -46,7 +46,8 @@ class ConnectionBoundsTest {
   /** A second is the least that gRPC takes for an age. */
   @Test
   void anOldConnectionIsAskedToGoAndWhatIsLeftOfItIsCutAfterTheGrace() throws Exception {
-    ConnectionAge age = new ConnectionAge(Duration.ofSeconds(1), Duration.ofMillis(50));
+    ConnectionAge age =
+        new ConnectionAge(Duration.ofSeconds(1), Duration.ofMillis(50), Duration.ZERO);
     try (RawConnection connection = connect(age, RELAXED, 10)) {
       connection.beginCall();
       assertThat(connection.await(frame -> frame.type() == GOAWAY).error()).isEqualTo(NO_ERROR);

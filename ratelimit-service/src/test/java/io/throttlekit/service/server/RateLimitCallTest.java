@@ -4,12 +4,9 @@ import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.Metadata;
-import io.grpc.MethodDescriptor;
-import io.grpc.ServerCall;
-import io.grpc.Status;
 import io.throttlekit.ManualTime;
+import io.throttlekit.TimeSource;
 import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
@@ -19,16 +16,15 @@ import io.throttlekit.service.concurrency.LeaseEnd;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.telemetry.CallMetrics;
+import io.throttlekit.service.telemetry.CallMetrics.Abandonment;
 import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.Failure;
 import java.io.ByteArrayInputStream;
-import java.io.InputStream;
 import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -63,12 +59,16 @@ class RateLimitCallTest {
           setup.time);
 
   private final List<Failure> failures = Collections.synchronizedList(new ArrayList<>());
-  private final Deciding deciding =
-      new Deciding(service.deciding().frontEnd(), new Counted(), setup.time);
+  private final Deciding deciding = deciding(setup.time);
+
+  private Deciding deciding(TimeSource time) {
+    return new Deciding(
+        service.deciding().frontEnd(), new Counted(), time, TimeoutWarnings.ofRateLimits(time));
+  }
 
   @Test
   void anAnswerLaterIsSentOnce() {
-    Call call = new Call();
+    SentCall call = new SentCall();
     RateLimitCall begun = begun(call);
     assertThat(later.get()).isSameAs(begun);
     begun.answered(ADMITTED);
@@ -80,7 +80,7 @@ class RateLimitCallTest {
 
   @Test
   void whoeverIsGoneIsNotAnswered() {
-    Call call = new Call();
+    SentCall call = new SentCall();
     RateLimitCall begun = begun(call);
     begun.onCancel();
     begun.answered(ADMITTED);
@@ -93,7 +93,7 @@ class RateLimitCallTest {
   /** A caller that leaves before it has asked is no request. */
   @Test
   void whoeverLeavesWithoutARequestIsNotCounted() {
-    RateLimitCall begun = new RateLimitCall(deciding, new Call(), new Metadata(), null);
+    RateLimitCall begun = new RateLimitCall(deciding, new SentCall(), new Metadata(), null);
     begun.onCancel();
     assertThat(ended()).isZero();
     assertThat(failures).isEmpty();
@@ -101,7 +101,7 @@ class RateLimitCallTest {
 
   @Test
   void whoeverGoesWhileTheAnswerIsBeingWrittenIsNotAnswered() {
-    Call call = new Call();
+    SentCall call = new SentCall();
     RateLimitCall begun = begun(call);
     begun.answered(whileWritten(() -> elsewhere(begun::onCancel)));
     assertThat(call.events).isEmpty();
@@ -110,7 +110,7 @@ class RateLimitCallTest {
 
   @Test
   void aFailureWhileTheAnswerIsBeingWrittenEndsTheCall() {
-    Call call = new Call();
+    SentCall call = new SentCall();
     RateLimitCall begun = begun(call);
     begun.answered(
         whileWritten(() -> elsewhere(() -> begun.failed(new InvalidRequestException("no store")))));
@@ -120,7 +120,7 @@ class RateLimitCallTest {
 
   @Test
   void whoeverGoesWhileTheAnswerIsBeingSentChangesNothing() {
-    Call call = new Call();
+    SentCall call = new SentCall();
     RateLimitCall begun = begun(call);
     call.whileSending = () -> elsewhere(begun::onCancel);
     begun.answered(ADMITTED);
@@ -130,7 +130,7 @@ class RateLimitCallTest {
 
   @Test
   void aLeaseLivesOnceTheAnswerThatNamesItIsSent() {
-    RateLimitCall begun = begun(new Call());
+    RateLimitCall begun = begun(new SentCall());
     begun.answered(leased());
     begun.onComplete();
     assertThat(gate.leases().size()).isEqualTo(1);
@@ -138,23 +138,23 @@ class RateLimitCallTest {
 
   @Test
   void aLeaseIsOverWheneverTheCallerGoesWithoutAnAnswer() {
-    RateLimitCall before = begun(new Call());
+    RateLimitCall before = begun(new SentCall());
     before.onCancel();
     before.answered(leased());
     assertThat(gated.ends).containsExactly(LeaseEnd.CANCELLED);
 
-    RateLimitCall whileWritten = begun(new Call());
+    RateLimitCall whileWritten = begun(new SentCall());
     Answer written = whileWritten(() -> elsewhere(whileWritten::onCancel));
     whileWritten.answered(new Answer(true, written.verdicts(), false, Gated.lease(gate)));
     assertThat(gated.ends).hasSize(2);
 
-    Call call = new Call();
+    SentCall call = new SentCall();
     RateLimitCall whileSent = begun(call);
     call.whileSending = () -> elsewhere(whileSent::onCancel);
     whileSent.answered(leased());
     assertThat(gated.ends).hasSize(3);
 
-    RateLimitCall afterwards = begun(new Call());
+    RateLimitCall afterwards = begun(new SentCall());
     afterwards.answered(leased());
     afterwards.onCancel();
     afterwards.onCancel();
@@ -164,7 +164,7 @@ class RateLimitCallTest {
 
   @Test
   void aLeaseIsOverWhenTheAnswerCannotBeWritten() {
-    RateLimitCall begun = begun(new Call());
+    RateLimitCall begun = begun(new SentCall());
     Answer unwritable =
         whileWritten(() -> {
           throw new IllegalStateException("a bug");
@@ -175,19 +175,17 @@ class RateLimitCallTest {
 
   @Test
   void aLeaseIsOverWhenTheAnswerComesLaterThanItsCallerWaits() {
-    Metadata headers = new Metadata();
-    headers.put(
-        Metadata.Key.of("x-envoy-expected-rq-timeout-ms", Metadata.ASCII_STRING_MARSHALLER), "20");
+    Metadata headers = waiting("20");
     ManualTime time = new ManualTime(0);
-    Deciding slow = new Deciding(deciding.frontEnd(), deciding.metrics(), time);
-    Call inTime = new Call();
+    Deciding slow = deciding(time);
+    SentCall inTime = new SentCall();
     RateLimitCall answered = begun(slow, inTime, headers);
     time.advance(19);
     answered.answered(leased());
     assertThat(inTime.events).containsExactly("headers", "message", "close OK");
     assertThat(gate.leases().size()).isEqualTo(1);
 
-    Call tooLate = new Call();
+    SentCall tooLate = new SentCall();
     RateLimitCall late = begun(slow, tooLate, headers);
     time.advance(20);
     late.answered(leased());
@@ -197,9 +195,17 @@ class RateLimitCallTest {
     assertThat(gated.ends).containsExactly(LeaseEnd.CANCELLED);
   }
 
+  private static Metadata waiting(String millis) {
+    Metadata headers = new Metadata();
+    headers.put(
+        Metadata.Key.of("x-envoy-expected-rq-timeout-ms", Metadata.ASCII_STRING_MARSHALLER),
+        millis);
+    return headers;
+  }
+
   @Test
   void whatWaitsForRoomHearsOnceThatItsCallerIsGone() {
-    RateLimitCall begun = begun(new Call());
+    RateLimitCall begun = begun(new SentCall());
     AtomicInteger told = new AtomicInteger();
     begun.whenGone(told::incrementAndGet);
     assertThat(told).hasValue(0);
@@ -212,11 +218,9 @@ class RateLimitCallTest {
 
   @Test
   void aDecisionWaitsNoLongerThanEnvoySaysItDoes() {
-    Metadata headers = new Metadata();
-    headers.put(
-        Metadata.Key.of("x-envoy-expected-rq-timeout-ms", Metadata.ASCII_STRING_MARSHALLER), "20");
-    assertThat(begun(new Call(), headers).patienceNanos()).isEqualTo(15_000_000);
-    assertThat(begun(new Call()).patienceNanos()).isEqualTo(Long.MAX_VALUE);
+    RateLimitCall waiting = begun(deciding(new ManualTime(0)), new SentCall(), waiting("20"));
+    assertThat(waiting.patienceNanos()).isEqualTo(15_000_000);
+    assertThat(begun(new SentCall()).patienceNanos()).isEqualTo(Long.MAX_VALUE);
   }
 
   /**
@@ -226,7 +230,7 @@ class RateLimitCallTest {
   @Test
   void anAnswerAndAGoneCallerAtOnceEndTheCallOnce() throws Exception {
     AtomicReferenceArray<@Nullable RateLimitCall> begun = new AtomicReferenceArray<>(CALLS);
-    Call[] calls = new Call[CALLS];
+    SentCall[] calls = new SentCall[CALLS];
     AtomicInteger done = new AtomicInteger();
     Thread leaving =
         Thread.ofPlatform()
@@ -243,7 +247,7 @@ class RateLimitCallTest {
               }
             });
     for (int i = 0; i < CALLS; i++) {
-      calls[i] = new Call();
+      calls[i] = new SentCall();
       RateLimitCall call = begun(calls[i]);
       begun.set(i, call);
       pause(i % 89);
@@ -268,15 +272,15 @@ class RateLimitCallTest {
     return new Answer(true, ADMITTED.verdicts(), false, Gated.lease(gate));
   }
 
-  private RateLimitCall begun(Call call) {
+  private RateLimitCall begun(SentCall call) {
     return begun(call, new Metadata());
   }
 
-  private RateLimitCall begun(Call call, Metadata headers) {
+  private RateLimitCall begun(SentCall call, Metadata headers) {
     return begun(deciding, call, headers);
   }
 
-  private static RateLimitCall begun(Deciding deciding, Call call, Metadata headers) {
+  private static RateLimitCall begun(Deciding deciding, SentCall call, Metadata headers) {
     RateLimitCall begun = new RateLimitCall(deciding, call, headers, null);
     begun.onMessage(new ByteArrayInputStream(x(entries("one", "a")).toByteArray()));
     begun.onHalfClose();
@@ -337,41 +341,10 @@ class RateLimitCallTest {
     public void failed(Failure failure) {
       failures.add(failure);
     }
-  }
-
-  private static final class Call extends ServerCall<InputStream, byte[]> {
-    final List<String> events = new CopyOnWriteArrayList<>();
-    Runnable whileSending = () -> {};
 
     @Override
-    public void close(Status status, Metadata trailers) {
-      events.add("close " + status.getCode());
-    }
-
-    @Override
-    public void request(int messages) {}
-
-    @Override
-    public void sendHeaders(Metadata headers) {
-      events.add("headers");
-      whileSending.run();
-    }
-
-    @Override
-    public void sendMessage(byte[] message) {
-      events.add("message");
-    }
-
-    @Override
-    public boolean isCancelled() {
-      return false;
-    }
-
-    @Override
-    public MethodDescriptor<InputStream, byte[]> getMethodDescriptor() {
-      return RateLimitServiceGrpc.getShouldRateLimitMethod().toBuilder(
-              MessageBytes.REQUEST, MessageBytes.RESPONSE)
-          .build();
+    public void abandoned(Abandonment how) {
+      // of no matter here
     }
   }
 }

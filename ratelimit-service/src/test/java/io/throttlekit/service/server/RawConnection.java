@@ -7,6 +7,8 @@ import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersEncoder;
 import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2HeadersEncoder;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;
@@ -16,6 +18,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.function.Predicate;
 
 /**
@@ -25,12 +28,15 @@ import java.util.function.Predicate;
 final class RawConnection implements AutoCloseable {
   private static final int DATA = 0;
   static final int HEADERS = 1;
+  private static final int RST_STREAM = 3;
   static final int SETTINGS = 4;
   static final int PING = 6;
   static final int GOAWAY = 7;
   static final int WINDOW_UPDATE = 8;
   static final int ACK = 1;
+  private static final int END_STREAM = 1;
   private static final int END_HEADERS = 4;
+  private static final byte CANCEL = 8;
   private static final int PATIENCE_MILLIS = 15_000;
 
   private final Socket socket;
@@ -49,6 +55,11 @@ final class RawConnection implements AutoCloseable {
 
   /** What the server sent. */
   record Frame(int type, int flags, ByteBuffer payload) {
+    /** Whether it is the last of its call. */
+    boolean endsCall() {
+      return type == HEADERS && (flags & END_STREAM) != 0;
+    }
+
     boolean isPing() {
       return type == PING && (flags & ACK) == 0;
     }
@@ -101,24 +112,51 @@ final class RawConnection implements AutoCloseable {
 
   /** Begins a call that does not end by itself. */
   void beginCall() throws IOException {
+    beginCall(1, Map.of());
+  }
+
+  /**
+   * Begins a call on a stream of its own, 1, 3, 5 …
+   *
+   * @param further headers
+   */
+  void beginCall(int stream, Map<String, String> further) throws IOException {
     String method = RateLimitServiceGrpc.getShouldRateLimitMethod().getFullMethodName();
     ByteBuf block = Unpooled.buffer();
+    Http2Headers headers =
+        new DefaultHttp2Headers()
+            .method("POST")
+            .scheme("http")
+            .path("/" + method)
+            .authority("test")
+            .set("te", "trailers")
+            .set("content-type", "application/grpc");
+    further.forEach(headers::set);
     try {
-      new DefaultHttp2HeadersEncoder()
-          .encodeHeaders(
-              1,
-              new DefaultHttp2Headers()
-                  .method("POST")
-                  .scheme("http")
-                  .path("/" + method)
-                  .authority("test")
-                  .set("te", "trailers")
-                  .set("content-type", "application/grpc"),
-              block);
+      // An encoder of its own: no block refers to one before it.
+      new DefaultHttp2HeadersEncoder(
+              Http2HeadersEncoder.ALWAYS_SENSITIVE, true, 16, Integer.MAX_VALUE)
+          .encodeHeaders(stream, headers, block);
     } catch (Http2Exception e) {
       throw new IOException(e);
     }
-    send(HEADERS, END_HEADERS, 1, ByteBufUtil.getBytes(block));
+    send(HEADERS, END_HEADERS, stream, ByteBufUtil.getBytes(block));
+  }
+
+  /** Sends the message of a call, and its end. */
+  void ask(int stream, byte[] message) throws IOException {
+    byte[] framed =
+        ByteBuffer.allocate(5 + message.length)
+            .put((byte) 0)
+            .putInt(message.length)
+            .put(message)
+            .array();
+    send(DATA, END_STREAM, stream, framed);
+  }
+
+  /** Takes a call back. */
+  void reset(int stream) throws IOException {
+    send(RST_STREAM, 0, stream, new byte[] {0, 0, 0, CANCEL});
   }
 
   /** Goes on with that call: a message whose end does not come. */

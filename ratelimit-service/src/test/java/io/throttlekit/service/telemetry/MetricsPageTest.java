@@ -10,6 +10,7 @@ import io.throttlekit.service.concurrency.ConcurrencyGate;
 import io.throttlekit.service.concurrency.Entering;
 import io.throttlekit.service.concurrency.Lease;
 import io.throttlekit.service.concurrency.Wanted;
+import io.throttlekit.service.loop.ConnectionBound;
 import io.throttlekit.service.server.Book;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -51,6 +52,7 @@ class MetricsPageTest {
     try (MetricsFixture fixture = MetricsFixture.of("domain: d\n")) {
       StoreMetrics.ofStore(fixture.telemetry.meter()).roundTrip(1, 1);
       StoreMetrics.ofCoordinator(fixture.telemetry.meter()).roundTrip(1, 1);
+      new ConnectionBound(1).show(fixture.telemetry.meter());
       new TierMetrics(fixture.telemetry.meter());
       new CheckMetrics(fixture.telemetry.meter()).answered(1);
       new FederationMetrics(fixture.telemetry.meter());

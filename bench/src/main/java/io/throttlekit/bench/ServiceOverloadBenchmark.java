@@ -1,0 +1,73 @@
+package io.throttlekit.bench;
+
+import io.throttlekit.bench.busy.Offered;
+import io.throttlekit.bench.busy.ServiceOverload;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** A service that is offered up to ten times what it can decide. */
+final class ServiceOverloadBenchmark {
+  static final Set<String> OPTIONS = Set.of("seconds", "runs");
+  private static final List<Integer> FACTORS = List.of(1, 2, 3, 5, 10);
+  private static final Duration WARM_UP = Duration.ofSeconds(10);
+  private static final double MEGABYTE = 1e6;
+
+  private ServiceOverloadBenchmark() {}
+
+  /**
+   * {@code [--seconds 10] [--runs 5]}: how long each load is offered, and how often all of it is
+   * repeated at most until the generator kept its own time. Prints Markdown tables, then one line
+   * of JSON.
+   */
+  public static void main(String[] args) throws InterruptedException {
+    System.exit(Program.start(ServiceOverloadBenchmark::read, OPTIONS, System.err, args));
+  }
+
+  static Program read(Arguments arguments) {
+    arguments.noWords();
+    Duration length = arguments.seconds("seconds", 1, 10);
+    int runs = arguments.integer("runs", 1, 5);
+    return () -> run(length, runs);
+  }
+
+  private static void run(Duration length, int runs) throws InterruptedException {
+    for (int run = 0; run < runs; run++) {
+      List<Double> heap = new ArrayList<>();
+      List<Offered> all =
+          ServiceOverload.measure(FACTORS, WARM_UP, length, _ -> heap.add(heapMegabytes()));
+      ServiceOverload.print(all, System.out);
+      if (all.stream().allMatch(Offered::isPunctual)) {
+        report(all, heap);
+        return;
+      }
+      System.out.println("The generator lagged: once more.\n");
+    }
+    throw new IllegalStateException(
+        "the generator lagged by " + Offered.MOST_LAG_MILLIS + " ms or more in each run");
+  }
+
+  private static void report(List<Offered> all, List<Double> heap) {
+    long badProbes = all.stream().mapToLong(Offered::badProbes).sum();
+    List<Target> targets =
+        List.of(
+            Target.atLeast(
+                "answers in time at 10×, ratio to the best", .9, ServiceOverload.kept(all)),
+            Target.atMost("health probes not answered with SERVING in 1 s", 0, badProbes),
+            Target.atMost(
+                "MB of heap in use after 10×, beyond those after 1×",
+                16,
+                heap.getLast() - heap.getFirst()));
+    System.out.println();
+    System.out.println(Target.table(targets));
+    System.out.println("{\"targets\":" + Target.jsonArray(targets) + "}");
+  }
+
+  /** Of clients and service together. */
+  private static double heapMegabytes() {
+    System.gc();
+    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() / MEGABYTE;
+  }
+}

@@ -1,0 +1,61 @@
+package io.throttlekit.bench.busy;
+
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Offers a service up to ten times what it can decide, from clients that leave after {@value
+ * ImpatientClients#PATIENCE_MILLIS} ms.
+ */
+public final class ServiceOverload {
+  /** What the service is throttled to. */
+  public static final int CAPACITY = 2_000;
+
+  private static final String HEAD =
+      """
+      | offered/s | answered in time/s | refused as too late/s | lag of the generator p99, ms | most | health | slowest probe, ms |
+      |---|---|---|---|---|---|---|\
+      """;
+
+  private ServiceOverload() {}
+
+  /**
+   * Measures each load, one after the other, on one service.
+   *
+   * @param factors how many times the capacity
+   * @param warmUp how long before anything counts
+   * @param length of each
+   * @param after is run after each
+   */
+  public static List<Offered> measure(
+      List<Integer> factors, Duration warmUp, Duration length, Consumer<Offered> after)
+      throws InterruptedException {
+    List<Offered> all = new ArrayList<>();
+    try (ThrottledService service = new ThrottledService(CAPACITY);
+        ImpatientClients clients = new ImpatientClients(service.port())) {
+      var _ = clients.offer(CAPACITY, warmUp.dividedBy(2));
+      var _ = clients.offer(4 * CAPACITY, warmUp.dividedBy(2));
+      for (int factor : factors) {
+        Offered offered = clients.offer(factor * CAPACITY, length);
+        all.add(offered);
+        after.accept(offered);
+      }
+    }
+    return all;
+  }
+
+  /** Answers in time at the last load, as a share of those at the best. */
+  public static double kept(List<Offered> all) {
+    double best = all.stream().mapToDouble(Offered::inTimePerSecond).max().orElse(1);
+    return all.getLast().inTimePerSecond() / best;
+  }
+
+  /** Prints a Markdown table. */
+  public static void print(List<Offered> all, PrintStream out) {
+    out.println(HEAD);
+    all.forEach(each -> out.println(each.row()));
+  }
+}

@@ -1,0 +1,70 @@
+package io.throttlekit.bench.busy;
+
+import io.throttlekit.Claim;
+import io.throttlekit.CounterKey;
+import io.throttlekit.TimeSource;
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.CounterStore;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.store.LeaseRequest;
+import io.throttlekit.store.Outcome;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Counters in memory that keep the calling event loop for as long as a decision takes on a machine
+ * that can do only so many: that is what it is for, nothing else may block there.
+ */
+final class SlowStore implements CounterStore {
+  /** A decision that began late may be made up for by so much: parking takes longer than asked. */
+  private static final long CATCH_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
+  private final InMemoryStore counters;
+  private final TimeSource time;
+  private final long decisionNanos;
+  private final AtomicLong busyUntil;
+
+  /** Decides at most {@code perSecond} requests in a second. */
+  SlowStore(int perSecond, TimeSource time) {
+    this.counters = new InMemoryStore(time, 10_000);
+    this.time = time;
+    this.decisionNanos = TimeUnit.SECONDS.toNanos(1) / perSecond;
+    this.busyUntil = new AtomicLong(time.monotonicNanos());
+  }
+
+  @Override
+  public CompletionStage<Outcome> acquire(List<Claim> claims) {
+    long now = time.monotonicNanos();
+    long done =
+        busyUntil.updateAndGet(
+            before -> before + Math.max(0, now - CATCH_UP_NANOS - before) + decisionNanos);
+    for (long left = done - time.monotonicNanos(); left > 0; left = done - time.monotonicNanos()) {
+      LockSupport.parkNanos(left);
+    }
+    return counters.acquire(claims);
+  }
+
+  @Override
+  public CompletionStage<Grant> lease(LeaseRequest request) {
+    return counters.lease(request);
+  }
+
+  @Override
+  public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
+    return counters.giveBack(lease, windowEndMillis, units);
+  }
+
+  @Override
+  public CompletionStage<Void> reset(CounterKey key, RateAlgorithm<?> algorithm) {
+    return counters.reset(key, algorithm);
+  }
+
+  @Override
+  public void close() {
+    counters.close();
+  }
+}

@@ -1,0 +1,62 @@
+package io.throttlekit.service.loop;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFactory;
+import io.netty.channel.ChannelHandler.Sharable;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ServerChannel;
+import io.opentelemetry.api.metrics.Meter;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Bounds the connections that are open at a time: the newest beyond it is closed before a byte of
+ * it is read, and before TLS. Thread-safe.
+ */
+@Sharable
+public final class ConnectionBound extends ChannelInboundHandlerAdapter {
+  private final int limit;
+  private final AtomicInteger open = new AtomicInteger();
+  private final LongAdder refused = new LongAdder();
+
+  /** At most {@code limit} connections, from 1. */
+  public ConnectionBound(int limit) {
+    this.limit = limit;
+  }
+
+  /** Makes listening channels as {@code channels} does, whose connections are counted here. */
+  public <C extends ServerChannel> ChannelFactory<C> listening(ChannelFactory<C> channels) {
+    return () -> {
+      C channel = channels.newChannel();
+      channel.pipeline().addLast(this); // ahead of Netty's acceptor, which grpc-java adds later
+      return channel;
+    };
+  }
+
+  /** Shows in {@code meter} how many connections are open, and how many were refused. */
+  public void show(Meter meter) {
+    meter
+        .gaugeBuilder("throttlekit_grpc_connections")
+        .ofLongs()
+        .setDescription("gRPC connections that are open")
+        .buildWithCallback(measured -> measured.record(open.get()));
+    meter
+        .counterBuilder("throttlekit_grpc_refused_connections")
+        .setDescription("gRPC connections closed at once because grpc.max_connections were open")
+        .buildWithCallback(measured -> measured.record(refused.sum()));
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) {
+    Channel accepted = (Channel) message;
+    if (open.incrementAndGet() > limit) {
+      open.decrementAndGet();
+      refused.increment();
+      accepted.unsafe().closeForcibly(); // it has no event loop yet
+      return;
+    }
+    accepted.closeFuture().addListener(_ -> open.decrementAndGet());
+    context.fireChannelRead(accepted);
+  }
+}

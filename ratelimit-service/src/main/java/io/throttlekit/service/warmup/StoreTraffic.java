@@ -1,0 +1,68 @@
+package io.throttlekit.service.warmup;
+
+import com.google.protobuf.UInt64Value;
+import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * The requests by which the way to a shared store is warmed up, and the policies for them. Each
+ * asks with zero hits for counters that none has: the store is asked and answers as it always does,
+ * and writes nothing.
+ */
+final class StoreTraffic {
+  static final String POLICIES =
+      """
+      domain: warm-up
+      descriptors:
+        - {key: user, rate_limit: {unit: minute, requests_per_unit: 1000000}}
+        - {key: path, rate_limit: {unit: hour, requests_per_unit: 1000}}
+        - {key: closed, rate_limit: {unit: day, requests_per_unit: 1, tier: cached_deny}}
+        - {key: tenant, rate_limit: {unit: second, requests_per_unit: 100, tier: leased}}
+      """;
+
+  private static final int USERS = 500;
+
+  private StoreTraffic() {}
+
+  /** So many callers, who ask the same in turn. */
+  static List<Caller> callers(int count) {
+    Messages messages =
+        new Messages(IntStream.range(0, USERS).boxed().flatMap(StoreTraffic::ofUser).toList());
+    HeaderBlocks headers =
+        HeaderBlocks.repeated(Traffic.envoy(RateLimitServiceGrpc.getShouldRateLimitMethod()));
+    return Stream.generate(() -> new Caller(headers, messages)).limit(count).toList();
+  }
+
+  private static Stream<byte[]> ofUser(int user) {
+    String name = "user-" + user;
+    RateLimitDescriptor one = peek("user", name);
+    return Stream.of(
+        request(one),
+        request(peek("path", "/api/v" + user)),
+        switch (user % 4) {
+          case 0 -> request(one, peek("path", "/shop"));
+          case 1 -> request(peek("closed", name));
+          case 2 -> request(peek("tenant", name));
+          default -> request(one);
+        });
+  }
+
+  private static RateLimitDescriptor peek(String key, String value) {
+    return RateLimitDescriptor.newBuilder()
+        .addEntries(RateLimitDescriptor.Entry.newBuilder().setKey(key).setValue(value))
+        .setHitsAddend(UInt64Value.of(0))
+        .build();
+  }
+
+  private static byte[] request(RateLimitDescriptor... descriptors) {
+    return RateLimitRequest.newBuilder()
+        .setDomain("warm-up")
+        .addAllDescriptors(List.of(descriptors))
+        .build()
+        .toByteArray();
+  }
+}

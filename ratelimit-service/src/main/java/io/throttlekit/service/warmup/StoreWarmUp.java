@@ -1,0 +1,161 @@
+package io.throttlekit.service.warmup;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.util.concurrent.EventExecutor;
+import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
+import io.throttlekit.TimeSource;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.policies.PolicyStore;
+import io.throttlekit.service.server.DecisionPath;
+import io.throttlekit.service.server.GrpcServer;
+import io.throttlekit.service.server.Health;
+import io.throttlekit.service.telemetry.DecisionTracing;
+import io.throttlekit.service.telemetry.Telemetry;
+import io.throttlekit.store.CounterStore;
+import io.throttlekit.store.LeaseRequest;
+import io.throttlekit.tier.TierListener;
+import io.throttlekit.tier.TierSettings;
+import io.throttlekit.tier.Tiers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has the virtual machine compile the way of a request to a shared store and back, as {@link
+ * WarmUp} does with the way to counters in memory.
+ *
+ * <p>The requests go over a plaintext loopback port of their own to the event loops of the service,
+ * and from each of these over its own connection to the store. They peek, and lease from limits of
+ * 0: the store looks, and writes nothing. Policies, tiers and metrics are the warm-up's own.
+ */
+public final class StoreWarmUp {
+  private static final Logger LOG = LoggerFactory.getLogger(StoreWarmUp.class);
+
+  /** Where it ends, however slow the store is. */
+  private static final Duration LONGEST = Duration.ofSeconds(3);
+
+  /** What the compilers need to see of each method, and some more. */
+  private static final int REQUESTS = 20_000;
+
+  private static final int REQUESTS_PER_SERVER = 5_000;
+  private static final int LEAST_CALLERS = 4;
+  private static final int LEASE_BURSTS = 100;
+  private static final int LEASES_IN_BURST = 16;
+  private static final FixedWindow NOTHING = new FixedWindow(0, 1_000);
+
+  private final ServiceConfig config;
+  private final CounterStore store;
+  private final EventLoopGroup loops;
+  private final TimeSource time;
+  private final Visit visit;
+
+  /**
+   * A warm-up of a service configured like {@code config}.
+   *
+   * @param store that answers
+   * @param loops of the service; not ended here
+   * @param stopped zero when nobody waits for it any more
+   */
+  public StoreWarmUp(
+      ServiceConfig config,
+      CounterStore store,
+      EventLoopGroup loops,
+      TimeSource time,
+      CountDownLatch stopped) {
+    this.config = ScratchConfig.of(config, Visit.LARGEST_BURST);
+    this.store = store;
+    this.loops = loops;
+    this.time = time;
+    this.visit = new Visit(time, stopped);
+  }
+
+  /** Asks the store; returns how many requests were answered. */
+  public int run() {
+    int most = Math.min(REQUESTS, config.warmUp().requests());
+    if (most == 0) {
+      return 0;
+    }
+    long end = time.monotonicNanos() + LONGEST.toNanos();
+    PolicyStore policies = visit.policies(StoreTraffic.POLICIES);
+    List<Caller> callers = StoreTraffic.callers(Math.max(LEAST_CALLERS, count(loops)));
+    int answered = 0;
+    while (answered < most && visit.mayGoOn(end)) {
+      int round = Math.min(REQUESTS_PER_SERVER, most - answered);
+      int now = serve(policies, callers, round, end);
+      answered += now;
+      if (now < round) { // the time is up
+        break;
+      }
+      lease(end);
+      visit.awaitCompilers(end);
+    }
+    return answered;
+  }
+
+  private int serve(PolicyStore policies, List<Caller> callers, int requests, long end) {
+    TierSettings settings =
+        new TierSettings(
+            config.store().maxLeaseCells(),
+            config.store().deadlines().decision().toNanos(),
+            config.store().localShare());
+    try (Telemetry telemetry = Telemetry.start(config.telemetry());
+        Tiers tiers = new Tiers(store, time, (_, _) -> {}, settings, TierListener.NONE)) {
+      DecisionPath path = DecisionPath.shared(config, policies, tiers, telemetry, time, loops);
+      GrpcServer server =
+          path.server(config.grpc(), new Health(), DecisionTracing.off(), List.of());
+      server.start();
+      try {
+        return visit.round(server.port(), callers, requests, end);
+      } finally {
+        server.stop();
+      }
+    }
+  }
+
+  /** Asks for leases on each loop, as none of the requests does. */
+  private void lease(long end) {
+    for (int burst = 0; burst < LEASE_BURSTS && visit.mayGoOn(end); burst++) {
+      List<CompletableFuture<?>> answers = new ArrayList<>();
+      for (EventExecutor loop : loops) {
+        answers.add(CompletableFuture.supplyAsync(this::leases, loop).thenCompose(all -> all));
+      }
+      try {
+        CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
+            .get(Math.max(1, end - time.monotonicNanos()), TimeUnit.NANOSECONDS);
+      } catch (ExecutionException | TimeoutException e) {
+        LOG.debug("a lease of the warm-up was not answered", e);
+        return;
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt(); // ends the warm-up
+        return;
+      }
+    }
+  }
+
+  private CompletableFuture<?> leases() {
+    CompletableFuture<?>[] answers = new CompletableFuture<?>[LEASES_IN_BURST];
+    for (int i = 0; i < answers.length; i++) {
+      CounterKey key = CounterKey.of("warm-up", "lease", Integer.toString(i));
+      answers[i] =
+          store.lease(new LeaseRequest(key, NOTHING, 1, DataLoss.REFILL)).toCompletableFuture();
+    }
+    return CompletableFuture.allOf(answers);
+  }
+
+  private static int count(EventLoopGroup loops) {
+    int count = 0;
+    for (EventExecutor _ : loops) {
+      count++;
+    }
+    return count;
+  }
+}

@@ -1,0 +1,110 @@
+package io.throttlekit.service.warmup;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.descriptors.LoadOptions;
+import io.throttlekit.descriptors.LoadResult;
+import io.throttlekit.descriptors.PolicyLoader;
+import io.throttlekit.descriptors.PolicySource;
+import io.throttlekit.service.policies.PolicyStore;
+import java.io.IOException;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Callers of a warm-up that visit a server of its own on this host. For one thread.
+ *
+ * @param stopped zero when nobody waits for the warm-up any more
+ */
+record Visit(TimeSource time, CountDownLatch stopped) {
+  private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
+
+  /** Most requests that a caller sends at once. */
+  static final int LARGEST_BURST = 32;
+
+  /** How long compilers say nothing before they are done. */
+  private static final Duration QUIET = Duration.ofMillis(60);
+
+  /** The policies of a warm-up, read and checked as real ones are. */
+  PolicyStore policies(String yaml) {
+    PolicyStore policies = new PolicyStore();
+    LoadResult loaded =
+        new PolicyLoader(new LoadOptions(true)).load(List.of(new PolicySource("warm-up", yaml)));
+    policies.loaded(Objects.requireNonNull(loaded.book()), loaded.problems(), time.wallMillis());
+    return policies;
+  }
+
+  /** Has all of them connect, ask and leave; returns how many requests were answered. */
+  int round(int port, List<Caller> callers, int requests, long end) {
+    List<BareClient> clients = new ArrayList<>();
+    try {
+      for (Caller caller : callers) {
+        clients.add(BareClient.connect(ScratchConfig.HOST, port, caller.headers()));
+      }
+      ask(clients, callers, requests, end);
+    } catch (IOException e) {
+      LOG.warn("the warm-up ended early: {}", e.getMessage());
+    } finally {
+      clients.forEach(BareClient::close);
+    }
+    return clients.stream().mapToInt(BareClient::answered).sum();
+  }
+
+  /**
+   * Sends bursts at once, the largest first as a mesh that waited would, until there are no more
+   * requests or there is no more time.
+   */
+  private void ask(List<BareClient> clients, List<Caller> callers, int requests, long end)
+      throws IOException {
+    int sent = 0;
+    for (int burst = 0; sent < requests && mayGoOn(end); burst++) {
+      for (int i = 0; i < clients.size(); i++) {
+        int size = Math.min(requests - sent, LARGEST_BURST - burst % LARGEST_BURST);
+        clients.get(i).send(callers.get(i).messages().next(size));
+        sent += size;
+      }
+      for (BareClient client : clients) {
+        if (!client.awaitAnswers(time, end)) {
+          return;
+        }
+      }
+    }
+  }
+
+  boolean mayGoOn(long end) {
+    return stopped.getCount() > 0
+        && !Thread.currentThread().isInterrupted()
+        && end - time.monotonicNanos() > 0;
+  }
+
+  /**
+   * Waits until the compilers have nothing to do: traffic would only take their time, and set them
+   * to compile what others inline by then.
+   */
+  void awaitCompilers(long end) {
+    CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
+    if (compilers == null || !compilers.isCompilationTimeMonitoringSupported()) {
+      return;
+    }
+    long millis;
+    do {
+      millis = compilers.getTotalCompilationTime();
+      pause();
+    } while (compilers.getTotalCompilationTime() > millis && mayGoOn(end));
+  }
+
+  private void pause() {
+    try {
+      var _ = stopped.await(QUIET.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // ends the warm-up
+    }
+  }
+}

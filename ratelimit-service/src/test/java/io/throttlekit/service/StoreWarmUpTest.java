@@ -1,0 +1,110 @@
+package io.throttlekit.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.redis.RealRedis;
+import io.throttlekit.redis.RedisProcess;
+import io.throttlekit.service.config.ConfigLoader;
+import io.throttlekit.service.config.ServeFlags;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How a service that starts warms the way to its store up. */
+@RealRedis
+@Timeout(60)
+class StoreWarmUpTest {
+  private static final Pattern HTTP = Pattern.compile(".* http=(\\S+) .*");
+
+  @TempDir private Path folder;
+  private final RedisProcess redis = RedisProcess.start();
+
+  @AfterEach
+  void stop() {
+    redis.close();
+  }
+
+  @Test
+  void asksTheStoreOverEachConnectionAndLeavesNothingThereNorInMetrics() throws Exception {
+    RateLimitService service = service(300);
+    try (Logged log = Logged.by(RateLimitService.class)) {
+      assertThat(service.start()).isTrue();
+      assertThat(log.lines()) // as many as there was time for
+          .anyMatch(line -> line.matches("INFO warmed up the way to the store with [1-9].*"));
+      List<String> connections =
+          redis
+              .command("CLIENT", "LIST")
+              .lines()
+              .filter(line -> line.contains("age="))
+              .filter(line -> !line.contains("cmd=client"))
+              .toList();
+      assertThat(connections).as("one for each event loop").hasSize(2);
+      assertThat(connections).as("its last command").allMatch(line -> line.contains("cmd=evalsha"));
+      assertThat(redis.command("DBSIZE")).as("the epoch").isEqualTo("1");
+      assertThat(redis.command("INFO", "commandstats")).doesNotContain("cmdstat_set:calls=2");
+      String metrics = metrics(service);
+      assertThat(metrics)
+          .contains("throttlekit_store_up 1")
+          .contains("throttlekit_store_round_trips_total 0")
+          .contains("throttlekit_store_requests_total 0")
+          .contains("throttlekit_decisions_total{outcome=\"admitted\"} 0")
+          .doesNotContainPattern("throttlekit_store_failures_total\\{.*\\} [1-9]");
+    } finally {
+      service.stop();
+    }
+  }
+
+  @Test
+  void aStoreThatIsNotThereIsNotAsked() throws Exception {
+    redis.kill();
+    RateLimitService service = service(300);
+    try (Logged log = Logged.by(RateLimitService.class)) {
+      assertThat(service.start()).isTrue();
+      assertThat(log.lines()).noneMatch(line -> line.contains("way to the store"));
+    } finally {
+      service.stop();
+    }
+  }
+
+  private RateLimitService service(int requests) throws IOException {
+    Files.writeString(folder.resolve("p.yaml"), "domain: shop\n");
+    Map<String, String> environment =
+        Map.of(
+            "THROTTLEKIT_POLICIES_PATHS", folder.toString(),
+            "GRPC_HOST", "127.0.0.1",
+            "HOST", "127.0.0.1",
+            "GRPC_PORT", "0",
+            "PORT", "0",
+            "DEBUG_PORT", "0",
+            "THROTTLEKIT_GRPC_EVENT_LOOPS", "2",
+            "THROTTLEKIT_STORE_URI", redis.url(),
+            "THROTTLEKIT_STORE_DEADLINE", "1s",
+            "THROTTLEKIT_WARM_UP_REQUESTS", Integer.toString(requests));
+    var config = new ConfigLoader(environment).load(ServeFlags.none()).config();
+    return new RateLimitService(Objects.requireNonNull(config), TimeSource.system());
+  }
+
+  private static String metrics(RateLimitService service) throws Exception {
+    Matcher http = HTTP.matcher(service.readyLine());
+    assertThat(http.matches()).isTrue();
+    HttpRequest page =
+        HttpRequest.newBuilder(URI.create("http://" + http.group(1) + "/metrics")).build();
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      return client.send(page, BodyHandlers.ofString()).body();
+    }
+  }
+}

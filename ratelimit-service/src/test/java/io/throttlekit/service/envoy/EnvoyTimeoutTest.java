@@ -1,0 +1,109 @@
+package io.throttlekit.service.envoy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.throttlekit.envoy.EnvoyExample;
+import io.throttlekit.redis.RedisProcess;
+import io.throttlekit.redis.TcpProxy;
+import io.throttlekit.service.envoy.Mesh.Changes;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What Envoy lets pass because its timeout ended, the service counts, too. */
+@MeshTest
+class EnvoyTimeoutTest {
+  private static final Duration LONG = Duration.ofSeconds(30);
+  private static final String ALLOWED = "cluster.upstream.ratelimit.failure_mode_allowed: ";
+  private static final Pattern OURS =
+      Pattern.compile("throttlekit_abandoned_requests_total\\{how=\"\\w+\"\\} (\\S+)");
+  private static final Pattern FAILED =
+      Pattern.compile("should_rate_limit_error_total\\{err_type=\"redis_error\"\\} (\\S+)");
+  private static final int REQUESTS = 5;
+
+  @TempDir Path folder;
+
+  /** A process that gets no processor reads the requests only together with their resets. */
+  @Test
+  void countsWhatEnvoyGaveUpOnWhileTheServiceDidNotRun() throws IOException {
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.FAIL_OPEN, timeout("0.3s"))) {
+      await().atMost(LONG).until(() -> mesh.status("/") == 429);
+      int before = allowed(mesh);
+      double ours = missed(mesh);
+      mesh.service().hang();
+      try {
+        for (int i = 0; i < REQUESTS; i++) {
+          assertThat(mesh.status("/")).as("fails open").isEqualTo(200);
+        }
+      } finally {
+        mesh.service().goOn();
+      }
+      int allowed = allowed(mesh) - before;
+      assertThat(allowed).isEqualTo(REQUESTS);
+      await().atMost(LONG).until(() -> missed(mesh) - ours == allowed);
+      assertThat(mesh.service().log())
+          .contains("Envoy gave up on")
+          .contains("cluster.<name>.ratelimit.failure_mode_allowed");
+    }
+  }
+
+  @Test
+  void countsWhatEnvoyGaveUpOnWhileTheStoreWasSlow() throws IOException {
+    try (RedisProcess redis = RedisProcess.start();
+        TcpProxy slow = TcpProxy.to(redis.port())) {
+      Changes changes =
+          timeout("0.1s")
+              .with(
+                  Map.of(
+                      "THROTTLEKIT_STORE_URI", "redis://127.0.0.1:" + slow.port(),
+                      "THROTTLEKIT_STORE_DEADLINE", "5s",
+                      "THROTTLEKIT_STORE_DECISION_DEADLINE", "5s"));
+      try (Mesh mesh = Mesh.start(folder, EnvoyExample.FAIL_OPEN, changes)) {
+        await().atMost(LONG).until(() -> mesh.status("/") == 429);
+        int before = allowed(mesh);
+        double ours = missed(mesh);
+        slow.delayReplies(400);
+        for (int i = 0; i < REQUESTS; i++) {
+          assertThat(mesh.status("/")).as("fails open").isEqualTo(200);
+        }
+        int allowed = allowed(mesh) - before;
+        assertThat(allowed).isEqualTo(REQUESTS);
+        await().atMost(LONG).until(() -> missed(mesh) - ours == allowed);
+      }
+    }
+  }
+
+  /** Given up by Envoy, or answered with an error in time because the store was too slow. */
+  private static double missed(Mesh mesh) throws IOException {
+    String page = mesh.metrics();
+    return sum(OURS, page) + sum(FAILED, page);
+  }
+
+  private static Changes timeout(String value) {
+    return Changes.bootstrap(text -> {
+      String changed = text.replaceFirst("(domain: fail-open\\s+timeout: )\\S+", "$1" + value);
+      assertThat(changed).contains("timeout: " + value);
+      return changed;
+    });
+  }
+
+  private static int allowed(Mesh mesh) throws IOException {
+    String stats = mesh.envoy().admin("/stats?filter=ratelimit.failure_mode_allowed").strip();
+    return stats.isEmpty() ? 0 : Integer.parseInt(stats.substring(ALLOWED.length()));
+  }
+
+  private static double sum(Pattern series, String page) {
+    Matcher matcher = series.matcher(page);
+    double sum = 0;
+    while (matcher.find()) {
+      sum += Double.parseDouble(matcher.group(1));
+    }
+    return sum;
+  }
+}

@@ -1,0 +1,160 @@
+package io.throttlekit.service.server;
+
+import static io.throttlekit.service.server.Ask.entries;
+import static io.throttlekit.service.server.Ask.x;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.ManualTime;
+import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.Verdict;
+import io.throttlekit.service.config.GrpcConfig;
+import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.rls.RateLimitFrontEnd;
+import io.throttlekit.service.server.RawConnection.Frame;
+import io.throttlekit.service.telemetry.DecisionTracing;
+import io.throttlekit.service.telemetry.RateLimitMetrics;
+import io.throttlekit.service.telemetry.Scrape;
+import io.throttlekit.service.telemetry.Telemetry;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Requests that wait while the one event loop is busy with another; the test moves the clock. */
+@Timeout(60)
+class BusyLoopTest {
+  private static final Map<String, String> WAITS_20_MS =
+      Map.of("x-envoy-expected-rq-timeout-ms", "20");
+  private static final byte[] FIRST = x(entries("zero", "first")).toByteArray();
+  private static final byte[] SECOND = x(entries("zero", "second")).toByteArray();
+
+  private final ManualTime time = new ManualTime(Setup.NOW);
+  private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
+  private final RateLimitMetrics metrics =
+      new RateLimitMetrics(telemetry.meter(), () -> null, () -> 0, () -> 0, .8, 10);
+  private final AtomicInteger decided = new AtomicInteger();
+  private final CountDownLatch deciding = new CountDownLatch(1);
+  private final CountDownLatch goOn = new CountDownLatch(1);
+  private final GrpcServer server = server();
+
+  @AfterEach
+  void stop() {
+    goOn.countDown();
+    server.stop();
+    telemetry.close();
+  }
+
+  @Test
+  void aRequestWhoseTimeoutPassedWhileTheLoopWasBusyIsRefusedUndecided() throws Exception {
+    assertThat(decidedAfter(15, WAITS_20_MS)).isEqualTo(1);
+    assertThat(counted("throttlekit_shed_requests_total")).isEqualTo(1);
+    assertThat(counted("throttlekit_abandoned_requests_total{how=\"answered_late\"}")).isZero();
+  }
+
+  @Test
+  void aRequestThatCanStillBeAnsweredInTimeIsDecided() throws Exception {
+    assertThat(decidedAfter(14, WAITS_20_MS)).isEqualTo(2);
+    assertThat(counted("throttlekit_shed_requests_total")).isZero();
+  }
+
+  @Test
+  void aDeadlineOfGrpcCountsLikeEnvoysTimeout() throws Exception {
+    assertThat(decidedAfter(60_000, Map.of("grpc-timeout", "40S"))).isEqualTo(1);
+    assertThat(counted("throttlekit_shed_requests_total")).isEqualTo(1);
+  }
+
+  @Test
+  void aRequestWhoseCallerWaitsForEverIsDecidedHoweverOldItIs() throws Exception {
+    assertThat(decidedAfter(60_000, Map.of())).isEqualTo(2);
+  }
+
+  @Test
+  void anAnswerThatLeavesLaterThanItsCallerWaitsIsCounted() throws Exception {
+    try (RawConnection busy = connected()) {
+      busy.beginCall(1, WAITS_20_MS);
+      busy.ask(1, FIRST);
+      deciding.await();
+      time.advance(20);
+      goOn.countDown();
+      busy.await(Frame::endsCall);
+      busy.ping(); // what the loop does after it has written
+      busy.await(Frame::isAnswerToPing);
+    }
+    assertThat(counted("throttlekit_abandoned_requests_total{how=\"answered_late\"}")).isEqualTo(1);
+    assertThat(counted("throttlekit_shed_requests_total")).isZero();
+  }
+
+  /** How many of two requests were decided when the second waited so long for the first. */
+  private int decidedAfter(long millis, Map<String, String> second) throws Exception {
+    try (RawConnection busy = connected();
+        RawConnection waiting = connected()) {
+      busy.beginCall(1, Map.of());
+      busy.ask(1, FIRST);
+      deciding.await();
+      waiting.beginCall(1, second);
+      waiting.ask(1, SECOND);
+      time.advance(millis);
+      goOn.countDown();
+      busy.await(Frame::endsCall);
+      waiting.await(Frame::endsCall);
+    }
+    return decided.get();
+  }
+
+  private RawConnection connected() throws IOException {
+    RawConnection connection = new RawConnection(server);
+    connection.ping();
+    connection.await(Frame::isAnswerToPing); // it has its event loop
+    return connection;
+  }
+
+  private GrpcServer server() {
+    RateLimitFrontEnd frontEnd =
+        new RateLimitFrontEnd(
+            (_, _) -> {
+              decided.incrementAndGet();
+              deciding.countDown();
+              awaitGoOn();
+              return new Answer(true, List.of(Verdict.UNTOUCHED));
+            },
+            Setup.BARE,
+            Setup.NATIVE,
+            Setup.limits());
+    ShouldRateLimit service = new ShouldRateLimit(frontEnd, metrics, DecisionTracing.off(), time);
+    GrpcConfig d = Setup.loopback();
+    GrpcConfig config =
+        new GrpcConfig(
+            d.host(), 0, null, null, d.connectionAge(), d.keepAlive(), d.limits(), 1, d.drain());
+    GrpcServer listening =
+        new GrpcServer(config, service, List.of(), new Health(), null, Duration.ofSeconds(1));
+    listening.start();
+    return listening;
+  }
+
+  /** Keeps the event loop busy, which is what this test is about. */
+  private void awaitGoOn() {
+    try {
+      assertThat(goOn.await(30, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private double counted(String series) throws IOException {
+    Scrape scrape = telemetry.scrape();
+    assertThat(scrape).isNotNull();
+    return scrape
+        .page(null)
+        .body()
+        .lines()
+        .filter(line -> line.startsWith(series + " "))
+        .mapToDouble(line -> Double.parseDouble(line.substring(series.length() + 1)))
+        .sum();
+  }
+}

@@ -1,0 +1,47 @@
+package io.throttlekit.service.server;
+
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import java.io.InputStream;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** A call that notes what is sent back. */
+final class SentCall extends ServerCall<InputStream, byte[]> {
+  final List<String> events = new CopyOnWriteArrayList<>();
+  Runnable whileSending = () -> {};
+
+  @Override
+  public void close(Status status, Metadata trailers) {
+    events.add("close " + status.getCode());
+  }
+
+  @Override
+  public void request(int messages) {}
+
+  @Override
+  public void sendHeaders(Metadata headers) {
+    events.add("headers");
+    whileSending.run();
+  }
+
+  @Override
+  public void sendMessage(byte[] message) {
+    events.add("message");
+  }
+
+  @Override
+  public boolean isCancelled() {
+    return false;
+  }
+
+  @Override
+  public MethodDescriptor<InputStream, byte[]> getMethodDescriptor() {
+    return RateLimitServiceGrpc.getShouldRateLimitMethod().toBuilder(
+            MessageBytes.REQUEST, MessageBytes.RESPONSE)
+        .build();
+  }
+}
