@@ -238,6 +238,7 @@ class ConfigLoaderTest {
         Map.entry("THROTTLEKIT_GRPC_PERMIT_KEEP_ALIVE_TIME", "1s"),
         Map.entry("THROTTLEKIT_GRPC_MAX_MESSAGE_BYTES", "4096"),
         Map.entry("THROTTLEKIT_GRPC_MAX_DESCRIPTORS", "10"),
+        Map.entry("THROTTLEKIT_GRPC_MAX_ENTRY_BYTES", "1024"),
         Map.entry("THROTTLEKIT_GRPC_MAX_CONCURRENT_CALLS_PER_CONNECTION", "11"),
         Map.entry("THROTTLEKIT_GRPC_EVENT_LOOPS", "3"),
         Map.entry("THROTTLEKIT_GRPC_DRAIN_TIMEOUT", "4s"),
