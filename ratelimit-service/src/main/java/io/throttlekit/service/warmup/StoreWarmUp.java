@@ -126,7 +126,9 @@ public final class StoreWarmUp {
     for (int burst = 0; burst < LEASE_BURSTS && visit.mayGoOn(end); burst++) {
       List<CompletableFuture<?>> answers = new ArrayList<>();
       for (EventExecutor loop : loops) {
-        answers.add(CompletableFuture.supplyAsync(this::leases, loop).thenCompose(all -> all));
+        CompletableFuture<Boolean> answered = new CompletableFuture<>();
+        answers.add(answered);
+        loop.execute(() -> leases(answered));
       }
       try {
         CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
@@ -141,14 +143,22 @@ public final class StoreWarmUp {
     }
   }
 
-  private CompletableFuture<?> leases() {
+  private void leases(CompletableFuture<Boolean> answered) {
     CompletableFuture<?>[] answers = new CompletableFuture<?>[LEASES_IN_BURST];
     for (int i = 0; i < answers.length; i++) {
       CounterKey key = CounterKey.of("warm-up", "lease", Integer.toString(i));
       answers[i] =
           store.lease(new LeaseRequest(key, NOTHING, 1, DataLoss.REFILL)).toCompletableFuture();
     }
-    return CompletableFuture.allOf(answers);
+    var _ =
+        CompletableFuture.allOf(answers)
+            .whenComplete((_, failure) -> {
+              if (failure == null) {
+                answered.complete(true);
+              } else {
+                answered.completeExceptionally(failure);
+              }
+            });
   }
 
   private static int count(EventLoopGroup loops) {

@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -147,8 +148,7 @@ class BusyLoopTest {
   }
 
   private double counted(String series) throws IOException {
-    Scrape scrape = telemetry.scrape();
-    assertThat(scrape).isNotNull();
+    Scrape scrape = Objects.requireNonNull(telemetry.scrape());
     return scrape
         .page(null)
         .body()

@@ -14,6 +14,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -141,8 +142,7 @@ class ConnectionLimitsTest {
   }
 
   private double shown(String series) throws IOException {
-    Scrape scrape = telemetry.scrape();
-    assertThat(scrape).isNotNull();
+    Scrape scrape = Objects.requireNonNull(telemetry.scrape());
     return scrape
         .page(null)
         .body()
