@@ -145,7 +145,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
       case NoPoliciesException notYet ->
           fail(Status.UNAVAILABLE.withDescription(notYet.getMessage()));
       case StoreException outage ->
-          fail(Status.UNAVAILABLE.withDescription(outage.getMessage()), Failure.STORE);
+          fail(Status.UNAVAILABLE.withDescription(outage.forCaller()), Failure.STORE);
       default -> {
         LOG.error("a rate limit request failed", cause);
         fail(Status.INTERNAL.withDescription("internal error"));
@@ -155,7 +155,8 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   @Override
   public long patienceNanos() {
-    return ExpectedTimeout.patienceNanos(headers, Context.current().getDeadline());
+    long ageNanos = startNanos == NOT_STARTED ? 0 : deciding.time().monotonicNanos() - startNanos;
+    return ExpectedTimeout.patienceNanos(headers, Context.current().getDeadline(), ageNanos);
   }
 
   private void decide(byte[] complete) {
