@@ -42,8 +42,6 @@ final class Regions implements AutoCloseable {
             "THROTTLEKIT_STORE_URI",
             store.url(),
             "THROTTLEKIT_STORE_DEADLINE",
-            "250ms",
-            "THROTTLEKIT_STORE_DECISION_DEADLINE",
             "500ms",
             "THROTTLEKIT_FEDERATION_REGION",
             name,

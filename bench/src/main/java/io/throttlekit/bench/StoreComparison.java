@@ -47,10 +47,7 @@ final class StoreComparison {
     try (RedisProcess redis = RedisProcess.start()) {
       // A closed loop fills every queue: the deadline of a quiet network would end some calls.
       Map<String, String> store =
-          Map.of(
-              "THROTTLEKIT_STORE_URI", redis.url(),
-              "THROTTLEKIT_STORE_DEADLINE", "1s",
-              "THROTTLEKIT_STORE_DECISION_DEADLINE", "1s");
+          Map.of("THROTTLEKIT_STORE_URI", redis.url(), "THROTTLEKIT_STORE_DEADLINE", "1s");
       try (ServerProcess inMemory = servers.service("memory", "policies.yaml", Map.of());
           Contender memory = new Contender(inMemory, plan);
           ServerProcess nothing = servers.noOp(Servers.jvmOptions(inMemory.arguments()));

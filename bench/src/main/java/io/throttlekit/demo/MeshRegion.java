@@ -21,8 +21,7 @@ final class MeshRegion {
   private static final int REPLICAS = 2;
 
   /** Of many processes on one machine, each may have to wait for its turn. */
-  private static final Map<String, String> PATIENT =
-      Map.of("THROTTLEKIT_STORE_DEADLINE", "200ms", "THROTTLEKIT_STORE_DECISION_DEADLINE", "500ms");
+  private static final Map<String, String> PATIENT = Map.of("THROTTLEKIT_STORE_DEADLINE", "500ms");
 
   private final String name;
   private final Path folder;

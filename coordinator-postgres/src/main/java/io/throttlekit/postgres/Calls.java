@@ -9,9 +9,12 @@ import io.throttlekit.store.StoreListener.Failure;
 import io.throttlekit.tier.Timer;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -22,16 +25,18 @@ import org.jspecify.annotations.Nullable;
  * While calls fail, they fail at once, but for some that probe. Thread-safe; no method blocks.
  */
 final class Calls {
+  private static final String LATE =
+      "PostgreSQL did not answer in time; what was asked may be counted";
+
   private final int atOnce;
   private final TimeSource time;
   private final StoreListener listener;
   private final CircuitBreaker breaker;
   private final Deadlines deadlines;
-  private final Deadlines leaseDeadlines;
   private final PostgresSettings settings;
   private final Queue<Call<?>> waiting = new ArrayDeque<>();
   private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
-  private int running;
+  private final List<Call<?>> running;
   private boolean closed;
 
   /** Something that blocks, and may ask whether anybody still waits for it. */
@@ -45,9 +50,9 @@ final class Calls {
     this.atOnce = settings.connections();
     this.time = time;
     this.listener = listener;
-    this.breaker = new CircuitBreaker(time, settings.failuresToOpen(), settings.probeEveryMillis());
-    this.deadlines = new Deadlines(time, timer, settings.deadlineMillis());
-    this.leaseDeadlines = new Deadlines(time, timer, settings.leaseDeadlineMillis());
+    this.breaker = new CircuitBreaker(time, settings.breaker());
+    this.deadlines = new Deadlines(time, timer, this::judge);
+    this.running = new ArrayList<>(atOnce);
   }
 
   boolean isUp() {
@@ -63,8 +68,9 @@ final class Calls {
    * Makes a call.
    *
    * @param isLease which of the two deadlines it has
+   * @param waitNanos how long its caller waits, in ns, where that is less
    */
-  <T> CompletionStage<T> submit(boolean isLease, Blocking<T> work) {
+  <T> CompletionStage<T> submit(boolean isLease, long waitNanos, Blocking<T> work) {
     Call<T> call = new Call<>(isLease, work);
     if (!breaker.allows()) {
       String words = "PostgreSQL does not answer, so it is not asked";
@@ -75,14 +81,20 @@ final class Calls {
       if (closed) {
         return CompletableFuture.failedFuture(new StoreException("the store is closed", null));
       }
-      if (running == atOnce) {
+      if (running.size() == atOnce) {
         waiting.add(call);
       } else {
-        running++;
+        begin(call);
         var _ = Thread.ofVirtual().name("postgres").start(() -> runFrom(call));
       }
     }
-    (isLease ? leaseDeadlines : deadlines).add(call);
+    long most =
+        TimeUnit.MILLISECONDS.toNanos(
+            isLease ? settings.leaseDeadlineMillis() : settings.deadlineMillis());
+    deadlines.add(call, call.askedNanos + Math.clamp(waitNanos, 0, most));
+    if (call.answer.isDone()) { // before it was added
+      deadlines.remove(call);
+    }
     return call.answer;
   }
 
@@ -90,7 +102,7 @@ final class Calls {
     boolean idle;
     synchronized (this) {
       closed = true;
-      idle = running == 0;
+      idle = running.isEmpty();
     }
     if (idle) {
       ended.complete(true);
@@ -98,20 +110,26 @@ final class Calls {
   }
 
   private void runFrom(Call<?> first) {
-    for (Call<?> call = first; call != null; call = next()) {
+    for (Call<?> call = first; call != null; call = after(call)) {
       call.run();
     }
   }
 
-  private @Nullable Call<?> next() {
+  private void begin(Call<?> call) {
+    call.begunNanos = time.monotonicNanos();
+    running.add(call);
+  }
+
+  private @Nullable Call<?> after(Call<?> done) {
     boolean last;
     synchronized (this) {
+      running.remove(done);
       Call<?> next = waiting.poll();
       if (next != null) {
+        begin(next);
         return next;
       }
-      running--;
-      last = closed && running == 0;
+      last = closed && running.isEmpty();
     }
     if (last) {
       ended.complete(true);
@@ -126,18 +144,28 @@ final class Calls {
     }
   }
 
-  private void failed(Failure why, String inWords) {
-    listener.failed(1, why, inWords);
-    if (breaker.failed()) {
+  /** Judges PostgreSQL by the call that has been without an answer for the longest time. */
+  private void judge() {
+    long oldest;
+    synchronized (this) {
+      if (running.isEmpty()) {
+        return;
+      }
+      oldest = running.getFirst().begunNanos; // they are added as they begin
+    }
+    if (breaker.unanswered(oldest)) {
       listener.down();
     }
   }
 
-  private final class Call<T> implements Deadlines.Ends {
+  private final class Call<T> extends Deadlines.Ends {
     final CompletableFuture<T> answer = new CompletableFuture<>();
     private final boolean isLease;
     private final Blocking<T> work;
     private final long askedNanos = time.monotonicNanos();
+
+    /** When its turn came; guarded by the calls. */
+    private long begunNanos;
 
     Call(boolean isLease, Blocking<T> work) {
       this.isLease = isLease;
@@ -150,14 +178,15 @@ final class Calls {
       }
       try {
         T result = work.run(() -> !answer.isDone());
-        if (!answer.isDone()) {
-          answered(time.monotonicNanos() - askedNanos); // first, so that who waits finds it up
-        }
+        answered(time.monotonicNanos() - askedNanos); // first, so that who waits finds it up
         answer.complete(result);
       } catch (SQLException | StoreException e) {
         StoreException inWords = Failures.inWords(e);
         if (!answer.isDone()) {
-          failed(Failures.kind(e), String.valueOf(inWords.getMessage()));
+          listener.failed(1, Failures.kind(e), String.valueOf(inWords.getMessage()));
+        }
+        if (breaker.failed()) {
+          listener.down();
         }
         answer.completeExceptionally(inWords);
       } catch (TermsMismatchException e) { // an answer, too
@@ -166,22 +195,16 @@ final class Calls {
       } catch (RuntimeException | Error e) { // a bug; the next call goes on all the same
         listener.failed(1, Failure.ERROR, e.toString());
         answer.completeExceptionally(StoreException.of(e));
+      } finally {
+        deadlines.remove(this);
       }
     }
 
     @Override
-    public boolean isAnswered() {
-      return answer.isDone();
-    }
-
-    @Override
-    public void late() {
-      long millis = isLease ? settings.leaseDeadlineMillis() : settings.deadlineMillis();
-      String words =
-          "PostgreSQL did not answer within " + millis + " ms; what was asked may be counted";
+    void late() {
       if (!answer.isDone()) {
-        failed(isLease ? Failure.LEASE_DEADLINE : Failure.DEADLINE, words);
-        answer.completeExceptionally(new StoreException(words, null));
+        listener.failed(1, isLease ? Failure.LEASE_DEADLINE : Failure.DEADLINE, LATE);
+        answer.completeExceptionally(StoreException.late(LATE));
       }
     }
   }

@@ -99,7 +99,15 @@ final class Database {
    * @param isLease whether it may take as long as a lease
    */
   <T> CompletionStage<T> call(boolean isLease, Work<T> work) {
-    return calls.submit(isLease, isWanted -> inTransaction(work, isWanted));
+    return calls.submit(isLease, Long.MAX_VALUE, isWanted -> inTransaction(work, isWanted));
+  }
+
+  /**
+   * The same for a caller that waits no longer than {@code waitNanos}; it may take as long as the
+   * deadline of the settings at most.
+   */
+  <T> CompletionStage<T> call(long waitNanos, Work<T> work) {
+    return calls.submit(false, waitNanos, isWanted -> inTransaction(work, isWanted));
   }
 
   /** The server's clock. */

@@ -1,77 +1,97 @@
 package io.throttlekit.postgres;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.DeadlineWheel;
 import io.throttlekit.tier.Timer;
-import java.util.ArrayDeque;
-import java.util.Queue;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Ends calls whose time is up. All have as long, so they are kept in the order in which they came,
- * and one timer serves them all. Thread-safe.
+ * Ends calls whose time is up, each by its own deadline and at most about 2 ms after it. One timer
+ * serves them all. Thread-safe.
  */
 final class Deadlines {
-  private static final long FINEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+  private static final long RESOLUTION_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  /** While calls are pending, somebody looks this often at what they wait for. */
+  private static final long MAX_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  /** A timer that runs this late was kept from running, and so, perhaps, were those who answer. */
+  private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
   private final TimeSource time;
   private final Timer timer;
-  private final long nanos;
-  private final Queue<Waiting> waiting = new ArrayDeque<>();
+  private final Runnable look;
+  private final DeadlineWheel<Ends> wheel;
   private boolean timed;
+  private long dueNanos;
+  private boolean answersFirst;
 
   /** A call that ends at a time. */
-  interface Ends {
-    boolean isAnswered();
-
+  abstract static class Ends extends DeadlineWheel.Entry {
     /** Its time is up. Does nothing if it was answered. */
-    void late();
+    abstract void late();
   }
-
-  private record Waiting(Ends call, long atNanos) {}
 
   /**
-   * @param millis how long each has
+   * Creates an empty one.
+   *
+   * @param look runs after each look at the pending calls
    */
-  Deadlines(TimeSource time, Timer timer, long millis) {
+  Deadlines(TimeSource time, Timer timer, Runnable look) {
     this.time = time;
     this.timer = timer;
-    this.nanos = TimeUnit.MILLISECONDS.toNanos(millis);
+    this.look = look;
+    this.wheel = new DeadlineWheel<>(time.monotonicNanos());
   }
 
-  synchronized void add(Ends call) {
-    for (Waiting first = waiting.peek();
-        first != null && first.call.isAnswered();
-        first = waiting.peek()) {
-      waiting.remove(); // else it would stay in memory until its time is up
-    }
-    waiting.add(new Waiting(call, time.monotonicNanos() + nanos));
-    if (!timed) {
-      timed = true;
-      timer.runAfter(Math.max(FINEST_NANOS, nanos), this::sweep);
+  synchronized void add(Ends call, long deadlineNanos) {
+    wheel.add(call, deadlineNanos);
+    if (!timed || deadlineNanos - dueNanos < -RESOLUTION_NANOS) {
+      schedule(deadlineNanos);
     }
   }
 
-  private void sweep() {
-    for (Ends late = nextLate(); late != null; late = nextLate()) {
-      late.late(); // without the lock: whoever waits for it goes on here
-    }
+  /** Forgets a call that was answered, or failed. */
+  synchronized void remove(Ends call) {
+    wheel.remove(call);
   }
 
-  /** The next call whose time is up; null when there is none, and then the timer is set. */
-  private synchronized @Nullable Ends nextLate() {
-    long now = time.monotonicNanos();
-    for (Waiting first = waiting.peek(); first != null; first = waiting.peek()) {
-      if (!first.call.isAnswered()) {
-        if (first.atNanos - now > 0) {
-          timer.runAfter(Math.max(FINEST_NANOS, first.atNanos - now), this::sweep);
-          return null;
-        }
-        return waiting.remove().call;
+  /** How many calls are kept here. */
+  synchronized int size() {
+    return wheel.size();
+  }
+
+  private void sweep(long ownDueNanos) {
+    List<Ends> late = new ArrayList<>(0);
+    synchronized (this) {
+      if (!timed || ownDueNanos != dueNanos) {
+        return; // another timer took its place
       }
-      waiting.remove();
+      long now = time.monotonicNanos();
+      if (!answersFirst && now - dueNanos > BUSY_NANOS) {
+        answersFirst = true;
+        schedule(now);
+        return;
+      }
+      answersFirst = false;
+      timed = false;
+      wheel.expire(now, late::add);
+      if (wheel.size() > 0) {
+        schedule(wheel.nextNanos());
+      }
     }
-    timed = false;
-    return null;
+    late.forEach(Ends::late); // without the lock: whoever waits for it goes on here
+    look.run();
+  }
+
+  private void schedule(long atNanos) {
+    long now = time.monotonicNanos();
+    long pause = Math.clamp(atNanos - now, RESOLUTION_NANOS, MAX_PAUSE_NANOS);
+    long due = now + pause;
+    timed = true;
+    dueNanos = due;
+    timer.runAfter(pause, () -> sweep(due));
   }
 }

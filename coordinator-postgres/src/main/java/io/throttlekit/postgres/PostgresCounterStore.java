@@ -71,7 +71,7 @@ public final class PostgresCounterStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Outcome> acquire(List<Claim> claims) {
+  public CompletionStage<Outcome> acquire(List<Claim> claims, long waitNanos) {
     Map<CounterKey, RateAlgorithm<?>> counters = new LinkedHashMap<>();
     int charges = 0;
     for (Claim claim : claims) {
@@ -87,7 +87,7 @@ public final class PostgresCounterStore implements CounterStore {
       throw new IllegalArgumentException(charges + " charges are more than " + MAX_CHARGES);
     }
     return database.call(
-        false,
+        waitNanos,
         session -> {
           CounterRows rows = new CounterRows(session, epochs, counters);
           Outcome outcome = rows.held().acquire(claims);

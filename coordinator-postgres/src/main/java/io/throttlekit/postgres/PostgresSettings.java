@@ -1,5 +1,6 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.store.CircuitBreaker;
 import java.util.regex.Pattern;
 
 /**
@@ -16,8 +17,7 @@ import java.util.regex.Pattern;
  * @param deadlineMillis how long an acquire, peek or reset of counters may take, from 1
  * @param leaseDeadlineMillis how long everything else may take, from 1; a connection that answers
  *     nothing for so long is made anew, and a statement or an idle transaction ends then
- * @param failuresToOpen failures in a row after which calls fail at once, from 1
- * @param probeEveryMillis how often it is then tried again, in ms, from 1
+ * @param breaker when calls fail at once, and how often it is then tried again
  * @param connectTimeoutMillis how long a call waits for a connection, from 250
  * @param collectEveryMillis how often rows that are over are deleted, in ms, from 1
  */
@@ -30,8 +30,7 @@ public record PostgresSettings(
     int connections,
     long deadlineMillis,
     long leaseDeadlineMillis,
-    int failuresToOpen,
-    long probeEveryMillis,
+    CircuitBreaker.Settings breaker,
     long connectTimeoutMillis,
     long collectEveryMillis) {
   /** The schema unless another is named. */
@@ -52,8 +51,6 @@ public record PostgresSettings(
     check("connections", connections, 1);
     check("deadlineMillis", deadlineMillis, 1);
     check("leaseDeadlineMillis", leaseDeadlineMillis, 1);
-    check("failuresToOpen", failuresToOpen, 1);
-    check("probeEveryMillis", probeEveryMillis, 1);
     check("connectTimeoutMillis", connectTimeoutMillis, LEAST_CONNECT_MILLIS);
     check("collectEveryMillis", collectEveryMillis, 1);
   }

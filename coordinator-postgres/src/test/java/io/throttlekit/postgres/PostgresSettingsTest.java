@@ -3,6 +3,7 @@ package io.throttlekit.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.throttlekit.store.CircuitBreaker;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,8 +23,7 @@ class PostgresSettingsTest {
             4,
             5,
             2_000,
-            5,
-            100,
+            new CircuitBreaker.Settings(5, 1_000, 100),
             1_000,
             30_000);
     assertThat(settings.toString())

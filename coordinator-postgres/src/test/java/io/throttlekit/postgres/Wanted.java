@@ -1,5 +1,7 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.store.CircuitBreaker;
+
 /** What a test wants of a PostgreSQL; as in production where it says nothing. Not thread-safe. */
 final class Wanted {
   /** How long who is {@link #quickToConnect} waits for a connection. */
@@ -14,8 +16,7 @@ final class Wanted {
   private int connections = 4;
   private long deadlineMillis = PATIENT_MILLIS;
   private long leaseDeadlineMillis = PATIENT_MILLIS;
-  private int failuresToOpen = 1_000;
-  private long probeEveryMillis = 10;
+  private CircuitBreaker.Settings breaker = new CircuitBreaker.Settings(1_000, 60_000, 10);
   private long connectTimeoutMillis = PATIENT_MILLIS;
   private long collectEveryMillis = 3_600_000;
 
@@ -54,9 +55,8 @@ final class Wanted {
     return this;
   }
 
-  Wanted breaker(int failures, long probeMillis) {
-    failuresToOpen = failures;
-    probeEveryMillis = probeMillis;
+  Wanted breaker(int failures, long silenceMillis, long probeMillis) {
+    breaker = new CircuitBreaker.Settings(failures, silenceMillis, probeMillis);
     return this;
   }
 
@@ -81,8 +81,7 @@ final class Wanted {
         connections,
         deadlineMillis,
         leaseDeadlineMillis,
-        failuresToOpen,
-        probeEveryMillis,
+        breaker,
         connectTimeoutMillis,
         collectEveryMillis);
   }

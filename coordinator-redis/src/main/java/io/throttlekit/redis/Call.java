@@ -4,6 +4,7 @@ import io.throttlekit.Charge;
 import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
+import io.throttlekit.store.DeadlineWheel;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
@@ -17,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
  *
  * @param <T> the answer
  */
-abstract sealed class Call<T> {
+abstract sealed class Call<T> extends DeadlineWheel.Entry {
   final CompletableFuture<T> answer = new CompletableFuture<>();
 
   /** By the monotonic clock. */

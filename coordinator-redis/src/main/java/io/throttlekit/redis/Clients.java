@@ -28,7 +28,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Lettuce's clients, one for each event loop, and what they share. */
 final class Clients {
-  private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(500);
+  /** Requests are to be answered again within 100 ms of the store's return. */
+  private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(50);
+
   private static final Duration TOPOLOGY_REFRESH = Duration.ofSeconds(30);
   private static final Duration SOONEST_REFRESH = Duration.ofSeconds(1);
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * move and masters that change.
  */
 final class ClusterLink implements Link {
-  private static final long RETRY_MILLIS = 200;
+  private static final long RETRY_MILLIS = 50;
   private static final long RENEW_MILLIS = 1_000;
 
   private final RedisClusterClient client;

@@ -1,94 +1,110 @@
 package io.throttlekit.redis;
 
 import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.DeadlineWheel;
 import io.throttlekit.store.StoreException;
-import io.throttlekit.store.StoreListener.Failure;
-import java.util.ArrayDeque;
-import java.util.Queue;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Fails calls whose time is up. All have about as long, so they are kept in the order in which they
- * came, and one timer serves them all. Used on one event loop only.
+ * Fails calls whose time is up, each by its own deadline and at most about 2 ms after it. One timer
+ * serves them all. Used on one event loop only.
  */
 final class Deadlines {
-  private static final long FINEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+  private static final long RESOLUTION_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  /** While calls are pending, the lane looks this often at what they wait for. */
+  private static final long MAX_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  /** A timer that runs this late was kept from running: answers may lie unread behind it. */
+  private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
   private final EventLoop loop;
   private final TimeSource time;
-  private final String lateInWords;
-  private final String lateForCaller;
-  private final Failure kind;
-  private final Expired expired;
-  private final Queue<Call<?>> waiting = new ArrayDeque<>();
-  private boolean timed;
+  private final Swept swept;
+  private final DeadlineWheel<Call<?>> wheel;
+  private final Consumer<Call<?>> fail = this::fail;
+  private @Nullable ScheduledFuture<?> timer;
+  private long dueNanos;
+  private boolean readFirst;
+  private int late;
+  private int lateLeases;
 
-  /** Is told of calls whose time was up. */
+  /** Is notified after each look at the pending calls. */
   @FunctionalInterface
-  interface Expired {
-    void failed(int calls, Failure kind, String inWords);
+  interface Swept {
+    /**
+     * Calls are pending, or were until now.
+     *
+     * @param late calls that were failed now
+     * @param lateLeases the same of those that have as long as a lease
+     */
+    void swept(int late, int lateLeases);
   }
 
-  /**
-   * Tells {@code expired} of those that are failed.
-   *
-   * @param millis how long all of them have, for people
-   * @param kind of failure that it is
-   */
-  Deadlines(EventLoop loop, TimeSource time, long millis, Failure kind, Expired expired) {
+  Deadlines(EventLoop loop, TimeSource time, Swept swept) {
     this.loop = loop;
     this.time = time;
-    this.lateInWords = Failures.late(millis);
-    this.lateForCaller = Failures.lateForCaller(millis);
-    this.kind = kind;
-    this.expired = expired;
+    this.swept = swept;
+    this.wheel = new DeadlineWheel<>(time.monotonicNanos());
   }
 
   void add(Call<?> call) {
-    dropAnswered();
-    waiting.add(call);
-    if (!timed) {
-      timed = true;
-      schedule(call);
+    wheel.add(call, call.deadlineNanos);
+    if (timer == null || call.deadlineNanos - dueNanos < -RESOLUTION_NANOS) {
+      schedule(call.deadlineNanos);
+    }
+  }
+
+  /** Forgets calls that were answered, or failed. */
+  void remove(List<Call<?>> calls) {
+    for (int i = 0; i < calls.size(); i++) {
+      wheel.remove(calls.get(i));
     }
   }
 
   /** How many calls are kept here. */
   int size() {
-    return waiting.size();
-  }
-
-  /** An answered call would be kept in memory until its time is up. */
-  private void dropAnswered() {
-    for (Call<?> call = waiting.peek(); call != null && call.answer.isDone(); ) {
-      waiting.remove();
-      call = waiting.peek();
-    }
+    return wheel.size();
   }
 
   private void sweep() {
     long now = time.monotonicNanos();
-    int failed = 0;
-    for (Call<?> call = waiting.peek(); call != null; call = waiting.peek()) {
-      if (!call.answer.isDone() && call.deadlineNanos - now > 0) {
-        break;
-      }
-      waiting.remove();
-      failed += call.answer.completeExceptionally(new StoreException(lateForCaller, null)) ? 1 : 0;
+    if (!readFirst && now - dueNanos > BUSY_NANOS) {
+      readFirst = true; // the loop reads its connections before it runs this
+      timer = loop.schedule(this::sweep, 0, TimeUnit.NANOSECONDS);
+      return;
     }
-    Call<?> next = waiting.peek();
-    timed = next != null;
-    if (next != null) {
-      schedule(next);
+    readFirst = false;
+    timer = null;
+    late = 0;
+    lateLeases = 0;
+    wheel.expire(now, fail);
+    if (wheel.size() > 0) {
+      schedule(wheel.nextNanos());
     }
-    if (failed > 0) {
-      expired.failed(failed, kind, lateInWords);
+    swept.swept(late, lateLeases);
+  }
+
+  private void fail(Call<?> call) {
+    if (call.answer.completeExceptionally(StoreException.late(Failures.LATE_MAY_BE_COUNTED))) {
+      late += call.patient ? 0 : 1;
+      lateLeases += call.patient ? 1 : 0;
     }
   }
 
-  private void schedule(Call<?> next) {
-    long left = next.deadlineNanos - time.monotonicNanos();
-    var _ = loop.schedule(this::sweep, Math.max(FINEST_NANOS, left), TimeUnit.NANOSECONDS);
+  private void schedule(long atNanos) {
+    ScheduledFuture<?> before = timer;
+    if (before != null) {
+      before.cancel(false);
+    }
+    long now = time.monotonicNanos();
+    long pause = Math.clamp(atNanos - now, RESOLUTION_NANOS, MAX_PAUSE_NANOS);
+    dueNanos = now + pause;
+    timer = loop.schedule(this::sweep, pause, TimeUnit.NANOSECONDS);
   }
 }

@@ -7,6 +7,13 @@ import org.jspecify.annotations.Nullable;
 final class Failures {
   private static final int DEEPEST = 8;
 
+  /** That a call was not answered while its caller waited, for an operator. */
+  static final String LATE = "no answer in time";
+
+  /** The same of one call. */
+  static final String LATE_MAY_BE_COUNTED =
+      "Redis did not answer in time; what was asked may be counted";
+
   private Failures() {}
 
   /** Of a call after the end. */

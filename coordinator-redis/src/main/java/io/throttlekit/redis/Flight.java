@@ -39,14 +39,9 @@ final class Flight {
     return calls.size();
   }
 
-  /** Whether nobody has given up waiting for it. */
-  boolean inTime() {
-    for (int i = 0; i < calls.size(); i++) {
-      if (calls.get(i).answer.isDone()) {
-        return false;
-      }
-    }
-    return true;
+  /** Those that share it; not to be changed. */
+  List<Call<?>> calls() {
+    return calls;
   }
 
   /** Answers all of it. */

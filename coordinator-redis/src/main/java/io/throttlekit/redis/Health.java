@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Tells circuit breakers and the listener how calls went.
+ * Notifies circuit breakers and the listener of how calls went.
  *
  * <p>Each node of a Cluster has a breaker of its own, so that one which does not answer keeps
  * nobody from the others. The whole is down when failures follow each other and no node has
@@ -19,7 +19,7 @@ final class Health {
   /** Why a call is not sent. */
   static final String NOT_ASKED = "Redis does not answer, so it is not asked";
 
-  private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(3);
+  private static final long QUIET_MILLIS = TimeUnit.SECONDS.toMillis(3);
 
   private final RedisSettings settings;
   private final TimeSource time;
@@ -32,8 +32,17 @@ final class Health {
     this.settings = settings;
     this.time = time;
     this.listener = listener;
-    this.whole = breaker();
-    this.answeredNanos = time.monotonicNanos() - QUIET_NANOS;
+    CircuitBreaker.Settings each = settings.breaker();
+    this.whole =
+        new CircuitBreaker(
+            time,
+            settings.cluster()
+                ? new CircuitBreaker.Settings(
+                    each.failuresToOpen(),
+                    Math.max(QUIET_MILLIS, each.silenceMillis()),
+                    each.probeEveryMillis())
+                : each);
+    this.answeredNanos = time.monotonicNanos() - quietNanos();
   }
 
   /** Whether a call to a node may be sent; it is counted as failed when not. */
@@ -57,21 +66,26 @@ final class Health {
     return !whole.isOpen();
   }
 
-  /**
-   * A round trip was answered.
-   *
-   * @param inTime whether nobody had given up waiting for it
-   */
-  void answered(String node, int requests, long nanos, boolean inTime) {
+  /** A round trip was answered, however late. */
+  void answered(String node, int requests, long nanos) {
     listener.roundTrip(requests, nanos);
-    if (inTime) {
+    if (settings.cluster()) {
       of(node).succeeded();
-      if (settings.cluster()) {
-        answeredNanos = time.monotonicNanos();
-      }
-      if (whole.succeeded()) {
-        listener.up();
-      }
+      answeredNanos = time.monotonicNanos();
+    }
+    answered();
+  }
+
+  /** A new connection works; of a Cluster, that of one node is nothing to the others. */
+  void greeted() {
+    if (!settings.cluster()) {
+      answered();
+    }
+  }
+
+  private void answered() {
+    if (whole.succeeded()) {
+      listener.up();
     }
   }
 
@@ -86,22 +100,44 @@ final class Health {
     }
   }
 
-  /** A node did not answer, which counts once for all requests that waited for it. */
-  void noAnswer(String node) {
-    of(node).failed();
-    boolean othersAnswer =
-        settings.cluster() && time.monotonicNanos() - answeredNanos < QUIET_NANOS;
-    if (!othersAnswer && whole.failed()) {
+  /** A node, or the way to it, refused a round trip, which counts once for all requests in it. */
+  void refused(String node) {
+    boolean opened = of(node).failed();
+    if (settings.cluster()) {
+      boolean othersAnswer = time.monotonicNanos() - answeredNanos < quietNanos();
+      opened = !othersAnswer && whole.failed();
+    }
+    if (opened) {
       listener.down();
     }
   }
 
-  private CircuitBreaker of(String node) {
-    CircuitBreaker known = byNode.get(node);
-    return known != null ? known : byNode.computeIfAbsent(node, _ -> breaker());
+  /**
+   * A round trip is without an answer; may be reported again and again.
+   *
+   * @param sinceNanos when it was sent
+   */
+  void unanswered(String node, long sinceNanos) {
+    boolean opened = of(node).unanswered(sinceNanos);
+    if (settings.cluster()) {
+      opened = whole.unanswered(sinceNanos);
+    }
+    if (opened) {
+      listener.down();
+    }
   }
 
-  private CircuitBreaker breaker() {
-    return new CircuitBreaker(time, settings.failuresToOpen(), settings.probeEveryMillis());
+  private static long quietNanos() {
+    return TimeUnit.MILLISECONDS.toNanos(QUIET_MILLIS);
+  }
+
+  private CircuitBreaker of(String node) {
+    if (!settings.cluster()) {
+      return whole;
+    }
+    CircuitBreaker known = byNode.get(node);
+    return known != null
+        ? known
+        : byNode.computeIfAbsent(node, _ -> new CircuitBreaker(time, settings.breaker()));
   }
 }

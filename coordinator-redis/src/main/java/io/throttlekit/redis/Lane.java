@@ -39,8 +39,7 @@ final class Lane implements Lanes.OnLoop {
   private final Shared shared;
   private final Link link;
   private final int maxInFlight;
-  private final Deadlines soon;
-  private final Deadlines later;
+  private final Deadlines deadlines;
 
   private final Queue<Call<?>> arrived = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean gathering = new AtomicBoolean();
@@ -66,17 +65,7 @@ final class Lane implements Lanes.OnLoop {
     this.shared = shared;
     boolean cluster = shared.slots.isCluster();
     this.maxInFlight = shared.settings.maxInFlight() * (cluster ? IN_FLIGHT_FACTOR_OF_CLUSTER : 1);
-    RedisSettings settings = shared.settings;
-    this.soon =
-        new Deadlines(
-            loop, shared.time, settings.deadlineMillis(), Failure.DEADLINE, this::expired);
-    this.later =
-        new Deadlines(
-            loop,
-            shared.time,
-            settings.leaseDeadlineMillis(),
-            Failure.LEASE_DEADLINE,
-            this::expired);
+    this.deadlines = new Deadlines(loop, shared.time, this::swept);
     this.link = links.make(loop, new LinkListener());
   }
 
@@ -163,7 +152,7 @@ final class Lane implements Lanes.OnLoop {
     gathering.set(false);
     for (Call<?> call = arrived.poll(); call != null; call = arrived.poll()) {
       traffic.computeIfAbsent(link.node(call.slot), Traffic::new).add(call);
-      (call.patient ? later : soon).add(call);
+      deadlines.add(call);
     }
     traffic.values().forEach(this::pump);
   }
@@ -181,6 +170,7 @@ final class Lane implements Lanes.OnLoop {
     Flight flight = new Flight(together, shared.slots, shared.epochs, shared.time.monotonicNanos());
     BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
     if (commands == null) {
+      deadlines.remove(together);
       fail(flight, toOne, Failure.CONNECTION, "no connection to Redis: " + link.whyNot(), null);
       return;
     }
@@ -232,9 +222,10 @@ final class Lane implements Lanes.OnLoop {
       return;
     }
     toOne.flights.remove(flight);
+    deadlines.remove(flight.calls());
     if (reply != null) {
       long nanos = shared.time.monotonicNanos() - flight.sentNanos;
-      shared.health.answered(toOne.node, flight.size(), nanos, flight.inTime());
+      shared.health.answered(toOne.node, flight.size(), nanos);
       flight.land(reply, shared.epochs);
     } else {
       boolean told = failure instanceof RedisCommandExecutionException;
@@ -250,19 +241,24 @@ final class Lane implements Lanes.OnLoop {
   private void fail(
       Flight flight, Traffic toOne, Failure why, String inWords, @Nullable Throwable cause) {
     shared.health.failed(flight.fail(new StoreException(inWords, cause)), why, inWords);
-    shared.health.noAnswer(toOne.node);
+    shared.health.refused(toOne.node);
   }
 
-  private void expired(int calls, Failure why, String inWords) {
-    shared.health.failed(calls, why, inWords);
-    long patience = leaseNanos();
+  /**
+   * Notes what was late, and judges Redis by the round trip that has waited longest for an answer,
+   * however many calls wait for it.
+   */
+  private void swept(int late, int lateLeases) {
+    shared.health.failed(late, Failure.DEADLINE, Failures.LATE);
+    shared.health.failed(lateLeases, Failure.LEASE_DEADLINE, Failures.LATE);
     long now = shared.time.monotonicNanos();
     boolean stuck = false;
     for (Traffic each : traffic.values()) {
+      each.forgetAnswered();
       Flight oldest = each.flights.peek();
-      stuck |= oldest != null && now - oldest.sentNanos > patience;
-      if (each.isLate()) {
-        shared.health.noAnswer(each.node);
+      if (oldest != null) {
+        stuck |= now - oldest.sentNanos > leaseNanos();
+        shared.health.unanswered(each.node, oldest.sentNanos);
       }
     }
     if (stuck) {
@@ -284,7 +280,12 @@ final class Lane implements Lanes.OnLoop {
               CommandType.SCRIPT,
               new ByteArrayOutput<>(ByteArrayCodec.INSTANCE),
               new CommandArgs<>(ByteArrayCodec.INSTANCE).add("LOAD").add(shared.script.text()))
-          .whenComplete((_, _) -> connected.complete(null));
+          .whenComplete((_, failure) -> {
+            if (failure == null) {
+              shared.health.greeted();
+            }
+            connected.complete(null);
+          });
       shared.health.connected();
       if (!shared.epochs.known(Slots.NONE).isEmpty()) { // who comes back may have lost everything
         submit(new Call.Look(shared.time.monotonicNanos() + leaseNanos()));

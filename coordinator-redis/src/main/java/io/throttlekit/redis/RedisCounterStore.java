@@ -106,7 +106,7 @@ public final class RedisCounterStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Outcome> acquire(List<Claim> claims) {
+  public CompletionStage<Outcome> acquire(List<Claim> claims, long waitNanos) {
     int slot = Slots.NONE;
     int charges = 0;
     boolean oneSlot = true;
@@ -125,7 +125,7 @@ public final class RedisCounterStore implements CounterStore {
     if (charges > MAX_CHARGES) {
       throw new IllegalArgumentException(charges + " charges are more than " + MAX_CHARGES);
     }
-    long deadline = time.monotonicNanos() + deadlineNanos;
+    long deadline = time.monotonicNanos() + Math.clamp(waitNanos, 0, deadlineNanos);
     if (!oneSlot) {
       return new SlotBySlot(claims, slots, this, time).acquire(deadline);
     }

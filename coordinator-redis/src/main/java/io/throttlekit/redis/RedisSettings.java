@@ -1,5 +1,8 @@
 package io.throttlekit.redis;
 
+import io.throttlekit.store.CircuitBreaker;
+import java.util.regex.Pattern;
+
 /**
  * Where a Redis is and how to deal with it.
  *
@@ -8,15 +11,15 @@ package io.throttlekit.redis;
  *     redis-socket:///path[?database=n]}; of a Cluster, comma-separated URLs of some of its nodes
  * @param cluster whether it is a Redis Cluster
  * @param access what is needed to enter it, beside what the URL says
- * @param deadlineMillis how long an acquire, peek or reset may take, from 1
+ * @param deadlineMillis how long an acquire, peek or reset may take at most, from 1; less where the
+ *     caller does not wait as long
  * @param leaseDeadlineMillis how long a lease or giving back may take, from 1; a connection that
  *     answers nothing for so long is made anew
  * @param maxBatch how many requests share a round trip at most, from 1 to 1000
  * @param maxInFlight how many round trips are under way at most on each connection, from 1: what
  *     arrives meanwhile is gathered. A Cluster's connections have sixteen times as many, because
  *     each hash slot has its own
- * @param failuresToOpen failures in a row after which calls fail at once, from 1
- * @param probeEveryMillis how often it is then tried again, in ms, from 1
+ * @param breaker when calls fail at once, and how often it is then tried again
  * @param connectTimeoutMillis how long making a connection may take, from 1
  */
 public record RedisSettings(
@@ -27,9 +30,14 @@ public record RedisSettings(
     long leaseDeadlineMillis,
     int maxBatch,
     int maxInFlight,
-    int failuresToOpen,
-    long probeEveryMillis,
+    CircuitBreaker.Settings breaker,
     long connectTimeoutMillis) {
+
+  /** What stands before a host, to the last at sign: a password may have some, too. */
+  private static final Pattern LOGIN = Pattern.compile("://.*@");
+
+  /** The same where commas separate URLs. */
+  private static final Pattern LOGINS = Pattern.compile("://[^,]*@");
 
   /** Checks the ranges. */
   public RedisSettings {
@@ -37,12 +45,22 @@ public record RedisSettings(
     check("leaseDeadlineMillis", leaseDeadlineMillis);
     check("maxBatch", maxBatch);
     check("maxInFlight", maxInFlight);
-    check("failuresToOpen", failuresToOpen);
-    check("probeEveryMillis", probeEveryMillis);
     check("connectTimeoutMillis", connectTimeoutMillis);
     if (maxBatch > 1000) {
       throw new IllegalArgumentException("maxBatch must be at most 1000, was " + maxBatch);
     }
+  }
+
+  /** Returns the settings without what the URL and the access hold of passwords. */
+  @Override
+  public String toString() {
+    return "RedisSettings[url=%s, cluster=%s, access=%s, deadlineMillis=%d, leaseDeadlineMillis=%d]"
+        .formatted(
+            (cluster ? LOGINS : LOGIN).matcher(url).replaceAll("://***@"),
+            cluster,
+            access,
+            deadlineMillis,
+            leaseDeadlineMillis);
   }
 
   private static void check(String what, long value) {

@@ -32,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  * else happens on the loop. Nothing is sent twice unless Redis said that it did not run it.
  */
 final class ScriptLane implements Lanes.OnLoop {
+  private static final long LOOK_MILLIS = 50;
+
   private final EventLoop loop;
   private final CompletableFuture<@Nullable Void> connected = new CompletableFuture<>();
   private final Shared shared;
@@ -44,6 +46,7 @@ final class ScriptLane implements Lanes.OnLoop {
   private final Map<String, Long> countedNanos = new HashMap<>();
 
   private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
+  private boolean looking;
   private boolean closing;
   private boolean closed;
 
@@ -147,6 +150,7 @@ final class ScriptLane implements Lanes.OnLoop {
         loop.schedule(() -> expire(sent), shared.deadlineMillis, TimeUnit.MILLISECONDS);
     var _ = call.answer.whenComplete((_, _) -> deadline.cancel(false));
     underWay.add(sent);
+    lookLater();
     send(sent, commands, false);
   }
 
@@ -186,7 +190,7 @@ final class ScriptLane implements Lanes.OnLoop {
     underWay.remove(sent);
     if (parts != null) {
       long nanos = shared.time.monotonicNanos() - sent.nanos;
-      shared.health.answered(sent.node, 1, nanos, !sent.call.answer.isDone());
+      shared.health.answered(sent.node, 1, nanos);
       sent.call.land(parts, shared.epochs);
     } else {
       boolean told = failure instanceof RedisCommandExecutionException;
@@ -208,24 +212,41 @@ final class ScriptLane implements Lanes.OnLoop {
   private void expire(Sent sent) {
     long millis = shared.deadlineMillis;
     if (!sent.call.answer.completeExceptionally(
-        new StoreException(Failures.lateForCaller(millis), null))) {
+        StoreException.late(Failures.lateForCaller(millis)))) {
       return;
     }
     shared.health.failed(1, shared.kind, Failures.late(millis));
-    count(sent);
-    Sent oldest = underWay.iterator().next(); // this one at least
-    long patience = TimeUnit.MILLISECONDS.toNanos(shared.settings.leaseDeadlineMillis());
-    if (shared.time.monotonicNanos() - oldest.nanos >= patience) {
+  }
+
+  /** Judges Redis, while calls are under way, by how long they have been without an answer. */
+  private void look() {
+    looking = false;
+    long now = shared.time.monotonicNanos();
+    long longest = TimeUnit.MILLISECONDS.toNanos(shared.settings.leaseDeadlineMillis());
+    boolean stuck = false;
+    for (Sent each : underWay) {
+      shared.health.unanswered(each.node, each.nanos);
+      stuck |= now - each.nanos >= longest;
+    }
+    if (stuck) {
       link.renew();
+    }
+    lookLater();
+  }
+
+  private void lookLater() {
+    if (!looking && !underWay.isEmpty()) {
+      looking = true;
+      var _ = loop.schedule(this::look, LOOK_MILLIS, TimeUnit.MILLISECONDS);
     }
   }
 
-  /** That Redis did not answer counts once for all who waited for it then. */
+  /** A refusal counts once for all who waited for an answer then. */
   private void count(Sent sent) {
     Long counted = countedNanos.get(sent.node);
     if (counted == null || sent.nanos - counted > 0) {
       countedNanos.put(sent.node, shared.time.monotonicNanos());
-      shared.health.noAnswer(sent.node);
+      shared.health.refused(sent.node);
     }
   }
 
@@ -242,7 +263,14 @@ final class ScriptLane implements Lanes.OnLoop {
           shared.scripts.stream()
               .map(script -> load(script, commands))
               .toArray(CompletableFuture[]::new);
-      var _ = CompletableFuture.allOf(loads).whenComplete((_, _) -> connected.complete(null));
+      var _ =
+          CompletableFuture.allOf(loads)
+              .whenComplete((_, failure) -> {
+                if (failure == null) {
+                  shared.health.greeted();
+                }
+                connected.complete(null);
+              });
       shared.health.connected();
       if (!shared.epochs.known(Slots.NONE).isEmpty()) { // who comes back may have lost everything
         submit(shared.look.get());

@@ -20,7 +20,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class SingleLink implements Link {
   private static final long FIRST_RETRY_MILLIS = 10;
-  private static final long LONGEST_RETRY_MILLIS = 500;
+
+  /** Requests are to be answered again within 100 ms of the store's return. */
+  private static final long LONGEST_RETRY_MILLIS = 50;
 
   private final RedisClient client;
   private final RedisURI uri;

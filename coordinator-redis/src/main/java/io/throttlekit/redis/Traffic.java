@@ -49,13 +49,9 @@ final class Traffic {
     return !waiting.isEmpty();
   }
 
-  /** Whether somebody has given up waiting for it; forgets calls that nobody waits for. */
-  boolean isLate() {
-    boolean late = waiting.removeIf(call -> call.answer.isDone());
-    for (Flight flight : flights) {
-      late |= !flight.inTime();
-    }
-    return late;
+  /** Forgets calls whose time was up before they were sent. */
+  void forgetAnswered() {
+    waiting.removeIf(call -> call.answer.isDone());
   }
 
   /**

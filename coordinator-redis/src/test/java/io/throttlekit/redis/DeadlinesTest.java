@@ -5,23 +5,32 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
 import io.throttlekit.ManualTime;
+import io.throttlekit.TimeSource;
 import io.throttlekit.store.StoreException;
-import io.throttlekit.store.StoreListener.Failure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class DeadlinesTest {
-  private static final long LONG_NANOS = TimeUnit.MINUTES.toNanos(1);
-
   private final EventLoop loop = new DefaultEventLoop();
   private final ManualTime time = new ManualTime(0);
-  private final List<Integer> expired = new ArrayList<>();
+  private final List<Integer> late = new ArrayList<>();
+  private final List<Integer> lateLeases = new ArrayList<>();
+  private final CountDownLatch swept = new CountDownLatch(3);
   private final Deadlines deadlines =
-      new Deadlines(loop, time, 5, Failure.DEADLINE, (calls, _, _) -> expired.add(calls));
+      new Deadlines(
+          loop,
+          time,
+          (calls, leases) -> {
+            late.add(calls);
+            lateLeases.add(leases);
+            swept.countDown();
+          });
 
   @AfterEach
   void stop() {
@@ -32,39 +41,98 @@ class DeadlinesTest {
   void anAnsweredCallIsNotKeptUntilItsTimeIsUp() throws Exception {
     loop.submit(
             () -> {
-              Call<Boolean> slow = call();
-              deadlines.add(slow);
+              deadlines.add(call(60_000));
               for (int i = 0; i < 1_000; i++) {
-                Call<Boolean> call = call();
+                Call<Boolean> call = call(60_000);
                 deadlines.add(call);
                 call.answer.complete(true);
+                deadlines.remove(List.of(call));
               }
-              assertThat(deadlines.size()).as("behind one that is not answered").isEqualTo(1_001);
-              slow.answer.complete(true);
-              deadlines.add(call());
-              assertThat(deadlines.size()).isEqualTo(1);
+              assertThat(deadlines.size()).as("one that is not answered").isEqualTo(1);
             })
         .get();
-    assertThat(expired).isEmpty();
   }
 
   @Test
-  void aCallThatIsLateFailsAndSaysHowLongItHad() throws Exception {
-    Call<Boolean> late = call(0);
-    loop.submit(() -> deadlines.add(late)).get();
-    assertThat(late.answer)
+  void eachCallFailsByItsOwnDeadlineWhateverCameBeforeIt() throws Exception {
+    Call<Boolean> longer = call(1_000);
+    Call<Boolean> shorter = call(20);
+    Call<Boolean> lease = new Call.Look(millis(20));
+    loop.submit(
+            () -> {
+              deadlines.add(longer);
+              deadlines.add(shorter);
+              deadlines.add(lease);
+              time.advance(22);
+            })
+        .get();
+    assertThat(shorter.answer)
         .failsWithin(Duration.ofSeconds(10))
         .withThrowableThat()
         .havingCause()
         .isInstanceOf(StoreException.class)
-        .withMessageContaining("within 5 ms");
+        .withMessageContaining("in time");
+    assertThat(lease.answer).failsWithin(Duration.ofSeconds(10));
+    loop.submit(() -> {}).get();
+    assertThat(longer.answer).isNotDone();
+    assertThat(late).filteredOn(calls -> calls > 0).containsExactly(1);
+    assertThat(lateLeases).filteredOn(calls -> calls > 0).containsExactly(1);
   }
 
-  private Call<Boolean> call() {
-    return call(LONG_NANOS);
+  @Test
+  void whileCallsArePendingTheLaneLooksNowAndThen() throws Exception {
+    loop.submit(() -> deadlines.add(call(60_000))).get();
+    assertThat(swept.await(10, TimeUnit.SECONDS)).isTrue();
   }
 
-  private Call<Boolean> call(long nanos) {
-    return new Call.Reset(Slots.NONE, time.monotonicNanos() + nanos, Asked.key(Asked.FIVE, "a"));
+  @Test
+  void aLoopThatWasBusyReadsWhatCameMeanwhileBeforeCallsFail() throws Exception {
+    Call<Boolean> call = call(20);
+    List<Call<?>> answered = List.of(call);
+    BusyUntilRead busy = new BusyUntilRead();
+    CountDownLatch looked = new CountDownLatch(1);
+    loop.submit(
+            () -> {
+              Deadlines own = new Deadlines(loop, busy, (_, _) -> looked.countDown());
+              own.add(call);
+              busy.unread =
+                  () -> {
+                    call.answer.complete(true);
+                    own.remove(answered);
+                  };
+            })
+        .get();
+    assertThat(looked.await(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(call.answer).isCompletedWithValue(true);
+  }
+
+  /** A clock that shows that the loop was busy for long, with an answer that lies unread. */
+  private final class BusyUntilRead implements TimeSource {
+    private @Nullable Runnable unread;
+    private long nanos;
+
+    @Override
+    public long wallMillis() {
+      return 0;
+    }
+
+    @Override
+    public long monotonicNanos() {
+      Runnable task = unread;
+      if (task != null) {
+        unread = null;
+        nanos = TimeUnit.SECONDS.toNanos(1);
+        loop.execute(task); // as what a connection has, before timers that begin later
+      }
+      return nanos;
+    }
+  }
+
+  private Call<Boolean> call(long millis) {
+    return new Call.Reset(Slots.NONE, millis(millis), Asked.key(Asked.FIVE, "a"));
+  }
+
+  private long millis(long millis) {
+    return time.monotonicNanos() + TimeUnit.MILLISECONDS.toNanos(millis);
   }
 }

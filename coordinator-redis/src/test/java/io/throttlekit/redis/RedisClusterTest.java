@@ -44,7 +44,10 @@ class RedisClusterTest {
   }
 
   private static RedisSettings settings() {
-    return Wanted.cluster(nodes.urls()).deadlines(10_000, 10_000).breaker(1000, 10).settings();
+    return Wanted.cluster(nodes.urls())
+        .deadlines(10_000, 10_000)
+        .breaker(1000, 60_000, 10)
+        .settings();
   }
 
   @AfterAll

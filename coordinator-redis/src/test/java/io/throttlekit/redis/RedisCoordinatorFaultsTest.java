@@ -56,7 +56,7 @@ class RedisCoordinatorFaultsTest {
   @Test
   void failsByItsDeadlineAndThenAtOnceWhileRedisHangsAndComesBackByItself() {
     RedisGlobalCoordinator coordinator =
-        open(Wanted.redis(redis.url()).deadlines(5, 400).breaker(2, 50));
+        open(Wanted.redis(redis.url()).deadlines(5, 400).breaker(2, 100, 50));
     await("warm", () -> answers(coordinator));
     redis.hang();
     TimeSource time = TimeSource.system();
@@ -83,7 +83,7 @@ class RedisCoordinatorFaultsTest {
   @Test
   void manyWhoWaitForOneThatHangsAreOneFailureToTheBreaker() {
     RedisGlobalCoordinator coordinator =
-        open(Wanted.redis(proxied()).deadlines(5, 300).breaker(2, 50));
+        open(Wanted.redis(proxied()).deadlines(5, 300).breaker(2, 60_000, 50));
     await("warm", () -> answers(coordinator));
     proxy.hang();
     List<CompletionStage<Grant>> asked = new ArrayList<>();
@@ -99,7 +99,7 @@ class RedisCoordinatorFaultsTest {
   @Test
   void makesAConnectionAnewThatAnswersNothingForLong() {
     RedisGlobalCoordinator coordinator =
-        open(Wanted.redis(proxied()).deadlines(50, 300).breaker(3, 20));
+        open(Wanted.redis(proxied()).deadlines(50, 300).breaker(3, 100, 20));
     await("warm", () -> answers(coordinator));
     proxy.hangReplies(); // of this connection for good
     int before = proxy.accepted();
@@ -152,7 +152,7 @@ class RedisCoordinatorFaultsTest {
   @Test
   void comesBackAfterItWasKilledAndStartedEmpty() {
     RedisGlobalCoordinator coordinator =
-        open(Wanted.redis(redis.url()).deadlines(5, 400).breaker(2, 50));
+        open(Wanted.redis(redis.url()).deadlines(5, 400).breaker(2, 100, 50));
     await("warm", () -> answers(coordinator));
     redis.kill();
     await("down", () -> !answers(coordinator) && !coordinator.isUp());

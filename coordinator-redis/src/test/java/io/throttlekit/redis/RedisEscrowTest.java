@@ -159,7 +159,7 @@ class RedisEscrowTest {
     RedisProcess own = RedisProcess.start();
     opened.add(own);
     RedisRegionalEscrow escrow =
-        Stores.escrow(Wanted.redis(own.url()).deadlines(50, 500).breaker(3, 20), heard);
+        Stores.escrow(Wanted.redis(own.url()).deadlines(50, 500).breaker(3, 100, 20), heard);
     opened.addFirst(escrow);
     await("warm", () -> answers(escrow));
     own.hang();

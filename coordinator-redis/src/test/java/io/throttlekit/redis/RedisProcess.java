@@ -118,6 +118,16 @@ public final class RedisProcess implements AutoCloseable {
     signal("CONT");
   }
 
+  /** Lets it hang for so long, as exactly as a shell can do that, and returns when it goes on. */
+  public void pause(long millis) {
+    String pid = String.valueOf(pid());
+    run(
+        "sh",
+        "-c",
+        "kill -STOP %s; sleep %d.%03d; kill -CONT %s"
+            .formatted(pid, millis / 1000, millis % 1000, pid));
+  }
+
   /** Its answer to a command without blanks in its words, as the protocol has it. */
   public String command(String... words) {
     return RedisCommand.send(port, words);
@@ -196,10 +206,13 @@ public final class RedisProcess implements AutoCloseable {
   }
 
   private void signal(String name) {
+    run("kill", "-" + name, String.valueOf(pid()));
+  }
+
+  private static void run(String... command) {
     try {
-      Process kill = new ProcessBuilder("kill", "-" + name, String.valueOf(pid())).start();
-      if (kill.waitFor() != 0) {
-        throw new IllegalStateException("no kill -" + name);
+      if (new ProcessBuilder(command).start().waitFor() != 0) {
+        throw new IllegalStateException("failed: " + List.of(command));
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -112,7 +112,7 @@ class RedisTlsTopologyTest {
     RedisAccess.Tls tls =
         new RedisAccess.Tls(OURS.writeTo(folder.resolve("ca.pem")), null, null, verifyHost);
     RedisSettings settings =
-        wanted.deadlines(10_000, 10_000).breaker(1_000, 10).tls(tls).settings();
+        wanted.deadlines(10_000, 10_000).breaker(1_000, 60_000, 10).tls(tls).settings();
     RedisCounterStore store = RedisCounterStore.connect(settings, TimeSource.system());
     opened.add(store);
     return store;

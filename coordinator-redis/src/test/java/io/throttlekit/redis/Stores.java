@@ -22,7 +22,7 @@ final class Stores {
   }
 
   private static Wanted patient(Wanted wanted) {
-    return wanted.deadlines(PATIENT_MILLIS, PATIENT_MILLIS).breaker(1000, 10);
+    return wanted.deadlines(PATIENT_MILLIS, PATIENT_MILLIS).breaker(1000, 60_000, 10);
   }
 
   /** A connected store whose windows follow {@code clock}. */

@@ -1,5 +1,6 @@
 package io.throttlekit.redis;
 
+import io.throttlekit.store.CircuitBreaker;
 import org.jspecify.annotations.Nullable;
 
 /** What a test wants of a store; as in production where it says nothing. Not thread-safe. */
@@ -9,12 +10,11 @@ final class Wanted {
   private final String url;
   private final boolean cluster;
   private RedisAccess access = new RedisAccess("", null, "", "");
-  private long deadlineMillis = 5;
+  private long deadlineMillis = 1_000;
   private long leaseDeadlineMillis = 2_000;
   private int maxBatch = 64;
   private int maxInFlight = 2;
-  private int failuresToOpen = 5;
-  private long probeEveryMillis = 100;
+  private CircuitBreaker.Settings breaker = new CircuitBreaker.Settings(5, 1_000, 25);
 
   private Wanted(String url, boolean cluster) {
     this.url = url;
@@ -42,9 +42,8 @@ final class Wanted {
     return this;
   }
 
-  Wanted breaker(int failures, long probeMillis) {
-    failuresToOpen = failures;
-    probeEveryMillis = probeMillis;
+  Wanted breaker(int failures, long silenceMillis, long probeMillis) {
+    breaker = new CircuitBreaker.Settings(failures, silenceMillis, probeMillis);
     return this;
   }
 
@@ -67,8 +66,7 @@ final class Wanted {
         leaseDeadlineMillis,
         maxBatch,
         maxInFlight,
-        failuresToOpen,
-        probeEveryMillis,
+        breaker,
         CONNECT_TIMEOUT_MILLIS);
   }
 }

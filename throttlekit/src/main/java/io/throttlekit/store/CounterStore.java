@@ -18,8 +18,19 @@ import java.util.concurrent.CompletionStage;
  */
 public interface CounterStore extends AutoCloseable {
 
-  /** Decides and counts the claims of one request as one: all of it, or only what always counts. */
-  CompletionStage<Outcome> acquire(List<Claim> claims);
+  /**
+   * Decides and counts the claims of one request as one: all of it, or only what always counts.
+   *
+   * @param waitNanos how long the caller waits for the answer, in ns from now; a store outside the
+   *     process fails the stage then, and at the latest after its own deadline. 0 or less: it does
+   *     not wait, but takes an answer that is there within the store's resolution
+   */
+  CompletionStage<Outcome> acquire(List<Claim> claims, long waitNanos);
+
+  /** The same for a caller that waits as long as the store's own deadline. */
+  default CompletionStage<Outcome> acquire(List<Claim> claims) {
+    return acquire(claims, Long.MAX_VALUE);
+  }
 
   /**
    * Counts as much of a lease as is left in the window, which may be nothing. What is granted is

@@ -176,7 +176,7 @@ public final class InMemoryStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Outcome> acquire(List<Claim> claims) {
+  public CompletionStage<Outcome> acquire(List<Claim> claims, long waitNanos) {
     return CompletableFuture.completedFuture(decide(claims));
   }
 

@@ -3,13 +3,32 @@ package io.throttlekit.store;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** A store did not answer, or not in time. What it was asked may have been counted. */
+/**
+ * A store did not answer, or not in time. What was asked of it may have been counted.
+ *
+ * <p>Its message is for operators and may quote the store or its driver. Callers of the service get
+ * {@link #forCaller}.
+ */
 public final class StoreException extends RuntimeException {
   private static final long serialVersionUID = 1L;
+  private static final String LATE = "the store did not answer in time";
+  private static final String NOT_REACHABLE = "the store is not reachable";
 
-  /** An outage, in words for an operator. */
+  private final boolean late;
+
+  /** Creates an outage, in words for an operator. */
   public StoreException(String message, @Nullable Throwable cause) {
+    this(message, cause, false);
+  }
+
+  private StoreException(String message, @Nullable Throwable cause, boolean late) {
     super(message, cause, false, false); // the stack is the event loop's and tells nothing
+    this.late = late;
+  }
+
+  /** Returns a failure of a call whose wait ended before its answer came. */
+  public static StoreException late(String message) {
+    return new StoreException(message, null, true);
   }
 
   /** What went wrong, as a failure of the store: itself, or what it was caused by, if it is one. */
@@ -18,5 +37,10 @@ public final class StoreException extends RuntimeException {
     return cause instanceof StoreException known
         ? known
         : new StoreException("the store failed", failure);
+  }
+
+  /** Returns one of two fixed texts for a caller, who is not to learn what the store is. */
+  public String forCaller() {
+    return late ? LATE : NOT_REACHABLE;
   }
 }

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Queue;
-import java.util.concurrent.TimeUnit;
 
 /** Ends the waiting of requests that have waited for leases long enough. Thread-safe. */
 final class Patience {
@@ -14,7 +13,6 @@ final class Patience {
 
   private final TimeSource time;
   private final Timer timer;
-  private final long patienceNanos;
   private final Queue<Waiting> waiting = new PriorityQueue<>();
   private final Wakeups wakeups = new Wakeups(FINEST_NANOS);
 
@@ -25,30 +23,28 @@ final class Patience {
     }
   }
 
-  Patience(TimeSource time, Timer timer, long patienceNanos) {
+  Patience(TimeSource time, Timer timer) {
     this.time = time;
     this.timer = timer;
-    this.patienceNanos = patienceNanos;
   }
 
   /**
    * Has {@code request} told when its time is up, unless it waits no more by then.
    *
-   * @param atMostNanos how long it may wait, where that is less than others may
+   * @param waitNanos how long it may wait from now
    */
-  void add(TieredRequest request, long atMostNanos) {
+  void add(TieredRequest request, long waitNanos) {
     long now = time.monotonicNanos();
     synchronized (this) {
       dropDone();
-      waiting.add(new Waiting(request, now + Math.clamp(atMostNanos, 0, patienceNanos)));
+      waiting.add(new Waiting(request, now + Math.max(0, waitNanos)));
     }
     scheduleNext(now);
   }
 
-  /** What is said of a request whose lease did not come in time. */
-  StoreException atItsEnd() {
-    long most = TimeUnit.NANOSECONDS.toMillis(patienceNanos);
-    return new StoreException("the store granted no lease within " + most + " ms", null);
+  /** Returns the failure of a request whose lease did not come in time. */
+  static StoreException atItsEnd() {
+    return StoreException.late("no lease came while the request could wait");
   }
 
   /** How many requests are kept here. */

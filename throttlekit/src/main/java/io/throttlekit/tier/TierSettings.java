@@ -4,7 +4,8 @@ package io.throttlekit.tier;
  * How much the tiers keep in memory, and how long a request waits.
  *
  * @param maxCells most counters whose leases are kept, and most whose refusals are; from 1
- * @param patienceNanos ns that a request waits for a lease, then {@link Outage} decides; from 1
+ * @param patienceNanos longest that a request waits for leases and the store together, in ns, from
+ *     1; then {@link Outage} decides
  * @param localShare share of each limit that this process admits by {@link Outage#LOCAL}, 0 to 1
  */
 public record TierSettings(long maxCells, long patienceNanos, double localShare) {

@@ -40,6 +40,11 @@ final class TieredRequest {
 
   private boolean waited;
 
+  /** When it stops waiting, for leases or the store, once it had to wait at all. */
+  private long endNanos;
+
+  private boolean endKnown;
+
   /** Whether it has waited as long as it may. */
   private boolean timeIsUp;
 
@@ -160,7 +165,7 @@ final class TieredRequest {
     }
     if (!waited) {
       waited = true;
-      tiers.patience.add(this, later.patienceNanos());
+      tiers.patience.add(this, remainingNanos(tiers.time.monotonicNanos()));
     }
     for (LeaseWish wish : lacking) {
       AwaitedLeases leases = wish.global() ? ofAllRegions : ofStore;
@@ -233,8 +238,17 @@ final class TieredRequest {
     return ofAllRegions.fail() || ofAllRegions.late() >= MOST_LATE;
   }
 
+  /** How much longer it may wait; its caller is asked once, before anything is waited for. */
+  private long remainingNanos(long nowNanos) {
+    if (!endKnown) {
+      endKnown = true;
+      endNanos = nowNanos + Math.clamp(later.patienceNanos(), 0, tiers.maxWaitNanos);
+    }
+    return endNanos - nowNanos;
+  }
+
   private StoreException orPatience(@Nullable StoreException why) {
-    return why != null ? why : tiers.patience.atItsEnd();
+    return why != null ? why : Patience.atItsEnd();
   }
 
   private void ask(Question question) {
@@ -245,7 +259,7 @@ final class TieredRequest {
     }
     tiers
         .store
-        .acquire(question.claims())
+        .acquire(question.claims(), remainingNanos(asked))
         .whenComplete((outcome, failure) -> told(question, outcome, failure, asked));
   }
 

@@ -33,6 +33,7 @@ public final class Tiers implements AutoCloseable {
   final CachedDenyTier denials;
   final LocalShare share;
   final Patience patience;
+  final long maxWaitNanos;
 
   /** Tiers in front of {@code store}, which {@link #close} does not close. */
   public Tiers(
@@ -69,7 +70,8 @@ public final class Tiers implements AutoCloseable {
             listener);
     this.denials = new CachedDenyTier(settings.maxCells(), time);
     this.share = new LocalShare(settings.localShare());
-    this.patience = new Patience(time, timer, settings.patienceNanos());
+    this.patience = new Patience(time, timer);
+    this.maxWaitNanos = settings.patienceNanos();
   }
 
   /** Is told of a decision that could not be made at once: one of its methods is called, once. */
@@ -81,8 +83,9 @@ public final class Tiers implements AutoCloseable {
     void failed(StoreException cause);
 
     /**
-     * How long the request may wait for a lease, in ns from now, where that is less than {@link
-     * TierSettings#patienceNanos}.
+     * Returns how long the caller of the request waits, in ns from now, where that is less than
+     * {@link TierSettings#patienceNanos}. Called at most once, by the thread that calls {@link
+     * Tiers#acquire}, and only of a request that has to wait.
      */
     default long patienceNanos() {
       return Long.MAX_VALUE;

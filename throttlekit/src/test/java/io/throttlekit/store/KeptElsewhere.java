@@ -28,7 +28,7 @@ final class KeptElsewhere implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Outcome> acquire(List<Claim> claims) {
+  public CompletionStage<Outcome> acquire(List<Claim> claims, long waitNanos) {
     HeldCounters held = new HeldCounters(time.wallMillis(), lossMillis);
     Map<CounterKey, RateAlgorithm<?>> used = new HashMap<>();
     for (Claim claim : claims) {

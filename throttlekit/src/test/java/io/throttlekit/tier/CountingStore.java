@@ -61,7 +61,7 @@ final class CountingStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Outcome> acquire(List<Claim> claims) {
+  public CompletionStage<Outcome> acquire(List<Claim> claims, long waitNanos) {
     Set<CounterKey> seen = new HashSet<>();
     List<Charge> each =
         claims.stream()

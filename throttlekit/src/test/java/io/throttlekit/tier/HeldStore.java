@@ -24,6 +24,7 @@ final class HeldStore implements CounterStore {
 
   final List<LeaseRequest> leases = new ArrayList<>();
   final List<List<Claim>> acquired = new ArrayList<>();
+  final List<Long> waits = new ArrayList<>();
   final List<Long> givenBack = new ArrayList<>();
   private final InMemoryStore store;
   private final Deque<Runnable> replies = new ArrayDeque<>();
@@ -74,11 +75,12 @@ final class HeldStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Outcome> acquire(List<Claim> claims) {
+  public CompletionStage<Outcome> acquire(List<Claim> claims, long waitNanos) {
     if (takesNothing) {
       throw new IllegalArgumentException("too many");
     }
     acquired.add(claims);
+    waits.add(waitNanos);
     if (nonsense) {
       return reply(new Outcome(true, List.of()));
     }

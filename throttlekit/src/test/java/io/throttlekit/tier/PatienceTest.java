@@ -112,6 +112,28 @@ class PatienceTest {
     assertThat(reply.decidedBy()).isEqualTo(DecidedBy.OUTAGE);
   }
 
+  @Test
+  void theStoreIsGivenAsLongAsTheCallerWaitsAndNoLongerThanTheSettingsSay() {
+    TieredClaim strict = claim(Role.ENFORCED, new Tier.Strict(), "a", ten, 1);
+    node.ask(new Reply(millis(2)), strict);
+    node.ask(new Reply(millis(60_000)), strict);
+    node.ask(new Reply(), strict);
+    node.ask(new Reply(0), strict);
+    assertThat(store.waits)
+        .containsExactly(millis(2), millis(Node.PATIENCE_MILLIS), millis(Node.PATIENCE_MILLIS), 0L);
+  }
+
+  @Test
+  void whatARequestHasWaitedForALeaseIsNoLongerLeftForTheStore() {
+    store.hold();
+    TieredClaim strict = claim(Role.ENFORCED, new Tier.Strict(), "b", ten, 1);
+    Reply reply = node.ask(new Reply(millis(4)), waiting("a"), strict);
+    advance(3);
+    store.answerAll();
+    assertThat(reply.admitted()).isTrue();
+    assertThat(store.waits).containsExactly(millis(1));
+  }
+
   private TieredClaim waiting(String user) {
     return claim(Role.ENFORCED, Node.batches(5), Outage.DENY, user, ten, 1);
   }

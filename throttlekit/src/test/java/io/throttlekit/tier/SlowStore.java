@@ -54,7 +54,7 @@ final class SlowStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Outcome> acquire(List<Claim> claims) {
+  public CompletionStage<Outcome> acquire(List<Claim> claims, long waitNanos) {
     return journeys.travel(
         ACQUIRE,
         () -> {

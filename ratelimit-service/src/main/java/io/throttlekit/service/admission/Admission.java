@@ -23,7 +23,10 @@ public interface Admission {
     /** The request could not be decided. */
     void failed(Throwable cause);
 
-    /** How long it waits at most, in ns from now; nobody knows how long where it did not say. */
+    /**
+     * Returns how long it waits at most, in ns from now; {@link Long#MAX_VALUE} where it named no
+     * timeout. To be called while the request is being decided, on its thread.
+     */
     default long patienceNanos() {
       return Long.MAX_VALUE;
     }

@@ -130,11 +130,9 @@ final class BelowCeilings implements Entering.Later, Tiers.Later {
         : Math.max(0, patienceNanos - (time.monotonicNanos() - beganNanos));
   }
 
-  /**
-   * Patience is three quarters of the caller's timeout; for room one waits half of that timeout.
-   */
+  /** Half of the caller's timeout, of which the patience is nine tenths or less. */
   private long longestWaitNanos() {
-    return patienceNanos == Long.MAX_VALUE ? LONGEST_WAIT_NANOS : patienceNanos / 3 * 2;
+    return patienceNanos == Long.MAX_VALUE ? LONGEST_WAIT_NANOS : patienceNanos / 9 * 5;
   }
 
   private void leave() {

@@ -136,9 +136,15 @@ final class PeerEnvironment {
       values.error(origin, notOneOf(type, List.of("FILE", "GRPC_XDS_SOTW")));
     }
     String store = environment.getOrDefault("BACKEND_TYPE", "redis");
-    if (!store.equals("redis") && !store.equals("memcache")) {
+    Origin backend = new Origin.Variable("BACKEND_TYPE");
+    if (store.equals("memcache")) {
       values.error(
-          new Origin.Variable("BACKEND_TYPE"), notOneOf(store, List.of("redis", "memcache")));
+          backend,
+          "memcache is no store here, and counters in the memory of each process would multiply"
+              + " every limit by the number of processes; name a Redis in REDIS_URL with"
+              + " BACKEND_TYPE=redis, or a store in store.uri without BACKEND_TYPE");
+    } else if (!store.equals("redis")) {
+      values.error(backend, notOneOf(store, List.of("redis")));
     }
   }
 

@@ -34,7 +34,7 @@ final class PeerStore {
       readTls();
     }
     String url = environment.get("REDIS_URL");
-    if (url != null && !"memcache".equals(environment.get("BACKEND_TYPE"))) {
+    if (url != null) {
       readUrl(url, tls);
     }
   }

@@ -14,11 +14,11 @@ final class StoreAssembly {
         values.get(StoreSettings.MAX_COUNTERS),
         new StoreConfig.Deadlines(
             values.get(StoreSettings.DEADLINE),
-            values.get(StoreSettings.DECISION_DEADLINE),
             values.get(StoreSettings.LEASE_DEADLINE),
             values.get(StoreSettings.CONNECT_TIMEOUT)),
         new StoreConfig.Breaker(
             values.get(StoreSettings.BREAKER_FAILURES),
+            values.get(StoreSettings.BREAKER_AFTER),
             values.get(StoreSettings.BREAKER_PROBE_AFTER)),
         values.get(StoreSettings.MAX_LEASE_CELLS),
         values.get(StoreSettings.LOCAL_SHARE),

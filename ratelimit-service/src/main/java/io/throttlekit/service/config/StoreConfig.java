@@ -30,20 +30,21 @@ public record StoreConfig(
   /**
    * How long a store outside the process may take.
    *
-   * @param call what one call to it may take
-   * @param decision what a request that finds nothing leased waits for a lease
+   * @param call longest that a request waits for it, for a decision or for a lease; less where its
+   *     caller waits less
    * @param lease what a lease may take; units that come between these two serve later requests
    * @param connect what a connection may take to be made
    */
-  public record Deadlines(Duration call, Duration decision, Duration lease, Duration connect) {}
+  public record Deadlines(Duration call, Duration lease, Duration connect) {}
 
   /**
    * When a store that fails is left alone.
    *
-   * @param failures how many in a row open it, from 1
+   * @param failures refused or broken connections, or errors, in a row that open it, from 1
+   * @param after time without any answer, while calls are pending, that opens it
    * @param probeAfter time after which one call tries again
    */
-  public record Breaker(int failures, Duration probeAfter) {}
+  public record Breaker(int failures, Duration after, Duration probeAfter) {}
 
   /** What is in force when nothing is configured. */
   public static StoreConfig defaults() {
@@ -52,12 +53,8 @@ public record StoreConfig(
         StoreAccess.open(),
         "throttlekit:",
         1_000_000,
-        new Deadlines(
-            Duration.ofMillis(5),
-            Duration.ofMillis(15),
-            Duration.ofSeconds(2),
-            Duration.ofSeconds(2)),
-        new Breaker(5, Duration.ofSeconds(1)),
+        new Deadlines(Duration.ofSeconds(1), Duration.ofSeconds(2), Duration.ofSeconds(2)),
+        new Breaker(5, Duration.ofSeconds(1), Duration.ofMillis(25)),
         100_000,
         0.1,
         false);

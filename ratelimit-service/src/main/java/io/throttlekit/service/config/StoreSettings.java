@@ -22,11 +22,6 @@ final class StoreSettings {
   static final Setting<Duration> DEADLINE =
       new Setting<>(
           "store.deadline", Forms.duration(MILLISECOND, MINUTE), DEFAULTS.deadlines().call());
-  static final Setting<Duration> DECISION_DEADLINE =
-      new Setting<>(
-          "store.decision_deadline",
-          Forms.duration(MILLISECOND, MINUTE),
-          DEFAULTS.deadlines().decision());
   static final Setting<Duration> LEASE_DEADLINE =
       new Setting<>(
           "store.lease_deadline",
@@ -40,6 +35,11 @@ final class StoreSettings {
   static final Setting<Integer> BREAKER_FAILURES =
       new Setting<>(
           "store.breaker.failures", Forms.count(1, 1_000_000), DEFAULTS.breaker().failures());
+  static final Setting<Duration> BREAKER_AFTER =
+      new Setting<>(
+          "store.breaker.after",
+          Forms.duration(Duration.ofMillis(10), MINUTE),
+          DEFAULTS.breaker().after());
   static final Setting<Duration> BREAKER_PROBE_AFTER =
       new Setting<>(
           "store.breaker.probe_after",
@@ -60,10 +60,10 @@ final class StoreSettings {
                   KEY_PREFIX,
                   MAX_COUNTERS,
                   DEADLINE,
-                  DECISION_DEADLINE,
                   LEASE_DEADLINE,
                   CONNECT_TIMEOUT,
                   BREAKER_FAILURES,
+                  BREAKER_AFTER,
                   BREAKER_PROBE_AFTER,
                   MAX_LEASE_CELLS,
                   LOCAL_SHARE,

@@ -20,20 +20,29 @@ final class ExpectedTimeout {
   /** No timeout is shorter: the header is in whole ms. */
   static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
+  /** Of what is left, one part in so many is for the way back. */
+  private static final int WAY_BACK_SHARE = 10;
+
+  private static final long LEAST_WAY_BACK_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
   private ExpectedTimeout() {}
 
   /**
-   * The ns that a decision may wait for something: three quarters of the timeout, because the
-   * question has taken some of it already and the answer has to get back; {@link Long#MAX_VALUE}
-   * where no timeout is said.
+   * Returns the ns that a decision may wait for something: what is left until the caller goes, less
+   * a tenth and at least 2 ms less, in which the answer gets back to it; 0 where nothing is left,
+   * {@link Long#MAX_VALUE} where the caller names no timeout.
    *
    * @param deadline of the call in gRPC's own terms
+   * @param ageNanos how long ago the call came
    */
-  static long patienceNanos(Metadata headers, @Nullable Deadline deadline) {
-    long byHeader = timeoutNanos(headers);
+  static long patienceNanos(Metadata headers, @Nullable Deadline deadline, long ageNanos) {
+    long timeout = timeoutNanos(headers);
+    long byHeader = timeout == Long.MAX_VALUE ? timeout : timeout - ageNanos;
     long byGrpc = deadline == null ? Long.MAX_VALUE : deadline.timeRemaining(TimeUnit.NANOSECONDS);
-    long least = Math.min(byHeader, byGrpc);
-    return least == Long.MAX_VALUE ? least : Math.max(0, least / 4 * 3);
+    long left = Math.min(byHeader, byGrpc);
+    return left == Long.MAX_VALUE
+        ? left
+        : Math.max(0, left - Math.max(left / WAY_BACK_SHARE, LEAST_WAY_BACK_NANOS));
   }
 
   /**

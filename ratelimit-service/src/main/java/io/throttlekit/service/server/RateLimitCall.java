@@ -182,7 +182,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
       case NoPoliciesException notYet ->
           fail(Status.UNAVAILABLE.withDescription(notYet.getMessage()));
       case StoreException outage ->
-          fail(Status.UNAVAILABLE.withDescription(outage.getMessage()), Failure.STORE);
+          fail(Status.UNAVAILABLE.withDescription(outage.forCaller()), Failure.STORE);
       default -> {
         LOG.error("a rate limit request failed", cause);
         fail(Status.INTERNAL.withDescription("internal error"));
@@ -192,9 +192,9 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   @Override
   public long patienceNanos() {
-    long whole = ExpectedTimeout.patienceNanos(headers, Context.current().getDeadline());
-    long waited = startNanos - arrivedNanos;
-    return whole == Long.MAX_VALUE ? whole : Math.max(0, whole - waited);
+    long ageNanos =
+        startNanos == NOT_STARTED ? 0 : deciding.time().monotonicNanos() - arrivedNanos;
+    return ExpectedTimeout.patienceNanos(headers, Context.current().getDeadline(), ageNanos);
   }
 
   private void decide(byte[] complete) {

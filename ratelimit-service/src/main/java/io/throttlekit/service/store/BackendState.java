@@ -1,11 +1,13 @@
 package io.throttlekit.service.store;
 
+import io.throttlekit.TimeSource;
 import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.StoreMetrics.NoAnswer;
 import io.throttlekit.store.StoreListener;
 import java.time.Instant;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -15,6 +17,7 @@ import org.slf4j.LoggerFactory;
 final class BackendState implements StoreListener {
   private static final Logger LOG = LoggerFactory.getLogger(BackendState.class);
   private static final int MOST_REASONS = 10;
+  private static final long WARN_EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   /**
    * What it is to this process, and the settings for those who know the delays of their network.
@@ -22,18 +25,35 @@ final class BackendState implements StoreListener {
    * @param name in log lines
    * @param deadline the setting of a call's deadline
    * @param leaseDeadline the setting of a lease's deadline
+   * @param histogram the metric of how long it takes
    */
-  record Role(String name, String deadline, String leaseDeadline) {
-    static final Role STORE = new Role("store", "store.deadline", "store.lease_deadline");
+  record Role(String name, String deadline, String leaseDeadline, String histogram) {
+    static final Role STORE =
+        new Role(
+            "store",
+            "store.deadline",
+            "store.lease_deadline",
+            "throttlekit_store_round_trip_time_seconds");
     static final Role COORDINATOR =
-        new Role("coordinator", "federation.deadline", "federation.deadline");
+        new Role(
+            "coordinator",
+            "federation.deadline",
+            "federation.deadline",
+            "throttlekit_coordinator_round_trip_time_seconds");
   }
 
   private final Role role;
   private final String address;
   private final StoreMetrics metrics;
   private final Consumer<Boolean> reachable;
+  private final TimeSource time;
   private final AtomicLong losses = new AtomicLong();
+
+  /** Calls that were not answered in time, since the log had a warning of them. */
+  private final AtomicLong lateRequests = new AtomicLong();
+
+  private final AtomicLong nextLateNanos;
+  private final AtomicLong nextErrorNanos;
 
   /** Reasons of this outage that the log has. */
   private final Set<String> logged = ConcurrentHashMap.newKeySet();
@@ -58,12 +78,21 @@ final class BackendState implements StoreListener {
    *
    * @param address without passwords
    * @param reachable is told whether the store answers, when that changes
+   * @param time for how often the log has the same warning
    */
-  BackendState(Role role, String address, StoreMetrics metrics, Consumer<Boolean> reachable) {
+  BackendState(
+      Role role,
+      String address,
+      StoreMetrics metrics,
+      Consumer<Boolean> reachable,
+      TimeSource time) {
+    this.time = time;
     this.role = role;
     this.address = address;
     this.metrics = metrics;
     this.reachable = reachable;
+    this.nextLateNanos = new AtomicLong(time.monotonicNanos());
+    this.nextErrorNanos = new AtomicLong(time.monotonicNanos());
     reachable.accept(false);
   }
 
@@ -78,8 +107,8 @@ final class BackendState implements StoreListener {
   }
 
   /** One that is in this process, and always answers. */
-  static BackendState here(Role role) {
-    BackendState state = new BackendState(role, "memory", StoreMetrics.none(), _ -> {});
+  static BackendState here(Role role, TimeSource time) {
+    BackendState state = new BackendState(role, "memory", StoreMetrics.none(), _ -> {}, time);
     state.complained = false;
     state.answers();
     return state;
@@ -145,11 +174,41 @@ final class BackendState implements StoreListener {
   @Override
   public void failed(int requests, Failure why, String inWords) {
     switch (why) {
-      case DEADLINE -> failed(NoAnswer.TIMEOUT, requests, inWords, role.deadline());
-      case LEASE_DEADLINE -> failed(NoAnswer.TIMEOUT, requests, inWords, role.leaseDeadline());
-      case CONNECTION, ERROR -> failed(NoAnswer.ERROR, requests, inWords, "");
+      case DEADLINE -> late(requests, inWords, role.deadline());
+      case LEASE_DEADLINE -> late(requests, inWords, role.leaseDeadline());
+      case CONNECTION -> failed(NoAnswer.ERROR, requests, inWords, "");
+      case ERROR -> {
+        failed(NoAnswer.ERROR, requests, inWords, "");
+        if (warnsNow(nextErrorNanos)) {
+          LOG.warn("the {} {} failed: {}", role.name(), address, inWords);
+        }
+      }
       case OPEN -> metrics.failed(NoAnswer.BREAKER_OPEN, requests);
     }
+  }
+
+  private void late(int requests, String inWords, String setting) {
+    failed(NoAnswer.TIMEOUT, requests, inWords, setting);
+    lateRequests.addAndGet(requests);
+    if (warnsNow(nextLateNanos)) {
+      LOG.warn(
+          "the {} {} did not answer {} calls in time; on_outage of each rule decided, and what they"
+              + " asked may be counted. Compare {} with what Envoy's filter waits (its timeout) and"
+              + " with {}, and look at the load of the {} and of this machine",
+          role.name(),
+          address,
+          lateRequests.getAndSet(0),
+          role.histogram(),
+          setting,
+          role.name());
+    }
+  }
+
+  /** Whether it is time for another warning; never while it is left alone, which the log has. */
+  private boolean warnsNow(AtomicLong nextNanos) {
+    long now = time.monotonicNanos();
+    long next = nextNanos.get();
+    return now - next >= 0 && !leftAlone && nextNanos.compareAndSet(next, now + WARN_EVERY_NANOS);
   }
 
   /**

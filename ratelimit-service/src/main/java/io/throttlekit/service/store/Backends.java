@@ -20,6 +20,7 @@ import io.throttlekit.service.config.Login;
 import io.throttlekit.service.config.StoreAccess;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreConfig;
+import io.throttlekit.store.CircuitBreaker;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.StoreListener;
@@ -146,8 +147,7 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
         POSTGRES_CONNECTIONS,
         deadline.toMillis(),
         leaseDeadline.toMillis(),
-        config.breaker().failures(),
-        config.breaker().probeAfter().toMillis(),
+        breaker(config.breaker()),
         Math.max(LEAST_CONNECT_MILLIS, config.deadlines().connect().toMillis()),
         COLLECT_EVERY_MILLIS);
   }
@@ -178,9 +178,13 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
         leaseDeadline.toMillis(),
         MAX_BATCH,
         ROUND_TRIPS_IN_FLIGHT,
-        config.breaker().failures(),
-        config.breaker().probeAfter().toMillis(),
+        breaker(config.breaker()),
         config.deadlines().connect().toMillis());
+  }
+
+  private static CircuitBreaker.Settings breaker(StoreConfig.Breaker breaker) {
+    return new CircuitBreaker.Settings(
+        breaker.failures(), breaker.after().toMillis(), breaker.probeAfter().toMillis());
   }
 
   private static RedisAccess.@Nullable Tls tls(StoreAccess.@Nullable StoreTls tls) {

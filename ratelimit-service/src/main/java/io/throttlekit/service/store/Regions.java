@@ -86,12 +86,13 @@ final class Regions {
       Backends backends, FederationConfig config, StoreConfig store, Meter meter, Tracer tracer) {
     BackendState state =
         config.coordinator().inMemory()
-            ? BackendState.here(Role.COORDINATOR)
+            ? BackendState.here(Role.COORDINATOR, backends.time())
             : new BackendState(
                 Role.COORDINATOR,
                 config.coordinator().toString(),
                 StoreMetrics.ofCoordinator(meter),
-                _ -> {});
+                _ -> {},
+                backends.time());
     return new Regions(
         config,
         backends.coordinator(config, store, state),

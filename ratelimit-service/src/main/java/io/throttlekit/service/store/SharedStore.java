@@ -75,9 +75,13 @@ public final class SharedStore implements AutoCloseable {
     this.closingNanos = near.plus(far).toNanos() * CALLS_TO_GIVE_BACK;
     this.state =
         config.address().inMemory()
-            ? BackendState.here(Role.STORE)
+            ? BackendState.here(Role.STORE, time)
             : new BackendState(
-                Role.STORE, config.address().toString(), StoreMetrics.ofStore(meter), reachable);
+                Role.STORE,
+                config.address().toString(),
+                StoreMetrics.ofStore(meter),
+                reachable,
+                time);
     this.timer =
         (nanos, task) -> {
           var _ = loops.schedule(task, nanos, TimeUnit.NANOSECONDS);
@@ -93,7 +97,7 @@ public final class SharedStore implements AutoCloseable {
     }
     TierSettings tierSettings =
         new TierSettings(
-            config.maxLeaseCells(), config.deadlines().decision().toNanos(), config.localShare());
+            config.maxLeaseCells(), config.deadlines().call().toNanos(), config.localShare());
     TierMetrics tierMetrics = new TierMetrics(meter);
     this.tiers =
         regions == null

@@ -107,7 +107,7 @@ public final class WarmUp {
     StoreConfig store = config.store();
     TierSettings settings =
         new TierSettings(
-            store.maxLeaseCells(), store.deadlines().decision().toNanos(), store.localShare());
+            store.maxLeaseCells(), store.deadlines().call().toNanos(), store.localShare());
     return new Tiers(counters, time, (_, _) -> {}, settings, TierListener.NONE);
   }
 

@@ -186,7 +186,7 @@ class CeilingAdmissionTest {
   void aRequestWaitsHalfOfItsCallersTimeoutAtMost(Counted counted) {
     Deciding deciding = new Deciding(counted, QUEUED, Setup.NATIVE);
     assertThat(deciding.ask(charge("up")).admitted()).isTrue();
-    Heard waits = wait(deciding, 15_000_000, charge("up")); // of a timeout of 20 ms
+    Heard waits = wait(deciding, 18_000_000, charge("up")); // of a timeout of 20 ms
     deciding.time.advance(9);
     deciding.timer.run();
     assertThat(waits.isAnswered()).isFalse();
@@ -202,8 +202,8 @@ class CeilingAdmissionTest {
   void whoeverWaitedIsLetInAndThenCharged(Counted counted) {
     Deciding deciding = new Deciding(counted, QUEUED, Setup.NATIVE);
     Answer first = deciding.ask(charge("up"));
-    Heard second = wait(deciding, 15_000_000, charge("up"), charge("user"));
-    Heard third = wait(deciding, 15_000_000, charge("up"), charge("user"));
+    Heard second = wait(deciding, 18_000_000, charge("up"), charge("user"));
+    Heard third = wait(deciding, 18_000_000, charge("up"), charge("user"));
     end(deciding, first);
     assertThat(second.answer().admitted()).isTrue();
     assertThat(third.isAnswered()).isFalse();
@@ -217,7 +217,7 @@ class CeilingAdmissionTest {
   void whoeverLeavesTheQueueIsNotInFlightNorCharged() {
     Deciding deciding = Deciding.by(QUEUED);
     Answer first = deciding.ask(charge("up"));
-    Heard leaves = wait(deciding, 15_000_000, charge("up"), charge("user"));
+    Heard leaves = wait(deciding, 18_000_000, charge("up"), charge("user"));
     leaves.leave();
     end(deciding, first);
     assertThat(leaves.isAnswered()).isFalse();

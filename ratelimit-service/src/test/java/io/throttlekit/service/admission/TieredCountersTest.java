@@ -69,7 +69,7 @@ class TieredCountersTest {
     }
 
     @Override
-    public CompletionStage<Outcome> acquire(List<Claim> asked) {
+    public CompletionStage<Outcome> acquire(List<Claim> asked, long waitNanos) {
       claims.addAll(asked);
       return failing
           ? CompletableFuture.failedFuture(new StoreException("gone", null))

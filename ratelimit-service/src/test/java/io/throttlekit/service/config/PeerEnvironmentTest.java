@@ -137,7 +137,7 @@ class PeerEnvironmentTest {
     "CACHE_KEY_PREFIX,at most 100 printable",
     "LOCAL_CACHE_SIZE_IN_BYTES,a whole number",
     "CONFIG_TYPE,'one of FILE, GRPC_XDS_SOTW'",
-    "BACKEND_TYPE,'one of redis, memcache'"
+    "BACKEND_TYPE,one of redis"
   })
   void aMalformedValueNamesTheVariableTheValueAndTheForm(String name, String expected) {
     assertThat(new ConfigLoader(Map.of(name, "a b?")).load(OWN).errors())

@@ -165,11 +165,16 @@ class PeerStoreTest {
   }
 
   @Test
-  void memcacheIsNotRedis() {
+  void memcacheIsAnErrorForCountersInMemoryWouldMultiplyEveryLimit() {
     Map<String, String> environment = environment("redis:6379", null, null);
     environment.put("BACKEND_TYPE", "memcache");
-    assertThat(store(environment).address().inMemory()).isTrue();
-    assertThat(load(environment).warnings()).singleElement().asString().contains("BACKEND_TYPE");
+    assertThat(load(environment).errors())
+        .singleElement()
+        .asString()
+        .startsWith("env BACKEND_TYPE: memcache is no store here")
+        .contains("multiply every limit");
+    environment.remove("REDIS_URL");
+    assertThat(load(environment).errors()).hasSize(1);
   }
 
   @ParameterizedTest(name = "{0} {1} {2}")

@@ -97,7 +97,6 @@ class EnvoyTracingTest {
         Map.of(
             "THROTTLEKIT_STORE_URI", near.url(),
             "THROTTLEKIT_STORE_DEADLINE", "10s",
-            "THROTTLEKIT_STORE_DECISION_DEADLINE", "10s",
             "THROTTLEKIT_FEDERATION_REGION", "eu",
             "THROTTLEKIT_FEDERATION_COORDINATOR", far.url(),
             "THROTTLEKIT_TELEMETRY_TRACING", "true",

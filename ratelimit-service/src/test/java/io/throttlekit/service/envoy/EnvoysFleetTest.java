@@ -49,10 +49,7 @@ class EnvoysFleetTest {
 
   private Mesh mesh(RedisProcess redis, String name) throws IOException {
     Map<String, String> store =
-        Map.of(
-            "THROTTLEKIT_STORE_URI", redis.url(),
-            "THROTTLEKIT_STORE_DEADLINE", "2s",
-            "THROTTLEKIT_STORE_DECISION_DEADLINE", "2s");
+        Map.of("THROTTLEKIT_STORE_URI", redis.url(), "THROTTLEKIT_STORE_DEADLINE", "2s");
     Changes leased =
         Changes.policy(policy ->
             policy.replace(

@@ -141,10 +141,7 @@ class FleetTest {
   private static ServiceProcess startNode(Path policies, Path log) throws Exception {
     // The machine runs them all, and the load: a deadline for a quiet network would be missed.
     Map<String, String> environment =
-        Map.of(
-            "THROTTLEKIT_STORE_URI", redis.url(),
-            "THROTTLEKIT_STORE_DEADLINE", "2s",
-            "THROTTLEKIT_STORE_DECISION_DEADLINE", "2s");
+        Map.of("THROTTLEKIT_STORE_URI", redis.url(), "THROTTLEKIT_STORE_DEADLINE", "2s");
     return ServiceProcess.start(policies, environment, 0, log);
   }
 }

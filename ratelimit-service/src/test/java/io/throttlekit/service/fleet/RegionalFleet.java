@@ -123,8 +123,8 @@ final class RegionalFleet implements AutoCloseable {
     Map<String, String> environment = new HashMap<>();
     LeaseStore store = stores.get(region);
     environment.put("THROTTLEKIT_STORE_URI", store.uri(store.port()));
-    environment.put("THROTTLEKIT_STORE_DEADLINE", "500ms");
-    environment.put("THROTTLEKIT_STORE_DECISION_DEADLINE", "1s");
+    environment.put("THROTTLEKIT_STORE_DEADLINE", "1s");
+    environment.put("THROTTLEKIT_STORE_BREAKER_AFTER", "500ms");
     environment.put("THROTTLEKIT_STORE_BREAKER_PROBE_AFTER", "100ms");
     environment.put("THROTTLEKIT_FEDERATION_REGION", REGIONS.get(region));
     environment.put("THROTTLEKIT_FEDERATION_COORDINATOR", coordinator.uri(ways.get(region).port()));

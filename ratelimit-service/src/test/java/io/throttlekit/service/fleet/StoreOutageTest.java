@@ -52,8 +52,6 @@ class StoreOutageTest {
                 redis.url(),
                 "THROTTLEKIT_STORE_DEADLINE",
                 "2s",
-                "THROTTLEKIT_STORE_DECISION_DEADLINE",
-                "2s",
                 "THROTTLEKIT_STORE_LOCAL_SHARE",
                 "0.5"),
             0,

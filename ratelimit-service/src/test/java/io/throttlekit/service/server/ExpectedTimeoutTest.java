@@ -14,8 +14,8 @@ class ExpectedTimeoutTest {
   private static final String HEADER = "x-envoy-expected-rq-timeout-ms";
 
   @ParameterizedTest
-  @CsvSource({"20, 15000", "1, 750", "99999999, 64800000000"})
-  void threeQuartersOfWhatEnvoyWaitsAreLeftForWaiting(String millis, long micros) {
+  @CsvSource({"200, 180000", "20, 18000", "5, 3000", "2, 0", "1, 0", "99999999, 77760000000"})
+  void aTenthOfWhatEnvoyWaitsAndAtLeastTwoMillisAreLeftForTheWayBack(String millis, long micros) {
     assertThat(patience(millis)).isEqualTo(TimeUnit.MICROSECONDS.toNanos(micros));
   }
 
@@ -27,7 +27,7 @@ class ExpectedTimeoutTest {
 
   @Test
   void whereNoTimeoutIsSaidNothingIsLimited() {
-    assertThat(ExpectedTimeout.patienceNanos(new Metadata(), null)).isEqualTo(Long.MAX_VALUE);
+    assertThat(ExpectedTimeout.patienceNanos(new Metadata(), null, 0)).isEqualTo(Long.MAX_VALUE);
   }
 
   @Test
@@ -43,14 +43,24 @@ class ExpectedTimeoutTest {
         };
     Deadline eight = Deadline.after(8, TimeUnit.MILLISECONDS, stopped);
     Deadline over = Deadline.after(-8, TimeUnit.MILLISECONDS, stopped);
-    assertThat(ExpectedTimeout.patienceNanos(headers, eight)).isEqualTo(6_000_000);
-    assertThat(ExpectedTimeout.patienceNanos(new Metadata(), eight)).isEqualTo(6_000_000);
-    assertThat(ExpectedTimeout.patienceNanos(headers, over)).isZero();
+    assertThat(ExpectedTimeout.patienceNanos(headers, eight, 0)).isEqualTo(6_000_000);
+    long byGrpcAlone = ExpectedTimeout.patienceNanos(new Metadata(), eight, 1_000_000_000);
+    assertThat(byGrpcAlone).as("which is counted from now").isEqualTo(6_000_000);
+    assertThat(ExpectedTimeout.patienceNanos(headers, over, 0)).isZero();
+  }
+
+  @Test
+  void theTimeSinceTheCallCameIsNoLongerLeft() {
+    Metadata headers = new Metadata();
+    headers.put(Metadata.Key.of(HEADER, Metadata.ASCII_STRING_MARSHALLER), "100");
+    assertThat(ExpectedTimeout.patienceNanos(headers, null, 40_000_000)).isEqualTo(54_000_000);
+    assertThat(ExpectedTimeout.patienceNanos(headers, null, 99_000_000)).isZero();
+    assertThat(ExpectedTimeout.patienceNanos(headers, null, 500_000_000)).isZero();
   }
 
   private static long patience(String text) {
     Metadata headers = new Metadata();
     headers.put(Metadata.Key.of(HEADER, Metadata.ASCII_STRING_MARSHALLER), text);
-    return ExpectedTimeout.patienceNanos(headers, null);
+    return ExpectedTimeout.patienceNanos(headers, null, 0);
   }
 }

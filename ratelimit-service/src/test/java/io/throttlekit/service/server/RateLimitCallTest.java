@@ -19,6 +19,7 @@ import io.throttlekit.service.telemetry.CallMetrics;
 import io.throttlekit.service.telemetry.CallMetrics.Abandonment;
 import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.Failure;
+import io.throttlekit.store.StoreException;
 import java.io.ByteArrayInputStream;
 import java.util.AbstractList;
 import java.util.ArrayList;
@@ -217,9 +218,22 @@ class RateLimitCallTest {
   }
 
   @Test
+  void whatTheStoreSaidIsNotForCallers() {
+    SentCall unreachable = new SentCall();
+    begun(unreachable).failed(new StoreException("Redis: ERR at 10.0.0.7, script 5f3a", null));
+    assertThat(unreachable.events).containsExactly("close UNAVAILABLE");
+    assertThat(unreachable.description).isEqualTo("the store is not reachable");
+    SentCall late = new SentCall();
+    begun(late).failed(StoreException.late("PostgreSQL did not answer in time"));
+    assertThat(late.events).containsExactly("close UNAVAILABLE");
+    assertThat(late.description).isEqualTo("the store did not answer in time");
+    assertThat(failures).containsOnly(Failure.STORE);
+  }
+
+  @Test
   void aDecisionWaitsNoLongerThanEnvoySaysItDoes() {
     RateLimitCall waiting = begun(deciding(new ManualTime(0)), new SentCall(), waiting("20"));
-    assertThat(waiting.patienceNanos()).isEqualTo(15_000_000);
+    assertThat(waiting.patienceNanos()).isEqualTo(18_000_000);
     assertThat(begun(new SentCall()).patienceNanos()).isEqualTo(Long.MAX_VALUE);
   }
 

@@ -13,10 +13,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 final class SentCall extends ServerCall<InputStream, byte[]> {
   final List<String> events = new CopyOnWriteArrayList<>();
   Runnable whileSending = () -> {};
+  volatile String description = "";
 
   @Override
   public void close(Status status, Metadata trailers) {
     events.add("close " + status.getCode());
+    description = String.valueOf(status.getDescription());
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.throttlekit.service.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.ManualTime;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.telemetry.StoreMetrics;
@@ -16,13 +17,15 @@ import org.junit.jupiter.api.Test;
 
 class BackendStateTest {
   private final List<Boolean> reachable = new ArrayList<>();
+  private final ManualTime time = new ManualTime(0);
   private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
   private final BackendState state =
       new BackendState(
           BackendState.Role.STORE,
           "redis://a",
           StoreMetrics.ofStore(telemetry.meter()),
-          reachable::add);
+          reachable::add,
+          time);
 
   @AfterEach
   void close() {
@@ -99,6 +102,23 @@ class BackendStateTest {
     state.up();
     assertThat(state.inWords()).isEqualTo("redis://a answers");
     assertThat(reachable).containsExactly(false, true, false, true);
+  }
+
+  @Test
+  void requestsThatTheStoreDidNotAnswerInTimeAreLoggedWithTheirNumberEveryTenSecondsAtMost() {
+    state.roundTrip(1, 1_000);
+    try (Logged log = Logged.by(BackendState.class)) {
+      for (int i = 0; i < 1_000; i++) {
+        state.failed(2, Failure.DEADLINE, "no answer in time");
+        time.advance(25);
+      }
+      assertThat(log.lines())
+          .hasSize(3)
+          .allMatch(line -> line.startsWith("WARNING the store redis://a did not answer "))
+          .allMatch(line -> line.contains("throttlekit_store_round_trip_time_seconds"));
+      assertThat(log.lines().get(0)).contains(" answer 2 calls in time");
+      assertThat(log.lines().get(1)).contains(" answer 800 calls in time");
+    }
   }
 
   @Test

@@ -218,7 +218,7 @@ class SharedStoreTest {
             base.access(),
             base.keyPrefix(),
             base.maxCounters(),
-            new StoreConfig.Deadlines(PATIENT, PATIENT, PATIENT, PATIENT),
+            new StoreConfig.Deadlines(PATIENT, PATIENT, PATIENT),
             base.breaker(),
             base.maxLeaseCells(),
             base.localShare(),
