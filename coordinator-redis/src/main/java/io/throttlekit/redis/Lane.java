@@ -58,6 +58,7 @@ final class Lane implements Lanes.OnLoop {
       Script script,
       Slots slots,
       Epochs epochs,
+      Handshake handshake,
       Health health,
       @Nullable TimeSource storeClock) {}
 
@@ -238,7 +239,7 @@ final class Lane implements Lanes.OnLoop {
       flight.land(reply, shared.epochs);
     } else {
       boolean told = failure instanceof RedisCommandExecutionException;
-      if (error.startsWith("READONLY") || (shared.slots.isCluster() && !told)) {
+      if (error.contains("READONLY") || (shared.slots.isCluster() && !told)) {
         link.renew(); // it is no longer the master, or others have its slots now
       }
       fail(flight, toOne, told ? Failure.ERROR : Failure.CONNECTION, "Redis: " + error, failure);
@@ -272,6 +273,11 @@ final class Lane implements Lanes.OnLoop {
 
   private final class LinkListener implements Link.Listener {
 
+    @Override
+    public CompletionStage<?> connecting(BaseRedisAsyncCommands<byte[], byte[]> commands) {
+      return shared.handshake.over(commands);
+    }
+
     /** Loads the script, before anything else that is sent. */
     @Override
     public void connected() {
@@ -286,9 +292,6 @@ final class Lane implements Lanes.OnLoop {
               new CommandArgs<>(ByteArrayCodec.INSTANCE).add("LOAD").add(shared.script.text()))
           .whenComplete((_, _) -> connected.complete(null));
       shared.health.connected();
-      if (!shared.epochs.known(Slots.NONE).isEmpty()) { // who comes back may have lost everything
-        submit(new Call.Look(shared.time.monotonicNanos() + leaseNanos()));
-      }
     }
 
     @Override
