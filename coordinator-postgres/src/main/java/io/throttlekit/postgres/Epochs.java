@@ -112,6 +112,8 @@ final class Epochs {
       listener.dataLost(next.lostMillis()); // before anything is decided without what was lost
     }
     known = next;
+    listener.persistence(Origin.persistence(connection));
+    connection.rollback();
   }
 
   private static Epoch next(@Nullable Epoch stored, @Nullable Epoch known, long now) {

@@ -1,9 +1,14 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.store.Persistence;
+import io.throttlekit.store.Persistence.Cause;
+import io.throttlekit.store.Persistence.Gap;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The server of a connection: which database cluster it has, and on which timeline it writes. A
@@ -23,6 +28,14 @@ record Origin(String history, boolean synchronous) {
       SELECT (SELECT system_identifier FROM pg_control_system()) || ' '
           || CASE WHEN pg_is_in_recovery() THEN ''
             ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END,
+        current_setting('synchronous_standby_names') <> ''
+          AND current_setting('synchronous_commit') IN ('on', 'off', 'remote_apply')\
+      """;
+
+  private static final String SETTINGS =
+      """
+      SELECT current_setting('fsync'), current_setting('full_page_writes'),
+        (SELECT count(*) FROM pg_stat_replication),
         current_setting('synchronous_standby_names') <> ''
           AND current_setting('synchronous_commit') IN ('on', 'off', 'remote_apply')\
       """;
@@ -81,6 +94,30 @@ record Origin(String history, boolean synchronous) {
       }
       return UNKNOWN;
     }
+  }
+
+  /** What the server may lose by its settings. Blocks. */
+  static Persistence persistence(Connection connection) throws SQLException {
+    List<Gap> gaps = new ArrayList<>();
+    try (Statement sql = connection.createStatement();
+        ResultSet row = sql.executeQuery(SETTINGS)) {
+      row.next();
+      if (!row.getString(1).equals("on") || !row.getString(2).equals("on")) {
+        gaps.add(
+            new Gap(
+                Cause.RESTART,
+                "fsync %s, full_page_writes %s".formatted(row.getString(1), row.getString(2)),
+                "set both on"));
+      }
+      if (row.getLong(3) > 0 && !row.getBoolean(4)) {
+        gaps.add(
+            new Gap(
+                Cause.FAILOVER,
+                "commits do not wait for any of " + row.getLong(3) + " standbys",
+                "set synchronous_standby_names, and synchronous_commit to on"));
+      }
+    }
+    return new Persistence(gaps);
   }
 
   boolean isKnown() {

@@ -1,7 +1,9 @@
 package io.throttlekit.service.store;
 
+import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.StoreMetrics.NoAnswer;
+import io.throttlekit.store.Persistence;
 import io.throttlekit.store.StoreListener;
 import java.time.Instant;
 import java.util.Set;
@@ -33,6 +35,7 @@ final class BackendState implements StoreListener {
   private final String address;
   private final StoreMetrics metrics;
   private final Consumer<Boolean> reachable;
+  private final PersistenceRemarks remarks;
   private final AtomicLong losses = new AtomicLong();
 
   /** Reasons of this outage that the log has. */
@@ -64,12 +67,18 @@ final class BackendState implements StoreListener {
     this.address = address;
     this.metrics = metrics;
     this.reachable = reachable;
+    this.remarks = new PersistenceRemarks(role, address);
     reachable.accept(false);
   }
 
   /** Has {@code forget} run whenever the backend has lost its counters. */
   void whenDataIsLost(Runnable forget) {
     whenLost = forget;
+  }
+
+  /** Warns where the backend may lose what a rule of these policies relies on. */
+  void policiesLoaded(PolicyBook book) {
+    remarks.loaded(book);
   }
 
   /** One that is in this process, and always answers. */
@@ -183,6 +192,11 @@ final class BackendState implements StoreListener {
         role.name(),
         address,
         lastFailure);
+  }
+
+  @Override
+  public void persistence(Persistence found) {
+    remarks.found(found);
   }
 
   @Override

@@ -5,6 +5,7 @@ import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.trace.Tracer;
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
+import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.StoreConfig;
@@ -120,6 +121,14 @@ public final class SharedStore implements AutoCloseable {
             FAST_ANSWERS,
             deadlineNanos / 2)
         && (regions == null || regions.answer(greeting, timer));
+  }
+
+  /** Warns where a backend may lose what a rule of these policies relies on. */
+  public void policiesLoaded(PolicyBook book) {
+    state.policiesLoaded(book);
+    if (regions != null) {
+      regions.policiesLoaded(book);
+    }
   }
 
   /** What requests are decided by. */
