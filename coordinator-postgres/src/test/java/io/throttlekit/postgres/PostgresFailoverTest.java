@@ -161,11 +161,10 @@ class PostgresFailoverTest {
   private static final String CURRENT = "SELECT pg_current_wal_lsn()";
 
   private PostgresProcess standby(String... options) {
-    try (PostgresCounterStore store = store(primary)) { // makes the tables
-      answer(ask(store, "first", 0));
-      store.close();
-      answer(store.ended().thenApply(_ -> true));
-    }
+    PostgresCounterStore first = store(primary);
+    answer(ask(first, "first", 0)); // makes the tables
+    first.close();
+    answer(first.ended().thenApply(_ -> true));
     PostgresProcess standby = primary.startStandby(options);
     opened.add(standby);
     await(
