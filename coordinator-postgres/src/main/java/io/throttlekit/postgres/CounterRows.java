@@ -76,7 +76,8 @@ final class CounterRows {
       }
       try (ResultSet clock = Session.rowsOf(sql)) {
         clock.next();
-        this.held = new HeldCounters(session.now(clock.getLong(1)), epochs.lossOf(clock, 2));
+        this.held =
+            new HeldCounters(session.now(clock.getLong(1)), epochs.lossOf(session, clock, 2));
       }
     }
     for (Row row : rows) {
@@ -118,7 +119,7 @@ final class CounterRows {
       if (!unused.isEmpty()) {
         sql.setArray(4, session.names(unused));
       }
-      sql.execute();
+      Session.commit(sql);
     }
   }
 

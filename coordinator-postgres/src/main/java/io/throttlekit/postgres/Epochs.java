@@ -25,8 +25,14 @@ final class Epochs {
    * A row.
    *
    * @param lostMillis when rows were lost before it, 0 for never
+   * @param server that wrote last; unknown in rows of releases that did not note it
    */
-  private record Epoch(UUID id, long begunMillis, long lostMillis) {}
+  private record Epoch(UUID id, long begunMillis, long lostMillis, Origin server) {
+
+    Epoch on(Origin other) {
+      return new Epoch(id, begunMillis, lostMillis, other);
+    }
+  }
 
   /** Thrown by a transaction that finds another epoch than is known; it is to be tried again. */
   static final class Unknown extends RuntimeException {
@@ -48,7 +54,8 @@ final class Epochs {
 
   /** A query of one row, {@code columns} (at least one), then what {@link #lossOf} reads. */
   String after(String columns) {
-    return "SELECT %s, e.id, e.begun_millis, e.lost_millis FROM (SELECT 1) here LEFT JOIN %s e ON true"
+    return ("SELECT %s, e.id, e.begun_millis, e.lost_millis, e.history, e.synchronous"
+            + " FROM (SELECT 1) here LEFT JOIN %s e ON true")
         .formatted(columns, table);
   }
 
@@ -56,14 +63,26 @@ final class Epochs {
    * When the rows were lost last, 0 for never.
    *
    * @param column the first of the epoch's in the row
-   * @throws Unknown when the epoch is not the one that is known
+   * @throws Unknown when the epoch is not the one that is known, or of another server
    */
-  long lossOf(ResultSet row, int column) throws SQLException {
+  long lossOf(Session session, ResultSet row, int column) throws SQLException {
     Epoch stored = read(row, column);
-    if (stored == null || !stored.equals(known)) {
+    if (stored == null || !stored.equals(known) || isOfAnother(stored, session.origin())) {
       throw new Unknown();
     }
     return stored.lostMillis();
+  }
+
+  /** Whether what is stored of the server has to be looked at again. */
+  private static boolean isOfAnother(Epoch stored, Origin.Cell cell) {
+    Origin here = cell.get();
+    Origin there = stored.server();
+    if (!here.isKnown() || here.equals(there)) {
+      return false;
+    }
+    // Sessions may differ in their settings for long. One that does not wait is noted at once, one
+    // that does once for each connection.
+    return !here.history().equals(there.history()) || there.synchronous() || cell.isFirstUse();
   }
 
   /** Learns the epoch, or begins the next, in a transaction of its own. Blocks. */
@@ -84,7 +103,7 @@ final class Epochs {
         stored = read(row, 2);
       }
     }
-    Epoch next = next(stored, before, now);
+    Epoch next = on(session.origin().readAgain(), next(stored, before, now), stored, before, now);
     if (!next.equals(stored)) {
       write(connection, next);
     }
@@ -93,39 +112,67 @@ final class Epochs {
       listener.dataLost(next.lostMillis()); // before anything is decided without what was lost
     }
     known = next;
+    listener.persistence(Origin.persistence(connection));
+    connection.rollback();
   }
 
   private static Epoch next(@Nullable Epoch stored, @Nullable Epoch known, long now) {
     if (known == null) {
-      return stored == null ? new Epoch(UUID.randomUUID(), now, 0) : stored;
+      return stored == null ? new Epoch(UUID.randomUUID(), now, 0, Origin.UNKNOWN) : stored;
     }
     if (stored == null || stored.begunMillis() < known.begunMillis()) {
-      return new Epoch(UUID.randomUUID(), Math.max(now, known.begunMillis() + 1), now);
+      return new Epoch(
+          UUID.randomUUID(), Math.max(now, known.begunMillis() + 1), now, Origin.UNKNOWN);
     }
     boolean begunByANewcomer = !stored.id().equals(known.id()) && stored.lostMillis() == 0;
     return begunByANewcomer
-        ? new Epoch(stored.id(), stored.begunMillis(), stored.begunMillis())
+        ? new Epoch(stored.id(), stored.begunMillis(), stored.begunMillis(), stored.server())
         : stored;
+  }
+
+  /** The epoch on this server, or the next where it may lack what others have acknowledged. */
+  private static Epoch on(
+      Origin here, Epoch next, @Nullable Epoch stored, @Nullable Epoch known, long now) {
+    if (!here.isKnown()) {
+      return next;
+    }
+    boolean noticed = !next.equals(stored); // a loss, which is one more reason to
+    boolean lost =
+        next.server().mayHaveMoreThan(here)
+            || (known != null
+                && known.id().equals(next.id())
+                && known.server().mayHaveMoreThan(here));
+    return lost && !noticed
+        ? new Epoch(UUID.randomUUID(), Math.max(now, next.begunMillis() + 1), now, here)
+        : next.on(here);
   }
 
   private void write(Connection connection, Epoch next) throws SQLException {
     try (PreparedStatement sql =
         connection.prepareStatement(
             """
-            INSERT INTO %s (id, begun_millis, lost_millis) VALUES (?, ?, ?)
+            INSERT INTO %s (id, begun_millis, lost_millis, history, synchronous)
+              VALUES (?, ?, ?, ?, ?)
               ON CONFLICT (one) DO UPDATE SET id = excluded.id,
-                begun_millis = excluded.begun_millis, lost_millis = excluded.lost_millis\
+                begun_millis = excluded.begun_millis, lost_millis = excluded.lost_millis,
+                history = excluded.history, synchronous = excluded.synchronous\
             """
                 .formatted(table))) {
       sql.setObject(1, next.id());
       sql.setLong(2, next.begunMillis());
       sql.setLong(3, next.lostMillis());
+      sql.setString(4, next.server().history());
+      sql.setBoolean(5, next.server().synchronous());
       sql.execute();
     }
   }
 
   private static @Nullable Epoch read(ResultSet row, int column) throws SQLException {
     UUID id = row.getObject(column, UUID.class);
-    return id == null ? null : new Epoch(id, row.getLong(column + 1), row.getLong(column + 2));
+    if (id == null) {
+      return null;
+    }
+    Origin server = new Origin(row.getString(column + 3), row.getBoolean(column + 4));
+    return new Epoch(id, row.getLong(column + 1), row.getLong(column + 2), server);
   }
 }

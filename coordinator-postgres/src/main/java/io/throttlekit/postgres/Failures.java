@@ -20,6 +20,8 @@ final class Failures {
   /** The table, a column of it, or the schema is not there: not any more, or not yet again. */
   private static final Set<String> OLDER_SCHEMA = Set.of("42P01", "42703", "3F000");
 
+  private static final String READ_ONLY = "25006";
+
   private Failures() {}
 
   /**
@@ -52,6 +54,7 @@ final class Failures {
   static boolean isServerGone(SQLException failure) {
     String state = state(failure);
     return state.startsWith("57P")
+        || state.equals(READ_ONLY) // a standby: it was a primary, or an address leads to it now
         || (state.startsWith("08") && !(failure.getCause() instanceof SocketTimeoutException));
   }
 

@@ -87,7 +87,7 @@ final class LeaseTransaction {
       row.next();
       before = row.getLong(1);
       now = Math.max(before, session.now(row.getLong(2)));
-      loss = epochs.lossOf(row, 3);
+      loss = epochs.lossOf(session, row, 3);
     }
   }
 
@@ -108,7 +108,7 @@ final class LeaseTransaction {
       sql.setArray(1, session.numbers(agreements.budgets()));
       sql.setBytes(2, party);
       sql.setString(3, lease.region());
-      sql.execute();
+      Session.commit(sql);
     }
   }
 
@@ -132,7 +132,7 @@ final class LeaseTransaction {
       sql.setLong(at++, wanted);
       sql.setLong(at++, Math.max(0, leased) + units);
       sql.setLong(at++, leased);
-      sql.execute();
+      Session.commit(sql);
     }
   }
 }

@@ -32,7 +32,9 @@ final class Pool {
    * @param commit what a session does first, about how its commits are made durable
    */
   Pool(PostgresSettings settings, String commit, TimeSource time) {
-    this.server = new TrustedConnections(settings.url(), login(settings), time);
+    this.server =
+        new TrustedConnections(
+            settings.url(), login(settings), time, commit.equals(Commits.DURABLE));
     this.config = config(settings, commit);
     this.config.setDataSource(server);
     this.connections = new HikariDataSource(config);
@@ -88,6 +90,7 @@ final class Pool {
     login.setProperty("currentSchema", settings.schema());
     login.setProperty("ApplicationName", "throttlekit");
     login.setProperty("tcpKeepAlive", "true");
+    login.setProperty("hostRecheckSeconds", "0"); // a standby may have been promoted since
     long connectSeconds =
         Math.clamp(
             TimeUnit.MILLISECONDS.toSeconds(settings.connectTimeoutMillis() + 999), 1, DAY_SECONDS);

@@ -133,7 +133,7 @@ public final class PostgresCounterStore implements CounterStore {
               try (PreparedStatement sql =
                   session.prepareLast("DELETE FROM counters WHERE name = ?;")) {
                 sql.setBytes(1, Names.of(key));
-                sql.execute();
+                Session.commit(sql);
                 return true;
               }
             })

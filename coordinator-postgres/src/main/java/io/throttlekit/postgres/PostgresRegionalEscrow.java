@@ -209,7 +209,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
       sql.setLong(6, first ? refill.units() : held.units() + refill.units());
       sql.setBytes(7, counter);
       sql.setLong(8, window);
-      sql.execute();
+      Session.commit(sql);
     }
     return true;
   }
@@ -251,7 +251,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
       sql.setLong(1, units);
       sql.setBytes(2, counter);
       sql.setLong(3, window);
-      sql.execute();
+      Session.commit(sql);
     }
   }
 

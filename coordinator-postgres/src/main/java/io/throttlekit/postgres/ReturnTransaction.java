@@ -53,7 +53,7 @@ final class ReturnTransaction {
       try (ResultSet row = Session.rowsOf(sql)) {
         row.next();
         now = Math.max(row.getLong(1), session.now(row.getLong(2)));
-        var _ = epochs.lossOf(row, 3);
+        var _ = epochs.lossOf(session, row, 3);
       }
       try (ResultSet row = Session.rowsOf(sql)) {
         row.next();
@@ -81,7 +81,7 @@ final class ReturnTransaction {
       sql.setLong(7, units.windowEndMillis());
       sql.setLong(8, Math.max(0, leased - units.units()));
       sql.setLong(9, leased);
-      sql.execute();
+      Session.commit(sql);
     }
   }
 }

@@ -28,7 +28,8 @@ final class Schema {
           "002-budgets.sql",
           "003-escrow.sql",
           "004-escrow-history.sql",
-          "005-asked-terms.sql");
+          "005-asked-terms.sql",
+          "006-epoch-history.sql");
   // Tables are looked for in the catalog itself: to_regclass still remembers, when the lock is had,
   // that there was none before it waited.
   private static final String HAS_SCHEMA = "SELECT FROM pg_namespace WHERE nspname = ?";

@@ -1,11 +1,13 @@
 package io.throttlekit.postgres;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.StoreException;
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLWarning;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +24,11 @@ final class Session {
    */
   static final String CLOCK = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
+  /** Of "canceling wait for synchronous replication", whose text may be translated. */
+  private static final String WARNING = "01000";
+
+  private static final String SERVER_ENDS = "57P";
+
   private final Connection connection;
   private final @Nullable TimeSource testClock;
   private boolean mayBeCommitted;
@@ -29,6 +36,11 @@ final class Session {
   Session(Connection connection, @Nullable TimeSource testClock) {
     this.connection = connection;
     this.testClock = testClock;
+  }
+
+  /** The server that it is on. */
+  Origin.Cell origin() throws SQLException {
+    return connection.unwrap(Origin.Carrier.class).origin();
   }
 
   /** What the server's clock said, or what a test's says in its place. */
@@ -41,10 +53,32 @@ final class Session {
     return connection.prepareStatement(sql);
   }
 
-  /** The last statements of the transaction, each with its {@code ;}, and then its commit. */
+  /**
+   * The last statements of the transaction, each with its {@code ;}, and then its commit; for
+   * {@link #commit}.
+   */
   PreparedStatement prepareLast(String sql) throws SQLException {
     mayBeCommitted = true;
     return connection.prepareStatement(sql + "COMMIT");
+  }
+
+  /**
+   * Executes the last statements.
+   *
+   * @throws StoreException when the server gave up waiting for its standby: what it has committed
+   *     may be lost with it, so it must not be taken for granted
+   */
+  static void commit(PreparedStatement last) throws SQLException {
+    last.execute();
+    for (SQLWarning warning = last.getWarnings();
+        warning != null;
+        warning = warning.getNextWarning()) {
+      String state = String.valueOf(warning.getSQLState());
+      if (state.equals(WARNING) || state.startsWith(SERVER_ENDS)) {
+        throw new StoreException(
+            "PostgreSQL committed without its standby; what was asked may be counted", warning);
+      }
+    }
   }
 
   /** Whether it came to its commit; until then nothing is committed. */

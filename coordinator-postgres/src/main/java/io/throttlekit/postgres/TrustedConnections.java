@@ -34,22 +34,29 @@ final class TrustedConnections implements DataSource {
   private final String url;
   private final Properties login;
   private final TimeSource time;
+  private final boolean durable;
 
   /**
    * @param login properties of the driver
+   * @param durable whether commits wait for the disk
    */
-  TrustedConnections(String url, Properties login, TimeSource time) {
+  TrustedConnections(String url, Properties login, TimeSource time, boolean durable) {
     this.url = url;
     this.login = login;
     this.time = time;
+    this.durable = durable;
   }
 
   @Override
   public Connection getConnection() throws SQLException {
     Connection connection = DriverManager.getConnection(url, login);
+    Origin.Cell origin = origin(connection);
     AtomicLong asked = new AtomicLong(time.monotonicNanos());
     InvocationHandler trusting =
         (_, method, arguments) -> {
+          if (method.getName().equals("origin")) {
+            return origin;
+          }
           boolean looks = method.getName().equals("isValid");
           if (looks && time.monotonicNanos() - asked.get() < TRUST_NANOS) {
             return !connection.isClosed();
@@ -65,7 +72,18 @@ final class TrustedConnections implements DataSource {
         };
     return (Connection)
         Proxy.newProxyInstance(
-            Connection.class.getClassLoader(), new Class<?>[] {Connection.class}, trusting);
+            Origin.Carrier.class.getClassLoader(),
+            new Class<?>[] {Connection.class, Origin.Carrier.class},
+            trusting);
+  }
+
+  private Origin.Cell origin(Connection connection) throws SQLException {
+    try {
+      return new Origin.Cell(connection, durable);
+    } catch (SQLException e) {
+      connection.close();
+      throw e;
+    }
   }
 
   @Override

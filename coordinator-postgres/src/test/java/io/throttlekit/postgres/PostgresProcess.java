@@ -7,6 +7,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -40,16 +41,18 @@ public final class PostgresProcess implements AutoCloseable {
     this.port = port;
     this.folder = folder;
     this.options = options;
-    run(
-        PostgresProgram.path("initdb").toString(),
-        "-D",
-        folder.resolve("data").toString(),
-        "-U",
-        SUPERUSER,
-        "--auth=trust",
-        "--encoding=UTF8",
-        "--locale=C",
-        "--no-sync");
+    if (!Files.exists(data())) {
+      run(
+          PostgresProgram.path("initdb").toString(),
+          "-D",
+          data().toString(),
+          "-U",
+          SUPERUSER,
+          "--auth=trust",
+          "--encoding=UTF8",
+          "--locale=C",
+          "--no-sync");
+    }
     this.process = launch();
     Runtime.getRuntime().addShutdownHook(lastResort);
   }
@@ -60,7 +63,7 @@ public final class PostgresProcess implements AutoCloseable {
     all.addAll(List.of(options));
     try {
       Path folder = Files.createTempDirectory("postgres");
-      PostgresProcess server = new PostgresProcess(freePort(), folder, List.copyOf(all));
+      PostgresProcess server = new PostgresProcess(freePort(), folder, all);
       server.awaitAnswer();
       return server;
     } catch (IOException e) {
@@ -71,6 +74,57 @@ public final class PostgresProcess implements AutoCloseable {
   /** Starts one that is fast, and not safe. */
   public static PostgresProcess startFast() {
     return start("fsync=off", "full_page_writes=off", "synchronous_commit=off");
+  }
+
+  /**
+   * Starts a standby of this one, which has ended in order and is started again after it.
+   *
+   * @param options for this one from now on, besides those that both have
+   */
+  public PostgresProcess startStandby(String... options) {
+    try {
+      stop();
+      Path copy = Files.createTempDirectory("postgres");
+      copyTo(copy.resolve("data"));
+      Files.createFile(copy.resolve("data").resolve("standby.signal"));
+      Files.writeString( // where ALTER SYSTEM can change it
+          copy.resolve("data").resolve("postgresql.auto.conf"),
+          "primary_conninfo = 'host=127.0.0.1 port=%d user=%s'\n".formatted(port, SUPERUSER));
+      List<String> ofStandby = new ArrayList<>(this.options);
+      ofStandby.add("wal_retrieve_retry_interval=100ms");
+      this.options.addAll(List.of(options));
+      process = launch();
+      PostgresProcess standby = new PostgresProcess(freePort(), copy, ofStandby);
+      standby.awaitAnswer();
+      awaitAnswer();
+      return standby;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Ends it in order. */
+  public void stop() {
+    process.destroy();
+    awaitEnd();
+  }
+
+  private Path data() {
+    return folder.resolve("data");
+  }
+
+  private void copyTo(Path target) throws IOException {
+    try (Stream<Path> files = Files.walk(data())) {
+      for (Path file : files.toList()) {
+        Path copy = target.resolve(data().relativize(file).toString());
+        if (Files.isDirectory(file)) {
+          Files.createDirectories(copy);
+        } else {
+          Files.copy(file, copy);
+        }
+      }
+    }
+    Files.setPosixFilePermissions(target, PosixFilePermissions.fromString("rwx------"));
   }
 
   /** Where it listens, on 127.0.0.1. */
@@ -147,7 +201,7 @@ public final class PostgresProcess implements AutoCloseable {
   private Process launch() throws IOException {
     List<String> command = new ArrayList<>();
     command.addAll(List.of(PostgresProgram.path("postgres").toString(), "-D"));
-    command.addAll(List.of(folder.resolve("data").toString(), "-p", String.valueOf(port)));
+    command.addAll(List.of(data().toString(), "-p", String.valueOf(port)));
     command.addAll(List.of("-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="));
     for (String option : options) {
       command.addAll(List.of("-c", option));

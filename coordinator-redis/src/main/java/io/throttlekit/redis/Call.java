@@ -211,23 +211,6 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
     }
   }
 
-  /** Nothing: only the epoch is told, as with every reply. */
-  static final class Look extends Call<Boolean> {
-    Look(long deadlineNanos) {
-      super(Slots.NONE, deadlineNanos, true);
-    }
-
-    @Override
-    void write(Requests requests) {
-      // nothing
-    }
-
-    @Override
-    Boolean read(ByteBuffer reply) {
-      return true;
-    }
-  }
-
   /** A counter to be unused. */
   static final class Reset extends Call<Boolean> {
     private final CounterKey key;

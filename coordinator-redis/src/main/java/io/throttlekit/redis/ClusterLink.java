@@ -107,6 +107,7 @@ final class ClusterLink implements Link {
     } else if (closed) {
       var _ = made.closeAsync();
     } else {
+      var _ = listener.connecting(made.async());
       connection = made;
       listener.connected();
     }

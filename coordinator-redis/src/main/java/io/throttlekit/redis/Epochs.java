@@ -32,10 +32,19 @@ final class Epochs {
   }
 
   /** Takes note of an epoch that Redis has told. */
-  synchronized void learn(int slot, byte[] told) {
+  void learn(int slot, byte[] told) {
+    learn(slot, told, false);
+  }
+
+  /**
+   * The same.
+   *
+   * @param begunHere whether it was begun for this process, because data may be lost
+   */
+  synchronized void learn(int slot, byte[] told, boolean begunHere) {
     String epoch = new String(told, StandardCharsets.US_ASCII);
     String before = known.put(slot, epoch);
-    if (before == null || before.equals(epoch)) {
+    if (before == null ? !begunHere : before.equals(epoch)) {
       return;
     }
     long loss = Long.parseLong(epoch.substring(epoch.indexOf(' ') + 1));

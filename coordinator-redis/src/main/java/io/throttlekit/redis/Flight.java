@@ -28,10 +28,14 @@ final class Flight {
       calls.get(i).write(requests);
     }
     this.packed = requests.packed();
-    this.keys = new byte[1 + requests.counters().size()][];
+    int counters = requests.counters().size();
+    this.keys = new byte[slots.isCluster() ? counters + 2 : counters + 1][];
     keys[0] = slots.epochKey(slot);
-    for (int i = 1; i < keys.length; i++) {
+    for (int i = 1; i <= counters; i++) {
       keys[i] = slots.key(requests.counters().get(i - 1));
+    }
+    if (slots.isCluster()) {
+      keys[counters + 1] = slots.historyKey(slot);
     }
   }
 

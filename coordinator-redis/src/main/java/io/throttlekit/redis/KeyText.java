@@ -16,6 +16,7 @@ final class KeyText {
 
   private static final int MAX_BYTES_PER_CHAR = 3;
   private static final byte[] NOTHING = {};
+  private static final byte[] HISTORY = ":history".getBytes(StandardCharsets.US_ASCII);
 
   private final byte[] before;
 
@@ -37,6 +38,13 @@ final class KeyText {
   /** The key with that text after the prefix and the version. */
   byte[] of(String text) {
     return encode(before, text);
+  }
+
+  /** The key of the history that belongs to an epoch; in the same hash slot. */
+  static byte[] historyOf(byte[] epochKey) {
+    byte[] key = Arrays.copyOf(epochKey, epochKey.length + HISTORY.length);
+    System.arraycopy(HISTORY, 0, key, epochKey.length, HISTORY.length);
+    return key;
   }
 
   /** A text on its own, different from each other text's. */

@@ -57,6 +57,7 @@ final class Lane implements Lanes.OnLoop {
       Script script,
       Slots slots,
       Epochs epochs,
+      Handshake handshake,
       Health health,
       @Nullable TimeSource storeClock) {}
 
@@ -229,7 +230,7 @@ final class Lane implements Lanes.OnLoop {
       flight.land(reply, shared.epochs);
     } else {
       boolean told = failure instanceof RedisCommandExecutionException;
-      if (error.startsWith("READONLY") || (shared.slots.isCluster() && !told)) {
+      if (error.contains("READONLY") || (shared.slots.isCluster() && !told)) {
         link.renew(); // it is no longer the master, or others have its slots now
       }
       fail(flight, toOne, told ? Failure.ERROR : Failure.CONNECTION, "Redis: " + error, failure);
@@ -268,6 +269,11 @@ final class Lane implements Lanes.OnLoop {
 
   private final class LinkListener implements Link.Listener {
 
+    @Override
+    public CompletionStage<?> connecting(BaseRedisAsyncCommands<byte[], byte[]> commands) {
+      return shared.handshake.over(commands);
+    }
+
     /** Loads the script, before anything else that is sent. */
     @Override
     public void connected() {
@@ -287,9 +293,6 @@ final class Lane implements Lanes.OnLoop {
             connected.complete(null);
           });
       shared.health.connected();
-      if (!shared.epochs.known(Slots.NONE).isEmpty()) { // who comes back may have lost everything
-        submit(new Call.Look(shared.time.monotonicNanos() + leaseNanos()));
-      }
     }
 
     @Override

@@ -11,6 +11,12 @@ interface Link {
 
   /** Hears of connections, on the event loop. */
   interface Listener {
+    /**
+     * A connection was made, and is used once the stage has completed; where that fails, it is
+     * closed.
+     */
+    CompletionStage<?> connecting(BaseRedisAsyncCommands<byte[], byte[]> commands);
+
     /** There is one; perhaps a new one. */
     void connected();
 

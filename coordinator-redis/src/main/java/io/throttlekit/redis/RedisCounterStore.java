@@ -56,9 +56,15 @@ public final class RedisCounterStore implements CounterStore {
     this.deadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.deadlineMillis());
     this.leaseDeadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.leaseDeadlineMillis());
     this.health = new Health(settings, time, listener);
+    Epochs epochs = new Epochs(listener);
+    boolean cluster = slots.isCluster();
+    byte[] epochKey = slots.epochKey(cluster ? 0 : Slots.NONE);
+    Handshake handshake =
+        new Handshake(
+            epochKey, cluster ? null : KeyText.historyOf(epochKey), epochs, listener, storeClock);
+    Script script = cluster ? Script.load().inCluster() : Script.load();
     Lane.Shared shared =
-        new Lane.Shared(
-            settings, time, Script.load(), slots, new Epochs(listener), health, storeClock);
+        new Lane.Shared(settings, time, script, slots, epochs, handshake, health, storeClock);
     this.lanes = new Lanes<>(settings, group, (loop, links) -> new Lane(loop, shared, links));
   }
 

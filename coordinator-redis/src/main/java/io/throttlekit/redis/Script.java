@@ -12,6 +12,8 @@ import java.util.List;
 
 /** A script, and the name under which Redis keeps it. */
 final class Script {
+  private static final String EPOCH = "epoch";
+
   private static final List<String> COUNTERS =
       List.of(
           "numbers",
@@ -20,16 +22,25 @@ final class Script {
           "token_bucket",
           "sliding_window",
           "sliding_log",
-          "epoch",
+          EPOCH,
           "settle",
           "requests");
 
+  private final List<String> parts;
   private final byte[] text;
   private final byte[] sha;
 
-  private Script(byte[] text) {
+  private Script(List<String> parts, byte[] text) {
+    this.parts = parts;
     this.text = text;
     this.sha = sha(text);
+  }
+
+  /** The same, for a server whose history each call compares: its last key. */
+  Script inCluster() {
+    List<String> all = new ArrayList<>(parts);
+    all.addAll(all.indexOf(EPOCH) + 1, List.of("history", "slot"));
+    return of(all);
   }
 
   /** In Lua; not to be changed. */
@@ -49,7 +60,7 @@ final class Script {
 
   /** One of a federation: what all of them begin with, and these parts. */
   static Script ofFederation(String... parts) {
-    List<String> all = new ArrayList<>(List.of("federation", "epoch"));
+    List<String> all = new ArrayList<>(List.of("federation", EPOCH));
     all.addAll(List.of(parts));
     return of(all);
   }
@@ -66,7 +77,7 @@ final class Script {
         throw new UncheckedIOException(e);
       }
     }
-    return new Script(text.toString().getBytes(StandardCharsets.UTF_8));
+    return new Script(parts, text.toString().getBytes(StandardCharsets.UTF_8));
   }
 
   private static byte[] sha(byte[] bytes) {

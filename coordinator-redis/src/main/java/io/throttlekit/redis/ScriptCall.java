@@ -18,7 +18,7 @@ final class ScriptCall<T> {
   final Script script;
   final FederationKeys.Place place;
 
-  /** The epoch's first; not to be changed. */
+  /** The epoch's first, in a Cluster the history's last; not to be changed. */
   final byte[][] keys;
 
   private final List<byte[]> arguments = new ArrayList<>();
@@ -34,10 +34,14 @@ final class ScriptCall<T> {
       Script script, FederationKeys.Place place, List<byte[]> keys, Function<Reply, T> reader) {
     this.script = script;
     this.place = place;
-    this.keys = new byte[1 + keys.size()][];
+    boolean cluster = place.slot != Slots.NONE;
+    this.keys = new byte[cluster ? keys.size() + 2 : keys.size() + 1][];
     this.keys[0] = place.epochKey;
-    for (int i = 1; i < this.keys.length; i++) {
+    for (int i = 1; i <= keys.size(); i++) {
       this.keys[i] = keys.get(i - 1);
+    }
+    if (cluster) {
+      this.keys[keys.size() + 1] = KeyText.historyOf(place.epochKey);
     }
     this.reader = reader;
   }

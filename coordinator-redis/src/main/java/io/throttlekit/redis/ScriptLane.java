@@ -17,12 +17,12 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,8 +55,7 @@ final class ScriptLane implements Lanes.OnLoop {
    *
    * @param deadlineMillis how long a call may take
    * @param kind of failure that it is when one takes longer
-   * @param scripts that will be run
-   * @param look asks for nothing but the epoch
+   * @param scripts what runs for each that is called
    */
   record Shared(
       RedisSettings settings,
@@ -64,9 +63,9 @@ final class ScriptLane implements Lanes.OnLoop {
       Failure kind,
       TimeSource time,
       Epochs epochs,
+      Handshake handshake,
       Health health,
-      List<Script> scripts,
-      Supplier<ScriptCall<?>> look,
+      Map<Script, Script> scripts,
       @Nullable TimeSource storeClock) {}
 
   /** A call that is under way. */
@@ -157,9 +156,10 @@ final class ScriptLane implements Lanes.OnLoop {
   private void send(Sent sent, BaseRedisAsyncCommands<byte[], byte[]> commands, boolean withText) {
     ScriptCall<?> call = sent.call;
     TimeSource storeClock = shared.storeClock;
+    Script script = Objects.requireNonNull(shared.scripts.get(call.script), "a script to run");
     CommandArgs<byte[], byte[]> arguments =
         new CommandArgs<>(ByteArrayCodec.INSTANCE)
-            .add(withText ? call.script.text() : call.script.sha())
+            .add(withText ? script.text() : script.sha())
             .add(call.keys.length)
             .addKeys(call.keys)
             .add(sent.knownEpoch)
@@ -194,7 +194,7 @@ final class ScriptLane implements Lanes.OnLoop {
       sent.call.land(parts, shared.epochs);
     } else {
       boolean told = failure instanceof RedisCommandExecutionException;
-      if (error.startsWith("READONLY") || (shared.settings.cluster() && !told)) {
+      if (error.contains("READONLY") || (shared.settings.cluster() && !told)) {
         link.renew(); // it is no longer the master, or others have its slots now
       }
       fail(sent, told ? Failure.ERROR : Failure.CONNECTION, "Redis: " + error, failure);
@@ -252,6 +252,11 @@ final class ScriptLane implements Lanes.OnLoop {
 
   private final class LinkListener implements Link.Listener {
 
+    @Override
+    public CompletionStage<?> connecting(BaseRedisAsyncCommands<byte[], byte[]> commands) {
+      return shared.handshake.over(commands);
+    }
+
     /** Loads the scripts, before anything else that is sent. */
     @Override
     public void connected() {
@@ -260,7 +265,7 @@ final class ScriptLane implements Lanes.OnLoop {
         return;
       }
       CompletableFuture<?>[] loads =
-          shared.scripts.stream()
+          shared.scripts.values().stream()
               .map(script -> load(script, commands))
               .toArray(CompletableFuture[]::new);
       var _ =
@@ -272,9 +277,6 @@ final class ScriptLane implements Lanes.OnLoop {
                 connected.complete(null);
               });
       shared.health.connected();
-      if (!shared.epochs.known(Slots.NONE).isEmpty()) { // who comes back may have lost everything
-        submit(shared.look.get());
-      }
     }
 
     private static CompletableFuture<?> load(

@@ -2,9 +2,12 @@ package io.throttlekit.redis;
 
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
+import io.throttlekit.redis.FederationKeys.Place;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.store.StoreListener.Failure;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -43,17 +46,21 @@ final class Scripts {
       @Nullable TimeSource storeClock) {
     this.keys = new FederationKeys(settings.access().keyPrefix(), settings.cluster());
     this.health = new Health(settings, time, listener);
+    Epochs epochs = new Epochs(listener);
+    Place any = keys.ofTag(0);
+    Handshake handshake =
+        new Handshake(
+            any.epochKey,
+            settings.cluster() ? null : KeyText.historyOf(any.epochKey),
+            epochs,
+            listener,
+            storeClock);
+    Map<Script, Script> bySource = new HashMap<>();
+    Stream.concat(Stream.of(LOOK), scripts.stream())
+        .forEach(each -> bySource.put(each, settings.cluster() ? each.inCluster() : each));
     ScriptLane.Shared shared =
         new ScriptLane.Shared(
-            settings,
-            deadlineMillis,
-            kind,
-            time,
-            new Epochs(listener),
-            health,
-            Stream.concat(Stream.of(LOOK), scripts.stream()).toList(),
-            this::lookCall,
-            storeClock);
+            settings, deadlineMillis, kind, time, epochs, handshake, health, bySource, storeClock);
     this.lanes = new Lanes<>(settings, group, (loop, links) -> new ScriptLane(loop, shared, links));
   }
 

@@ -2,11 +2,13 @@ package io.throttlekit.redis;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -102,6 +104,29 @@ final class SingleLink implements Link {
       again();
     } else if (closed) {
       var _ = made.closeAsync();
+    } else {
+      CompletableFuture<?> handshake = listener.connecting(made.async()).toCompletableFuture();
+      ScheduledFuture<?> limit =
+          loop.schedule(
+              () -> handshake.completeExceptionally(new RedisException("Redis does not answer")),
+              uri.getTimeout().toMillis(),
+              TimeUnit.MILLISECONDS);
+      var _ =
+          handshake.whenComplete((_, refused) -> {
+            limit.cancel(false);
+            loop.execute(() -> begin(made, refused));
+          });
+    }
+  }
+
+  private void begin(StatefulRedisConnection<byte[], byte[]> made, @Nullable Throwable refused) {
+    if (closed) {
+      var _ = made.closeAsync();
+    } else if (refused != null) {
+      whyNot = Failures.inWords(refused);
+      listener.notConnected(whyNot);
+      var _ = made.closeAsync();
+      again();
     } else {
       made.addListener(new Watch(made));
       connection = made;

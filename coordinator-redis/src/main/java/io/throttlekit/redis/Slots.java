@@ -54,6 +54,11 @@ final class Slots {
     return keys.of(counter);
   }
 
+  /** The key of the history of the server that counted last in a slot. */
+  byte[] historyKey(int slot) {
+    return KeyText.historyOf(epochKey(slot));
+  }
+
   /** The key of the epoch of a slot. */
   byte[] epochKey(int slot) {
     return isCluster() ? epochKeys[slot] : epochKey;

@@ -1,5 +1,6 @@
 package io.throttlekit.redis;
 
+import io.throttlekit.store.Persistence;
 import io.throttlekit.store.StoreListener;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -13,6 +14,7 @@ final class Heard implements StoreListener {
   final List<String> states = new CopyOnWriteArrayList<>();
   final List<String> reasons = new CopyOnWriteArrayList<>();
   final List<Long> losses = new CopyOnWriteArrayList<>();
+  final List<Persistence> persistence = new CopyOnWriteArrayList<>();
 
   @Override
   public void roundTrip(int requests, long nanos) {
@@ -34,6 +36,11 @@ final class Heard implements StoreListener {
   @Override
   public void down() {
     states.add("down");
+  }
+
+  @Override
+  public void persistence(Persistence found) {
+    persistence.add(found);
   }
 
   @Override

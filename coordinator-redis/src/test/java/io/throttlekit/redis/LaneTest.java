@@ -49,12 +49,15 @@ class LaneTest {
 
   private Lane.Shared shared() {
     RedisSettings settings = Wanted.redis("redis://127.0.0.1").settings();
+    Slots slots = Slots.none(new KeyText(""));
+    Epochs epochs = new Epochs(StoreListener.NONE);
     return new Lane.Shared(
         settings,
         time,
         Script.load(),
-        Slots.none(new KeyText("")),
-        new Epochs(StoreListener.NONE),
+        slots,
+        epochs,
+        new Handshake(slots.epochKey(Slots.NONE), null, epochs, StoreListener.NONE, null),
         new Health(settings, time, StoreListener.NONE),
         null);
   }

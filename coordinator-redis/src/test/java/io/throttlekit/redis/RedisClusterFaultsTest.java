@@ -11,6 +11,7 @@ import static io.throttlekit.redis.Asked.key;
 import static io.throttlekit.redis.Asked.left;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.Outcome;
 import java.util.ArrayList;
@@ -104,6 +105,36 @@ class RedisClusterFaultsTest {
     onlyCountersOfTheFirstMasterFail(RedisProcess::hang);
   }
 
+  @Test
+  void underDenyAMasterThatRestartsFromAnOlderSnapshotAdmitsNothing() {
+    String user = usersOf(0).getFirst();
+    String other = usersOf(1).getFirst();
+    RedisProcess master = nodes.masters().getFirst();
+    assertThat(denied(user)).isFalse();
+    assertThat(denied(other)).isFalse();
+    master.command("SAVE");
+    assertThat(denied(user)).isFalse();
+    master.kill();
+    master.restart();
+    await("back", () -> answersFor(user));
+    assertThat(denied(user)).isTrue();
+    assertThat(denied(other)).as("in another master").isFalse();
+    assertThat(heard.losses).hasSize(1);
+  }
+
+  private boolean denied(String user) {
+    return !answer(store.acquire(List.of(Asked.claim(FIVE, user, 1, DataLoss.DENY)))).admitted();
+  }
+
+  private boolean answersFor(String user) {
+    try {
+      left(store, user);
+      return true;
+    } catch (CompletionException _) {
+      return false;
+    }
+  }
+
   private void onlyCountersOfTheFirstMasterFail(Consumer<RedisProcess> fault) {
     for (int i = 0; i < 3; i++) {
       round();
@@ -132,6 +163,7 @@ class RedisClusterFaultsTest {
         });
     assertThat(failed.keySet()).containsExactlyInAnyOrderElementsOf(orphans);
     assertThat(heard.states).isEmpty();
+    assertThat(heard.losses).as("what was not replicated").hasSize(1);
     for (int i = 0; i < 6; i++) {
       round();
     }

@@ -66,7 +66,7 @@ class RedisTlsTest {
     Stores.connected(store);
     acquire(store, "a", 2);
     assertThat(left(store, "a")).isEqualTo(3);
-    assertThat(itself.command("DBSIZE")).isEqualTo("2");
+    assertThat(itself.command("DBSIZE")).isEqualTo("3");
     RedisCounterStore unknown = open(port, trusting(ca, true));
     await(
         "told why",

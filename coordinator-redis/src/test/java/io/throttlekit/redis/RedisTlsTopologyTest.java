@@ -74,7 +74,7 @@ class RedisTlsTopologyTest {
     RedisCounterStore store = open(Wanted.redis(url(ofSentinel)), verifyHost);
     acquire(store, "a", 2);
     assertThat(left(store, "a")).isEqualTo(3);
-    assertThat(master.command("DBSIZE")).isEqualTo("2");
+    assertThat(master.command("DBSIZE")).isEqualTo("3");
     assertThat(ofSentinel.accepted()).isPositive();
     assertThat(ofMaster.accepted()).isPositive();
   }

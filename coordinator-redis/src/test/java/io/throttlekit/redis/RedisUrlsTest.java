@@ -55,7 +55,7 @@ class RedisUrlsTest {
   void aDatabaseNumber() {
     charge(redis.url() + "/3", "db");
     assertThat(redis.command("EXISTS", "tk1:" + Asked.key(Asked.FIVE, "db"))).isEqualTo("0");
-    assertThat(redis.command("INFO", "keyspace")).contains("db3:keys=2");
+    assertThat(redis.command("INFO", "keyspace")).contains("db3:keys=3");
   }
 
   @Test

@@ -345,6 +345,9 @@ public final class RateLimitService {
     if (good && book != null) {
       marking = config.response().dynamicMetadata() || givesLeases(book);
       PolicyRemarks.tell(config, book);
+      if (store != null) {
+        store.policiesLoaded(book);
+      }
       if (steering != null) {
         steering.follow(book);
       }

@@ -44,6 +44,9 @@ public interface StoreListener {
   /** It has lost its data, at {@code lossMillis} by its clock or before. */
   default void dataLost(long lossMillis) {}
 
+  /** What its settings let it lose; reported for each connection, or less often. */
+  default void persistence(Persistence found) {}
+
   /** So many rows whose time is over were deleted. */
   default void collected(int rows) {}
 

@@ -1,8 +1,10 @@
 package io.throttlekit.service.store;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.StoreMetrics.NoAnswer;
+import io.throttlekit.store.Persistence;
 import io.throttlekit.store.StoreListener;
 import java.time.Instant;
 import java.util.Set;
@@ -47,6 +49,7 @@ final class BackendState implements StoreListener {
   private final StoreMetrics metrics;
   private final Consumer<Boolean> reachable;
   private final TimeSource time;
+  private final PersistenceRemarks remarks;
   private final AtomicLong losses = new AtomicLong();
 
   /** Calls that were not answered in time, since the log had a warning of them. */
@@ -93,6 +96,7 @@ final class BackendState implements StoreListener {
     this.reachable = reachable;
     this.nextLateNanos = new AtomicLong(time.monotonicNanos());
     this.nextErrorNanos = new AtomicLong(time.monotonicNanos());
+    this.remarks = new PersistenceRemarks(role, address);
     reachable.accept(false);
   }
 
@@ -104,6 +108,11 @@ final class BackendState implements StoreListener {
   /** Sets whether calls are counted from now on. */
   void countCalls(boolean counted) {
     metrics.count(counted);
+  }
+
+  /** Warns where the backend may lose what a rule of these policies relies on. */
+  void policiesLoaded(PolicyBook book) {
+    remarks.loaded(book);
   }
 
   /** One that is in this process, and always answers. */
@@ -247,6 +256,11 @@ final class BackendState implements StoreListener {
         role.name(),
         address,
         lastFailure);
+  }
+
+  @Override
+  public void persistence(Persistence found) {
+    remarks.found(found);
   }
 
   @Override

@@ -19,6 +19,7 @@ import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.Login;
 import io.throttlekit.service.config.StoreAccess;
 import io.throttlekit.service.config.StoreAddress;
+import io.throttlekit.service.config.StoreAddress.SslMode;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.store.CircuitBreaker;
 import io.throttlekit.store.CounterStore;
@@ -30,6 +31,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Connects to whatever an address names.
@@ -37,6 +40,7 @@ import org.jspecify.annotations.Nullable;
  * @param loops of the server, so that a request stays on its thread; not ended here
  */
 record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
+  private static final Logger LOG = LoggerFactory.getLogger(Backends.class);
   private static final int POSTGRES_CONNECTIONS = 8;
   private static final long COLLECT_EVERY_MILLIS = 10_000;
 
@@ -83,6 +87,7 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
       return Backend.here(new InMemoryStore(time, config.maxCounters()));
     }
     if (config.address() instanceof StoreAddress.Postgres address) {
+      warnOfPlainText(address);
       PostgresCounterStore postgres =
           PostgresCounterStore.connect(postgres(address, config), time, timer, state);
       return connected(postgres, postgres::ended);
@@ -110,6 +115,7 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
     }
     Duration deadline = config.deadline();
     if (config.coordinator() instanceof StoreAddress.Postgres address) {
+      warnOfPlainText(address);
       PostgresGlobalCoordinator postgres =
           PostgresGlobalCoordinator.connect(
               postgres(address, config.access(), deadline, deadline, store), time, timer, state);
@@ -130,6 +136,17 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
   private static PostgresSettings postgres(StoreAddress.Postgres address, StoreConfig config) {
     StoreConfig.Deadlines deadlines = config.deadlines();
     return postgres(address, config.access(), deadlines.call(), deadlines.lease(), config);
+  }
+
+  /** Where TLS is only preferred, whoever is in between can do without it. */
+  private static void warnOfPlainText(StoreAddress.Postgres address) {
+    if (address.sslMode() == SslMode.PREFER) {
+      LOG.warn(
+          "{}: sslmode=prefer, the default, goes on without TLS where the server or anybody on the"
+              + " way to it refuses TLS; set sslmode=verify-full, or sslmode=disable where the"
+              + " network is trusted",
+          address);
+    }
   }
 
   private static PostgresSettings postgres(

@@ -6,6 +6,7 @@ import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
+import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.FederatedLimiter;
@@ -142,6 +143,11 @@ final class Regions {
             : escrow.ready().get().thenCompose(_ -> escrow.api().lease(NOBODYS.key(), 1));
     return near.thenCompose(_ -> coordinator.ready().get())
         .thenCompose(_ -> coordinator.api().lease(nothing));
+  }
+
+  /** Warns where the coordinator may lose what a rule of these policies relies on. */
+  void policiesLoaded(PolicyBook book) {
+    state.policiesLoaded(book);
   }
 
   void whenDataIsLost(Runnable forget) {

@@ -5,6 +5,7 @@ import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.trace.Tracer;
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
+import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.StoreConfig;
@@ -134,6 +135,14 @@ public final class SharedStore implements AutoCloseable {
   /** Sets whether calls to the store are counted in metrics: at first they are. */
   public void countCalls(boolean counted) {
     state.countCalls(counted);
+  }
+
+  /** Warns where a backend may lose what a rule of these policies relies on. */
+  public void policiesLoaded(PolicyBook book) {
+    state.policiesLoaded(book);
+    if (regions != null) {
+      regions.policiesLoaded(book);
+    }
   }
 
   /** What requests are decided by. */

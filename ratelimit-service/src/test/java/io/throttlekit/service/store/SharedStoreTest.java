@@ -20,10 +20,12 @@ import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.redis.RealRedis;
 import io.throttlekit.redis.RedisProcess;
 import io.throttlekit.redis.TcpProxy;
+import io.throttlekit.service.Logged;
 import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.Login;
 import io.throttlekit.service.config.StoreAccess;
 import io.throttlekit.service.config.StoreAddress;
+import io.throttlekit.service.config.StoreAddress.SslMode;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.telemetry.Telemetry;
@@ -75,7 +77,7 @@ class SharedStoreTest {
       assertThat(store.inWords()).contains("answers");
       assertThat(reachable).isNotEmpty().endsWith(true);
     }
-    assertThat(redis.command("DBSIZE")).as("the epoch").isEqualTo("1");
+    assertThat(redis.command("DBSIZE")).as("the epoch and the history").isEqualTo("2");
   }
 
   @Test
@@ -106,6 +108,19 @@ class SharedStoreTest {
       redis.restart();
       await().until(() -> store.inWords().contains("lost its data 1×"));
       await().until(() -> admitted(store, 1) == 1);
+    }
+  }
+
+  @Test
+  void aPostgresqlThatMayGoOnWithoutTlsIsAWarning() {
+    StoreAddress.Node node = new StoreAddress.Node("127.0.0.1", redis.port());
+    for (SslMode mode : SslMode.values()) {
+      try (Logged logged = Logged.by(Backends.class);
+          SharedStore _ =
+              store(new StoreAddress.Postgres(List.of(node), "db", mode, "throttlekit"), null)) {
+        assertThat(logged.lines()).hasSize(mode == SslMode.PREFER ? 1 : 0);
+        assertThat(logged.lines()).allMatch(line -> line.contains("set sslmode=verify-full"));
+      }
     }
   }
 
@@ -211,10 +226,14 @@ class SharedStoreTest {
   }
 
   private SharedStore store(@Nullable FederationConfig federation) {
+    return store(address(redis.port()), federation);
+  }
+
+  private SharedStore store(StoreAddress address, @Nullable FederationConfig federation) {
     StoreConfig base = StoreConfig.defaults();
     StoreConfig config =
         new StoreConfig(
-            address(redis.port()),
+            address,
             base.access(),
             base.keyPrefix(),
             base.maxCounters(),

@@ -1,0 +1,137 @@
+package io.throttlekit.postgres;
+
+import io.throttlekit.store.Persistence;
+import io.throttlekit.store.Persistence.Cause;
+import io.throttlekit.store.Persistence.Gap;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The server of a connection: which database cluster it has, and on which timeline it writes. A
+ * standby that is promoted, and a backup that is recovered to a point in time, begin a timeline;
+ * rows that are restored into another cluster have another identifier.
+ *
+ * @param history {@code <system identifier> <timeline>}; empty where the role may not read it
+ * @param synchronous whether a commit waits until a standby has it on its disk
+ */
+record Origin(String history, boolean synchronous) {
+  static final Origin UNKNOWN = new Origin("", false);
+
+  // The timeline of the last checkpoint (pg_control_checkpoint) is older for a while after a
+  // promotion. A session that is not to wait for the disk is set to (Commits.DURABLE).
+  private static final String QUERY =
+      """
+      SELECT (SELECT system_identifier FROM pg_control_system()) || ' '
+          || CASE WHEN pg_is_in_recovery() THEN ''
+            ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END,
+        current_setting('synchronous_standby_names') <> ''
+          AND current_setting('synchronous_commit') IN ('on', 'off', 'remote_apply')\
+      """;
+
+  private static final String SETTINGS =
+      """
+      SELECT current_setting('fsync'), current_setting('full_page_writes'),
+        (SELECT count(*) FROM pg_stat_replication),
+        current_setting('synchronous_standby_names') <> ''
+          AND current_setting('synchronous_commit') IN ('on', 'off', 'remote_apply')\
+      """;
+
+  /** The origin of one connection, as it was found when that was made or last asked for. */
+  static final class Cell {
+    private final Connection connection;
+    private final boolean durable;
+    private volatile Origin origin;
+    private volatile boolean used;
+
+    /**
+     * Asks the server. Blocks.
+     *
+     * @param durable whether commits over the connection wait for the disk
+     */
+    Cell(Connection connection, boolean durable) throws SQLException {
+      this.connection = connection;
+      this.durable = durable;
+      this.origin = Origin.of(connection, durable);
+    }
+
+    Origin get() {
+      return origin;
+    }
+
+    /** Asks the server again, where it has shown its origin before. Blocks. */
+    Origin readAgain() throws SQLException {
+      if (origin.isKnown()) {
+        origin = Origin.of(connection, durable);
+      }
+      return origin;
+    }
+
+    /** Whether this is the first call; of one thread at a time. */
+    boolean isFirstUse() {
+      boolean first = !used;
+      used = true;
+      return first;
+    }
+  }
+
+  /** A connection that has a cell. */
+  interface Carrier {
+    Cell origin();
+  }
+
+  private static Origin of(Connection connection, boolean durable) throws SQLException {
+    try (Statement sql = connection.createStatement();
+        ResultSet row = sql.executeQuery(QUERY)) {
+      row.next();
+      return new Origin(row.getString(1), durable && row.getBoolean(2));
+    } catch (SQLException e) {
+      if (Failures.isServerGone(e)) {
+        throw e;
+      }
+      return UNKNOWN;
+    }
+  }
+
+  /** What the server may lose by its settings. Blocks. */
+  static Persistence persistence(Connection connection) throws SQLException {
+    List<Gap> gaps = new ArrayList<>();
+    try (Statement sql = connection.createStatement();
+        ResultSet row = sql.executeQuery(SETTINGS)) {
+      row.next();
+      if (!row.getString(1).equals("on") || !row.getString(2).equals("on")) {
+        gaps.add(
+            new Gap(
+                Cause.RESTART,
+                "fsync %s, full_page_writes %s".formatted(row.getString(1), row.getString(2)),
+                "set both on"));
+      }
+      if (row.getLong(3) > 0 && !row.getBoolean(4)) {
+        gaps.add(
+            new Gap(
+                Cause.FAILOVER,
+                "commits do not wait for any of " + row.getLong(3) + " standbys",
+                "set synchronous_standby_names, and synchronous_commit to on"));
+      }
+    }
+    return new Persistence(gaps);
+  }
+
+  boolean isKnown() {
+    return !history.isEmpty();
+  }
+
+  /** Whether another server may lack what this one has acknowledged. */
+  boolean mayHaveMoreThan(Origin other) {
+    return isKnown()
+        && !history.equals(other.history)
+        && !(synchronous && cluster(history).equals(cluster(other.history)));
+  }
+
+  private static String cluster(String history) {
+    return history.substring(0, Math.max(0, history.indexOf(' ')));
+  }
+}

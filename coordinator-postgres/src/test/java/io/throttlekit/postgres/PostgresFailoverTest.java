@@ -1,0 +1,260 @@
+package io.throttlekit.postgres;
+
+import static io.throttlekit.postgres.Asked.FIVE;
+import static io.throttlekit.postgres.Asked.answer;
+import static io.throttlekit.postgres.Asked.answers;
+import static io.throttlekit.postgres.Asked.ask;
+import static io.throttlekit.postgres.Asked.await;
+import static io.throttlekit.postgres.Asked.claim;
+import static io.throttlekit.postgres.Asked.failure;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.DataLoss;
+import io.throttlekit.federation.Budget;
+import io.throttlekit.federation.BudgetLease;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.StoreException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A primary that is killed, and whose standby is promoted. */
+@RealPostgres
+@Timeout(120)
+class PostgresFailoverTest {
+  private static final FixedWindow MANY = new FixedWindow(10_000, FIVE.windowMillis());
+  private static final FixedWindow HUNDRED = new FixedWindow(100, FIVE.windowMillis());
+  private static final long BACK_WITHIN_NANOS = TimeUnit.SECONDS.toNanos(5);
+  private static final int CALLERS = 4;
+  private static final int BUDGET_UNITS = 3;
+
+  private final Heard heard = new Heard();
+  private final PostgresProcess primary = PostgresProcess.start();
+  private final List<AutoCloseable> opened = new ArrayList<>(List.of(primary));
+
+  @AfterEach
+  void close() throws Exception {
+    for (AutoCloseable each : opened.reversed()) {
+      each.close();
+    }
+  }
+
+  @Test
+  void withASynchronousStandbyNothingIsForgottenAndServiceIsBackWithinFiveSeconds()
+      throws Exception {
+    PostgresProcess standby = standby("synchronous_standby_names=*");
+    PostgresCounterStore store = store(standby);
+    AtomicInteger admitted = new AtomicInteger();
+    AtomicInteger unanswered = new AtomicInteger();
+    AtomicBoolean stop = new AtomicBoolean();
+    List<CompletableFuture<Void>> callers = new ArrayList<>();
+    for (int i = 0; i < CALLERS; i++) {
+      callers.add(
+          CompletableFuture.runAsync(
+              () -> {
+                while (!stop.get()) {
+                  count(store, MANY, admitted, unanswered);
+                }
+              },
+              Thread::startVirtualThread));
+    }
+    await("under load", () -> admitted.get() > 200);
+    primary.kill();
+    int before = admitted.get();
+    promote(standby);
+    long promoted = System.nanoTime();
+    await("back", () -> admitted.get() > before + CALLERS);
+    long backNanos = System.nanoTime() - promoted;
+    stop.set(true);
+    callers.forEach(CompletableFuture::join);
+    while (count(store, MANY, admitted, unanswered)) {
+      // until nothing is left
+    }
+    assertThat(admitted.get()).isLessThanOrEqualTo(10_000);
+    assertThat(admitted.get() + unanswered.get())
+        .as("what is missing was not answered")
+        .isGreaterThanOrEqualTo(10_000);
+    assertThat(heard.losses).isEmpty();
+    assertThat(backNanos).as("ns after the promotion").isLessThan(BACK_WITHIN_NANOS);
+  }
+
+  @Test
+  void withAnAsynchronousStandbyTheFailoverIsALoss() throws Exception {
+    PostgresProcess standby = standby();
+    PostgresCounterStore store = store(standby);
+    PostgresGlobalCoordinator coordinator = coordinator(standby);
+    assertThat(admitted(store, 40)).isEqualTo(40);
+    assertThat(leased(coordinator, BUDGET_UNITS)).isEqualTo(BUDGET_UNITS);
+    await("replicated", () -> replayed(standby).equals(query(primary, CURRENT)));
+    run(standby, "ALTER SYSTEM SET primary_conninfo = 'host=127.0.0.1 port=1'");
+    run(standby, "SELECT pg_reload_conf()");
+    await("cut off", () -> query(primary, "SELECT count(*) FROM pg_stat_replication").equals("0"));
+    assertThat(admitted(store, 60)).as("which the standby lacks").isEqualTo(60);
+    primary.kill();
+    promote(standby);
+    await("back", () -> answers(ask(store, "other", 0)));
+    assertThat(admitted(store, 100)).isZero();
+    assertThat(admitted(store(standby), 100)).as("by a new process").isZero();
+    await("coordinator", () -> answers(coordinator.health()));
+    assertThat(leased(coordinator, 5)).isZero();
+    assertThat(heard.losses).as("counters and budgets").hasSize(2);
+    assertThat(answer(ask(store, "anybody", 1)).admitted()).as("where refilled").isTrue();
+  }
+
+  @Test
+  void aPrimaryThatRestartsHasForgottenNothing() throws Exception {
+    PostgresCounterStore store = store(primary);
+    assertThat(admitted(store, 40)).isEqualTo(40);
+    primary.kill();
+    primary.restart();
+    await("back", () -> answers(ask(store, "other", 0)));
+    assertThat(admitted(store, 100)).isEqualTo(60);
+    assertThat(heard.losses).isEmpty();
+  }
+
+  @Test
+  void aCommitThatWaitedForTheStandbyInVainIsNoAnswer() throws Exception {
+    PostgresProcess standby = standby("synchronous_standby_names=*");
+    PostgresCounterStore store = store(standby);
+    assertThat(admitted(store, 1)).isEqualTo(1);
+    standby.hang();
+    try {
+      CompletableFuture<?> waiting =
+          store.acquire(List.of(claim(HUNDRED, "a", 1, DataLoss.DENY))).toCompletableFuture();
+      await(
+          "waiting",
+          () ->
+              query(primary, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+                  .equals("1"));
+      run(
+          primary,
+          "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+      assertThat(failure(waiting))
+          .isInstanceOf(StoreException.class)
+          .hasMessageContaining("without its standby");
+    } finally {
+      standby.goOn();
+    }
+  }
+
+  @Test
+  void aServerThatOnlyReadsNowIsLeft() throws Exception {
+    PostgresProcess standby = standby();
+    String url = standby.url("postgres") + "?targetServerType=any";
+    PostgresCounterStore store = open(url);
+    assertThat(failure(ask(store, "a", 1))).hasMessageContaining("read-only");
+    promote(standby);
+    await("back", () -> answers(ask(store, "a", 1)));
+  }
+
+  private static final String CURRENT = "SELECT pg_current_wal_lsn()";
+
+  private PostgresProcess standby(String... options) {
+    PostgresCounterStore first = store(primary);
+    answer(ask(first, "first", 0)); // makes the tables
+    first.close();
+    answer(first.ended().thenApply(_ -> true));
+    PostgresProcess standby = primary.startStandby(options);
+    opened.add(standby);
+    await(
+        "attached",
+        () -> query(primary, "SELECT state FROM pg_stat_replication").equals("streaming"));
+    return standby;
+  }
+
+  private PostgresCounterStore store(PostgresProcess standby) {
+    return open(url(standby));
+  }
+
+  private PostgresCounterStore open(String url) {
+    PostgresCounterStore store =
+        PostgresCounterStore.open(Wanted.of(url).quickToConnect().settings(), Around.heard(heard));
+    opened.add(store);
+    return store;
+  }
+
+  private PostgresGlobalCoordinator coordinator(PostgresProcess standby) {
+    PostgresGlobalCoordinator coordinator =
+        PostgresGlobalCoordinator.open(
+            Wanted.of(url(standby)).quickToConnect().settings(), Around.heard(heard));
+    opened.add(coordinator);
+    return coordinator;
+  }
+
+  private String url(PostgresProcess standby) {
+    return "jdbc:postgresql://127.0.0.1:%d,127.0.0.1:%d/postgres?targetServerType=primary"
+        .formatted(primary.port(), standby.port());
+  }
+
+  /** How many of so many requests for one unit of 100. */
+  private static int admitted(PostgresCounterStore store, int requests) {
+    AtomicInteger admitted = new AtomicInteger();
+    for (int i = 0; i < requests; i++) {
+      count(store, HUNDRED, admitted, new AtomicInteger());
+    }
+    return admitted.get();
+  }
+
+  /** Asks for one unit; whether it may be asked for another. */
+  private static boolean count(
+      PostgresCounterStore store,
+      FixedWindow window,
+      AtomicInteger admitted,
+      AtomicInteger unanswered) {
+    try {
+      boolean granted =
+          answer(store.acquire(List.of(claim(window, "a", 1, DataLoss.DENY)))).admitted();
+      admitted.addAndGet(granted ? 1 : 0);
+      return granted;
+    } catch (CompletionException _) {
+      unanswered.incrementAndGet();
+      return true;
+    }
+  }
+
+  private static long leased(PostgresGlobalCoordinator coordinator, long units) {
+    Budget budget = Asked.budget(FIVE, "a");
+    return answer(
+            coordinator.lease(
+                new BudgetLease(budget, "eu", BudgetLease.CURRENT, units, DataLoss.DENY)))
+        .units();
+  }
+
+  private static void promote(PostgresProcess standby) {
+    run(standby, "SELECT pg_promote()");
+  }
+
+  private static String replayed(PostgresProcess standby) {
+    return query(standby, "SELECT pg_last_wal_replay_lsn()");
+  }
+
+  private static void run(PostgresProcess server, String sql) {
+    try (Connection connection = server.connect("postgres");
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new IllegalStateException(sql, e);
+    }
+  }
+
+  private static String query(PostgresProcess server, String sql) {
+    try (Connection connection = server.connect("postgres");
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(sql)) {
+      return row.next() ? String.valueOf(row.getString(1)) : "";
+    } catch (SQLException e) {
+      throw new IllegalStateException(sql, e);
+    }
+  }
+}

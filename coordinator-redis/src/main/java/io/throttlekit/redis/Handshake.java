@@ -1,0 +1,117 @@
+package io.throttlekit.redis;
+
+import io.lettuce.core.api.async.BaseRedisAsyncCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.ArrayOutput;
+import io.lettuce.core.output.CommandOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.throttlekit.TimeSource;
+import io.throttlekit.store.StoreListener;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What happens on each connection before its first call: a server that was restarted, or promoted
+ * from a replica, may have older data than were acknowledged, and is noticed here.
+ *
+ * <p>The history of a server (its run and its place in replication) is kept beside the counters and
+ * remembered by this process. Where it is another, a new epoch begins, unless the run before wrote
+ * to its disk whatever it acknowledged. In a Cluster, whose connections Lettuce makes, each call
+ * compares for its slot instead, and here only settings are read. Thread-safe.
+ */
+final class Handshake {
+  private static final Script SCRIPT = Script.ofFederation("history", "handshake");
+
+  private final byte[] epochKey;
+  private final byte @Nullable [] historyKey;
+  private final Epochs epochs;
+  private final StoreListener listener;
+  private final @Nullable TimeSource storeClock;
+  private volatile String knownHistory = "";
+
+  /**
+   * @param historyKey where the history is kept; null in a Cluster
+   * @param listener of the settings that are read
+   * @param storeClock of a test, for Redis's
+   */
+  Handshake(
+      byte[] epochKey,
+      byte @Nullable [] historyKey,
+      Epochs epochs,
+      StoreListener listener,
+      @Nullable TimeSource storeClock) {
+    this.epochKey = epochKey;
+    this.historyKey = historyKey;
+    this.epochs = epochs;
+    this.listener = listener;
+    this.storeClock = storeClock;
+  }
+
+  /**
+   * Completes when calls may be sent over a connection, after a loss of data has been reported; or
+   * fails as Redis does.
+   */
+  CompletionStage<?> over(BaseRedisAsyncCommands<byte[], byte[]> commands) {
+    CompletionStage<Map<String, String>> append = settings(commands, "*append*");
+    CompletionStage<Map<String, String>> memory = settings(commands, "maxmemory*");
+    return append
+        .thenCombine(memory, RedisPersistence::new)
+        .thenCompose(found -> compare(commands, found));
+  }
+
+  private CompletionStage<?> compare(
+      BaseRedisAsyncCommands<byte[], byte[]> commands, RedisPersistence found) {
+    if (historyKey == null) {
+      listener.persistence(found.inCluster());
+      return CompletableFuture.completedFuture(true);
+    }
+    CommandArgs<byte[], byte[]> arguments =
+        new CommandArgs<>(ByteArrayCodec.INSTANCE)
+            .add(SCRIPT.text())
+            .add(2)
+            .addKeys(epochKey, historyKey)
+            .add(epochs.known(Slots.NONE))
+            .add(storeClock == null ? "" : Long.toString(storeClock.wallMillis()))
+            .add(knownHistory)
+            .add(found.isDurable() ? "1" : "0");
+    return commands
+        .dispatch(CommandType.EVAL, new ArrayOutput<>(ByteArrayCodec.INSTANCE), arguments)
+        .thenAccept(parts -> learn(new Reply(parts), found));
+  }
+
+  private void learn(Reply reply, RedisPersistence found) {
+    if (reply.epoch().length > 0) {
+      epochs.learn(Slots.NONE, reply.epoch(), reply.number(2) == 1);
+    }
+    knownHistory = reply.text(0);
+    listener.persistence(found.of(!knownHistory.isEmpty(), reply.number(1)));
+  }
+
+  /** Settings by name; empty where Redis does not show them. */
+  private static CompletionStage<Map<String, String>> settings(
+      BaseRedisAsyncCommands<byte[], byte[]> commands, String pattern) {
+    CommandOutput<byte[], byte[], List<Object>> output = new ArrayOutput<>(ByteArrayCodec.INSTANCE);
+    return commands
+        .dispatch(
+            CommandType.CONFIG,
+            output,
+            new CommandArgs<>(ByteArrayCodec.INSTANCE).add("GET").add(pattern))
+        .handle((parts, _) -> {
+          Map<String, String> byName = new HashMap<>();
+          for (int i = 0; parts != null && i + 1 < parts.size(); i += 2) {
+            byName.put(text(parts.get(i)), text(parts.get(i + 1)));
+          }
+          return byName;
+        });
+  }
+
+  private static String text(Object part) {
+    return part instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : "";
+  }
+}

@@ -1,0 +1,87 @@
+package io.throttlekit.redis;
+
+import io.throttlekit.store.Persistence;
+import io.throttlekit.store.Persistence.Cause;
+import io.throttlekit.store.Persistence.Gap;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Settings of a Redis that decide what it keeps, by name; those that it does not show are missing.
+ *
+ * @param append of its append-only file
+ * @param memory of what happens when its memory is full
+ */
+record RedisPersistence(Map<String, String> append, Map<String, String> memory) {
+  private static final String POLICY = "maxmemory-policy";
+  private static final String NO_EVICTION = "noeviction";
+
+  /** Whether all that it acknowledges is on its disk before. */
+  boolean isDurable() {
+    return "yes".equals(append.get("appendonly"))
+        && "always".equals(append.get("appendfsync"))
+        && "no".equals(append.getOrDefault("no-appendfsync-on-rewrite", "no"));
+  }
+
+  /**
+   * What a single server, or one behind Sentinels, may lose.
+   *
+   * @param comparesHistory whether a restart with older data is noticed
+   * @param replicas that may take over
+   */
+  Persistence of(boolean comparesHistory, long replicas) {
+    List<Gap> gaps = new ArrayList<>();
+    addRestart(gaps);
+    if (replicas > 0) {
+      gaps.add(failover("replication to " + replicas + " replica" + (replicas > 1 ? "s" : "")));
+    }
+    if (!comparesHistory) {
+      gaps.add(new Gap(Cause.UNNOTICED, "the user may not call INFO", "grant +info"));
+    }
+    addEviction(gaps);
+    return new Persistence(gaps);
+  }
+
+  /** What a Cluster may lose, each of whose nodes may have settings of its own. */
+  Persistence inCluster() {
+    List<Gap> gaps = new ArrayList<>();
+    gaps.add(failover("replication in a Cluster"));
+    addEviction(gaps);
+    return new Persistence(gaps);
+  }
+
+  private static Gap failover(String found) {
+    return new Gap(
+        Cause.FAILOVER,
+        found + " is asynchronous",
+        "PostgreSQL with a synchronous standby forgets nothing");
+  }
+
+  private void addRestart(List<Gap> gaps) {
+    if (!isDurable()) {
+      String found =
+          append.isEmpty()
+              ? "CONFIG GET is not allowed"
+              : "appendonly %s, appendfsync %s, no-appendfsync-on-rewrite %s"
+                  .formatted(
+                      append.get("appendonly"),
+                      append.get("appendfsync"),
+                      append.get("no-appendfsync-on-rewrite"));
+      gaps.add(
+          new Gap(
+              Cause.RESTART,
+              found,
+              append.isEmpty()
+                  ? "grant +config|get, and set appendonly yes and appendfsync always"
+                  : "set appendonly yes, appendfsync always and no-appendfsync-on-rewrite no"));
+    }
+  }
+
+  private void addEviction(List<Gap> gaps) {
+    String policy = memory.getOrDefault(POLICY, NO_EVICTION);
+    if (!policy.equals(NO_EVICTION)) { // every counter has a time to live, so volatile-* takes it
+      gaps.add(new Gap(Cause.EVICTION, POLICY + " " + policy, "set maxmemory-policy noeviction"));
+    }
+  }
+}

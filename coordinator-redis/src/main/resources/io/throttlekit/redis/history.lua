@@ -1,0 +1,78 @@
+-- Detects a server that may have older data than the caller, or any process, has seen acknowledged:
+-- it was restarted, or a replica was promoted.
+--
+-- The last key is the history that counted last: "<replid> <run> <replid2> <node> <durable>", the
+-- server's master_replid, run_id and master_replid2, in a Cluster the node (else -), and 1 where all
+-- that it acknowledged was on its disk (an append-only file with appendfsync always).
+local NO_REPLID = string.rep('0', 40)
+local match = string.match
+
+-- Whether a node is known here as a master that has not failed.
+local function is_master(node)
+  local nodes = redis.pcall('CLUSTER', 'NODES')
+  local flags = type(nodes) == 'string' and match(nodes, node .. ' %S+ (%S+)') or ''
+  return match(flags, 'master') and not match(flags, 'fail')
+end
+
+local function may_have_forgotten(was, run, replid2, node)
+  local was_replid, was_run, was_replid2, was_node, durable =
+    match(was, '^(%x+) (%x+) (%x+) (%S+) ([01])')
+  if not was_replid then
+    return true
+  end
+  if node ~= was_node then -- a replica has taken the slot over, or the slot was moved
+    return replid2 == was_replid or not is_master(was_node)
+  end
+  if run == was_run then -- it may have been a replica meanwhile
+    return replid2 ~= NO_REPLID and replid2 ~= was_replid2
+  end
+  return durable == '0'
+    or replid2 ~= NO_REPLID
+    or not match(call('INFO', 'persistence'), 'aof_enabled:1')
+end
+
+-- Compares this server's history with the one that counted last, and begins an epoch where data may
+-- be lost. Returns the history, how many replicas there are, and 1 if an epoch was begun; '' where
+-- INFO is forbidden, and nil on a replica, which another server may overwrite at any time.
+local function compare_history(known_history, durable)
+  local replication = redis.pcall('INFO', 'replication')
+  if type(replication) ~= 'string' then
+    return '', 0, 0
+  end
+  if match(replication, 'role:slave') then
+    return nil
+  end
+  local key = KEYS[#KEYS]
+  local replid = match(replication, 'master_replid:(%x+)')
+  local replicas = tonumber(match(replication, 'connected_slaves:(%d+)') or 0)
+  local was = call('GET', key)
+  if was
+    and sub(was, 1, 41) == replid .. ' '
+    and sub(was, -1) == durable
+    and (known_history == '' or known_history == was)
+  then
+    return was, replicas, 0
+  end
+  local server = call('INFO', 'server')
+  local run = match(server, 'run_id:(%x+)')
+  local replid2 = match(replication, 'master_replid2:(%x+)') or NO_REPLID
+  local begun = 0
+  local node = match(server, 'redis_mode:cluster') and call('CLUSTER', 'MYID') or '-'
+  local history = table.concat({replid, run, replid2, node, durable}, ' ')
+  -- What another process has noticed already shows in the epoch.
+  if was and may_have_forgotten(was, run, replid2, node)
+    or known_history ~= '' and known_history ~= was and epoch == known
+      and may_have_forgotten(known_history, run, replid2, node)
+  then
+    local id, newest = clock[1] * 1000000 + clock[2], tonumber(match(epoch, '^%d+'))
+    loss = now > loss and now or loss
+    epoch = string.format('%.0f %.0f', id > newest and id or newest + 1, loss)
+    told = epoch
+    call('SET', KEYS[1], epoch)
+    begun = 1
+  end
+  if history ~= was then
+    call('SET', key, history)
+  end
+  return history, replicas, begun
+end

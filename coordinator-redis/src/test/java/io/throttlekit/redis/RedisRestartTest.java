@@ -1,0 +1,222 @@
+package io.throttlekit.redis;
+
+import static io.throttlekit.redis.Asked.answer;
+import static io.throttlekit.redis.Asked.await;
+import static io.throttlekit.redis.Asked.claim;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.DataLoss;
+import io.throttlekit.TimeSource;
+import io.throttlekit.rate.FixedWindow;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * A Redis that comes back with older data than it has acknowledged: restarted, or promoted from a
+ * replica.
+ */
+@RealRedis
+@Timeout(60)
+class RedisRestartTest {
+  private static final FixedWindow HUNDRED = new FixedWindow(100, Asked.FIVE.windowMillis());
+  private static final String[] ALWAYS = {"--appendonly", "yes", "--appendfsync", "always"};
+
+  private final Heard heard = new Heard();
+  private final List<AutoCloseable> opened = new ArrayList<>();
+
+  @AfterEach
+  void close() throws Exception {
+    for (AutoCloseable each : opened.reversed()) {
+      each.close();
+    }
+  }
+
+  @Test
+  void underDenyAtMostTheLimitIsAdmittedWhenAnOlderSnapshotComesBack() {
+    RedisProcess redis = start();
+    RedisCounterStore store = store(redis.url());
+    int admitted = admitted(store, 14, DataLoss.DENY);
+    redis.command("SAVE");
+    admitted += admitted(store, 86, DataLoss.DENY);
+    restart(redis);
+    await("back", () -> Asked.answers(store));
+    admitted += admitted(store, 200, DataLoss.DENY);
+    assertThat(admitted).as("of 100").isEqualTo(100);
+    assertThat(heard.losses).hasSize(1);
+  }
+
+  @Test
+  void aProcessThatStartsAfterTheCrashNoticesIt() {
+    RedisProcess redis = start();
+    RedisCounterStore before = store(redis.url());
+    admitted(before, 14, DataLoss.DENY);
+    redis.command("SAVE");
+    admitted(before, 86, DataLoss.DENY);
+    before.close();
+    restart(redis);
+    assertThat(admitted(store(redis.url()), 200, DataLoss.DENY)).isZero();
+    assertThat(heard.losses).hasSize(1);
+  }
+
+  @Test
+  void underRefillTheCountsOfTheSnapshotGoOn() {
+    RedisProcess redis = start();
+    RedisCounterStore store = store(redis.url());
+    admitted(store, 60, DataLoss.REFILL);
+    redis.command("SAVE");
+    admitted(store, 40, DataLoss.REFILL);
+    restart(redis);
+    await("back", () -> Asked.answers(store));
+    assertThat(admitted(store, 200, DataLoss.REFILL)).isEqualTo(40);
+  }
+
+  @Test
+  void oneLossIsDeclaredOnceHoweverManyProcessesNoticeIt() {
+    RedisProcess redis = start();
+    List<RedisCounterStore> stores =
+        IntStream.range(0, 5).mapToObj(_ -> store(redis.url())).toList();
+    stores.forEach(store -> admitted(store, 1, DataLoss.REFILL));
+    redis.command("SAVE");
+    restart(redis);
+    await("back", () -> stores.stream().allMatch(Asked::answers));
+    String epoch = redis.command("GET", "tk1:epoch");
+    assertThat(epoch).doesNotEndWith(" 0");
+    assertThat(heard.losses).hasSize(5).containsOnly(lossOf(epoch));
+    admitted(store(redis.url()), 1, DataLoss.REFILL);
+    assertThat(redis.command("GET", "tk1:epoch")).isEqualTo(epoch);
+  }
+
+  @Test
+  void aSnapshotFromBeforeTheFirstConnectionIsNoticedByWhoKnewTheRun() {
+    RedisProcess redis = start();
+    RedisCounterStore store = store(redis.url());
+    admitted(store, 14, DataLoss.DENY);
+    String history = redis.command("GET", "tk1:epoch:history");
+    redis.command("DEL", "tk1:epoch:history"); // as a release before this one leaves it
+    redis.command("SAVE");
+    admitted(store, 86, DataLoss.DENY);
+    assertThat(history).isNotEmpty();
+    restart(redis);
+    RedisCounterStore fresh = store(redis.url()); // which cannot know
+    await("both", () -> Asked.answers(store) && Asked.answers(fresh));
+    assertThat(admitted(store, 9, DataLoss.DENY)).isZero();
+    assertThat(admitted(fresh, 9, DataLoss.DENY)).isZero();
+  }
+
+  @Test
+  void whatAnAppendOnlyFileHoldsThatIsAlwaysSyncedIsNotLost() {
+    RedisProcess redis = start(ALWAYS);
+    RedisCounterStore store = store(redis.url());
+    assertThat(admitted(store, 60, DataLoss.DENY)).isEqualTo(60);
+    restart(redis);
+    await("back", () -> Asked.answers(store));
+    assertThat(admitted(store, 200, DataLoss.DENY)).isEqualTo(40);
+    restart(redis);
+    assertThat(admitted(store(redis.url()), 9, DataLoss.DENY)).isZero();
+    assertThat(heard.losses).isEmpty();
+    assertThat(redis.command("GET", "tk1:epoch")).endsWith(" 0");
+  }
+
+  @Test
+  void anAppendOnlyFileThatIsSyncedEverySecondMayLoseSomething() {
+    RedisProcess redis = start("--appendonly", "yes");
+    RedisCounterStore store = store(redis.url());
+    admitted(store, 1, DataLoss.DENY);
+    await(
+        "written", () -> redis.command("INFO", "persistence").contains("aof_pending_bio_fsync:0"));
+    restart(redis);
+    await("back", () -> Asked.answers(store));
+    assertThat(heard.losses).hasSize(1);
+    assertThat(admitted(store, 1, DataLoss.DENY)).isZero();
+  }
+
+  @Test
+  void aConfigurationThatIsNotShownCountsAsALoss() {
+    RedisProcess redis = start(ALWAYS);
+    redis.command("ACL", "SETUSER", "limits", "on", ">word", "~*", "+@all", "-config");
+    String url = redis.url().replace("redis://", "redis://limits:word@");
+    RedisCounterStore store = store(url);
+    admitted(store, 1, DataLoss.DENY);
+    redis.kill();
+    redis.restart();
+    redis.command("ACL", "SETUSER", "limits", "on", ">word", "~*", "+@all", "-config");
+    await("back", () -> Asked.answers(store));
+    assertThat(heard.losses).hasSize(1);
+    assertThat(heard.persistence.getLast().gaps().getFirst().found()).contains("CONFIG GET");
+  }
+
+  @Test
+  void aReplicaThatIsPromotedIsALossWhateverItsDisk() {
+    RedisProcess first = start(ALWAYS);
+    RedisProcess second = start(ALWAYS);
+    RedisCounterStore store = store(first.url());
+    replicate(second, first);
+    admitted(store, 60, DataLoss.DENY);
+    second.command("REPLICAOF", "NO", "ONE");
+    assertThat(admitted(store(second.url()), 9, DataLoss.DENY)).isZero();
+    replicate(first, second);
+    assertThat(admitted(store, 1, DataLoss.REFILL)).as("by a replica").isZero();
+    await("left alone", () -> !Asked.answers(store));
+    first.command("REPLICAOF", "NO", "ONE");
+    await("back", () -> Asked.answers(store));
+    assertThat(heard.losses).as("each promotion").hasSize(2);
+  }
+
+  @Test
+  void aMasterThatGetsItsFirstReplicaHasForgottenNothing() {
+    RedisProcess first = start();
+    admitted(store(first.url()), 60, DataLoss.DENY);
+    replicate(start(), first);
+    RedisCounterStore later = store(first.url());
+    assertThat(admitted(later, 200, DataLoss.DENY)).isEqualTo(40);
+    assertThat(heard.losses).isEmpty();
+  }
+
+  private RedisProcess start(String... options) {
+    RedisProcess redis = RedisProcess.start(options);
+    opened.add(redis);
+    return redis;
+  }
+
+  private RedisCounterStore store(String url) {
+    RedisCounterStore store =
+        RedisCounterStore.connect(Stores.patient(url).settings(), TimeSource.system(), heard);
+    opened.add(store);
+    return Stores.connected(store);
+  }
+
+  private static void replicate(RedisProcess replica, RedisProcess master) {
+    replica.command("CONFIG", "SET", "repl-diskless-sync-delay", "0");
+    master.command("CONFIG", "SET", "repl-diskless-sync-delay", "0");
+    replica.command("REPLICAOF", "127.0.0.1", String.valueOf(master.port()));
+    await("linked", () -> replica.command("INFO", "replication").contains("link_status:up"));
+  }
+
+  private static void restart(RedisProcess redis) {
+    redis.kill();
+    redis.restart();
+  }
+
+  private static long lossOf(String epoch) {
+    return Long.parseLong(epoch.substring(epoch.indexOf(' ') + 1));
+  }
+
+  /** How many of so many requests for one unit of 100. */
+  private static int admitted(RedisCounterStore store, int requests, DataLoss onDataLoss) {
+    int admitted = 0;
+    for (int i = 0; i < requests; i++) {
+      try {
+        admitted +=
+            answer(store.acquire(List.of(claim(HUNDRED, "a", 1, onDataLoss)))).admitted() ? 1 : 0;
+      } catch (CompletionException _) {
+        // not admitted
+      }
+    }
+    return admitted;
+  }
+}
