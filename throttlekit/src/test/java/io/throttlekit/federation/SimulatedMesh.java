@@ -5,7 +5,9 @@ import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.TimeSource;
 import io.throttlekit.federation.SimulatedLink.Fate;
+import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.CallId;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.Terms;
 import io.throttlekit.tier.LeaseSize;
@@ -44,6 +46,7 @@ final class SimulatedMesh {
   /**
    * What is simulated.
    *
+   * @param batch size of a lease; 0 for one that adapts
    * @param skewed whether clocks of hosts differ, and run fast and slow
    * @param regionalOnly whether a coordinator that does not answer is left alone
    */
@@ -133,7 +136,7 @@ final class SimulatedMesh {
     this.window = new FixedWindow(plan.limit(), plan.windowMillis());
     this.tier =
         new Tier.Global(
-            new LeaseSize.Fixed(plan.batch()),
+            plan.batch() > 0 ? new LeaseSize.Fixed(plan.batch()) : new LeaseSize.Adaptive(),
             0,
             plan.windowMillis() / 2,
             new Terms("shop", List.of(window)),
@@ -244,7 +247,7 @@ final class SimulatedMesh {
           new Federation(
               new FarCoordinator(coordinator, region.toCoordinator, counted),
               plan.escrows() ? new FarEscrow(region, near, counted) : null,
-              time,
+              new Clocks(time, world::after),
               new FederationSettings(
                   region.name, "p" + incarnations++, plan.regionalLeases(), 5_000),
               counted);
@@ -286,8 +289,8 @@ final class SimulatedMesh {
   private record FarEscrow(Region region, SimulatedLink link, Counted counted)
       implements RegionalEscrow {
     @Override
-    public CompletionStage<EscrowGrant> lease(CounterKey key, long units) {
-      return link.call(counted.near, () -> region.escrow().lease(key, units));
+    public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
+      return link.call(counted.near, () -> region.escrow().lease(key, units, id));
     }
 
     @Override
@@ -296,8 +299,9 @@ final class SimulatedMesh {
     }
 
     @Override
-    public CompletionStage<Long> release(CounterKey key, long windowEndMillis) {
-      return link.call(counted.near, () -> region.escrow().release(key, windowEndMillis));
+    public CompletionStage<Long> release(
+        CounterKey key, long windowEndMillis, @Nullable CallId id) {
+      return link.call(counted.near, () -> region.escrow().release(key, windowEndMillis, id));
     }
 
     @Override
