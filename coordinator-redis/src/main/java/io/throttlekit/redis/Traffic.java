@@ -41,7 +41,7 @@ final class Traffic {
   }
 
   void failWaiting(StoreException failure) {
-    waiting.forEach(call -> call.answer.completeExceptionally(failure));
+    waiting.forEach(call -> call.fail(failure));
     waiting.clear();
   }
 
@@ -51,11 +51,20 @@ final class Traffic {
 
   /** Whether somebody has given up waiting for it; forgets calls that nobody waits for. */
   boolean isLate() {
-    boolean late = waiting.removeIf(call -> call.answer.isDone());
+    boolean late = waiting.removeIf(Traffic::isAnswered);
     for (Flight flight : flights) {
       late |= !flight.inTime();
     }
     return late;
+  }
+
+  /** A call that is not sent any more is known to have had no effect. */
+  private static boolean isAnswered(Call<?> call) {
+    boolean answered = call.answer.isDone();
+    if (answered) {
+      call.reply.completeExceptionally(StoreException.notSent("not sent in time"));
+    }
+    return answered;
   }
 
   /**
@@ -78,7 +87,7 @@ final class Traffic {
       charges += call.weight();
       if (call.slot == slot) {
         each.remove();
-        if (!call.answer.isDone()) {
+        if (!isAnswered(call)) {
           together.add(call);
         }
       }

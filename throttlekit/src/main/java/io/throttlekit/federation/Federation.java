@@ -124,7 +124,8 @@ public final class Federation implements LeaseSource {
 
   /** {@inheritDoc} A mismatch between regions is a failure, too. */
   @Override
-  public CompletionStage<Answered<LeasedUnits>> lease(LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
+  public CompletionStage<Answered<LeasedUnits>> lease(
+      LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
     if (escrow == null || ask.windowEndMillis() != LeaseAsk.CURRENT) {
       return leaseFromCoordinator(ask, null, late);
     }

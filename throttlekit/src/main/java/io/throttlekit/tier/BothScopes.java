@@ -8,7 +8,8 @@ import java.util.function.Consumer;
 record BothScopes(LeaseSource region, LeaseSource global) implements LeaseSource {
 
   @Override
-  public CompletionStage<Answered<LeasedUnits>> lease(LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
+  public CompletionStage<Answered<LeasedUnits>> lease(
+      LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
     return of(ask).lease(ask, late);
   }
 

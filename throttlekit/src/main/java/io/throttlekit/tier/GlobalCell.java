@@ -220,8 +220,7 @@ final class GlobalCell extends LeaseCell {
   }
 
   @Override
-  synchronized long credit(
-      LeasedUnits leased, boolean ahead, long askedNanos, long answeredNanos) {
+  synchronized long credit(LeasedUnits leased, boolean ahead, long askedNanos, long answeredNanos) {
     WindowUnits of = retired ? null : learn(leased, ahead, askedNanos, answeredNanos);
     if (of == null) {
       return leased.units();

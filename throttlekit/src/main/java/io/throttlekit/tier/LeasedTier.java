@@ -136,10 +136,7 @@ final class LeasedTier implements AutoCloseable {
     }
   }
 
-  /**
-   * Gives back everything after the process was suspended: its windows may be over. To be called
-   * before units are spent.
-   */
+  /** Gives back everything after a suspension, whose windows may be over: before units are spent. */
   void checkClock(long now) {
     if (suspension.isDue(now)) {
       checkClock();
@@ -225,7 +222,9 @@ final class LeasedTier implements AutoCloseable {
   }
 
   private void lease(
-      LeaseCell cell, LeaseAsk ask, BiConsumer<@Nullable Answered<LeasedUnits>, @Nullable Throwable> told) {
+      LeaseCell cell,
+      LeaseAsk ask,
+      BiConsumer<@Nullable Answered<LeasedUnits>, @Nullable Throwable> told) {
     outstanding.begun();
     lease(cell, ask).whenComplete(told).whenComplete((_, _) -> outstanding.answered());
   }
@@ -263,7 +262,7 @@ final class LeasedTier implements AutoCloseable {
     }
   }
 
-  /** Credits units that nobody waits for any more. */
+  /** Credits units of an answer that came late. */
   private void late(LeaseCell asked, LeaseAsk ask, Answered<LeasedUnits> answer) {
     LeasedUnits leased = answer.value();
     checkClock();

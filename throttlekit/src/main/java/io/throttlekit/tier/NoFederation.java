@@ -11,7 +11,8 @@ enum NoFederation implements LeaseSource {
   SOURCE;
 
   @Override
-  public CompletionStage<Answered<LeasedUnits>> lease(LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
+  public CompletionStage<Answered<LeasedUnits>> lease(
+      LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
     return CompletableFuture.failedFuture(
         new StoreException("there is no coordinator to lease from", null));
   }

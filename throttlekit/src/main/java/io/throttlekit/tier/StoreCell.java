@@ -147,8 +147,7 @@ final class StoreCell extends LeaseCell {
   }
 
   @Override
-  synchronized long credit(
-      LeasedUnits grant, boolean ahead, long askedNanos, long answeredNanos) {
+  synchronized long credit(LeasedUnits grant, boolean ahead, long askedNanos, long answeredNanos) {
     roll(answeredNanos);
     learnWindow(grant, askedNanos, answeredNanos);
     leftAtStore = grant.left();

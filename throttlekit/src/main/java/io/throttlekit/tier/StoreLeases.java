@@ -44,7 +44,8 @@ final class StoreLeases implements LeaseSource {
   }
 
   @Override
-  public CompletionStage<Answered<LeasedUnits>> lease(LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
+  public CompletionStage<Answered<LeasedUnits>> lease(
+      LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
     return leases
         .call(
             ask.key(),

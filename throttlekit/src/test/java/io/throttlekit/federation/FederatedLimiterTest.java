@@ -187,7 +187,11 @@ class FederatedLimiterTest {
   private FederatedLimiter limiter(String region) {
     Federation federation =
         new Federation(
-            coordinator, null, new Clocks(time, (_, _) -> {}), new FederationSettings(region, "n1", 1, 1_000), heard);
+            coordinator,
+            null,
+            new Clocks(time, (_, _) -> {}),
+            new FederationSettings(region, "n1", 1, 1_000),
+            heard);
     return new FederatedLimiter(
         federation,
         time,

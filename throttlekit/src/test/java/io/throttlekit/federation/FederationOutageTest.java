@@ -36,7 +36,11 @@ class FederationOutageTest {
   private final Heard heard = new Heard();
   private final Federation federation =
       new Federation(
-          coordinator, escrow, new Clocks(time, (_, _) -> {}), new FederationSettings("eu", "n1", 3, 1_000), heard);
+          coordinator,
+          escrow,
+          new Clocks(time, (_, _) -> {}),
+          new FederationSettings("eu", "n1", 3, 1_000),
+          heard);
 
   @Test
   void whoDoesNotLeaveItAloneAsksEveryTime() {

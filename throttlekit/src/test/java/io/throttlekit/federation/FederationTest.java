@@ -191,7 +191,12 @@ class FederationTest {
     lease(8, 8);
     FixedWindow other = new FixedWindow(50, WINDOW);
     Federation us =
-        new Federation(coordinator, null, new Clocks(here, (_, _) -> {}), new FederationSettings("us", "n9", 1, 5), heard);
+        new Federation(
+            coordinator,
+            null,
+            new Clocks(here, (_, _) -> {}),
+            new FederationSettings("us", "n9", 1, 5),
+            heard);
     LeaseAsk ask = new LeaseAsk(KEY, other, tier(other, true), DataLoss.REFILL, 0, 8, 8);
     assertThatThrownBy(() -> await(lease(us, ask)))
         .isInstanceOf(StoreException.class)
@@ -217,7 +222,12 @@ class FederationTest {
   void norDoesWhatGoesBackTakeWhatWaitsForAnotherRegion() {
     lease(8, 1_000);
     Federation us =
-        new Federation(coordinator, escrow, new Clocks(here, (_, _) -> {}), new FederationSettings("us", "n1", 3, 5), heard);
+        new Federation(
+            coordinator,
+            escrow,
+            new Clocks(here, (_, _) -> {}),
+            new FederationSettings("us", "n1", 3, 5),
+            heard);
     await(us.giveBack(ask(END, 5, 5, false), END, 5));
     assertThat(coordinator.returns.getFirst().units()).isEqualTo(5);
     assertThat(lease(20, 20).units()).isEqualTo(16);
@@ -267,7 +277,11 @@ class FederationTest {
 
   private Federation federation(String node, @Nullable RegionalEscrow regional) {
     return new Federation(
-        coordinator, regional, new Clocks(here, (_, _) -> {}), new FederationSettings("eu", node, 3, 1_000), heard);
+        coordinator,
+        regional,
+        new Clocks(here, (_, _) -> {}),
+        new FederationSettings("eu", node, 3, 1_000),
+        heard);
   }
 
   private LeasedUnits lease(long units, long usable) {

@@ -38,23 +38,9 @@ class FederationUtilizationTest {
       }
     }
     mesh.world.run((WINDOWS + 1) * windowMillis * MILLI);
-    List<Long> whole = List.copyOf(mesh.admitted.values()).subList(1, WINDOWS);
-    System.out.println(
-        windowMillis
-            + " "
-            + processes
-            + " "
-            + limit
-            + " "
-            + loss
-            + ": "
-            + whole
-            + " trips "
-            + mesh.counted.trips()
-            + " late "
-            + mesh.counted.late
-            + " forfeited "
-            + mesh.counted.forfeited);
+    // Not the window in which it began, nor the first whole one, of which the pace is not known
+    // yet.
+    List<Long> whole = List.copyOf(mesh.admitted.values()).subList(2, WINDOWS + 1);
     String run = "seed %d: %s".formatted(seed, mesh.admitted);
     assertThat(mesh.admitted.values()).as(run).allMatch(units -> units <= limit);
     assertThat(whole).as(run).allMatch(units -> units >= limit * 0.995);

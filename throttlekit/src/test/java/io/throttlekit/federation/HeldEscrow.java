@@ -1,8 +1,8 @@
 package io.throttlekit.federation;
 
 import io.throttlekit.CounterKey;
-import io.throttlekit.store.CallId;
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.CallId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -33,8 +33,7 @@ final class HeldEscrow implements RegionalEscrow {
   }
 
   @Override
-  public CompletionStage<Long> release(
-      CounterKey key, long windowEndMillis, @Nullable CallId id) {
+  public CompletionStage<Long> release(CounterKey key, long windowEndMillis, @Nullable CallId id) {
     return calls.call(() -> escrow.release(key, windowEndMillis, id));
   }
 

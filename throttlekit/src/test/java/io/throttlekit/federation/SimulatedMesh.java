@@ -268,13 +268,13 @@ final class SimulatedMesh {
     @Override
     public CompletionStage<Grant> lease(BudgetLease lease) {
       counted.leases++;
-      return link.call(counted.far, () -> far.lease(lease));
+      return link.callPatiently(counted.far, () -> far.lease(lease));
     }
 
     @Override
     public CompletionStage<Boolean> reconcile(BudgetReturn units) {
       counted.returns++;
-      return link.call(counted.far, () -> far.reconcile(units));
+      return link.callPatiently(counted.far, () -> far.reconcile(units));
     }
 
     @Override
@@ -290,18 +290,19 @@ final class SimulatedMesh {
       implements RegionalEscrow {
     @Override
     public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
-      return link.call(counted.near, () -> region.escrow().lease(key, units, id));
+      return link.callPatiently(counted.near, () -> region.escrow().lease(key, units, id));
     }
 
     @Override
     public CompletionStage<Boolean> refill(EscrowRefill refill) {
-      return link.call(counted.refills, () -> region.escrow().refill(refill));
+      return link.callPatiently(counted.refills, () -> region.escrow().refill(refill));
     }
 
     @Override
     public CompletionStage<Long> release(
         CounterKey key, long windowEndMillis, @Nullable CallId id) {
-      return link.call(counted.near, () -> region.escrow().release(key, windowEndMillis, id));
+      return link.callPatiently(
+          counted.near, () -> region.escrow().release(key, windowEndMillis, id));
     }
 
     @Override

@@ -65,7 +65,8 @@ final class HeldSource implements LeaseSource {
   }
 
   @Override
-  public CompletionStage<Answered<LeasedUnits>> lease(LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
+  public CompletionStage<Answered<LeasedUnits>> lease(
+      LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
     leases.add(ask);
     CompletionStage<Answered<LeasedUnits>> answer =
         failing

@@ -1,12 +1,12 @@
 package io.throttlekit.tier;
 
 import io.throttlekit.CounterKey;
-import io.throttlekit.store.CallId;
 import io.throttlekit.TimeSource;
 import io.throttlekit.federation.EscrowGrant;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.InMemoryEscrow;
 import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.store.CallId;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -65,8 +65,7 @@ final class HeldUnits implements RegionalEscrow {
   }
 
   @Override
-  public CompletionStage<Long> release(
-      CounterKey key, long windowEndMillis, @Nullable CallId id) {
+  public CompletionStage<Long> release(CounterKey key, long windowEndMillis, @Nullable CallId id) {
     return escrow
         .release(key, windowEndMillis, id)
         .whenComplete((released, _) -> {

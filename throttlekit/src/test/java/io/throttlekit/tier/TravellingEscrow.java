@@ -1,10 +1,10 @@
 package io.throttlekit.tier;
 
 import io.throttlekit.CounterKey;
-import io.throttlekit.store.CallId;
 import io.throttlekit.federation.EscrowGrant;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.store.CallId;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -40,8 +40,7 @@ record TravellingEscrow(RegionalEscrow escrow, Journeys journeys, Knowledge know
   }
 
   @Override
-  public CompletionStage<Long> release(
-      CounterKey key, long windowEndMillis, @Nullable CallId id) {
+  public CompletionStage<Long> release(CounterKey key, long windowEndMillis, @Nullable CallId id) {
     return journeys.travel(
         "release " + windowEndMillis,
         () -> escrow.release(key, windowEndMillis, id).toCompletableFuture().join());
