@@ -8,6 +8,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
@@ -40,6 +41,7 @@ public final class OnceCalls<K, T> {
   private final ToLongFunction<T> windowOf;
   private final AtomicLong numbers = new AtomicLong();
   private final ConcurrentMap<K, Call> calls = new ConcurrentHashMap<>();
+  private final AtomicBoolean armed = new AtomicBoolean();
 
   /**
    * How calls are repeated.
@@ -92,6 +94,24 @@ public final class OnceCalls<K, T> {
     return calls.size();
   }
 
+  /** One timer looks at all calls: one for each would outlive its answer. */
+  private void arm() {
+    if (!calls.isEmpty() && armed.compareAndSet(false, true)) {
+      clocks
+          .alarm()
+          .runAfter(
+              settings.retryNanos(),
+              () -> {
+                armed.set(false);
+                try {
+                  calls.values().forEach(Call::look);
+                } finally { // one that fails is not the last
+                  arm();
+                }
+              });
+    }
+  }
+
   private enum State {
     OPEN,
     /** No longer sent; an answer still counts. */
@@ -112,7 +132,7 @@ public final class OnceCalls<K, T> {
     private int attempts;
     private boolean mayHaveActed;
     private long answeredWindow;
-    private boolean timed;
+    private long dueNanos;
 
     Call(K key, CallId id) {
       this.key = key;
@@ -235,22 +255,16 @@ public final class OnceCalls<K, T> {
       }
     }
 
-    /**
-     * Looks again when it is to be sent again, its caller has waited long enough, or it is over.
-     */
+    /** Says when to look again: it is to be sent again, has been waited for, or is over. */
     private void watch() {
-      long nanos;
       synchronized (this) {
-        if (state != State.OPEN || timed) {
-          return;
-        }
-        timed = true;
-        nanos = settings.retryNanos() << Math.clamp(attempts - 1, 0, MAX_DOUBLINGS);
         long now = now();
+        long nanos = settings.retryNanos() << Math.clamp(attempts - 1, 0, MAX_DOUBLINGS);
         nanos = Math.min(nanos, countsUntilNanos - now);
         nanos = waiting == null ? nanos : Math.min(nanos, waitsUntilNanos - now);
+        dueNanos = now + nanos;
       }
-      clocks.alarm().runAfter(Math.max(1, nanos), this::look);
+      arm();
     }
 
     private void look() {
@@ -258,9 +272,8 @@ public final class OnceCalls<K, T> {
       LateAnswers<T> abandons = null;
       boolean acted = false;
       synchronized (this) {
-        timed = false;
         long now = now();
-        if (state != State.OPEN) {
+        if (state != State.OPEN || now - dueNanos < 0) {
           return;
         }
         boolean over = now - countsUntilNanos >= 0;
