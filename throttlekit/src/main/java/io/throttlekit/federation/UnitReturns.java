@@ -111,20 +111,20 @@ final class UnitReturns {
       long windowEndMillis,
       long units,
       CompletableFuture<Boolean> first,
-      CompletableFuture<@Nullable Void> ended) {
+      CompletableFuture<Boolean> ended) {
     BudgetReturn back = new BudgetReturn(budget, region, ids.get(), windowEndMillis, units);
     LateAnswers<Boolean> late =
         new LateAnswers<>() {
           @Override
           public void answered(Answered<Boolean> answer) {
             returned(units, answer.value());
-            ended.complete(null);
+            ended.complete(true);
           }
 
           @Override
           public void ended(boolean mayHaveActed) {
             returned(units, false);
-            ended.complete(null);
+            ended.complete(true);
           }
         };
     var _ =

@@ -5,21 +5,19 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /** Begins tasks with the same key one after another. Thread-safe; nothing blocks. */
 public final class InTurn<K> {
-  private final ConcurrentMap<K, CompletableFuture<@Nullable Void>> last =
-      new ConcurrentHashMap<>();
+  private final ConcurrentMap<K, CompletableFuture<Boolean>> last = new ConcurrentHashMap<>();
 
   /**
    * Begins {@code task} when the one before it has ended, which may be at once.
    *
    * @param task may not throw; completes what it is given when it has ended
    */
-  public void run(K key, Consumer<CompletableFuture<@Nullable Void>> task) {
-    CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
-    CompletionStage<@Nullable Void> before = last.put(key, ended);
+  public void run(K key, Consumer<CompletableFuture<Boolean>> task) {
+    CompletableFuture<Boolean> ended = new CompletableFuture<>();
+    CompletionStage<Boolean> before = last.put(key, ended);
     var _ = ended.whenComplete((_, _) -> last.remove(key, ended));
     if (before == null) {
       task.accept(ended);

@@ -136,7 +136,9 @@ final class LeasedTier implements AutoCloseable {
     }
   }
 
-  /** Gives back everything after a suspension, whose windows may be over: before units are spent. */
+  /**
+   * Gives back everything after a suspension, whose windows may be over: before units are spent.
+   */
   void checkClock(long now) {
     if (suspension.isDue(now)) {
       checkClock();

@@ -15,7 +15,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Leases from a store of counters. An answer counts as long as its window lasts, and a call whose
@@ -61,7 +60,7 @@ final class StoreLeases implements LeaseSource {
 
   @Override
   public CompletionStage<?> giveBack(LeaseAsk lease, long windowEndMillis, long units) {
-    CompletableFuture<@Nullable Void> sent = new CompletableFuture<>();
+    CompletableFuture<Boolean> sent = new CompletableFuture<>();
     returnsInTurn.run(
         lease.key(),
         ended -> {
@@ -77,8 +76,8 @@ final class StoreLeases implements LeaseSource {
                       new Ends(ended))
                   .whenComplete((_, failure) -> {
                     if (failure == null) {
-                      ended.complete(null);
-                      sent.complete(null);
+                      ended.complete(true);
+                      sent.complete(true);
                     } else {
                       sent.completeExceptionally(failure);
                     }
@@ -88,15 +87,15 @@ final class StoreLeases implements LeaseSource {
   }
 
   /** Lets the next return begin. */
-  private record Ends(CompletableFuture<@Nullable Void> ended) implements LateAnswers<Boolean> {
+  private record Ends(CompletableFuture<Boolean> ended) implements LateAnswers<Boolean> {
     @Override
     public void answered(Answered<Boolean> answer) {
-      ended.complete(null);
+      ended.complete(true);
     }
 
     @Override
     public void ended(boolean mayHaveActed) {
-      ended.complete(null);
+      ended.complete(true);
     }
   }
 
