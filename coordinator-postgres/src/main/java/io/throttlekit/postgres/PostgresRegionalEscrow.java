@@ -5,6 +5,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.federation.EscrowGrant;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.store.CallId;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.Timer;
 import java.sql.PreparedStatement;
@@ -13,6 +14,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a region has leased, in PostgreSQL, by the server's clock.
@@ -94,8 +96,9 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
     return database.isUp();
   }
 
+  /** {@inheritDoc} Calls are not recognised yet: one that is sent again is granted again. */
   @Override
-  public CompletionStage<EscrowGrant> lease(CounterKey key, long units) {
+  public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
     byte[] counter = Names.of(key);
     return database.call(false, session -> lease(session, counter, units)); // requests wait
   }
@@ -106,7 +109,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
   }
 
   @Override
-  public CompletionStage<Long> release(CounterKey key, long windowEndMillis) {
+  public CompletionStage<Long> release(CounterKey key, long windowEndMillis, @Nullable CallId id) {
     byte[] counter = Names.of(key);
     return database.call(true, session -> release(session, counter, windowEndMillis));
   }

@@ -4,14 +4,17 @@ import io.throttlekit.Charge;
 import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
+import io.throttlekit.store.CallId;
 import io.throttlekit.store.DeadlineWheel;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
+import io.throttlekit.store.StoreException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One request to Redis and its answer to come.
@@ -20,6 +23,9 @@ import java.util.concurrent.CompletableFuture;
  */
 abstract sealed class Call<T> extends DeadlineWheel.Entry {
   final CompletableFuture<T> answer = new CompletableFuture<>();
+
+  /** As the answer, without a deadline: for calls whose answer counts however late it comes. */
+  final CompletableFuture<T> reply = new CompletableFuture<>();
 
   /** By the monotonic clock. */
   final long deadlineNanos;
@@ -49,7 +55,16 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
   /** Reads this call's part of a reply; what answers with it, unless it is too late for that. */
   final Runnable answerWith(ByteBuffer reply) {
     T value = read(reply);
-    return () -> answer.complete(value);
+    return () -> {
+      reply.complete(value);
+      answer.complete(value);
+    };
+  }
+
+  /** Fails; returns whether a caller still waited. */
+  final boolean fail(StoreException failure) {
+    reply.completeExceptionally(failure);
+    return answer.completeExceptionally(failure);
   }
 
   private static Decision decision(ByteBuffer reply, long limit) {
@@ -186,23 +201,32 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
     private final Charge charge;
     private final long chargedMillis;
     private final long countsToMillis;
+    private final @Nullable CallId id;
 
     /**
      * A call that undoes {@code charge}, as far as it still counts.
      *
      * @param chargedMillis when it was charged, by the store's clock
      * @param countsToMillis the reset after it, by the same clock
+     * @param id under which it takes effect once; absent for one that is not sent again
      */
-    GiveBack(int slot, long deadlineNanos, Charge charge, long chargedMillis, long countsToMillis) {
+    GiveBack(
+        int slot,
+        long deadlineNanos,
+        Charge charge,
+        long chargedMillis,
+        long countsToMillis,
+        @Nullable CallId id) {
       super(slot, deadlineNanos, true);
       this.charge = charge;
       this.chargedMillis = chargedMillis;
       this.countsToMillis = countsToMillis;
+      this.id = id;
     }
 
     @Override
     void write(Requests requests) {
-      requests.giveBack(charge, chargedMillis, countsToMillis);
+      requests.giveBack(charge, chargedMillis, countsToMillis, id);
     }
 
     @Override

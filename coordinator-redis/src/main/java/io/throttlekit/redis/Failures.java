@@ -18,7 +18,7 @@ final class Failures {
 
   /** Of a call after the end. */
   static StoreException closed() {
-    return new StoreException("the store is closed", null);
+    return StoreException.notSent("the store is closed");
   }
 
   /** That a call took longer than it may, for an operator. */

@@ -67,7 +67,7 @@ final class Flight {
   int fail(StoreException failure) {
     int failed = 0;
     for (int i = 0; i < calls.size(); i++) {
-      failed += calls.get(i).answer.completeExceptionally(failure) ? 1 : 0;
+      failed += calls.get(i).fail(failure) ? 1 : 0;
     }
     return failed;
   }

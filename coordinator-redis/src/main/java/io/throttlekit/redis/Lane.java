@@ -99,7 +99,7 @@ final class Lane implements Lanes.OnLoop {
    */
   void submit(Call<?> call) {
     if (!shared.health.allows(link.node(call.slot))) {
-      call.answer.completeExceptionally(new StoreException(Health.NOT_ASKED, null));
+      call.fail(StoreException.notSent(Health.NOT_ASKED));
       return;
     }
     arrived.add(call);
@@ -145,7 +145,7 @@ final class Lane implements Lanes.OnLoop {
 
   private void failArrived() {
     for (Call<?> call = arrived.poll(); call != null; call = arrived.poll()) {
-      call.answer.completeExceptionally(Failures.closed());
+      call.fail(Failures.closed());
     }
   }
 
@@ -172,7 +172,8 @@ final class Lane implements Lanes.OnLoop {
     BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
     if (commands == null) {
       deadlines.remove(together);
-      fail(flight, toOne, Failure.CONNECTION, "no connection to Redis: " + link.whyNot(), null);
+      String why = "no connection to Redis: " + link.whyNot();
+      fail(flight, toOne, Failure.CONNECTION, why, StoreException.notSent(why));
       return;
     }
     toOne.flights.add(flight);
@@ -233,15 +234,17 @@ final class Lane implements Lanes.OnLoop {
       if (error.contains("READONLY") || (shared.slots.isCluster() && !told)) {
         link.renew(); // it is no longer the master, or others have its slots now
       }
-      fail(flight, toOne, told ? Failure.ERROR : Failure.CONNECTION, "Redis: " + error, failure);
+      String inWords = "Redis: " + error;
+      Failure why = told ? Failure.ERROR : Failure.CONNECTION;
+      fail(flight, toOne, why, inWords, new StoreException(inWords, failure));
     }
     pump(toOne);
     endWhenIdle();
   }
 
   private void fail(
-      Flight flight, Traffic toOne, Failure why, String inWords, @Nullable Throwable cause) {
-    shared.health.failed(flight.fail(new StoreException(inWords, cause)), why, inWords);
+      Flight flight, Traffic toOne, Failure why, String inWords, StoreException failure) {
+    shared.health.failed(flight.fail(failure), why, inWords);
     shared.health.refused(toOne.node);
   }
 

@@ -12,6 +12,7 @@ import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
+import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -157,19 +158,26 @@ public final class RedisCounterStore implements CounterStore {
    */
   CompletionStage<Decision> giveBack(Charge charge, long chargedMillis, long countsToMillis) {
     int slot = slots.of(charge.key());
-    return submit(new Call.GiveBack(slot, leaseDeadline(), charge, chargedMillis, countsToMillis));
+    return submit(
+        new Call.GiveBack(slot, leaseDeadline(), charge, chargedMillis, countsToMillis, null));
   }
 
   @Override
   public CompletionStage<Grant> lease(LeaseRequest request) {
-    return submit(new Call.Lease(slots.of(request.key()), leaseDeadline(), request));
+    Call.Lease call = new Call.Lease(slots.of(request.key()), leaseDeadline(), request);
+    CompletionStage<Grant> answer = submit(call);
+    return request.id() == null ? answer : call.reply.thenApply(RedisCounterStore::granted);
   }
 
   @Override
   public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
     Charge taken = new Charge(lease.key(), lease.window(), units, Overrun.REFUSE);
     long begun = windowEndMillis - lease.window().windowMillis();
-    return giveBack(taken, begun, windowEndMillis).thenRun(RedisCounterStore::done);
+    Call.GiveBack call =
+        new Call.GiveBack(
+            slots.of(lease.key()), leaseDeadline(), taken, begun, windowEndMillis, lease.id());
+    CompletionStage<Decision> answer = submit(call);
+    return (lease.id() == null ? answer : call.reply).thenRun(RedisCounterStore::done);
   }
 
   @Override
@@ -191,6 +199,13 @@ public final class RedisCounterStore implements CounterStore {
     return lanes.ended();
   }
 
+  private static Grant granted(Grant grant) {
+    if (grant.units() < 0) {
+      throw new StoreException("a later call of the same sender was answered", null);
+    }
+    return grant;
+  }
+
   private static void done() {}
 
   private long leaseDeadline() {
@@ -199,7 +214,7 @@ public final class RedisCounterStore implements CounterStore {
 
   private <T> CompletionStage<T> submit(Call<T> call) {
     if (lanes.isClosed()) {
-      call.answer.completeExceptionally(Failures.closed());
+      call.fail(Failures.closed());
     } else {
       lanes.mine().submit(call);
     }

@@ -12,6 +12,7 @@ import io.throttlekit.federation.TermsMismatchException;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.redis.FederationKeys.Place;
 import io.throttlekit.store.Grant;
+import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.store.StoreListener.Failure;
 import io.throttlekit.store.Terms;
@@ -24,9 +25,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Budgets in Redis: one Redis, one behind Sentinels, or a Cluster, by Redis's own clock.
  *
- * <p>A call that is not answered within the lease deadline of its settings fails. It is not sent
- * again, and what it asked may be counted: an answer that still comes is lost. While Redis does not
- * answer, calls fail at once, but for a few that probe. It comes back by itself.
+ * <p>A lease without an id that is not answered within the lease deadline of its settings fails,
+ * and what it asked may be counted. One with an id, and a return, fails when its connection does:
+ * an answer counts however late it comes. While Redis does not answer, calls fail at once, but for
+ * a few that probe. It comes back by itself.
  *
  * <p>What was leased stays known for ten seconds after its window: a clock that steps back by less,
  * because a replica's is slower, grants nothing a second time. Regions that look after the same
@@ -105,7 +107,7 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
     List<byte[]> keys = new ArrayList<>(rows(place, budget));
     keys.add(place.key("terms", budget.party()));
     keys.add(place.key("asked", budget.party()));
-    return redis.run(
+    ScriptCall<Grant> call =
         new ScriptCall<>(LEASE, place, keys, reply -> grant(reply, lease))
             .with(window.windowMillis())
             .with(lease.windowEndMillis())
@@ -113,14 +115,16 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
             .with(lease.units())
             .with(lease.onDataLoss() == DataLoss.DENY ? 1 : 0)
             .with(lease.region())
-            .with(stored(budget.terms())));
+            .with(stored(budget.terms()))
+            .with(lease.id());
+    return lease.id() == null ? redis.run(call) : redis.runPatiently(call);
   }
 
   @Override
   public CompletionStage<Boolean> reconcile(BudgetReturn units) {
     Budget budget = units.budget();
     Place place = redis.keys.of(budget.party());
-    return redis.run(
+    return redis.runPatiently(
         new ScriptCall<>(RETURN, place, rows(place, budget), reply -> reply.number(0) == 1)
             .with(budget.window().windowMillis())
             .with(units.windowEndMillis())
@@ -162,6 +166,9 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
           reply.text(0),
           read(terms.scope(), reply.text(1)),
           read(terms.scope(), reply.text(2)));
+    }
+    if (reply.number(0) < 0) {
+      throw new StoreException("a later call of the same sender was answered", null);
     }
     boolean current = lease.windowEndMillis() == BudgetLease.CURRENT;
     return new Grant(

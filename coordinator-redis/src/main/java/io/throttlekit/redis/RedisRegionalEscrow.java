@@ -7,6 +7,8 @@ import io.throttlekit.federation.EscrowGrant;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.redis.FederationKeys.Place;
+import io.throttlekit.store.CallId;
+import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.store.StoreListener.Failure;
 import java.util.List;
@@ -17,12 +19,12 @@ import org.jspecify.annotations.Nullable;
  * What a region holds, in its Redis: one Redis, one behind Sentinels, or a Cluster, by Redis's own
  * clock.
  *
- * <p>A call that is not answered within the deadline of its settings fails. It is not sent again,
- * and what it asked may have happened: an answer that still comes is lost. While Redis does not
- * answer, calls fail at once, but for a few that probe. It comes back by itself, and holds nothing
- * then: units are spent on the server that took them in, until it ends, becomes a replica, or gets
- * its first replica. Whatever takes its place (another start, a replica, another master of a slot)
- * may have older data.
+ * <p>A call without an id that is not answered within the lease deadline of its settings fails, and
+ * what it asked may have happened. One with an id, and a refill, fails when its connection does: an
+ * answer counts however late it comes. While Redis does not answer, calls fail at once, but for a
+ * few that probe. It comes back by itself, and holds nothing then: units are spent on the server
+ * that took them in, until it ends, becomes a replica, or gets its first replica. Whatever takes
+ * its place (another start, a replica, another master of a slot) may have older data.
  *
  * <p>Processes of one region have the same key prefix, those of others another, if they share a
  * Redis. A refill stays known for ten seconds after its window.
@@ -46,8 +48,8 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
         new Scripts(
             List.of(LEASE, REFILL, RELEASE),
             settings,
-            settings.deadlineMillis(),
-            Failure.DEADLINE,
+            settings.leaseDeadlineMillis(),
+            Failure.LEASE_DEADLINE,
             time,
             listener,
             group,
@@ -92,11 +94,13 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
   }
 
   @Override
-  public CompletionStage<EscrowGrant> lease(CounterKey key, long units) {
+  public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
     Place place = redis.keys.of(key);
-    return redis.run(
-        new ScriptCall<>(LEASE, place, List.of(held(place, key)), RedisRegionalEscrow::grant)
-            .with(units));
+    ScriptCall<EscrowGrant> call =
+        new ScriptCall<>(LEASE, place, keys(place, key), RedisRegionalEscrow::grant)
+            .with(units)
+            .with(id);
+    return id == null ? redis.run(call) : redis.runPatiently(call);
   }
 
   @Override
@@ -105,7 +109,7 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
     Place place = redis.keys.of(key);
     List<byte[]> keys =
         List.of(held(place, key), place.key("refills" + refill.windowEndMillis(), key));
-    return redis.run(
+    return redis.runPatiently(
         new ScriptCall<>(REFILL, place, keys, reply -> reply.number(0) == 1)
             .with(refill.windowEndMillis())
             .with(refill.id())
@@ -115,11 +119,13 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
   }
 
   @Override
-  public CompletionStage<Long> release(CounterKey key, long windowEndMillis) {
+  public CompletionStage<Long> release(CounterKey key, long windowEndMillis, @Nullable CallId id) {
     Place place = redis.keys.of(key);
-    return redis.run(
-        new ScriptCall<>(RELEASE, place, List.of(held(place, key)), reply -> reply.number(0))
-            .with(windowEndMillis));
+    ScriptCall<Long> call =
+        new ScriptCall<>(RELEASE, place, keys(place, key), reply -> acted(reply.number(0)))
+            .with(windowEndMillis)
+            .with(id);
+    return id == null ? redis.run(call) : redis.runPatiently(call);
   }
 
   @Override
@@ -144,8 +150,20 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
     return place.key("held", key);
   }
 
+  /** What is held, and what calls were answered. */
+  private static List<byte[]> keys(Place place, CounterKey key) {
+    return List.of(held(place, key), place.key("calls", key));
+  }
+
+  private static long acted(long units) {
+    if (units < 0) {
+      throw new StoreException("a later call of the same sender was answered", null);
+    }
+    return units;
+  }
+
   private static EscrowGrant grant(Reply reply) {
-    long now = reply.number(0);
+    long now = acted(reply.number(0));
     if (reply.size() == 1) {
       return EscrowGrant.nothing(now);
     }

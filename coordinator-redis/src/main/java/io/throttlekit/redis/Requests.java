@@ -11,6 +11,7 @@ import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.SlidingLog;
 import io.throttlekit.rate.SlidingWindow;
 import io.throttlekit.rate.TokenBucket;
+import io.throttlekit.store.CallId;
 import io.throttlekit.store.LeaseRequest;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -19,6 +20,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Requests of one round trip, packed as the script reads them. */
 final class Requests {
@@ -31,6 +33,8 @@ final class Requests {
   private static final byte GIVE_BACK = 2;
   private static final byte RESET = 3;
   private static final byte CLAIMS = 4;
+  private static final byte LEASE_ONCE = 5;
+  private static final byte GIVE_BACK_ONCE = 6;
 
   private static final int DENY = 8;
   private static final int ALGORITHM_SHIFT = 4;
@@ -77,16 +81,25 @@ final class Requests {
   }
 
   void lease(LeaseRequest lease) {
-    room().put(LEASE);
+    CallId id = lease.id();
+    room().put(id == null ? LEASE : LEASE_ONCE);
     FixedWindow window = lease.window();
     put(lease.key(), window, Overrun.REFUSE, lease.onDataLoss(), lease.units(), 0);
+    put(id);
   }
 
   /** Undoes a charge as far as it still counts. */
-  void giveBack(Charge charge, long chargedMillis, long countsToMillis) {
-    room().put(GIVE_BACK);
+  void giveBack(Charge charge, long chargedMillis, long countsToMillis, @Nullable CallId id) {
+    room().put(id == null ? GIVE_BACK : GIVE_BACK_ONCE);
     put(charge, DataLoss.REFILL);
     room().putDouble((double) chargedMillis).putDouble((double) countsToMillis);
+    put(id);
+  }
+
+  private void put(@Nullable CallId id) {
+    if (id != null) {
+      room().putDouble((double) id.sender()).putDouble((double) id.number());
+    }
   }
 
   void reset(CounterKey key) {

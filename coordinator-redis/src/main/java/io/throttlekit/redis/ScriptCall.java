@@ -1,12 +1,14 @@
 package io.throttlekit.redis;
 
 import io.throttlekit.federation.TermsMismatchException;
+import io.throttlekit.store.CallId;
 import io.throttlekit.store.StoreException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One run of a script and its answer to come.
@@ -14,7 +16,12 @@ import java.util.function.Function;
  * @param <T> the answer
  */
 final class ScriptCall<T> {
+  /** What the caller waits for: fails when the deadline is over. */
   final CompletableFuture<T> answer = new CompletableFuture<>();
+
+  /** The same without a deadline: for calls whose answer counts however late it comes. */
+  final CompletableFuture<T> reply = new CompletableFuture<>();
+
   final Script script;
   final FederationKeys.Place place;
 
@@ -46,6 +53,17 @@ final class ScriptCall<T> {
     this.reader = reader;
   }
 
+  /** Adds what identifies the call, where it may be sent again; else two empty arguments. */
+  ScriptCall<T> with(@Nullable CallId id) {
+    return id == null ? with("").with("") : with(id.sender()).with(id.number());
+  }
+
+  /** Fails; returns whether a caller still waited. */
+  boolean fail(Throwable failure) {
+    reply.completeExceptionally(failure);
+    return answer.completeExceptionally(failure);
+  }
+
   ScriptCall<T> with(String text) {
     arguments.add(KeyText.bytes(text));
     return this;
@@ -69,12 +87,13 @@ final class ScriptCall<T> {
       if (epoch.length > 0) {
         epochs.learn(place.epoch, epoch);
       }
-      answer.complete(reader.apply(reply));
-    } catch (TermsMismatchException mismatch) {
-      answer.completeExceptionally(mismatch);
+      T value = reader.apply(reply);
+      this.reply.complete(value);
+      answer.complete(value);
+    } catch (TermsMismatchException | StoreException told) {
+      fail(told);
     } catch (RuntimeException e) {
-      answer.completeExceptionally(
-          new StoreException("Redis has something else where a federation's data should be", e));
+      fail(new StoreException("Redis has something else where a federation's data should be", e));
     }
   }
 }

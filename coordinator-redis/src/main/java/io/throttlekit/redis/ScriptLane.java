@@ -98,13 +98,13 @@ final class ScriptLane implements Lanes.OnLoop {
    */
   void submit(ScriptCall<?> call) {
     if (!shared.health.allows(link.node(call.place.slot))) {
-      call.answer.completeExceptionally(new StoreException(Health.NOT_ASKED, null));
+      call.fail(StoreException.notSent(Health.NOT_ASKED));
       return;
     }
     try {
       loop.execute(() -> send(call));
     } catch (RejectedExecutionException _) {
-      call.answer.completeExceptionally(Failures.closed());
+      call.fail(Failures.closed());
     }
   }
 
@@ -131,7 +131,7 @@ final class ScriptLane implements Lanes.OnLoop {
 
   private void send(ScriptCall<?> call) {
     if (closed) {
-      call.answer.completeExceptionally(Failures.closed());
+      call.fail(Failures.closed());
       return;
     }
     Sent sent =
@@ -142,7 +142,8 @@ final class ScriptLane implements Lanes.OnLoop {
             shared.epochs.known(call.place.epoch));
     BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
     if (commands == null) {
-      fail(sent, Failure.CONNECTION, "no connection to Redis: " + link.whyNot(), null);
+      String why = "no connection to Redis: " + link.whyNot();
+      fail(sent, Failure.CONNECTION, why, StoreException.notSent(why));
       return;
     }
     ScheduledFuture<?> deadline =
@@ -197,13 +198,15 @@ final class ScriptLane implements Lanes.OnLoop {
       if (error.contains("READONLY") || (shared.settings.cluster() && !told)) {
         link.renew(); // it is no longer the master, or others have its slots now
       }
-      fail(sent, told ? Failure.ERROR : Failure.CONNECTION, "Redis: " + error, failure);
+      String inWords = "Redis: " + error;
+      Failure why = told ? Failure.ERROR : Failure.CONNECTION;
+      fail(sent, why, inWords, new StoreException(inWords, failure));
     }
     endWhenIdle();
   }
 
-  private void fail(Sent sent, Failure why, String inWords, @Nullable Throwable cause) {
-    if (sent.call.answer.completeExceptionally(new StoreException(inWords, cause))) {
+  private void fail(Sent sent, Failure why, String inWords, StoreException failure) {
+    if (sent.call.fail(failure)) {
       shared.health.failed(1, why, inWords);
     }
     count(sent);

@@ -66,11 +66,17 @@ final class Scripts {
 
   <T> CompletionStage<T> run(ScriptCall<T> call) {
     if (lanes.isClosed()) {
-      call.answer.completeExceptionally(Failures.closed());
+      call.fail(Failures.closed());
     } else {
       lanes.mine().submit(call);
     }
     return call.answer;
+  }
+
+  /** Runs a call whose answer counts however late it comes. */
+  <T> CompletionStage<T> runPatiently(ScriptCall<T> call) {
+    run(call);
+    return call.reply;
   }
 
   /** Completes with the clock of a Redis; in a Cluster, of another each time. */

@@ -41,7 +41,7 @@ final class Traffic {
   }
 
   void failWaiting(StoreException failure) {
-    waiting.forEach(call -> call.answer.completeExceptionally(failure));
+    waiting.forEach(call -> call.fail(failure));
     waiting.clear();
   }
 
@@ -51,7 +51,16 @@ final class Traffic {
 
   /** Forgets calls whose time was up before they were sent. */
   void forgetAnswered() {
-    waiting.removeIf(call -> call.answer.isDone());
+    waiting.removeIf(Traffic::isAnswered);
+  }
+
+  /** A call that is not sent any more is known to have had no effect. */
+  private static boolean isAnswered(Call<?> call) {
+    boolean answered = call.answer.isDone();
+    if (answered) {
+      call.reply.completeExceptionally(StoreException.notSent("not sent in time"));
+    }
+    return answered;
   }
 
   /**
@@ -74,7 +83,7 @@ final class Traffic {
       charges += call.weight();
       if (call.slot == slot) {
         each.remove();
-        if (!call.answer.isDone()) {
+        if (!isAnswered(call)) {
           together.add(call);
         }
       }

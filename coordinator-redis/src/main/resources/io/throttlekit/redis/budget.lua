@@ -5,6 +5,7 @@
 --   leased    units out
 --   current   end of the newest window that was ever taken for the one that lasts
 --   r<return> for each return, '1'
+--   c<sender> the number of its last lease, and what that was granted
 local window = tonumber(ARGV[3])
 local rows = {}
 local current = now - fmod(now, window) + window

@@ -18,6 +18,29 @@ for i = 1, #held, 2 do
   end
 end
 
+-- KEYS[3] is what calls were answered that may come twice: a hash of "<number> <units> <window> <ends>"
+-- by sender. Returns the units of the same call, or -1 if a later one was answered.
+local function answered(sender, number)
+  local last, units, name, ends =
+    string.match(sender ~= '' and call('HGET', KEYS[3], sender) or '', '^(%d+) (%d+) (%-?%d+) (%-?%d+)$')
+  if not last or tonumber(ends) <= now then
+    return nil
+  end
+  if tonumber(last) > tonumber(number) then
+    return -1
+  end
+  if last == number then
+    return tonumber(units), name
+  end
+end
+
+local function remember(sender, number, units, name, of)
+  if sender ~= '' then
+    call('HSET', KEYS[3], sender, number .. ' ' .. digits(units) .. ' ' .. name .. ' ' .. of.ends)
+    expire_after(KEYS[3], last)
+  end
+end
+
 local function put(name, of)
   local value = digits(of.units) .. ' ' .. of.begins .. ' ' .. of.ends .. ' ' .. history
   call('HSET', KEYS[2], name, value)

@@ -10,6 +10,8 @@
 -- ARGV[7]   1 to be given nothing of windows whose data were lost
 -- ARGV[8]   the region
 -- ARGV[9]   its terms
+-- ARGV[10]  the sender of the call, or '' for one that is not sent again
+-- ARGV[11]  the number of the call: the same one is granted the same of a window, a lower one -1
 --
 -- Reply: units granted, end of the window that lasts, now, units left;
 -- or a region, its terms that are not the same, and those that it asked for last. Then nothing was
@@ -76,6 +78,16 @@ if row.ends ~= wanted then -- of an older window, for a newer one would be curre
 end
 local left = limit > row.leased and limit - row.leased or 0
 local granted = units < left and units or left
+if ARGV[10] ~= '' then
+  local record = call('HGET', row.key, 'c' .. ARGV[10])
+  local number, before = string.match(record or '', '^(%d+) (%d+)$')
+  if number and tonumber(number) > tonumber(ARGV[11]) then
+    return {told, -1, current, at, 0}
+  elseif number == ARGV[11] then
+    return {told, tonumber(before), current, at, left}
+  end
+  call('HSET', row.key, 'c' .. ARGV[10], ARGV[11] .. ' ' .. digits(granted))
+end
 call('HSET', row.key, 'end', digits(wanted), 'leased', digits(row.leased + granted),
   'current', digits(current))
 expire_after(row.key, wanted)

@@ -1,9 +1,11 @@
 -- Takes units out of what a region holds of a counter: of the first window that has begun.
 --
 -- ARGV[3]   units wanted
+-- ARGV[4]   the sender of the call, or '' for one that is not sent again
+-- ARGV[5]   the number of the call
 --
 -- Reply: now, and if a window has begun: units given, end of the window (its name), when it begins
--- and ends here, units left.
+-- and ends here, units left. Or -1, if a later call of the sender was answered.
 local wanted = tonumber(ARGV[3])
 local first
 for name, of in pairs(windows) do
@@ -15,9 +17,17 @@ if not first then
   return {told, now}
 end
 local of = windows[first]
+local before, name = answered(ARGV[4], ARGV[5])
+if before == -1 then
+  return {told, -1}
+end
+if before and name == first then
+  return {told, now, before, first, of.begins, of.ends, of.units}
+end
 local given = wanted < of.units and wanted or of.units
 if given > 0 then
   of.units = of.units - given
   put(first, of)
 end
+remember(ARGV[4], ARGV[5], given, first, of)
 return {told, now, given, first, of.begins, of.ends, of.units}

@@ -21,6 +21,9 @@
 --   3  reset: H counter                   -> nothing
 --   4  B whether the request was refused elsewhere already, H claims, each B role, H charges, and
 --      its charges                          -> B admitted, the decisions, d now
+--   5  a lease that may come twice: as 1, and d sender, d number of the call
+--                                         -> as 1; -1 units if a later call was answered
+--   6  an undo that may come twice: as 2, and d sender, d number
 -- A charge is B flags, H counter, d cost, d limit, d window, d of the algorithm. Its flags are the
 -- algorithm (times 16), deny after a loss of data (8), the overrun (0, 1, 2).
 -- A decision is B admitted, d remaining, d ms to the reset, d ms to the next try.

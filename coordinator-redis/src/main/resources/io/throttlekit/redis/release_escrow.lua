@@ -1,10 +1,19 @@
 -- Takes everything of one window out of what a region holds of a counter.
 --
 -- ARGV[3]   end of the window by the coordinator's clock: its name
+-- ARGV[4]   the sender of the call, or '' for one that is not sent again
+-- ARGV[5]   the number of the call
 --
--- Reply: units.
+-- Reply: units; -1 if a later call of the sender was answered.
 local of = windows[ARGV[3]]
+local before, name = answered(ARGV[4], ARGV[5])
+if before and (before == -1 or name == ARGV[3]) then
+  return {told, before}
+end
 local units = of and of.units or 0
+if of then
+  remember(ARGV[4], ARGV[5], units, ARGV[3], of)
+end
 if units > 0 then
   of.units = 0 -- its refills stay known
   put(ARGV[3], of)

@@ -2,6 +2,8 @@ package io.throttlekit.federation;
 
 import io.throttlekit.Cost;
 import io.throttlekit.DataLoss;
+import io.throttlekit.store.CallId;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A region's wish for units of a budget.
@@ -11,11 +13,23 @@ import io.throttlekit.DataLoss;
  *     since the epoch: the one that lasts, or the next; {@link #CURRENT} for the one that lasts
  * @param units how many, from 1
  * @param onDataLoss what it means for a window that lasts when the coordinator loses its data
+ * @param id under which the same lease takes effect once; absent for one that is not sent again
  */
 public record BudgetLease(
-    Budget budget, String region, long windowEndMillis, long units, DataLoss onDataLoss) {
+    Budget budget,
+    String region,
+    long windowEndMillis,
+    long units,
+    DataLoss onDataLoss,
+    @Nullable CallId id) {
   /** The window that lasts when the coordinator is asked. */
   public static final long CURRENT = 0;
+
+  /** A lease that is not sent again. */
+  public BudgetLease(
+      Budget budget, String region, long windowEndMillis, long units, DataLoss onDataLoss) {
+    this(budget, region, windowEndMillis, units, onDataLoss, null);
+  }
 
   /** Checks the range. */
   public BudgetLease {

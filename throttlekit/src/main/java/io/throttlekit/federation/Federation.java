@@ -2,7 +2,13 @@ package io.throttlekit.federation;
 
 import io.throttlekit.ClockDrift;
 import io.throttlekit.CounterKey;
+import io.throttlekit.MonotonicSpan;
 import io.throttlekit.TimeSource;
+import io.throttlekit.once.Answered;
+import io.throttlekit.once.Clocks;
+import io.throttlekit.once.LateAnswers;
+import io.throttlekit.once.OnceCalls;
+import io.throttlekit.store.CallId;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.tier.LeaseAsk;
@@ -14,7 +20,10 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,8 +31,9 @@ import org.jspecify.annotations.Nullable;
  * that has nothing, from the coordinator.
  *
  * <p>Of what the coordinator grants a process keeps what it asked for, and puts the rest into the
- * escrow, once; if nobody can say whether that arrived, nobody spends it. What comes back goes to
- * the coordinator, with what the escrow still has of that window.
+ * escrow, once. What comes back goes to the coordinator, with what the escrow still has of that
+ * window. Every one of these calls is repeated until its answer is known or its window is over
+ * ({@link OnceCalls}), and every grant counts, however late it comes.
  *
  * <p>Thread-safe; nothing blocks. Closes neither of the two.
  */
@@ -33,30 +43,66 @@ public final class Federation implements LeaseSource {
   private final TimeSource time;
   private final FederationSettings settings;
   private final FederationListener listener;
+  private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+  /** The region's escrow is near: if it is silent for so long, the coordinator is asked instead. */
+  private static final long ESCROW_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
   private final CoordinatorHealth health;
   private final AtomicLong ids = new AtomicLong();
+  private final OnceCalls<CounterKey, EscrowGrant> escrowLeases;
+  private final OnceCalls<CounterKey, Grant> leases;
+  private final OnceCalls<CounterKey, Grant> leasesAhead;
+  private final OnceCalls<String, Boolean> refills;
+  private final UnitReturns returns;
 
   /** Units of this process that are on their way into the escrow. */
-  private final ConcurrentMap<CounterKey, CompletionStage<Boolean>> refills =
-      new ConcurrentHashMap<>();
+  private final ConcurrentMap<CounterKey, CompletionStage<?>> refilling = new ConcurrentHashMap<>();
 
   /**
    * The federation as one process sees it.
    *
    * @param escrow absent where a region is one process
+   * @param clocks calls are repeated by its alarm
    */
   public Federation(
       GlobalCoordinator coordinator,
       @Nullable RegionalEscrow escrow,
-      TimeSource time,
+      Clocks clocks,
       FederationSettings settings,
       FederationListener listener) {
     this.coordinator = coordinator;
     this.escrow = escrow;
-    this.time = time;
+    this.time = clocks.time();
     this.settings = settings;
     this.listener = listener;
     this.health = new CoordinatorHealth(time, settings.probeEveryMillis(), listener);
+    long sender = CallId.newSender();
+    this.escrowLeases =
+        calls(clocks, sender, ESCROW_NANOS, ESCROW_NANOS, EscrowGrant::windowEndMillis);
+    long wait = MonotonicSpan.nanos(settings.waitMillis());
+    this.leases = calls(clocks, sender + 1, RETRY_NANOS, wait, Grant::windowEndMillis);
+    this.leasesAhead = calls(clocks, sender + 2, RETRY_NANOS, wait, Grant::windowEndMillis);
+    this.refills = calls(clocks, sender + 3, RETRY_NANOS, wait, _ -> 0);
+    this.returns =
+        new UnitReturns(
+            coordinator,
+            escrow,
+            settings.region(),
+            this::nextId,
+            clocks,
+            new OnceCalls.Settings(sender + 4, RETRY_NANOS, wait, true),
+            listener);
+  }
+
+  private static <K, T> OnceCalls<K, T> calls(
+      Clocks clocks, long sender, long retryNanos, long waitNanos, ToLongFunction<T> windowOf) {
+    return new OnceCalls<>(
+        new OnceCalls.Settings(sender, retryNanos, waitNanos, false), clocks, windowOf);
+  }
+
+  private static long windowNanos(LeaseAsk ask) {
+    return MonotonicSpan.nanos(ask.window().windowMillis());
   }
 
   /** The budget that a wish is for. */
@@ -76,90 +122,121 @@ public final class Federation implements LeaseSource {
     throw new IllegalArgumentException("only what is global is leased from a federation");
   }
 
-  /** {@inheritDoc} A mismatch between regions is told as a failure, too. */
+  /** {@inheritDoc} A mismatch between regions is a failure, too. */
   @Override
-  public CompletionStage<LeasedUnits> lease(LeaseAsk ask) {
+  public CompletionStage<Answered<LeasedUnits>> lease(
+      LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
     if (escrow == null || ask.windowEndMillis() != LeaseAsk.CURRENT) {
-      return leaseFromCoordinator(ask, null);
+      return leaseFromCoordinator(ask, null, late);
     }
     CounterKey counter = regional(ask);
-    return leaseFromEscrow(ask, counter, escrow, refills.get(counter));
+    return leaseFromEscrow(ask, counter, escrow, refilling.get(counter), late);
   }
 
   /**
    * Leases nearby.
    *
-   * @param refill which may come after this there, and is waited for before anybody far away is
+   * @param refill which may come after this there, and is waited for before the coordinator is
    *     asked in vain
    */
-  private CompletionStage<LeasedUnits> leaseFromEscrow(
+  private CompletionStage<Answered<LeasedUnits>> leaseFromEscrow(
       LeaseAsk ask,
       CounterKey counter,
       RegionalEscrow escrow,
-      @Nullable CompletionStage<Boolean> refill) {
-    long asked = time.monotonicNanos();
-    return escrow
-        .lease(counter, ask.units())
-        .handle((grant, failure) -> {
-          if (grant == null) {
+      @Nullable CompletionStage<?> refill,
+      Consumer<Answered<LeasedUnits>> late) {
+    return escrowLeases
+        .call(
+            counter,
+            windowNanos(ask),
+            id -> escrow.lease(counter, ask.units(), id),
+            answer -> {
+              listener.leasedFromEscrow(ask.units(), answer.value().units());
+              if (answer.value().units() > 0) {
+                late.accept(spendable(answer, ask));
+              }
+            })
+        .handle((answer, failure) -> {
+          if (answer == null) {
             listener.escrowFailed(inWords(failure));
-            return leaseFromCoordinator(ask, null);
+            return leaseFromCoordinator(ask, null, late);
           }
+          EscrowGrant grant = answer.value();
           listener.leasedFromEscrow(ask.units(), grant.units());
           if (grant.units() > 0) {
-            return CompletableFuture.completedFuture(spendable(grant, ask));
+            return CompletableFuture.completedFuture(spendable(answer, ask));
           }
           return refill == null
               ? leaseFromCoordinator(
-                  ask, new ClockReading(grant.nowMillis(), asked, time.monotonicNanos()))
+                  ask,
+                  new ClockReading(grant.nowMillis(), answer.askedNanos(), time.monotonicNanos()),
+                  late)
               : refill
-                  .handle((_, _) -> leaseFromEscrow(ask, counter, escrow, null))
+                  .handle((_, _) -> leaseFromEscrow(ask, counter, escrow, null, late))
                   .thenCompose(stage -> stage);
         })
         .thenCompose(stage -> stage);
   }
 
-  private static LeasedUnits spendable(EscrowGrant grant, LeaseAsk ask) {
+  private static Answered<LeasedUnits> spendable(Answered<EscrowGrant> answer, LeaseAsk ask) {
+    EscrowGrant grant = answer.value();
     long length = ask.window().windowMillis();
     long overBy = grant.beginsMillis() + ClockDrift.longest(length);
-    return new LeasedUnits(
-        grant.units(),
-        grant.windowEndMillis(),
-        grant.endsMillis() - grant.nowMillis(),
-        overBy - grant.nowMillis(),
-        LeasedUnits.UNKNOWN);
+    LeasedUnits units =
+        new LeasedUnits(
+            grant.units(),
+            grant.windowEndMillis(),
+            grant.endsMillis() - grant.nowMillis(),
+            overBy - grant.nowMillis(),
+            LeasedUnits.UNKNOWN);
+    return new Answered<>(units, answer.askedNanos());
   }
 
   /**
    * Leases far away.
    *
-   * @param escrowClock when the escrow was heard of; absent when it is not to be refilled
+   * @param escrowClock when the escrow answered; absent when it is not to be refilled
    */
-  private CompletionStage<LeasedUnits> leaseFromCoordinator(
-      LeaseAsk ask, @Nullable ClockReading escrowClock) {
+  private CompletionStage<Answered<LeasedUnits>> leaseFromCoordinator(
+      LeaseAsk ask, @Nullable ClockReading escrowClock, Consumer<Answered<LeasedUnits>> late) {
     if (tier(ask).regionalOnly() && !health.answers()) {
       probe();
       listener.coordinatorLeftAlone();
       return CompletableFuture.failedFuture(
           new StoreException("the coordinator does not answer, and is left alone", null));
     }
+    boolean ahead = ask.windowEndMillis() != LeaseAsk.CURRENT;
     long wanted = escrowClock == null ? ask.units() : wantedByTheRegion(ask);
-    BudgetLease lease =
-        new BudgetLease(
-            budget(ask), settings.region(), ask.windowEndMillis(), wanted, ask.onDataLoss());
     long asked = time.monotonicNanos();
-    return coordinator
-        .lease(lease)
-        .handle((grant, failure) -> {
-          if (grant == null) {
+    return (ahead ? leasesAhead : leases)
+        .call(
+            ask.key(),
+            windowNanos(ask),
+            id -> coordinator.lease(lease(ask, wanted, id)),
+            answer -> late.accept(granted(ask, wanted, answer, escrowClock, late)))
+        .handle((answer, failure) -> {
+          if (answer == null) {
             throw new CompletionException(failed(failure, asked));
           }
-          health.succeeded();
-          listener.leasedFromCoordinator(wanted, grant.units());
-          ClockReading clock =
-              new ClockReading(grant.storeNowMillis(), asked, time.monotonicNanos());
-          return share(ask, grant, clock, escrowClock);
+          return granted(ask, wanted, answer, escrowClock, late);
         });
+  }
+
+  private BudgetLease lease(LeaseAsk ask, long wanted, CallId id) {
+    return new BudgetLease(
+        budget(ask), settings.region(), ask.windowEndMillis(), wanted, ask.onDataLoss(), id);
+  }
+
+  private Answered<LeasedUnits> granted(
+      LeaseAsk ask,
+      long wanted,
+      Answered<Grant> answer,
+      @Nullable ClockReading escrowClock,
+      Consumer<Answered<LeasedUnits>> late) {
+    health.succeeded();
+    listener.leasedFromCoordinator(wanted, answer.value().units());
+    LeasedUnits kept = share(ask, answer, escrowClock, late);
+    return new Answered<>(kept, answer.askedNanos());
   }
 
   private long wantedByTheRegion(LeaseAsk ask) {
@@ -169,12 +246,18 @@ public final class Federation implements LeaseSource {
 
   /** Keeps what was asked for, and gives the rest to the region where that is possible. */
   private LeasedUnits share(
-      LeaseAsk ask, Grant grant, ClockReading clock, @Nullable ClockReading escrowClock) {
+      LeaseAsk ask,
+      Answered<Grant> answer,
+      @Nullable ClockReading escrowClock,
+      Consumer<Answered<LeasedUnits>> late) {
+    Grant grant = answer.value();
     LeasedUnits all = LeasedUnits.of(grant);
     long rest = grant.units() - ask.units();
     if (rest <= 0 || escrow == null || escrowClock == null) {
       return all;
     }
+    ClockReading clock =
+        new ClockReading(grant.storeNowMillis(), answer.askedNanos(), time.monotonicNanos());
     long end = grant.windowEndMillis();
     long begin = end - ask.window().windowMillis();
     long begins = escrowClock.latestMillis(clock.surelyReached(begin));
@@ -183,46 +266,70 @@ public final class Federation implements LeaseSource {
       return all;
     }
     CounterKey counter = regional(ask);
-    CompletionStage<Boolean> refill =
-        escrow.refill(new EscrowRefill(counter, nextId(), end, begins, ends, rest));
-    refills.put(counter, refill);
+    String id = nextId();
+    refill(
+        new EscrowRefill(counter, id, end, begins, ends, rest),
+        windowNanos(ask),
+        () -> late.accept(new Answered<>(all.ofWhich(rest), answer.askedNanos())));
+    return all.ofWhich(ask.units());
+  }
+
+  /**
+   * Puts units into the escrow.
+   *
+   * @param keep takes them back when the escrow cannot have them
+   */
+  private void refill(EscrowRefill refill, long countsNanos, Runnable keep) {
+    RegionalEscrow there = escrow;
+    if (there == null) {
+      return;
+    }
+    long units = refill.units();
+    CompletionStage<Answered<Boolean>> first =
+        refills.call(
+            refill.id(),
+            countsNanos,
+            _ -> there.refill(refill),
+            new LateAnswers<>() {
+              @Override
+              public void answered(Answered<Boolean> answer) {
+                refilled(units, answer.value());
+              }
+
+              @Override
+              public void ended(boolean mayHaveActed) {
+                if (mayHaveActed) {
+                  listener.lost(Loss.REFILL, units);
+                } else {
+                  keep.run();
+                }
+              }
+            });
+    refilling.put(refill.key(), first);
     var _ =
-        refill.whenComplete((taken, failure) -> {
-          refills.remove(counter, refill);
-          if (taken == null) {
+        first.whenComplete((answer, failure) -> {
+          refilling.remove(refill.key(), first);
+          if (answer == null) {
             listener.escrowFailed(inWords(failure));
-          }
-          if (taken != null && taken) {
-            listener.refilled(rest);
           } else {
-            listener.lost(Loss.REFILL, rest);
+            refilled(units, answer.value());
           }
         });
-    return new LeasedUnits(
-        ask.units(), end, all.lastsMillis(), all.endsWithinMillis(), all.left() + rest);
+  }
+
+  private void refilled(long units, boolean taken) {
+    if (taken) {
+      listener.refilled(units);
+    } else {
+      listener.lost(Loss.REFILL, units);
+    }
   }
 
   @Override
   public CompletionStage<?> giveBack(LeaseAsk lease, long windowEndMillis, long units) {
-    CompletionStage<Long> all =
-        escrow == null || !health.answers() // else what others of the region can spend was lost
-            ? CompletableFuture.completedFuture(units)
-            : escrow
-                .release(regional(lease), windowEndMillis)
-                .handle((others, _) -> units + (others == null ? 0 : others));
-    return all.thenCompose(total ->
-        coordinator
-            .reconcile(
-                new BudgetReturn(
-                    budget(lease), settings.region(), nextId(), windowEndMillis, total))
-            .whenComplete((taken, _) -> returned(total, taken != null && taken)));
-  }
-
-  private void returned(long units, boolean taken) {
-    listener.returned(units, taken);
-    if (!taken) {
-      listener.lost(Loss.RETURN, units);
-    }
+    // While the coordinator does not answer, the region's other processes can spend what is there.
+    CounterKey inEscrow = health.answers() ? regional(lease) : null;
+    return returns.giveBack(lease.key(), budget(lease), inEscrow, windowEndMillis, units);
   }
 
   private void probe() {

@@ -31,7 +31,9 @@ public interface GlobalCoordinator extends AutoCloseable {
 
   /**
    * Grants as much of a lease as is left of its window's budget, which may be nothing. A window
-   * that has ended has nothing left; neither has one that is not next.
+   * that has ended has nothing left; neither has one that is not next. One with an id takes effect
+   * once for each window, and fails by no deadline: its stage completes when the answer comes,
+   * however late, or fails when the connection is lost.
    */
   CompletionStage<Grant> lease(BudgetLease lease);
 

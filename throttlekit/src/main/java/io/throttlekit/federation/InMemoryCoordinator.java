@@ -2,6 +2,7 @@ package io.throttlekit.federation;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.CallRecords;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
@@ -51,10 +52,24 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
   private static final class Window {
     long leased;
     final Set<String> returned = new HashSet<>();
+    final CallRecords calls = new CallRecords();
+
+    /** Leases once, or says again what was leased. */
+    long lease(BudgetLease lease, long wanted) {
+      return calls.once(
+          lease.id(),
+          wanted,
+          () -> {
+            long left = Math.max(0, lease.budget().window().limit() - leased);
+            long units = Math.min(lease.units(), left);
+            leased += units;
+            return units;
+          });
+    }
 
     @Override
     public String toString() {
-      return leased + " leased, returns " + returned;
+      return leased + " leased " + calls + ", returns " + returned;
     }
   }
 
@@ -86,10 +101,14 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     TreeMap<Long, Window> ofBudget = windows.computeIfAbsent(budget.key(), _ -> new TreeMap<>());
     ofBudget.headMap(now, true).clear();
     Window window = ofBudget.computeIfAbsent(wanted, _ -> new Window());
+    long units;
+    try {
+      units = window.lease(lease, wanted);
+    } catch (StoreException overtaken) {
+      return CompletableFuture.failedFuture(overtaken);
+    }
     long left = Math.max(0, budget.window().limit() - window.leased);
-    long units = Math.min(lease.units(), left);
-    window.leased += units;
-    return CompletableFuture.completedFuture(new Grant(units, wanted, now, left - units));
+    return CompletableFuture.completedFuture(new Grant(units, wanted, now, left));
   }
 
   /** Whether there is room for another budget, once those are gone whose windows have ended. */

@@ -2,6 +2,9 @@ package io.throttlekit.federation;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.CallId;
+import io.throttlekit.store.CallRecords;
+import io.throttlekit.store.StoreException;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -9,6 +12,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An escrow in the memory of one process: what the others are compared with. Answers before its
@@ -21,9 +25,16 @@ public final class InMemoryEscrow implements RegionalEscrow {
   /** Of one window. */
   private static final class Held {
     final Set<String> refills = new HashSet<>();
+    final CallRecords calls = new CallRecords();
     long units;
     long beginsMillis = Long.MAX_VALUE;
     long endsMillis = Long.MIN_VALUE;
+
+    long take(long most) {
+      long taken = Math.min(most, units);
+      units -= taken;
+      return taken;
+    }
 
     @Override
     public String toString() {
@@ -37,13 +48,18 @@ public final class InMemoryEscrow implements RegionalEscrow {
   }
 
   @Override
-  public synchronized CompletionStage<EscrowGrant> lease(CounterKey key, long units) {
+  public synchronized CompletionStage<EscrowGrant> lease(
+      CounterKey key, long units, @Nullable CallId id) {
     long now = time.wallMillis();
     for (Map.Entry<Long, Held> window : of(key, now).entrySet()) {
       Held held = window.getValue();
       if (held.beginsMillis <= now) {
-        long granted = Math.min(units, held.units);
-        held.units -= granted;
+        long granted;
+        try {
+          granted = held.calls.once(id, 0, () -> held.take(units));
+        } catch (StoreException overtaken) {
+          return CompletableFuture.failedFuture(overtaken);
+        }
         return CompletableFuture.completedFuture(
             new EscrowGrant(
                 granted, window.getKey(), held.beginsMillis, held.endsMillis, now, held.units));
@@ -68,13 +84,18 @@ public final class InMemoryEscrow implements RegionalEscrow {
   }
 
   @Override
-  public synchronized CompletionStage<Long> release(CounterKey key, long windowEndMillis) {
+  public synchronized CompletionStage<Long> release(
+      CounterKey key, long windowEndMillis, @Nullable CallId id) {
     Held held = of(key, time.wallMillis()).get(windowEndMillis);
-    long units = held == null ? 0 : held.units;
-    if (held != null) {
-      held.units = 0; // and its refills stay known
+    if (held == null) {
+      return CompletableFuture.completedFuture(0L);
     }
-    return CompletableFuture.completedFuture(units);
+    try { // its refills stay known
+      return CompletableFuture.completedFuture(
+          held.calls.once(id, 0, () -> held.take(Long.MAX_VALUE)));
+    } catch (StoreException overtaken) {
+      return CompletableFuture.failedFuture(overtaken);
+    }
   }
 
   @Override

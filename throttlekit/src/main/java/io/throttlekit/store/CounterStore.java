@@ -34,13 +34,14 @@ public interface CounterStore extends AutoCloseable {
 
   /**
    * Counts as much of a lease as is left in the window, which may be nothing. What is granted is
-   * counted as if it were spent.
+   * counted as if it were spent. One with an id takes effect once, and fails by no deadline: its
+   * stage completes when the answer comes, however late, or fails when the connection is lost.
    */
   CompletionStage<Grant> lease(LeaseRequest request);
 
   /**
    * Gives units of a grant back that were not spent. Once the window of the grant has ended they
-   * are worth nothing, and nothing happens.
+   * are worth nothing, and nothing happens. One with an id is taken back once, as {@link #lease}.
    *
    * @param windowEndMillis of the grant
    * @param units of the grant that were not spent, from 1

@@ -88,6 +88,12 @@ public final class HeldCounters {
         });
   }
 
+  /** What is left of its counter, which is held, of what a call was granted before. */
+  public Grant granted(LeaseRequest request, long units) {
+    Grant rest = Leasing.look(request, nowMillis, this::decide);
+    return new Grant(units, rest.windowEndMillis(), nowMillis, rest.left());
+  }
+
   /** Gives units of a grant back, if the window of its counter, which is held, is theirs. */
   public void giveBack(LeaseRequest lease, long windowEndMillis, long units) {
     Leasing.giveBack(lease, windowEndMillis, units, nowMillis, this::decide);

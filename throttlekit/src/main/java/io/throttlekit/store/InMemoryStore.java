@@ -52,6 +52,10 @@ public final class InMemoryStore implements CounterStore {
   private final Cache<CounterKey, Counter> counters;
   private final Policy.VarExpiration<CounterKey, Counter> expiration;
   private final RecentlyAsked<Counter> recent = new RecentlyAsked<>();
+
+  /** Of calls that have an id, by counter. */
+  private final Cache<CounterKey, CallRecords> calls;
+
   private final AtomicLong created = new AtomicLong();
   private final LongAdder forgotten = new LongAdder();
 
@@ -78,6 +82,7 @@ public final class InMemoryStore implements CounterStore {
                     forget(counter))
             .executor(Runnable::run)
             .build();
+    this.calls = Caffeine.newBuilder().maximumSize(maxCounters).executor(Runnable::run).build();
     this.expiration = counters.policy().expireVariably().orElseThrow();
   }
 
@@ -183,15 +188,56 @@ public final class InMemoryStore implements CounterStore {
   @Override
   public CompletionStage<Grant> lease(LeaseRequest request) {
     long now = time.wallMillis();
-    return CompletableFuture.completedFuture(
-        Leasing.grant(request, now, charge -> decide(charge, now)));
+    CallId id = request.id();
+    if (id == null) {
+      return CompletableFuture.completedFuture(grant(request, now));
+    }
+    CallRecords records = records(request.key());
+    synchronized (records) { // a copy waits for the answer
+      try {
+        long units = records.once(id, windowEnd(request, now), () -> grant(request, now).units());
+        Grant rest = Leasing.look(request, now, charge -> decide(charge, now));
+        return CompletableFuture.completedFuture(
+            new Grant(units, rest.windowEndMillis(), now, rest.left()));
+      } catch (StoreException overtaken) {
+        return CompletableFuture.failedFuture(overtaken);
+      }
+    }
   }
 
   @Override
   public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
     long now = time.wallMillis();
-    Leasing.giveBack(lease, windowEndMillis, units, now, charge -> decide(charge, now));
+    CallRecords records = records(lease.key());
+    synchronized (records) {
+      try {
+        var _ =
+            records.once(
+                lease.id(),
+                windowEnd(lease, now),
+                () -> {
+                  Leasing.giveBack(
+                      lease, windowEndMillis, units, now, charge -> decide(charge, now));
+                  return units;
+                });
+      } catch (StoreException overtaken) {
+        return CompletableFuture.failedFuture(overtaken);
+      }
+    }
     return CompletableFuture.completedFuture(null);
+  }
+
+  private Grant grant(LeaseRequest request, long now) {
+    return Leasing.grant(request, now, charge -> decide(charge, now));
+  }
+
+  private CallRecords records(CounterKey key) {
+    return calls.get(key, _ -> new CallRecords());
+  }
+
+  private static long windowEnd(LeaseRequest request, long now) {
+    long length = request.window().windowMillis();
+    return now - Math.floorMod(now, length) + length;
   }
 
   @Override

@@ -4,6 +4,7 @@ import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.rate.FixedWindow;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A wish for units of one counter, to be spent elsewhere.
@@ -12,8 +13,15 @@ import io.throttlekit.rate.FixedWindow;
  * @param window its limit
  * @param units how many are wanted, from 1
  * @param onDataLoss what a loss of the store's counters means for it
+ * @param id under which the same request takes effect once; absent for one that is not sent again
  */
-public record LeaseRequest(CounterKey key, FixedWindow window, long units, DataLoss onDataLoss) {
+public record LeaseRequest(
+    CounterKey key, FixedWindow window, long units, DataLoss onDataLoss, @Nullable CallId id) {
+
+  /** A request that is not sent again. */
+  public LeaseRequest(CounterKey key, FixedWindow window, long units, DataLoss onDataLoss) {
+    this(key, window, units, onDataLoss, null);
+  }
 
   /** Checks the range. */
   public LeaseRequest {

@@ -28,6 +28,14 @@ final class Leasing {
     }
   }
 
+  /** What is left, after nothing was granted. */
+  static Grant look(LeaseRequest request, long nowMillis, Decides counters) {
+    Charge look = new Charge(request.key(), request.window(), 0, Overrun.COUNT);
+    Decision decision = counters.decide(look);
+    long end = nowMillis + decision.resetAfterMillis();
+    return new Grant(0, end, nowMillis, decision.remaining());
+  }
+
   static void giveBack(
       LeaseRequest lease, long windowEndMillis, long units, long nowMillis, Decides counters) {
     Charge look = new Charge(lease.key(), lease.window(), 0, Overrun.COUNT);

@@ -4,7 +4,8 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store did not answer, or not in time. What was asked of it may have been counted.
+ * A store did not answer, or not in time. What was asked of it may have been counted, unless the
+ * call was {@linkplain #isNotSent not sent}.
  *
  * <p>Its message is for operators and may quote the store or its driver. Callers of the service get
  * {@link #forCaller}.
@@ -15,20 +16,33 @@ public final class StoreException extends RuntimeException {
   private static final String NOT_REACHABLE = "the store is not reachable";
 
   private final boolean late;
+  private final boolean notSent;
 
   /** Creates an outage, in words for an operator. */
   public StoreException(String message, @Nullable Throwable cause) {
-    this(message, cause, false);
+    this(message, cause, false, false);
   }
 
-  private StoreException(String message, @Nullable Throwable cause, boolean late) {
+  private StoreException(
+      String message, @Nullable Throwable cause, boolean late, boolean notSent) {
     super(message, cause, false, false); // the stack is the event loop's and tells nothing
     this.late = late;
+    this.notSent = notSent;
   }
 
   /** Returns a failure of a call whose wait ended before its answer came. */
   public static StoreException late(String message) {
-    return new StoreException(message, null, true);
+    return new StoreException(message, null, true, false);
+  }
+
+  /** Returns a failure of a call that never left this process, so nothing was counted. */
+  public static StoreException notSent(String message) {
+    return new StoreException(message, null, false, true);
+  }
+
+  /** Returns whether the store cannot have acted on the call. */
+  public boolean isNotSent() {
+    return notSent;
   }
 
   /** What went wrong, as a failure of the store: itself, or what it was caused by, if it is one. */

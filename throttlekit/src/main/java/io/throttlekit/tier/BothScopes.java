@@ -1,13 +1,16 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.once.Answered;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 /** Leases from a region's store, or from what all regions share, as a tier says. */
 record BothScopes(LeaseSource region, LeaseSource global) implements LeaseSource {
 
   @Override
-  public CompletionStage<LeasedUnits> lease(LeaseAsk ask) {
-    return of(ask).lease(ask);
+  public CompletionStage<Answered<LeasedUnits>> lease(
+      LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
+    return of(ask).lease(ask, late);
   }
 
   @Override

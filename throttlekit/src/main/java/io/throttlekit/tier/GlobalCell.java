@@ -200,7 +200,7 @@ final class GlobalCell extends LeaseCell {
       lacked = 0;
       return completed(retired ? End.CREDITED : End.LATE, leased.units());
     }
-    of.credit(wanted, leased, askAgainNanos(answeredNanos));
+    of.credit(leased, askAgainNanos(answeredNanos));
     unmet = Math.max(0, lacked - of.units());
     lacked = 0;
     return completed(End.CREDITED, 0);
@@ -216,11 +216,16 @@ final class GlobalCell extends LeaseCell {
   synchronized long completeNext(
       long wanted, LeasedUnits leased, long askedNanos, long answeredNanos) {
     askingNext = false;
-    WindowUnits of = retired ? null : learn(leased, true, askedNanos, answeredNanos);
+    return credit(leased, true, askedNanos, answeredNanos);
+  }
+
+  @Override
+  synchronized long credit(LeasedUnits leased, boolean ahead, long askedNanos, long answeredNanos) {
+    WindowUnits of = retired ? null : learn(leased, ahead, askedNanos, answeredNanos);
     if (of == null) {
       return leased.units();
     }
-    of.credit(wanted, leased, askAgainNanos(answeredNanos));
+    of.credit(leased, askAgainNanos(answeredNanos));
     return 0;
   }
 

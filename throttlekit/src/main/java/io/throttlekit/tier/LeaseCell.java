@@ -8,8 +8,10 @@ import io.throttlekit.MonotonicSpan;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.recent.Keyed;
 import io.throttlekit.tier.LeaseWaiter.End;
-import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The leased units of one counter in this process. At most one lease is asked for at a time, and
@@ -36,7 +38,7 @@ abstract class LeaseCell extends Keyed {
   volatile boolean retired;
   long lastUsedNanos;
   private long forfeited;
-  private List<LeaseWaiter> waiters = List.of();
+  private Set<LeaseWaiter> waiters = Set.of();
 
   LeaseCell(CounterKey key, FixedWindow window, Tier.Leasing tier, long now) {
     super(key);
@@ -103,8 +105,16 @@ abstract class LeaseCell extends Keyed {
     return 0;
   }
 
-  /** Ends a lease and credits what it granted: here, once, and nowhere else. */
+  /** Ends a lease and credits what it granted. */
   abstract Completed complete(long wanted, LeasedUnits leased, long askedNanos, long answeredNanos);
+
+  /**
+   * Credits units beside the lease that is asked for: those of one that was answered late.
+   *
+   * @param ahead whether the window after the one that lasted was asked for
+   * @return what is unspendable
+   */
+  abstract long credit(LeasedUnits leased, boolean ahead, long askedNanos, long answeredNanos);
 
   /** Returns units that were taken in a window and not spent; false when they are worth nothing. */
   abstract boolean putBack(long units, long takenWindowEndMillis);
@@ -133,9 +143,23 @@ abstract class LeaseCell extends Keyed {
     if (!leasing) {
       return false;
     }
-    waiters = waiters.isEmpty() ? new ArrayList<>() : waiters;
+    waiters = waiters.isEmpty() ? new LinkedHashSet<>() : waiters;
     waiters.add(waiter);
     return true;
+  }
+
+  /** Forgets a waiter whose request has been answered. */
+  final synchronized void forget(LeaseWaiter waiter) {
+    if (!waiters.isEmpty()) {
+      waiters.remove(waiter);
+    }
+  }
+
+  /** Takes all that wait, because there are units again. */
+  final synchronized Collection<LeaseWaiter> takeWaiters() {
+    Set<LeaseWaiter> waiting = waiters;
+    waiters = Set.of();
+    return waiting;
   }
 
   /** Ends a lease that was not answered. */
@@ -162,16 +186,14 @@ abstract class LeaseCell extends Keyed {
 
   final Completed completed(End end, long unspendable) {
     leasing = false;
-    List<LeaseWaiter> waiting = waiters;
-    waiters = List.of();
-    return new Completed(waiting, end, unspendable);
+    return new Completed(List.copyOf(takeWaiters()), end, unspendable);
   }
 
   final void forfeit(long units) {
     forfeited += units;
   }
 
-  final int waiting() {
+  final synchronized int waiting() {
     return waiters.size();
   }
 

@@ -1,6 +1,8 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.once.Answered;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 /**
  * Where a process leases units. Thread-safe; nothing blocks, and a stage that fails does so with a
@@ -8,8 +10,13 @@ import java.util.concurrent.CompletionStage;
  */
 public interface LeaseSource {
 
-  /** Gives as many units as there are, which may be none. */
-  CompletionStage<LeasedUnits> lease(LeaseAsk ask);
+  /**
+   * Gives as many units as there are, which may be none.
+   *
+   * @param late takes units that come after the stage has failed, or beside it: they count as long
+   *     as their window lasts
+   */
+  CompletionStage<Answered<LeasedUnits>> lease(LeaseAsk ask, Consumer<Answered<LeasedUnits>> late);
 
   /**
    * Takes units back that were not spent. Once their window has ended they are worth nothing.

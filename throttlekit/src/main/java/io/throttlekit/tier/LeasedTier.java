@@ -7,6 +7,7 @@ import io.throttlekit.Charge;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
+import io.throttlekit.once.Answered;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.recent.RecentlyAsked;
 import io.throttlekit.store.StoreException;
@@ -50,6 +51,7 @@ final class LeasedTier implements AutoCloseable {
 
   private final AtomicBoolean closed = new AtomicBoolean();
   private final Outstanding outstanding = new Outstanding();
+  private final Suspension suspension;
 
   LeasedTier(
       LeaseSource source, TimeSource time, Timer timer, long maxCells, TierListener listener) {
@@ -57,6 +59,7 @@ final class LeasedTier implements AutoCloseable {
     this.time = time;
     this.timer = timer;
     this.listener = listener;
+    this.suspension = new Suspension(time);
     this.cells =
         Caffeine.newBuilder()
             .maximumSize(maxCells)
@@ -97,8 +100,7 @@ final class LeasedTier implements AutoCloseable {
    * already.
    */
   void lease(LeaseCell cell, long cost, DataLoss onDataLoss, LeaseWaiter waiter) {
-    long asked = now();
-    UnitsWanted wanted = cell.beginLease(cost, asked);
+    UnitsWanted wanted = cell.beginLease(cost, now());
     if (wanted.units() == 0) {
       listener.rider();
     }
@@ -106,7 +108,7 @@ final class LeasedTier implements AutoCloseable {
       waiter.leaseEnded(LeaseWaiter.End.CREDITED, null); // it has ended meanwhile: look again
     }
     if (wanted.units() > 0) {
-      ask(cell, wanted, asked, onDataLoss);
+      ask(cell, wanted, onDataLoss);
     }
   }
 
@@ -116,7 +118,7 @@ final class LeasedTier implements AutoCloseable {
       UnitsWanted wanted = cell.beginLease(0, now);
       if (wanted.units() > 0) {
         listener.refillAhead();
-        ask(cell, wanted, now, onDataLoss);
+        ask(cell, wanted, onDataLoss);
       }
     }
   }
@@ -132,6 +134,22 @@ final class LeasedTier implements AutoCloseable {
   private void putBack(LeaseCell cell, long units, long windowEndMillis) {
     if (!cell.putBack(units, windowEndMillis)) {
       giveBack(cell, units, windowEndMillis);
+    }
+  }
+
+  /**
+   * Gives back everything after a suspension, whose windows may be over: before units are spent.
+   */
+  void checkClock(long now) {
+    if (suspension.isDue(now)) {
+      checkClock();
+    }
+  }
+
+  private void checkClock() {
+    if (suspension.isOver()) {
+      listener.suspended();
+      cells.invalidateAll();
     }
   }
 
@@ -163,6 +181,7 @@ final class LeasedTier implements AutoCloseable {
    * of many cells, of the next in turn.
    */
   void sweep() {
+    checkClock();
     long now = now();
     if (!unswept.hasNext()) {
       unswept = cells.asMap().values().iterator();
@@ -196,7 +215,7 @@ final class LeasedTier implements AutoCloseable {
     return outstanding.ended();
   }
 
-  private static LeaseAsk ask(LeaseCell cell, UnitsWanted wanted, DataLoss onDataLoss) {
+  private static LeaseAsk request(LeaseCell cell, UnitsWanted wanted, DataLoss onDataLoss) {
     return new LeaseAsk(
         cell.key(),
         cell.window(),
@@ -207,20 +226,23 @@ final class LeasedTier implements AutoCloseable {
         wanted.usable());
   }
 
-  private void ask(LeaseCell cell, UnitsWanted wanted, long askedNanos, DataLoss onDataLoss) {
-    LeaseAsk ask = ask(cell, wanted, onDataLoss);
-    lease(ask, (leased, failure) -> answered(cell, ask, leased, failure, askedNanos));
+  private void ask(LeaseCell cell, UnitsWanted wanted, DataLoss onDataLoss) {
+    LeaseAsk ask = request(cell, wanted, onDataLoss);
+    lease(cell, ask, (answer, failure) -> answered(cell, ask, answer, failure));
   }
 
-  private void lease(LeaseAsk ask, BiConsumer<@Nullable LeasedUnits, @Nullable Throwable> told) {
+  private void lease(
+      LeaseCell cell,
+      LeaseAsk ask,
+      BiConsumer<@Nullable Answered<LeasedUnits>, @Nullable Throwable> told) {
     outstanding.begun();
-    lease(ask).whenComplete(told).whenComplete((_, _) -> outstanding.answered());
+    lease(cell, ask).whenComplete(told).whenComplete((_, _) -> outstanding.answered());
   }
 
   /** A source that throws has failed, or its cell would wait for an answer for ever. */
-  private CompletionStage<LeasedUnits> lease(LeaseAsk ask) {
+  private CompletionStage<Answered<LeasedUnits>> lease(LeaseCell cell, LeaseAsk ask) {
     try {
-      return source.lease(ask);
+      return source.lease(ask, answer -> late(cell, ask, answer));
     } catch (RuntimeException refused) {
       return CompletableFuture.failedFuture(refused);
     }
@@ -229,16 +251,17 @@ final class LeasedTier implements AutoCloseable {
   private void answered(
       LeaseCell cell,
       LeaseAsk ask,
-      @Nullable LeasedUnits leased,
-      @Nullable Throwable failure,
-      long askedNanos) {
+      @Nullable Answered<LeasedUnits> answer,
+      @Nullable Throwable failure) {
     Completed completed;
-    if (leased == null) {
+    checkClock();
+    if (answer == null) {
       listener.leaseFailed();
       completed = cell.fail();
     } else {
+      LeasedUnits leased = answer.value();
       listener.leased(ask.units(), leased.units());
-      completed = cell.complete(ask.units(), leased, askedNanos, now());
+      completed = cell.complete(ask.units(), leased, answer.askedNanos(), now());
       tooLate(cell, completed.unspendable(), leased.windowEndMillis());
       lookAhead(cell);
     }
@@ -246,6 +269,24 @@ final class LeasedTier implements AutoCloseable {
     StoreException why = failure == null ? null : StoreException.of(failure);
     for (LeaseWaiter waiter : completed.waiting()) {
       waiter.leaseEnded(completed.end(), why);
+    }
+  }
+
+  /** Credits units of an answer that came late. */
+  private void late(LeaseCell asked, LeaseAsk ask, Answered<LeasedUnits> answer) {
+    LeasedUnits leased = answer.value();
+    checkClock();
+    if (leased.units() == 0) {
+      return;
+    }
+    LeaseCell successor = asked.isRetired() ? cells.getIfPresent(asked.key()) : null;
+    LeaseCell cell = successor != null && successor.isOf(asked.tier()) ? successor : asked;
+    listener.leased(leased.units(), leased.units());
+    boolean ahead = ask.windowEndMillis() != LeaseAsk.CURRENT;
+    tooLate(cell, cell.credit(leased, ahead, answer.askedNanos(), now()), leased.windowEndMillis());
+    tellForfeits(cell);
+    for (LeaseWaiter waiter : cell.takeWaiters()) {
+      waiter.leaseEnded(LeaseWaiter.End.CREDITED, null);
     }
   }
 
@@ -265,24 +306,24 @@ final class LeasedTier implements AutoCloseable {
   }
 
   private void prepare(LeaseCell cell) {
-    long asked = now();
-    UnitsWanted wanted = closed.get() ? UnitsWanted.NONE : cell.beginNext(asked);
+    UnitsWanted wanted = closed.get() ? UnitsWanted.NONE : cell.beginNext(now());
     if (wanted.units() == 0) {
       return;
     }
     listener.refillAhead();
-    LeaseAsk ask = ask(cell, wanted, cell.onDataLoss());
-    lease(ask, (leased, _) -> prepared(cell, ask, leased, asked));
+    LeaseAsk ask = request(cell, wanted, cell.onDataLoss());
+    lease(cell, ask, (answer, _) -> prepared(cell, ask, answer));
   }
 
-  private void prepared(
-      LeaseCell cell, LeaseAsk ask, @Nullable LeasedUnits leased, long askedNanos) {
-    if (leased == null) {
+  private void prepared(LeaseCell cell, LeaseAsk ask, @Nullable Answered<LeasedUnits> answer) {
+    checkClock();
+    if (answer == null) {
       listener.leaseFailed();
       cell.failNext();
     } else {
+      LeasedUnits leased = answer.value();
       listener.leased(ask.units(), leased.units());
-      long unspendable = cell.completeNext(ask.units(), leased, askedNanos, now());
+      long unspendable = cell.completeNext(ask.units(), leased, answer.askedNanos(), now());
       tooLate(cell, unspendable, leased.windowEndMillis());
       lookAhead(cell);
     }
@@ -344,8 +385,12 @@ final class LeasedTier implements AutoCloseable {
     timer.runAfter(
         SWEEP_NANOS / sweeps,
         () -> {
-          if (!closed.get()) {
+          if (closed.get()) {
+            return;
+          }
+          try {
             sweep();
+          } finally { // one that fails is not the last
             sweepLater();
           }
         });

@@ -18,6 +18,12 @@ public record LeasedUnits(
   /** Nobody said how many units are left. */
   public static final long UNKNOWN = -1;
 
+  /** Some of them; others still have the rest. */
+  public LeasedUnits ofWhich(long some) {
+    long others = left == UNKNOWN ? UNKNOWN : left + units - some;
+    return new LeasedUnits(some, windowEndMillis, lastsMillis, endsWithinMillis, others);
+  }
+
   /** Whether they are of a store whose clock does not decide windows. */
   boolean isOfEscrow() {
     return left == UNKNOWN;

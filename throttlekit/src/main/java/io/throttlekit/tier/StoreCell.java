@@ -142,15 +142,21 @@ final class StoreCell extends LeaseCell {
   synchronized Completed complete(
       long wanted, LeasedUnits grant, long askedNanos, long answeredNanos) {
     batch = Math.min(wanted, sizer.size(0, Math.max(1, window.limit())));
+    long unspendable = credit(grant, false, askedNanos, answeredNanos);
+    return completed(unspendable > 0 && !retired ? End.LATE : End.CREDITED, unspendable);
+  }
+
+  @Override
+  synchronized long credit(LeasedUnits grant, boolean ahead, long askedNanos, long answeredNanos) {
     roll(answeredNanos);
     learnWindow(grant, askedNanos, answeredNanos);
     leftAtStore = grant.left();
-    exhausted = grant.left() == 0 || grant.units() < wanted;
+    exhausted = grant.left() == 0 || grant.units() == 0;
     if (retired || answeredNanos - creditsEndNanos >= 0) { // carried over is what was there in time
-      return completed(retired ? End.CREDITED : End.LATE, grant.units());
+      return grant.units();
     }
     credits += grant.units();
-    return completed(End.CREDITED, 0);
+    return 0;
   }
 
   private void learnWindow(LeasedUnits grant, long askedNanos, long answeredNanos) {

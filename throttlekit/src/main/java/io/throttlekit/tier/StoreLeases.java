@@ -1,23 +1,105 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.CounterKey;
+import io.throttlekit.MonotonicSpan;
+import io.throttlekit.once.Answered;
+import io.throttlekit.once.Clocks;
+import io.throttlekit.once.InTurn;
+import io.throttlekit.once.LateAnswers;
+import io.throttlekit.once.OnceCalls;
+import io.throttlekit.store.CallId;
 import io.throttlekit.store.CounterStore;
+import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
-/** Leases from a store of counters. */
-record StoreLeases(CounterStore store) implements LeaseSource {
+/**
+ * Leases from a store of counters. An answer counts as long as its window lasts, and a call whose
+ * answer was lost is sent again under its id. Thread-safe.
+ */
+final class StoreLeases implements LeaseSource {
+  private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+  private static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  private final CounterStore store;
+  private final OnceCalls<CounterKey, Grant> leases;
+  private final OnceCalls<CounterKey, Boolean> returns;
+  private final InTurn<CounterKey> returnsInTurn = new InTurn<>();
+
+  StoreLeases(CounterStore store, Clocks clocks) {
+    this.store = store;
+    long sender = CallId.newSender();
+    this.leases =
+        new OnceCalls<>(
+            new OnceCalls.Settings(sender, RETRY_NANOS, WAIT_NANOS, false),
+            clocks,
+            Grant::windowEndMillis);
+    this.returns =
+        new OnceCalls<>(
+            new OnceCalls.Settings(sender + 1, RETRY_NANOS, WAIT_NANOS, true), clocks, _ -> 0);
+  }
 
   @Override
-  public CompletionStage<LeasedUnits> lease(LeaseAsk ask) {
-    return store.lease(request(ask)).thenApply(LeasedUnits::of);
+  public CompletionStage<Answered<LeasedUnits>> lease(
+      LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
+    return leases
+        .call(
+            ask.key(),
+            MonotonicSpan.nanos(ask.window().windowMillis()),
+            id -> store.lease(request(ask, id)),
+            answer -> late.accept(units(answer)))
+        .thenApply(StoreLeases::units);
+  }
+
+  private static Answered<LeasedUnits> units(Answered<Grant> answer) {
+    return new Answered<>(LeasedUnits.of(answer.value()), answer.askedNanos());
   }
 
   @Override
   public CompletionStage<?> giveBack(LeaseAsk lease, long windowEndMillis, long units) {
-    return store.giveBack(request(lease), windowEndMillis, units);
+    CompletableFuture<Boolean> sent = new CompletableFuture<>();
+    returnsInTurn.run(
+        lease.key(),
+        ended -> {
+          var _ =
+              returns
+                  .call(
+                      lease.key(),
+                      MonotonicSpan.nanos(lease.window().windowMillis()),
+                      id ->
+                          store
+                              .giveBack(request(lease, id), windowEndMillis, units)
+                              .thenApply(_ -> true),
+                      new Ends(ended))
+                  .whenComplete((_, failure) -> {
+                    if (failure == null) {
+                      ended.complete(true);
+                      sent.complete(true);
+                    } else {
+                      sent.completeExceptionally(failure);
+                    }
+                  });
+        });
+    return sent;
   }
 
-  private static LeaseRequest request(LeaseAsk ask) {
-    return new LeaseRequest(ask.key(), ask.window(), ask.units(), ask.onDataLoss());
+  /** Lets the next return begin. */
+  private record Ends(CompletableFuture<Boolean> ended) implements LateAnswers<Boolean> {
+    @Override
+    public void answered(Answered<Boolean> answer) {
+      ended.complete(true);
+    }
+
+    @Override
+    public void ended(boolean mayHaveActed) {
+      ended.complete(true);
+    }
+  }
+
+  private static LeaseRequest request(LeaseAsk ask, CallId id) {
+    return new LeaseRequest(ask.key(), ask.window(), ask.units(), ask.onDataLoss(), id);
   }
 }

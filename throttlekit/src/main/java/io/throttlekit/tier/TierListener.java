@@ -30,6 +30,9 @@ public interface TierListener {
   /** Units came too late to be spent. */
   default void lateGrant(long units) {}
 
+  /** This process was suspended, and gives back what it had leased. */
+  default void suspended() {}
+
   /** A cell was pushed out of memory. */
   default void evicted() {}
 

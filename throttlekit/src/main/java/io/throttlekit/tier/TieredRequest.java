@@ -45,6 +45,9 @@ final class TieredRequest {
 
   private boolean endKnown;
 
+  /** In the cells whose leases it waits for. */
+  private List<Waiter> waiters = List.of();
+
   /** Whether it has waited as long as it may. */
   private boolean timeIsUp;
 
@@ -117,6 +120,7 @@ final class TieredRequest {
 
   /** Ends its waiting, if it waits. */
   void outOfPatience() {
+    List<Waiter> left;
     synchronized (this) {
       timeIsUp = true;
       if (awaited == 0) {
@@ -125,7 +129,9 @@ final class TieredRequest {
       awaited = 0;
       ofStore.giveUp();
       ofAllRegions.giveUp();
+      left = waiters;
     }
+    forgetIfTimeIsUp(left);
     goOn();
   }
 
@@ -167,16 +173,51 @@ final class TieredRequest {
       waited = true;
       tiers.patience.add(this, remainingNanos(tiers.time.monotonicNanos()));
     }
+    List<Waiter> all = new ArrayList<>(lacking.size());
     for (LeaseWish wish : lacking) {
-      AwaitedLeases leases = wish.global() ? ofAllRegions : ofStore;
-      LeaseWaiter waiter = (end, failure) -> leaseEnded(leases, end, failure);
-      tiers.leases.lease(wish.cell(), wish.cost(), wish.onDataLoss(), waiter);
+      all.add(new Waiter(wish.cell(), wish.global() ? ofAllRegions : ofStore));
+    }
+    synchronized (this) {
+      waiters = all;
+    }
+    for (int i = 0; i < all.size(); i++) {
+      LeaseWish wish = lacking.get(i);
+      tiers.leases.lease(wish.cell(), wish.cost(), wish.onDataLoss(), all.get(i));
+    }
+    forgetIfTimeIsUp(all); // the timer may have been faster than this loop
+  }
+
+  /** Leaves the cells that it waits for: what is answered must not stay in memory. */
+  private void forgetIfTimeIsUp(List<Waiter> all) {
+    synchronized (this) {
+      if (!timeIsUp) {
+        return;
+      }
+    }
+    for (Waiter waiter : all) {
+      waiter.cell.forget(waiter);
+    }
+  }
+
+  private final class Waiter implements LeaseWaiter {
+    private final LeaseCell cell;
+    private final AwaitedLeases leases;
+
+    Waiter(LeaseCell cell, AwaitedLeases leases) {
+      this.cell = cell;
+      this.leases = leases;
+    }
+
+    @Override
+    public void leaseEnded(End end, @Nullable StoreException failure) {
+      TieredRequest.this.leaseEnded(leases, end, failure);
     }
   }
 
   /** Decides what needs no store, and says which leases are lacking. */
   private List<LeaseWish> decideInMemory() {
     long now = tiers.time.monotonicNanos();
+    tiers.leases.checkClock(now);
     List<LeaseWish> lacking = new ArrayList<>(0);
     standing.clear();
     for (int c = 0; c < standing.claims(); c++) {

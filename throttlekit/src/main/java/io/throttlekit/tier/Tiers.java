@@ -4,6 +4,7 @@ import io.throttlekit.Charge;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.TimeSource;
+import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
@@ -63,7 +64,7 @@ public final class Tiers implements AutoCloseable {
     this.local = new InMemoryStore(time, settings.maxCells());
     this.leases =
         new LeasedTier(
-            new BothScopes(new StoreLeases(store), global),
+            new BothScopes(new StoreLeases(store, new Clocks(time, timer::runAfter)), global),
             time,
             timer,
             settings.maxCells(),
@@ -114,8 +115,9 @@ public final class Tiers implements AutoCloseable {
     if (charge.cost() <= 0) {
       return null;
     }
-    LeaseCell cell = leases.cell(charge, leased, true);
     long now = time.monotonicNanos();
+    leases.checkClock(now);
+    LeaseCell cell = leases.cell(charge, leased, true);
     Take take = cell.takeAtOnce((FixedWindow) charge.algorithm(), charge.cost(), now);
     Decision decision = take.decision();
     if (decision == null) {

@@ -35,12 +35,12 @@ final class WindowUnits {
     exhausted = false;
   }
 
-  void credit(long wanted, LeasedUnits leased, long askAgain) {
+  void credit(LeasedUnits leased, long askAgain) {
     granted = true;
     units += leased.units();
     if (leased.left() != LeasedUnits.UNKNOWN) {
       left = leased.left();
-      exhausted = left == 0 || leased.units() < wanted;
+      exhausted = left == 0 || leased.units() == 0;
       askAgainNanos = askAgain;
     }
   }

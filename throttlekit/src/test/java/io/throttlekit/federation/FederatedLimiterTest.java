@@ -7,6 +7,7 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.ManualTime;
+import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
@@ -186,7 +187,11 @@ class FederatedLimiterTest {
   private FederatedLimiter limiter(String region) {
     Federation federation =
         new Federation(
-            coordinator, null, time, new FederationSettings(region, "n1", 1, 1_000), heard);
+            coordinator,
+            null,
+            new Clocks(time, (_, _) -> {}),
+            new FederationSettings(region, "n1", 1, 1_000),
+            heard);
     return new FederatedLimiter(
         federation,
         time,

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.ManualTime;
+import io.throttlekit.once.Answered;
+import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
@@ -34,7 +36,11 @@ class FederationOutageTest {
   private final Heard heard = new Heard();
   private final Federation federation =
       new Federation(
-          coordinator, escrow, time, new FederationSettings("eu", "n1", 3, 1_000), heard);
+          coordinator,
+          escrow,
+          new Clocks(time, (_, _) -> {}),
+          new FederationSettings("eu", "n1", 3, 1_000),
+          heard);
 
   @Test
   void whoDoesNotLeaveItAloneAsksEveryTime() {
@@ -67,7 +73,7 @@ class FederationOutageTest {
   void theNextWindowIsNotAskedForEither() {
     leaveAlone();
     LeaseAsk next = new LeaseAsk(KEY, hundred, tier(true), DataLoss.REFILL, START + 20_000, 8, 8);
-    assertThat(why(federation.lease(next).toCompletableFuture())).hasMessage(ALONE);
+    assertThat(why(federation.lease(next, _ -> {}).toCompletableFuture())).hasMessage(ALONE);
     assertThat(coordinator.leases).hasSize(1);
   }
 
@@ -140,7 +146,7 @@ class FederationOutageTest {
   private CompletableFuture<LeasedUnits> lease(boolean regionalOnly) {
     LeaseAsk ask =
         new LeaseAsk(KEY, hundred, tier(regionalOnly), DataLoss.REFILL, LeaseAsk.CURRENT, 8, 1_000);
-    return federation.lease(ask).toCompletableFuture();
+    return federation.lease(ask, _ -> {}).thenApply(Answered::value).toCompletableFuture();
   }
 
   private Tier.Global tier(boolean regionalOnly) {

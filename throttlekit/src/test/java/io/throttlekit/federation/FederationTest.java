@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.ManualTime;
+import io.throttlekit.once.Answered;
+import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
@@ -69,14 +71,14 @@ class FederationTest {
 
   @Test
   void whereARegionIsOneProcessOnlyTheCoordinatorIsAsked() {
-    LeasedUnits units = await(federation("n2", null).lease(ask(LeaseAsk.CURRENT, 8, 50, false)));
+    LeasedUnits units = await(lease(federation("n2", null), ask(LeaseAsk.CURRENT, 8, 50, false)));
     assertThat(units).isEqualTo(new LeasedUnits(8, END, 6_000, 6_000, 92));
     assertThat(escrow.leases).isEmpty();
   }
 
   @Test
   void theNextWindowIsAskedOfTheCoordinatorAlone() {
-    LeasedUnits units = await(federation.lease(ask(END + WINDOW, 8, 50, false)));
+    LeasedUnits units = await(lease(federation, ask(END + WINDOW, 8, 50, false)));
     assertThat(units).isEqualTo(new LeasedUnits(8, END + WINDOW, 16_000, 16_000, 92));
     assertThat(escrow.leases).isEmpty();
     assertThat(escrow.refills).isEmpty();
@@ -107,7 +109,7 @@ class FederationTest {
   void unitsOnTheirWayIntoTheEscrowAreWaitedForBeforeTheCoordinatorIsAsked() {
     escrow.refillCalls.postpone();
     lease(8, 1_000);
-    CompletionStage<LeasedUnits> second = federation.lease(ask(LeaseAsk.CURRENT, 8, 1_000, false));
+    CompletionStage<LeasedUnits> second = lease(federation, ask(LeaseAsk.CURRENT, 8, 1_000, false));
     assertThat(coordinator.leases).hasSize(1);
     escrow.refillCalls.answerAll();
     assertThat(await(second).units()).isEqualTo(8);
@@ -119,7 +121,7 @@ class FederationTest {
   void theCoordinatorIsAskedWhenUnitsDoNotArriveInTheEscrow() {
     escrow.refillCalls.postpone();
     lease(8, 1_000);
-    CompletionStage<LeasedUnits> second = federation.lease(ask(LeaseAsk.CURRENT, 8, 1_000, false));
+    CompletionStage<LeasedUnits> second = lease(federation, ask(LeaseAsk.CURRENT, 8, 1_000, false));
     near.advance(6_000); // over by the time that they come
     escrow.refillCalls.answerAll();
     assertThat(await(second).units()).isEqualTo(8);
@@ -131,7 +133,7 @@ class FederationTest {
   void theTimesOfARefillAreByTheEscrowsClockOnTheSafeSide() {
     escrow.calls.hold();
     CompletableFuture<LeasedUnits> units =
-        federation.lease(ask(LeaseAsk.CURRENT, 8, 1_000, false)).toCompletableFuture();
+        lease(federation, ask(LeaseAsk.CURRENT, 8, 1_000, false)).toCompletableFuture();
     pass(30); // the escrow was read between 0 and 30 ms
     coordinator.calls.hold();
     escrow.calls.answerAll();
@@ -189,15 +191,20 @@ class FederationTest {
     lease(8, 8);
     FixedWindow other = new FixedWindow(50, WINDOW);
     Federation us =
-        new Federation(coordinator, null, here, new FederationSettings("us", "n9", 1, 5), heard);
+        new Federation(
+            coordinator,
+            null,
+            new Clocks(here, (_, _) -> {}),
+            new FederationSettings("us", "n9", 1, 5),
+            heard);
     LeaseAsk ask = new LeaseAsk(KEY, other, tier(other, true), DataLoss.REFILL, 0, 8, 8);
-    assertThatThrownBy(() -> await(us.lease(ask)))
+    assertThatThrownBy(() -> await(lease(us, ask)))
         .isInstanceOf(StoreException.class)
         .hasMessageContaining("region us has a budget of 50 per 10000 ms")
         .hasMessageContaining("region eu leased from one of 100 per 10000 ms");
     assertThat(heard.said.getLast()).startsWith("mismatch: region us");
     here.advance(1);
-    assertThatThrownBy(() -> await(us.lease(ask))).hasMessageContaining("region us");
+    assertThatThrownBy(() -> await(lease(us, ask))).hasMessageContaining("region us");
     assertThat(coordinator.leases).as("it answers, so it is not left alone").hasSize(3);
   }
 
@@ -215,7 +222,12 @@ class FederationTest {
   void norDoesWhatGoesBackTakeWhatWaitsForAnotherRegion() {
     lease(8, 1_000);
     Federation us =
-        new Federation(coordinator, escrow, here, new FederationSettings("us", "n1", 3, 5), heard);
+        new Federation(
+            coordinator,
+            escrow,
+            new Clocks(here, (_, _) -> {}),
+            new FederationSettings("us", "n1", 3, 5),
+            heard);
     await(us.giveBack(ask(END, 5, 5, false), END, 5));
     assertThat(coordinator.returns.getFirst().units()).isEqualTo(5);
     assertThat(lease(20, 20).units()).isEqualTo(16);
@@ -243,7 +255,7 @@ class FederationTest {
     List<String> ids = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       for (Federation each : List.of(federation, other)) {
-        await(each.lease(ask(LeaseAsk.CURRENT, 2, 6, false)));
+        await(lease(each, ask(LeaseAsk.CURRENT, 2, 6, false)));
         escrow.escrow.release(REGIONAL, END).toCompletableFuture().join();
         await(each.giveBack(ask(END, 1, 1, false), END, 1));
       }
@@ -259,17 +271,25 @@ class FederationTest {
     Tier.Leased leased = new Tier.Leased(new LeaseSize.Fixed(1), true, 0, 0);
     LeaseAsk ask = new LeaseAsk(KEY, hundred, leased, DataLoss.REFILL, 0, 1, 1);
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> federation("n1", null).lease(ask))
+        .isThrownBy(() -> lease(federation("n1", null), ask))
         .withMessage("only what is global is leased from a federation");
   }
 
   private Federation federation(String node, @Nullable RegionalEscrow regional) {
     return new Federation(
-        coordinator, regional, here, new FederationSettings("eu", node, 3, 1_000), heard);
+        coordinator,
+        regional,
+        new Clocks(here, (_, _) -> {}),
+        new FederationSettings("eu", node, 3, 1_000),
+        heard);
   }
 
   private LeasedUnits lease(long units, long usable) {
-    return await(federation.lease(ask(LeaseAsk.CURRENT, units, usable, false)));
+    return await(lease(federation, ask(LeaseAsk.CURRENT, units, usable, false)));
+  }
+
+  private static CompletionStage<LeasedUnits> lease(Federation federation, LeaseAsk ask) {
+    return federation.lease(ask, _ -> {}).thenApply(Answered::value);
   }
 
   private LeaseAsk ask(long window, long units, long usable, boolean regionalOnly) {

@@ -2,13 +2,17 @@ package io.throttlekit.federation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.DataLoss;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.CallId;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.Terms;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -19,6 +23,34 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
   void grantsWhatIsWantedAndSaysUntilWhen() {
     assertThat(lease(hundred, "eu", 8)).isEqualTo(new Grant(8, END, START + 4_000, 92));
     assertThat(lease(hundred, "us", 90)).isEqualTo(new Grant(90, END, START + 4_000, 2));
+  }
+
+  @Test
+  void aLeaseThatComesTwiceIsGrantedTheSameOnce() {
+    Assumptions.assumeTrue(knowsCalls());
+    assertThat(lease(8, 1)).isEqualTo(new Grant(8, END, START + 4_000, 92));
+    assertThat(lease(8, 1)).isEqualTo(new Grant(8, END, START + 4_000, 92));
+    assertThat(lease(200, 2)).isEqualTo(new Grant(92, END, START + 4_000, 0));
+    assertThat(lease(200, 2)).isEqualTo(new Grant(92, END, START + 4_000, 0));
+    assertThat(coordinator.lease(call(8, 1)).toCompletableFuture())
+        .as("one that was overtaken")
+        .failsWithin(Duration.ofSeconds(10));
+    clock.advance(6_000);
+    assertThat(lease(8, 2)).as("in another window").isEqualTo(new Grant(8, END + WINDOW, END, 92));
+  }
+
+  /** Whether it recognises calls that are sent again. */
+  protected boolean knowsCalls() {
+    return true;
+  }
+
+  private Grant lease(long units, long number) {
+    return coordinator.lease(call(units, number)).toCompletableFuture().join();
+  }
+
+  private BudgetLease call(long units, long number) {
+    CallId id = new CallId(16, number);
+    return new BudgetLease(hundred, "eu", BudgetLease.CURRENT, units, DataLoss.REFILL, id);
   }
 
   @Test

@@ -2,9 +2,11 @@ package io.throttlekit.federation;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.CallId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /** An escrow whose answers wait for the test, and what it was asked. For one thread. */
 final class HeldEscrow implements RegionalEscrow {
@@ -19,9 +21,9 @@ final class HeldEscrow implements RegionalEscrow {
   }
 
   @Override
-  public CompletionStage<EscrowGrant> lease(CounterKey key, long units) {
+  public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
     leases.add(units);
-    return calls.call(() -> escrow.lease(key, units));
+    return calls.call(() -> escrow.lease(key, units, id));
   }
 
   @Override
@@ -31,8 +33,8 @@ final class HeldEscrow implements RegionalEscrow {
   }
 
   @Override
-  public CompletionStage<Long> release(CounterKey key, long windowEndMillis) {
-    return calls.call(() -> escrow.release(key, windowEndMillis));
+  public CompletionStage<Long> release(CounterKey key, long windowEndMillis, @Nullable CallId id) {
+    return calls.call(() -> escrow.release(key, windowEndMillis, id));
   }
 
   @Override

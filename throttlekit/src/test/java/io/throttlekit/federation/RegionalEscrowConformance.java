@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.ManualTime;
+import io.throttlekit.store.CallId;
+import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -111,6 +114,53 @@ public abstract class RegionalEscrowConformance {
   @Test
   void saysWhatItsClockIs() {
     assertThat(escrow.health().toCompletableFuture().join()).isEqualTo(NOW);
+  }
+
+  @Test
+  void aCallThatComesTwiceIsGivenTheSameOnce() {
+    Assumptions.assumeTrue(knowsCalls());
+    refill("1", NOW, NOW + 6_000, 8);
+    assertThat(lease(3, new CallId(16, 1)).units()).isEqualTo(3);
+    assertThat(lease(3, new CallId(16, 1)))
+        .isEqualTo(new EscrowGrant(3, WINDOW_END, NOW, NOW + 6_000, NOW, 5));
+    assertThat(lease(3, new CallId(17, 1)).left()).as("another sender").isEqualTo(2);
+    assertThat(lease(3, new CallId(16, 2)).units()).as("another call").isEqualTo(2);
+    assertThat(lease(3, new CallId(16, 2)).units()).as("the same").isEqualTo(2);
+    refill("2", NOW, NOW + 6_000, 8);
+    assertThat(escrow.lease(key, 3, new CallId(16, 1)).toCompletableFuture())
+        .as("one that was overtaken")
+        .failsWithin(Duration.ofSeconds(10));
+    assertThat(lease(9).units()).isEqualTo(8);
+  }
+
+  @Test
+  void aReleaseThatComesTwiceIsAnsweredTheSame() {
+    Assumptions.assumeTrue(knowsCalls());
+    refill("1", NOW, NOW + 6_000, 8);
+    CallId id = new CallId(24, 5);
+    assertThat(escrow.release(key, WINDOW_END, id).toCompletableFuture().join()).isEqualTo(8);
+    refill("2", NOW, NOW + 6_000, 2);
+    assertThat(escrow.release(key, WINDOW_END, id).toCompletableFuture().join()).isEqualTo(8);
+    assertThat(lease(9).units()).isEqualTo(2);
+  }
+
+  @Test
+  void aCallThatComesAgainInAnotherWindowIsNew() {
+    Assumptions.assumeTrue(knowsCalls());
+    refill("1", NOW, NOW + 6_000, 8);
+    assertThat(lease(3, new CallId(16, 1)).units()).isEqualTo(3);
+    clock.advance(6_000);
+    refill(WINDOW_END + 6_000, "2", NOW + 6_000, NOW + 12_000, 9);
+    assertThat(lease(4, new CallId(16, 1)).units()).isEqualTo(4);
+  }
+
+  /** Whether it recognises calls that are sent again. */
+  protected boolean knowsCalls() {
+    return true;
+  }
+
+  private EscrowGrant lease(long units, CallId id) {
+    return escrow.lease(key, units, id).toCompletableFuture().join();
   }
 
   private EscrowGrant lease(long units) {

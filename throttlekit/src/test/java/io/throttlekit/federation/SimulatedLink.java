@@ -53,13 +53,24 @@ final class SimulatedLink {
     world.after(
         weather.deadlineNanos(),
         () -> answer.completeExceptionally(new StoreException("no answer in time", null)));
+    call(fate, far, answer);
+    return answer;
+  }
+
+  /** A call that fails by no deadline: one that is lost, or whose answer is, never ends. */
+  <T> CompletionStage<T> callPatiently(Fate fate, Supplier<CompletionStage<T>> far) {
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    call(fate, far, answer);
+    return answer;
+  }
+
+  private <T> void call(Fate fate, Supplier<CompletionStage<T>> far, CompletableFuture<T> answer) {
     Runnable lost = () -> fate.lost++;
     send(fate, lost, () -> arrive(fate, far, answer));
     if (random.nextDouble() < weather.twice()) {
       fate.twice++;
       send(fate, lost, () -> arrive(fate, far, answer));
     }
-    return answer;
   }
 
   private <T> void arrive(

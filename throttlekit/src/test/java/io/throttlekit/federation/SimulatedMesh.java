@@ -5,7 +5,9 @@ import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.TimeSource;
 import io.throttlekit.federation.SimulatedLink.Fate;
+import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.CallId;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.Terms;
 import io.throttlekit.tier.LeaseSize;
@@ -44,6 +46,7 @@ final class SimulatedMesh {
   /**
    * What is simulated.
    *
+   * @param batch size of a lease; 0 for one that adapts
    * @param skewed whether clocks of hosts differ, and run fast and slow
    * @param regionalOnly whether a coordinator that does not answer is left alone
    */
@@ -133,7 +136,7 @@ final class SimulatedMesh {
     this.window = new FixedWindow(plan.limit(), plan.windowMillis());
     this.tier =
         new Tier.Global(
-            new LeaseSize.Fixed(plan.batch()),
+            plan.batch() > 0 ? new LeaseSize.Fixed(plan.batch()) : new LeaseSize.Adaptive(),
             0,
             plan.windowMillis() / 2,
             new Terms("shop", List.of(window)),
@@ -244,7 +247,7 @@ final class SimulatedMesh {
           new Federation(
               new FarCoordinator(coordinator, region.toCoordinator, counted),
               plan.escrows() ? new FarEscrow(region, near, counted) : null,
-              time,
+              new Clocks(time, world::after),
               new FederationSettings(
                   region.name, "p" + incarnations++, plan.regionalLeases(), 5_000),
               counted);
@@ -265,13 +268,13 @@ final class SimulatedMesh {
     @Override
     public CompletionStage<Grant> lease(BudgetLease lease) {
       counted.leases++;
-      return link.call(counted.far, () -> far.lease(lease));
+      return link.callPatiently(counted.far, () -> far.lease(lease));
     }
 
     @Override
     public CompletionStage<Boolean> reconcile(BudgetReturn units) {
       counted.returns++;
-      return link.call(counted.far, () -> far.reconcile(units));
+      return link.callPatiently(counted.far, () -> far.reconcile(units));
     }
 
     @Override
@@ -286,18 +289,20 @@ final class SimulatedMesh {
   private record FarEscrow(Region region, SimulatedLink link, Counted counted)
       implements RegionalEscrow {
     @Override
-    public CompletionStage<EscrowGrant> lease(CounterKey key, long units) {
-      return link.call(counted.near, () -> region.escrow().lease(key, units));
+    public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
+      return link.callPatiently(counted.near, () -> region.escrow().lease(key, units, id));
     }
 
     @Override
     public CompletionStage<Boolean> refill(EscrowRefill refill) {
-      return link.call(counted.refills, () -> region.escrow().refill(refill));
+      return link.callPatiently(counted.refills, () -> region.escrow().refill(refill));
     }
 
     @Override
-    public CompletionStage<Long> release(CounterKey key, long windowEndMillis) {
-      return link.call(counted.near, () -> region.escrow().release(key, windowEndMillis));
+    public CompletionStage<Long> release(
+        CounterKey key, long windowEndMillis, @Nullable CallId id) {
+      return link.callPatiently(
+          counted.near, () -> region.escrow().release(key, windowEndMillis, id));
     }
 
     @Override

@@ -15,10 +15,12 @@ import io.throttlekit.Overrun;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.Gcra;
 import io.throttlekit.rate.RateAlgorithm;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -235,6 +237,49 @@ public abstract class CounterStoreConformance {
     assertThat(acquire(enforced(charge(five, "a", 1))).admitted()).isFalse();
     clock.setWall(WINDOW_END + 7);
     assertThat(lease("a", 9)).isEqualTo(new Grant(5, WINDOW_END + MINUTE, WINDOW_END + 7, 0));
+  }
+
+  @Test
+  void aLeaseThatComesTwiceIsGrantedTheSameOnce() {
+    Assumptions.assumeTrue(knowsCalls());
+    assertThat(lease(3, 16, 1)).isEqualTo(new Grant(3, WINDOW_END, START, 2));
+    assertThat(lease(3, 16, 1)).isEqualTo(new Grant(3, WINDOW_END, START, 2));
+    acquire(enforced(charge(five, "a", 1)));
+    assertThat(lease(3, 24, 1)).as("another sender").isEqualTo(new Grant(1, WINDOW_END, START, 0));
+    assertThat(lease(3, 16, 1)).as("the same").isEqualTo(new Grant(3, WINDOW_END, START, 0));
+    assertThat(lease(3, 16, 2)).as("another call").isEqualTo(new Grant(0, WINDOW_END, START, 0));
+    assertThat(store.lease(request(16, 1, 3)).toCompletableFuture())
+        .as("one that was overtaken")
+        .failsWithin(Duration.ofSeconds(10));
+    clock.setWall(WINDOW_END + 7);
+    assertThat(lease(3, 16, 2))
+        .as("in another window")
+        .isEqualTo(new Grant(3, WINDOW_END + MINUTE, WINDOW_END + 7, 2));
+  }
+
+  @Test
+  void aReturnThatComesTwiceCountsOnce() {
+    Assumptions.assumeTrue(knowsCalls());
+    Grant grant = lease("a", 5);
+    join(store.giveBack(request(16, 1, 5), grant.windowEndMillis(), 2));
+    join(store.giveBack(request(16, 1, 5), grant.windowEndMillis(), 2));
+    assertThat(left(five, "a")).isEqualTo(2);
+    join(store.giveBack(request(16, 2, 5), grant.windowEndMillis(), 2));
+    assertThat(left(five, "a")).isEqualTo(4);
+  }
+
+  /** Whether it recognises calls that are sent again. */
+  protected boolean knowsCalls() {
+    return true;
+  }
+
+  private Grant lease(long units, long sender, long number) {
+    return join(store.lease(request(sender, number, units)));
+  }
+
+  private LeaseRequest request(long sender, long number, long units) {
+    CallId id = new CallId(sender, number);
+    return new LeaseRequest(key(five, "a"), five, units, DataLoss.REFILL, id);
   }
 
   @Test

@@ -7,6 +7,7 @@ import io.throttlekit.explore.Subject;
 import io.throttlekit.federation.Federation;
 import io.throttlekit.federation.FederationSettings;
 import io.throttlekit.federation.InMemoryCoordinator;
+import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.Terms;
@@ -133,7 +134,7 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
         new Federation(
             new TravellingCoordinator(coordinator, calls, known),
             scope.together() ? new TravellingEscrow(escrow, calls, known) : null,
-            time,
+            new Clocks(time, (_, _) -> {}),
             new FederationSettings(
                 scope.together() ? "eu" : "r" + n, "n" + n, REGIONAL_LEASES, scope.tickMillis()),
             known);

@@ -5,6 +5,8 @@ import io.throttlekit.federation.Federation;
 import io.throttlekit.federation.FederationListener;
 import io.throttlekit.federation.FederationSettings;
 import io.throttlekit.federation.InMemoryCoordinator;
+import io.throttlekit.once.Answered;
+import io.throttlekit.once.Clocks;
 import io.throttlekit.store.StoreException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -12,6 +14,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 /** A federation that leases at once, and answers when the test says so. For one thread. */
 final class HeldSource implements LeaseSource {
@@ -33,7 +36,7 @@ final class HeldSource implements LeaseSource {
         new Federation(
             new InMemoryCoordinator(time),
             null,
-            time,
+            new Clocks(time, (_, _) -> {}),
             new FederationSettings("eu", "n1", 1, 1_000),
             FederationListener.NONE);
   }
@@ -62,12 +65,13 @@ final class HeldSource implements LeaseSource {
   }
 
   @Override
-  public CompletionStage<LeasedUnits> lease(LeaseAsk ask) {
+  public CompletionStage<Answered<LeasedUnits>> lease(
+      LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
     leases.add(ask);
-    CompletionStage<LeasedUnits> answer =
+    CompletionStage<Answered<LeasedUnits>> answer =
         failing
             ? CompletableFuture.failedFuture(new StoreException(NO_ANSWER, null))
-            : federation.lease(ask);
+            : federation.lease(ask, late);
     return held(answer);
   }
 

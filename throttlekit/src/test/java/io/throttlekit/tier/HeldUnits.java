@@ -6,11 +6,13 @@ import io.throttlekit.federation.EscrowGrant;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.InMemoryEscrow;
 import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.store.CallId;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /** The escrow in memory, and what of it was reached. For one thread. */
 final class HeldUnits implements RegionalEscrow {
@@ -31,14 +33,14 @@ final class HeldUnits implements RegionalEscrow {
   }
 
   @Override
-  public CompletionStage<EscrowGrant> lease(CounterKey key, long wanted) {
+  public CompletionStage<EscrowGrant> lease(CounterKey key, long wanted, @Nullable CallId id) {
     units.forEach((window, left) -> {
       if (left > 0 && ends.getOrDefault(window, 0L) <= time.wallMillis()) {
         reached.add("take: units of a window that is over are there");
       }
     });
     return escrow
-        .lease(key, wanted)
+        .lease(key, wanted, id)
         .whenComplete((grant, _) -> {
           if (grant.units() > 0) {
             reached.add("take: given");
@@ -63,9 +65,9 @@ final class HeldUnits implements RegionalEscrow {
   }
 
   @Override
-  public CompletionStage<Long> release(CounterKey key, long windowEndMillis) {
+  public CompletionStage<Long> release(CounterKey key, long windowEndMillis, @Nullable CallId id) {
     return escrow
-        .release(key, windowEndMillis)
+        .release(key, windowEndMillis, id)
         .whenComplete((released, _) -> {
           units.remove(windowEndMillis);
           if (released > 0) {

@@ -47,7 +47,25 @@ class PatienceTest {
       assertThat(reply.admitted()).isTrue();
     }
     assertThat(node.tiers.patience.size()).isEqualTo(1);
-    assertThat(node.timer.size()).as("the sweep of the cells, and one more").isEqualTo(2);
+    assertThat(node.timer.size())
+        .as("the sweep of the cells, that of calls to repeat, and one more")
+        .isEqualTo(3);
+  }
+
+  @Test
+  void noRequestThatWasAnsweredIsKeptByTheCellItWaitedFor() {
+    store.hold();
+    TieredClaim claim = claim(Role.ENFORCED, Node.batches(5), Outage.DENY, "a", ten, 1);
+    for (int i = 0; i < 30_000; i++) {
+      var _ = node.ask(claim);
+    }
+    LeaseCell cell =
+        node.tiers.leases.cell(claim.claim().charges().getFirst(), Node.batches(5), false);
+    assertThat(cell.waiting()).isEqualTo(30_000);
+    advance(Node.PATIENCE_MILLIS);
+    node.timer.run();
+    assertThat(node.tiers.patience.size()).isZero();
+    assertThat(cell.waiting()).isZero();
   }
 
   @Test

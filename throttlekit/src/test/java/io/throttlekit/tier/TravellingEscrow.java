@@ -4,19 +4,21 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.federation.EscrowGrant;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.store.CallId;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /** An escrow to which calls travel. */
 record TravellingEscrow(RegionalEscrow escrow, Journeys journeys, Knowledge known)
     implements RegionalEscrow {
 
   @Override
-  public CompletionStage<EscrowGrant> lease(CounterKey key, long units) {
+  public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
     String from = "from " + known.nowNanos();
     return journeys
         .travel(
             "take " + units + " " + from,
-            () -> escrow.lease(key, units).toCompletableFuture().join())
+            () -> escrow.lease(key, units, id).toCompletableFuture().join())
         .whenComplete((grant, _) ->
             known.since(
                 grant == null
@@ -38,10 +40,10 @@ record TravellingEscrow(RegionalEscrow escrow, Journeys journeys, Knowledge know
   }
 
   @Override
-  public CompletionStage<Long> release(CounterKey key, long windowEndMillis) {
+  public CompletionStage<Long> release(CounterKey key, long windowEndMillis, @Nullable CallId id) {
     return journeys.travel(
         "release " + windowEndMillis,
-        () -> escrow.release(key, windowEndMillis).toCompletableFuture().join());
+        () -> escrow.release(key, windowEndMillis, id).toCompletableFuture().join());
   }
 
   @Override

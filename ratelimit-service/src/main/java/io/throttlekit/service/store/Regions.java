@@ -14,6 +14,7 @@ import io.throttlekit.federation.Federation;
 import io.throttlekit.federation.FederationSettings;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.StoreConfig;
@@ -56,23 +57,24 @@ final class Regions {
       Backend<GlobalCoordinator> coordinator,
       @Nullable Backend<RegionalEscrow> escrow,
       BackendState state,
-      TimeSource time,
+      Clocks clocks,
       Meter meter,
       Tracer tracer) {
     this.region = config.region();
     this.coordinator = coordinator;
     this.escrow = escrow;
     this.state = state;
-    this.time = time;
+    this.time = clocks.time();
     this.federation =
         new Federation(
             new TracedCoordinator(coordinator.api(), config.coordinator().toString(), tracer),
             escrow == null ? null : new TracedEscrow(escrow.api(), config.region(), tracer),
-            time,
+            clocks,
             new FederationSettings(
                 config.region(),
                 UUID.randomUUID().toString(),
                 config.regionalLeases(),
+                config.deadline().toMillis(),
                 config.probeAfter().toMillis()),
             new FederationMetrics(meter));
   }
@@ -99,7 +101,7 @@ final class Regions {
         backends.coordinator(config, store, state),
         backends.escrow(store),
         state,
-        backends.time(),
+        new Clocks(backends.time(), backends.timer()::runAfter),
         meter,
         tracer);
   }

@@ -5,14 +5,16 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.federation.EscrowGrant;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.store.CallId;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /** An escrow whose leases and refills show in the traces of the requests that caused them. */
 public record TracedEscrow(RegionalEscrow far, String region, Tracer tracer)
     implements RegionalEscrow {
 
   @Override
-  public CompletionStage<EscrowGrant> lease(CounterKey key, long units) {
+  public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
     return FarSpans.around(
         tracer,
         "escrow.lease",
@@ -24,7 +26,7 @@ public record TracedEscrow(RegionalEscrow far, String region, Tracer tracer)
           span.setAttribute("throttlekit.left", grant.left());
           span.setAttribute("throttlekit.window_end_ms", grant.windowEndMillis());
         },
-        () -> far.lease(key, units));
+        () -> far.lease(key, units, id));
   }
 
   @Override
@@ -41,8 +43,8 @@ public record TracedEscrow(RegionalEscrow far, String region, Tracer tracer)
   }
 
   @Override
-  public CompletionStage<Long> release(CounterKey key, long windowEndMillis) {
-    return far.release(key, windowEndMillis);
+  public CompletionStage<Long> release(CounterKey key, long windowEndMillis, @Nullable CallId id) {
+    return far.release(key, windowEndMillis, id);
   }
 
   @Override

@@ -22,7 +22,9 @@ import io.throttlekit.federation.FederationSettings;
 import io.throttlekit.federation.InMemoryCoordinator;
 import io.throttlekit.federation.InMemoryEscrow;
 import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.CallId;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
 import io.throttlekit.tier.LeaseSize;
@@ -60,7 +62,7 @@ class LeaseTracingTest {
           new Federation(
               new TracedCoordinator(new InMemoryCoordinator(time), "redis://far", tracer),
               new TracedEscrow(escrow, "eu", tracer),
-              time,
+              new Clocks(time, (_, _) -> {}),
               new FederationSettings("eu", "node", 2, 5_000),
               FederationListener.NONE),
           time,
@@ -147,7 +149,7 @@ class LeaseTracingTest {
     }
 
     @Override
-    public CompletionStage<EscrowGrant> lease(CounterKey key, long units) {
+    public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
       return answer;
     }
 
@@ -157,8 +159,9 @@ class LeaseTracingTest {
     }
 
     @Override
-    public CompletionStage<Long> release(CounterKey key, long windowEndMillis) {
-      return there.release(key, windowEndMillis);
+    public CompletionStage<Long> release(
+        CounterKey key, long windowEndMillis, @Nullable CallId id) {
+      return there.release(key, windowEndMillis, id);
     }
 
     @Override

@@ -1,0 +1,151 @@
+package io.throttlekit.federation;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.MonotonicSpan;
+import io.throttlekit.once.Answered;
+import io.throttlekit.once.Clocks;
+import io.throttlekit.once.InTurn;
+import io.throttlekit.once.LateAnswers;
+import io.throttlekit.once.OnceCalls;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gives units back to the coordinator, with what the region's escrow still has of their window: one
+ * return of a counter after another, each repeated until it is answered or its window is over.
+ * Thread-safe; nothing blocks.
+ */
+final class UnitReturns {
+  private final GlobalCoordinator coordinator;
+  private final @Nullable RegionalEscrow escrow;
+  private final String region;
+  private final Supplier<String> ids;
+  private final FederationListener listener;
+  private final OnceCalls<Release, Long> releases;
+  private final OnceCalls<CounterKey, Boolean> returns;
+  private final InTurn<CounterKey> inTurn = new InTurn<>();
+
+  private record Release(CounterKey counter, long windowEndMillis) {}
+
+  /**
+   * No returns yet.
+   *
+   * @param ids different ones for all returns of the region
+   * @param repeats two senders, of which this is the first
+   */
+  UnitReturns(
+      GlobalCoordinator coordinator,
+      @Nullable RegionalEscrow escrow,
+      String region,
+      Supplier<String> ids,
+      Clocks clocks,
+      OnceCalls.Settings repeats,
+      FederationListener listener) {
+    this.coordinator = coordinator;
+    this.escrow = escrow;
+    this.region = region;
+    this.ids = ids;
+    this.listener = listener;
+    this.returns = new OnceCalls<>(repeats, clocks, _ -> 0);
+    this.releases =
+        new OnceCalls<>(
+            new OnceCalls.Settings(
+                repeats.sender() + 1, repeats.retryNanos(), repeats.waitNanos(), false),
+            clocks,
+            _ -> 0);
+  }
+
+  /**
+   * Gives units back.
+   *
+   * @param inEscrow the counter in the escrow; absent when that keeps what it has
+   * @return completes when the coordinator has answered, or has not when it was asked first
+   */
+  CompletionStage<?> giveBack(
+      CounterKey key,
+      Budget budget,
+      @Nullable CounterKey inEscrow,
+      long windowEndMillis,
+      long units) {
+    CompletableFuture<Boolean> first = new CompletableFuture<>();
+    inTurn.run(
+        key,
+        ended ->
+            releaseAll(key, budget, inEscrow, windowEndMillis)
+                .whenComplete((others, _) -> {
+                  long total = units + (others == null ? 0 : others);
+                  reconcile(budget, windowEndMillis, total, first, ended);
+                }));
+    return first;
+  }
+
+  private CompletionStage<Long> releaseAll(
+      CounterKey key, Budget budget, @Nullable CounterKey inEscrow, long windowEndMillis) {
+    RegionalEscrow there = escrow;
+    if (there == null || inEscrow == null) {
+      return CompletableFuture.completedFuture(0L);
+    }
+    return releases
+        .call(
+            new Release(inEscrow, windowEndMillis),
+            windowNanos(budget),
+            id -> there.release(inEscrow, windowEndMillis, id),
+            late -> {
+              if (late.value() > 0) {
+                var _ = giveBack(key, budget, null, windowEndMillis, late.value());
+              }
+            })
+        .thenApply(Answered::value);
+  }
+
+  /**
+   * Gives units back to the coordinator.
+   *
+   * @param first completes when it has answered, or could not
+   * @param ended completes when nothing is sent any more
+   */
+  private void reconcile(
+      Budget budget,
+      long windowEndMillis,
+      long units,
+      CompletableFuture<Boolean> first,
+      CompletableFuture<Boolean> ended) {
+    BudgetReturn back = new BudgetReturn(budget, region, ids.get(), windowEndMillis, units);
+    LateAnswers<Boolean> late =
+        new LateAnswers<>() {
+          @Override
+          public void answered(Answered<Boolean> answer) {
+            returned(units, answer.value());
+            ended.complete(true);
+          }
+
+          @Override
+          public void ended(boolean mayHaveActed) {
+            returned(units, false);
+            ended.complete(true);
+          }
+        };
+    var _ =
+        returns
+            .call(budget.key(), windowNanos(budget), _ -> coordinator.reconcile(back), late)
+            .whenComplete((answer, _) -> {
+              if (answer != null) {
+                late.answered(answer);
+              }
+              first.complete(answer != null && answer.value());
+            });
+  }
+
+  private void returned(long units, boolean taken) {
+    listener.returned(units, taken);
+    if (!taken) {
+      listener.lost(Loss.RETURN, units);
+    }
+  }
+
+  private static long windowNanos(Budget budget) {
+    return MonotonicSpan.nanos(budget.window().windowMillis());
+  }
+}

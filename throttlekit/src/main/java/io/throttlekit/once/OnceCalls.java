@@ -1,0 +1,305 @@
+package io.throttlekit.once;
+
+import io.throttlekit.store.CallId;
+import io.throttlekit.store.StoreException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Calls to a store that must neither take effect twice nor be lost: one at a time for each key.
+ *
+ * <p>How long a caller waits and how long an answer counts are separate. A call that fails, or is
+ * not answered for a while, fails for its caller; but the store may have acted on it. So its number
+ * stays in use: it is sent again, by a timer or by the next call for the key, until an answer
+ * comes, however late. Each answer is delivered once: to the caller that waits, or else as a late
+ * one. A second answer to the same number counts only if it is of a later window, because the store
+ * has acted again then.
+ *
+ * <p>Thread-safe; nothing blocks. Only calls that are not answered are kept, and those no longer
+ * than their answer counts.
+ *
+ * @param <K> what there is at most one call for
+ * @param <T> what calls are answered with
+ */
+public final class OnceCalls<K, T> {
+  /** A store that hangs is not sent more of the same. */
+  private static final int MAX_IN_FLIGHT = 3;
+
+  private static final int MAX_DOUBLINGS = 5;
+
+  private final Settings settings;
+  private final Clocks clocks;
+  private final ToLongFunction<T> windowOf;
+  private final AtomicLong numbers = new AtomicLong();
+  private final ConcurrentMap<K, Call> calls = new ConcurrentHashMap<>();
+  private final AtomicBoolean armed = new AtomicBoolean();
+
+  /**
+   * How calls are repeated.
+   *
+   * @param sender of the numbers; no other object has it
+   * @param retryNanos after which a call is sent again, doubled each time, from 1
+   * @param waitNanos after which a call fails for its caller, from 1
+   * @param persistent whether a call that was not sent is sent again, too
+   */
+  public record Settings(long sender, long retryNanos, long waitNanos, boolean persistent) {}
+
+  /**
+   * No calls yet.
+   *
+   * @param windowOf the window of an answer; a constant where there are none
+   */
+  public OnceCalls(Settings settings, Clocks clocks, ToLongFunction<T> windowOf) {
+    this.settings = settings;
+    this.clocks = clocks;
+    this.windowOf = windowOf;
+  }
+
+  /**
+   * Makes a call. One for the same key that is not answered yet is continued under its number, and
+   * fails for the caller that waited for it.
+   *
+   * @param countsNanos how long an answer is worth something: so long it is sent again
+   * @param send sends it under an id; may throw
+   * @param late takes an answer that comes when the caller no longer waits
+   * @return fails as {@code send} does, or when there is no answer in time; by a {@link
+   *     StoreException} that is {@linkplain StoreException#isNotSent not sent} only if no attempt
+   *     was
+   */
+  public CompletionStage<Answered<T>> call(
+      K key, long countsNanos, Function<CallId, CompletionStage<T>> send, LateAnswers<T> late) {
+    while (true) {
+      Call call =
+          calls.computeIfAbsent(
+              key, _ -> new Call(key, new CallId(settings.sender(), numbers.incrementAndGet())));
+      CompletionStage<Answered<T>> answer = call.begin(countsNanos, send, late);
+      if (answer != null) {
+        return answer;
+      }
+      calls.remove(key, call); // it has ended meanwhile
+    }
+  }
+
+  /** How many calls are not answered. */
+  public int size() {
+    return calls.size();
+  }
+
+  /** One timer looks at all calls: one for each would outlive its answer. */
+  private void arm() {
+    if (!calls.isEmpty() && armed.compareAndSet(false, true)) {
+      clocks
+          .alarm()
+          .runAfter(
+              settings.retryNanos(),
+              () -> {
+                armed.set(false);
+                try {
+                  calls.values().forEach(Call::look);
+                } finally { // one that fails is not the last
+                  arm();
+                }
+              });
+    }
+  }
+
+  private enum State {
+    OPEN,
+    /** No longer sent; an answer still counts. */
+    ABANDONED,
+    ANSWERED
+  }
+
+  private final class Call {
+    private final K key;
+    private final CallId id;
+    private State state = State.OPEN;
+    private @Nullable Function<CallId, CompletionStage<T>> send;
+    private @Nullable LateAnswers<T> late;
+    private @Nullable CompletableFuture<Answered<T>> waiting;
+    private long waitsUntilNanos;
+    private long countsUntilNanos;
+    private int inFlight;
+    private int attempts;
+    private boolean mayHaveActed;
+    private long answeredWindow;
+    private long dueNanos;
+
+    Call(K key, CallId id) {
+      this.key = key;
+      this.id = id;
+    }
+
+    /** Returns null if this call has ended. */
+    @Nullable CompletionStage<Answered<T>> begin(
+        long countsNanos, Function<CallId, CompletionStage<T>> newSend, LateAnswers<T> newLate) {
+      CompletableFuture<Answered<T>> answer = new CompletableFuture<>();
+      CompletableFuture<Answered<T>> before;
+      synchronized (this) {
+        if (state != State.OPEN) {
+          return null;
+        }
+        before = waiting;
+        waiting = answer;
+        send = newSend;
+        late = newLate;
+        attempts = 0;
+        waitsUntilNanos = now() + settings.waitNanos();
+        countsUntilNanos = now() + countsNanos;
+      }
+      fail(before, new StoreException("asked again by another", null));
+      attempt();
+      return answer;
+    }
+
+    private void attempt() {
+      Function<CallId, CompletionStage<T>> sender;
+      long asked = now();
+      synchronized (this) {
+        sender = send;
+        if (state != State.OPEN || sender == null || inFlight >= MAX_IN_FLIGHT) {
+          return;
+        }
+        inFlight++;
+        attempts++;
+      }
+      CompletionStage<T> stage;
+      try {
+        stage = sender.apply(id);
+      } catch (RuntimeException refused) {
+        stage = CompletableFuture.failedFuture(refused);
+      }
+      stage.whenComplete((value, failure) -> {
+        if (value != null) {
+          answered(value, asked);
+        } else {
+          failed(failure instanceof CompletionException ? failure.getCause() : failure);
+        }
+      });
+      watch();
+    }
+
+    private void answered(T value, long asked) {
+      CompletableFuture<Answered<T>> answer;
+      LateAnswers<T> to;
+      synchronized (this) {
+        inFlight--;
+        long window = windowOf.applyAsLong(value);
+        if (state == State.ANSWERED && window <= answeredWindow) {
+          return; // a copy
+        }
+        state = State.ANSWERED;
+        answeredWindow = window;
+        answer = waiting;
+        waiting = null;
+        to = late;
+      }
+      calls.remove(key, this);
+      Answered<T> answered = new Answered<>(value, asked);
+      if ((answer == null || !answer.complete(answered)) && to != null) {
+        to.answered(answered);
+      }
+    }
+
+    private void failed(@Nullable Throwable cause) {
+      CompletableFuture<Answered<T>> answer;
+      LateAnswers<T> to;
+      boolean ends;
+      synchronized (this) {
+        inFlight--;
+        boolean ofStore = cause == null || cause instanceof StoreException;
+        mayHaveActed |= ofStore && !(cause instanceof StoreException told && told.isNotSent());
+        ends =
+            state == State.OPEN
+                && inFlight == 0
+                && !mayHaveActed
+                && !(ofStore && settings.persistent());
+        if (ends) {
+          state = State.ANSWERED;
+          answeredWindow = Long.MAX_VALUE;
+        }
+        answer = waiting;
+        waiting = null;
+        to = late;
+      }
+      if (ends) {
+        calls.remove(key, this);
+        fail(answer, cause);
+        if (to != null) {
+          to.ended(false);
+        }
+      } else {
+        watch();
+        fail(answer, new StoreException(inWords(cause), cause));
+      }
+    }
+
+    private String inWords(@Nullable Throwable cause) {
+      String message = cause == null ? null : cause.getMessage();
+      return message == null ? "the store answered nothing" : message;
+    }
+
+    private void fail(@Nullable CompletableFuture<Answered<T>> answer, @Nullable Throwable cause) {
+      if (answer != null) {
+        answer.completeExceptionally(
+            cause == null ? new StoreException(inWords(null), null) : cause);
+      }
+    }
+
+    /** Says when to look again: it is to be sent again, has been waited for, or is over. */
+    private void watch() {
+      synchronized (this) {
+        long now = now();
+        long nanos = settings.retryNanos() << Math.clamp(attempts - 1, 0, MAX_DOUBLINGS);
+        nanos = Math.min(nanos, countsUntilNanos - now);
+        nanos = waiting == null ? nanos : Math.min(nanos, waitsUntilNanos - now);
+        dueNanos = now + nanos;
+      }
+      arm();
+    }
+
+    private void look() {
+      CompletableFuture<Answered<T>> gaveUp = null;
+      LateAnswers<T> abandons = null;
+      boolean acted = false;
+      synchronized (this) {
+        long now = now();
+        if (state != State.OPEN || now - dueNanos < 0) {
+          return;
+        }
+        boolean over = now - countsUntilNanos >= 0;
+        if (over || now - waitsUntilNanos >= 0) {
+          gaveUp = waiting;
+          waiting = null;
+        }
+        if (over) {
+          state = State.ABANDONED;
+          abandons = late;
+          acted = mayHaveActed || inFlight > 0;
+        }
+      }
+      if (abandons != null) {
+        calls.remove(key, this);
+        abandons.ended(acted);
+      } else {
+        attempt();
+        watch();
+      }
+      long millis = TimeUnit.NANOSECONDS.toMillis(settings.waitNanos());
+      fail(gaveUp, new StoreException("no answer within " + millis + " ms", null));
+    }
+
+    private long now() {
+      return clocks.time().monotonicNanos();
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/** Calls that take effect once, however often they are sent and however late their answers come. */
+@NullMarked
+package io.throttlekit.once;
+
+import org.jspecify.annotations.NullMarked;

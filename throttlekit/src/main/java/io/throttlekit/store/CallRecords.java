@@ -1,0 +1,48 @@
+package io.throttlekit.store;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The last call of each sender, and what it was answered: what keeps a call that arrives twice from
+ * taking effect twice. As many as there are senders. Not thread-safe.
+ */
+public final class CallRecords {
+  private final Map<Long, Done> bySender = new HashMap<>();
+
+  private record Done(long number, long window, long answer) {
+    @Override
+    public String toString() {
+      return number + ": " + answer + " of " + window;
+    }
+  }
+
+  /**
+   * Acts on a call, or returns what it was answered before.
+   *
+   * @param window of the answer; the same call acts again in another
+   * @throws StoreException when a later call of the sender was answered
+   */
+  public long once(@Nullable CallId id, long window, LongSupplier act) {
+    if (id == null) {
+      return act.getAsLong();
+    }
+    Done done = bySender.get(id.sender());
+    if (done != null && done.number() > id.number()) {
+      throw new StoreException("a later call of the same sender was answered", null);
+    }
+    if (done != null && done.number() == id.number() && done.window() == window) {
+      return done.answer();
+    }
+    long answer = act.getAsLong();
+    bySender.put(id.sender(), new Done(id.number(), window, answer));
+    return answer;
+  }
+
+  @Override
+  public String toString() {
+    return bySender.toString();
+  }
+}
