@@ -258,6 +258,7 @@ final class Settings {
               StoreSettings.ALL,
               FederationSettings.ALL,
               ConcurrencySettings.ALL,
+              SensorsSettings.ALL,
               AFTER_STORE,
               ExtAuthzSettings.ALL)
           .flatMap(List::stream)
