@@ -245,7 +245,9 @@ public final class GrpcServer {
       builder.withChildOption(ChannelOption.SO_KEEPALIVE, null);
     }
     if (tls != null) {
-      builder.sslContext(tls.context());
+      builder
+          .sslContext(tls.context())
+          .channelFactory(tls.connections().listening(transport.channelType()));
     }
     return builder.build();
   }
