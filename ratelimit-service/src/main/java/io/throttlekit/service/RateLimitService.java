@@ -80,16 +80,9 @@ public final class RateLimitService {
     }
     this.path =
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
-    this.steering =
-        steers(config) ? new Steering(time, config.concurrency().maxEnvoys()) : null;
+    this.steering = steers(config) ? new Steering(time, config.concurrency().maxEnvoys()) : null;
     this.sensors =
-        new Sensors(
-            config,
-            path.gate().leases(),
-            steering,
-            telemetry.meter(),
-            time,
-            () -> marking);
+        new Sensors(config, path.gate().leases(), steering, telemetry.meter(), time, () -> marking);
     this.reloader =
         new PolicyReloader(
             config.policies(), Abilities.of(config), policies, time, this::policiesLoaded);

@@ -182,16 +182,15 @@ final class Sensors implements AutoCloseable {
   private void listen() {
     SensorsConfig sensors = config.sensors();
     GrpcServer listening =
-        GrpcServer.ofStreams(
-            config.grpc().forSensors(sensors), services, sensors.maxStreams());
+        GrpcServer.ofStreams(config.grpc().forSensors(sensors), services, sensors.maxStreams());
     listening.start();
     server = listening;
     complained = false;
     LOG.info("listening for what Envoys report on {}", listening.address());
     if (!sensors.knowsClients() && !isLoopback(sensors.host())) {
       LOG.warn(
-          "whoever reaches {} can move limits and take shares of them: set sensors.tls.client_ca, or"
-              + " let sensors.listen be on loopback",
+          "whoever reaches {} can move limits and take shares of them: set sensors.tls.client_ca,"
+              + " or let sensors.listen be on loopback",
           HostPort.text(sensors.host(), sensors.port()));
     }
   }

@@ -184,7 +184,8 @@ class SensorsTest {
   @Test
   void sensorsListenWhileARuleNeedsThem() throws Exception {
     String plain = "domain: d\ndescriptors: [{key: k, concurrency: {min: 1, max: 1}}]\n";
-    String steered = "domain: d\ndescriptors: [{key: k, concurrency: {gate: envoy, cluster: up}}]\n";
+    String steered =
+        "domain: d\ndescriptors: [{key: k, concurrency: {gate: envoy, cluster: up}}]\n";
     Files.writeString(folder.resolve("policy.yaml"), plain);
     var _ = start(Map.of("THROTTLEKIT_POLICIES_POLL_INTERVAL", "20ms"));
     assertThat(service().readyLine()).matches("ready grpc=\\S+ http=\\S+ debug=\\S+");
@@ -208,8 +209,10 @@ class SensorsTest {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       Map<String, String> there =
           Map.of(
-              "THROTTLEKIT_SENSORS_LISTEN", "127.0.0.1:" + taken.getLocalPort(),
-              "THROTTLEKIT_POLICIES_POLL_INTERVAL", "20ms");
+              "THROTTLEKIT_SENSORS_LISTEN",
+              "127.0.0.1:" + taken.getLocalPort(),
+              "THROTTLEKIT_POLICIES_POLL_INTERVAL",
+              "20ms");
       assertThatThrownBy(() -> start(there))
           .isInstanceOf(StartException.class)
           .hasMessageContaining("cannot listen for gRPC on 127.0.0.1:" + taken.getLocalPort());
@@ -268,8 +271,7 @@ class SensorsTest {
                 .buildIssuedBy(authority))) {
       assertThat(askForCeilings(sensors(authority, client)).join().getName()).isEqualTo("ceiling");
     }
-    X509Bundle twin =
-        issued(authority).addSanDnsName("edge-2.mesh.local").buildIssuedBy(authority);
+    X509Bundle twin = issued(authority).addSanDnsName("edge-2.mesh.local").buildIssuedBy(authority);
     assertThatThrownBy(askForCeilings(sensors(authority, twin))::join)
         .hasMessageContaining("PERMISSION_DENIED")
         .hasMessageContaining("node id");
@@ -377,8 +379,7 @@ class SensorsTest {
 
   /** A connection to the listener for sensors. */
   private ManagedChannel sensors() {
-    ManagedChannel client =
-        NettyChannelBuilder.forTarget(sensorsAddress()).usePlaintext().build();
+    ManagedChannel client = NettyChannelBuilder.forTarget(sensorsAddress()).usePlaintext().build();
     channels.add(client);
     return client;
   }
@@ -398,7 +399,10 @@ class SensorsTest {
   }
 
   private String sensorsAddress() {
-    return service().readyLine().replaceAll(".* sensors=(\\S+)", "$1").replace("0.0.0.0", "127.0.0.1");
+    return service()
+        .readyLine()
+        .replaceAll(".* sensors=(\\S+)", "$1")
+        .replace("0.0.0.0", "127.0.0.1");
   }
 
   private static CertificateBuilder issued(X509Bundle authority) {

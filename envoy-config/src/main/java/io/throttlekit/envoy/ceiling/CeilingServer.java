@@ -243,7 +243,10 @@ public final class CeilingServer {
     int all = parts.open();
     notices.add(() -> {
       if (same > 1) {
-        LOG.warn("node id {} has {} streams, which divide its share: give each Envoy its own", node, same);
+        LOG.warn(
+            "node id {} has {} streams, which divide its share: give each Envoy its own",
+            node,
+            same);
       } else {
         LOG.info("Envoy {} came for its ceilings (connected: {})", node, all);
       }

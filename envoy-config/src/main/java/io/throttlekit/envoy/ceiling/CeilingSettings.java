@@ -11,8 +11,8 @@ import java.time.Duration;
  * @param lease how long the share of an Envoy that left stays reserved, from 1 ms: as long as a
  *     request may take, at least
  * @param turn how long an Envoy keeps its slot while there are fewer slots than Envoys, from 1 ms
- * @param pause how long what Envoys send is gathered before shares are divided anew, from 0; of each
- *     stream a few messages are read in that time and no more
+ * @param pause how long what Envoys send is gathered before shares are divided anew, from 0; of
+ *     each stream a few messages are read in that time and no more
  */
 public record CeilingSettings(
     String resource, int maxStreams, Duration lease, Duration turn, Duration pause) {

@@ -103,12 +103,14 @@ final class Parts {
 
   /** Shows each part that has a stream. */
   void forEachOpen(Consumer<Part> reader) {
-    byNode.values().forEach(parts ->
-        parts.forEach(part -> {
-          if (part.stream != null) {
-            reader.accept(part);
-          }
-        }));
+    byNode
+        .values()
+        .forEach(parts ->
+            parts.forEach(part -> {
+              if (part.stream != null) {
+                reader.accept(part);
+              }
+            }));
   }
 
   /** The stream of a part; null where there is none. */

@@ -16,8 +16,7 @@ final class SensorsSettings {
           "sensors.listen", Forms.listenAddress(), DEFAULTS.host() + ":" + DEFAULTS.port());
   static final Setting<String> TLS_CERTIFICATE =
       new Setting<>("sensors.tls.certificate", Forms.optionalPath(), "");
-  static final Setting<String> TLS_KEY =
-      new Setting<>("sensors.tls.key", Forms.optionalPath(), "");
+  static final Setting<String> TLS_KEY = new Setting<>("sensors.tls.key", Forms.optionalPath(), "");
   static final Setting<String> TLS_CLIENT_CA =
       new Setting<>("sensors.tls.client_ca", Forms.optionalPath(), "");
   static final Setting<List<Identity>> IDENTITIES =

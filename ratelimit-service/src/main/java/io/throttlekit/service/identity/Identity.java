@@ -12,8 +12,9 @@ import org.jspecify.annotations.Nullable;
 public record Identity(String pattern) {
   /** What a person has to write, to complete "is not …". */
   public static final String EXPECTED =
-      "a DNS name such as edge.mesh.local, a URI such as spiffe://mesh.local/edge, or all below one:"
-          + " *.mesh.local, spiffe://mesh.local/ns/edge/*";
+      "a DNS name such as edge.mesh.local, a URI such as spiffe://mesh.local/edge, or all below"
+          + " one: *.mesh.local, spiffe://mesh.local/ns/edge/*";
+
   private static final Pattern DNS = Pattern.compile("(\\*\\.)?[0-9A-Za-z_-]+(\\.[0-9A-Za-z_-]+)*");
   private static final Pattern URI =
       Pattern.compile("[a-z][a-z0-9+.-]*://[!-~&&[^*,]]+|spiffe://[!-~&&[^*,]]+/\\*");
@@ -44,7 +45,6 @@ public record Identity(String pattern) {
   }
 
   private static boolean endsWith(String name, String suffix) {
-    return name.regionMatches(
-        true, name.length() - suffix.length(), suffix, 0, suffix.length());
+    return name.regionMatches(true, name.length() - suffix.length(), suffix, 0, suffix.length());
   }
 }

@@ -102,8 +102,7 @@ public record DecisionPath(
    *
    * @throws ListenException when it never could
    */
-  public GrpcServer server(
-      GrpcConfig listener, Health health, DecisionTracing tracing) {
+  public GrpcServer server(GrpcConfig listener, Health health, DecisionTracing tracing) {
     List<ServerServiceDefinition> more = new ArrayList<>(1);
     if (checks != null) {
       more.add(new Check(checks, tracing, time).definition());

@@ -36,7 +36,15 @@ class IdentityTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "", "*", "*.", "a.*", "*edge.local", "a b", "spiffe://*", "spiffe://mesh/*/x", "https://a/*",
+        "",
+        "*",
+        "*.",
+        "a.*",
+        "*edge.local",
+        "a b",
+        "spiffe://*",
+        "spiffe://mesh/*/x",
+        "https://a/*",
       })
   void whatWouldMeanTooMuchIsNoIdentity(String text) {
     assertThat(Identity.parse(text)).isNull();

@@ -132,7 +132,8 @@ class SteeringTest {
       assertThat(steering.sharedNodes()).isEqualTo(1);
       assertThat(logged.lines())
           .containsExactly(
-              "WARNING node id twin has 2 streams, which divide its share: give each Envoy its own");
+              "WARNING node id twin has 2 streams, which divide its share: give each Envoy its"
+                  + " own");
     }
   }
 
