@@ -170,13 +170,13 @@ class CeilingSharesPropertyTest {
           round();
           yield "sees it later";
         }
-        case 5 -> report(name, gate);
+        case 5 -> report(gate);
         case 6, 7, 8 -> hear(gate);
         default -> answer(name, gate);
       };
     }
 
-    private String report(String name, ModelGate gate) {
+    private String report(ModelGate gate) {
       if (gate.connected) {
         shares.reported(gate.id, random.nextInt(9), random.nextInt(5), now);
       } else if (gates.values().stream().noneMatch(g -> g.alive && g.id.equals(gate.id))) {

@@ -29,8 +29,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -85,7 +83,7 @@ public final class CeilingServer {
    */
   public CeilingServer(
       CeilingSettings settings, TimeSource time, String epoch, CeilingListener listener) {
-    this(settings, time, epoch, listener, CeilingServer::runOnJdkTimer);
+    this(settings, time, epoch, listener, Delay.ofJdk());
   }
 
   /** The same with a timer of the caller's, by which what is gathered in a pause is done. */
@@ -370,10 +368,6 @@ public final class CeilingServer {
     var call = (ServerCallStreamObserver<A>) answers; // which it is, in a server
     within(() -> streams++);
     return new DiscoveryStream<>(wire, call, this, NodeIds.ofCall());
-  }
-
-  private static void runOnJdkTimer(Runnable task, long nanos) {
-    CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run).execute(task);
   }
 
   private final class Aggregated extends AggregatedDiscoveryServiceImplBase {
