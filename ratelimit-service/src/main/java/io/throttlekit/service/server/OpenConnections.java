@@ -56,7 +56,7 @@ final class OpenConnections extends ChannelInboundHandlerAdapter {
       SslHandler tls = connection.pipeline().get(SslHandler.class);
       if (tls != null && !trusts(trusted, tls)) {
         // From the transport's end: HTTP/2 would wait for open calls, which may last for ever.
-        connection.pipeline().firstContext().close();
+        var _ = connection.pipeline().firstContext().close();
         closed++;
       }
     }

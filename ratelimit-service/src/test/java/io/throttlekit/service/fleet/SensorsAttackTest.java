@@ -20,7 +20,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -106,7 +108,7 @@ class SensorsAttackTest {
     private final DiscoveryRequest wanted;
     private final DiscoveryRequest unwanted;
     private final AtomicLong answers;
-    private ClientCallStreamObserver<DiscoveryRequest> call;
+    private @Nullable ClientCallStreamObserver<DiscoveryRequest> call;
     private volatile boolean over;
 
     private Toggling(String node, AtomicLong answers) {
@@ -127,7 +129,7 @@ class SensorsAttackTest {
 
     void end() {
       over = true;
-      call.cancel("over", null);
+      Objects.requireNonNull(call).cancel("over", null);
     }
 
     @Override
