@@ -3,7 +3,9 @@
    it. Grants to an Envoy arrive in order or not at all; acknowledgements arrive in any
    order, late, more than once or not at all; connections break; the ceiling moves; how
    what is there is to be divided is anybody's choice, as long as it is no more than the
-   ceiling.
+   ceiling. Any of the Envoys may have the same node id: the server then divides the share
+   of the id over their streams. An Envoy may come on a second stream while its first is
+   open, which proves by what it was sent that it is the same.
 
    The promises: what an Envoy may obey is reserved (Covered), what is reserved in all
    never rises beyond the ceiling (NeverRises), and is no more than the ceiling once every
@@ -23,7 +25,8 @@ Safeguards == {
   "reserve the largest",    \* of all that an Envoy may obey, not what it was granted last
   "the last grant counts",  \* an older acknowledgement says nothing
   "raise into room",        \* a share rises only out of what nobody has reserved
-  "reserve for the absent"  \* an Envoy that left keeps its share reserved until it is gone
+  "reserve for the absent", \* an Envoy that left keeps its share reserved until it is gone
+  "a part for each stream"  \* a share that was granted on one stream is obeyed by one Envoy
 }
 
 ASSUME Removed \subseteq Safeguards
@@ -75,6 +78,13 @@ Connect(e) ==
   /\ way' = [way EXCEPT ![e] = IF granted[e] = None THEN <<>> ELSE <<granted[e]>>]
   /\ UNCHANGED <<ceiling, granted, reserved, answered>>
 
+(* It comes on a second stream while the first is open, whose grants it no longer hears. *)
+TakeOver(e) ==
+  /\ e \in present
+  /\ granted[e] # None
+  /\ way' = [way EXCEPT ![e] = <<granted[e]>>]
+  /\ UNCHANGED <<ceiling, granted, reserved, present, obeys, answered>>
+
 Disconnect(e) ==
   /\ e \in present
   /\ present' = present \ {e}
@@ -121,9 +131,11 @@ Grant(e, share) ==
 
 (* An Envoy hears of a grant, obeys, and says so. *)
 Hear(e) ==
-  LET of == IF Len(way[e]) = 1 THEN "of the last grant" ELSE "of an older one" IN
+  LET of == IF Len(way[e]) = 1 THEN "of the last grant" ELSE "of an older one"
+      obeyedBy == IF Kept("a part for each stream") THEN {e} ELSE {e} \cup present
+  IN
   /\ way[e] # <<>>
-  /\ obeys' = [obeys EXCEPT ![e] = Head(way[e])]
+  /\ obeys' = [f \in Envoys |-> IF f \in obeyedBy THEN Head(way[e]) ELSE obeys[f]]
   /\ way' = [way EXCEPT ![e] = Tail(@)]
   /\ answered' = [answered EXCEPT ![e] = @ \cup {of}]
   /\ UNCHANGED <<ceiling, granted, reserved, present>>
@@ -139,7 +151,7 @@ Acknowledge(e) ==
 Next ==
   \/ Change
   \/ \E e \in Envoys :
-       Connect(e) \/ Disconnect(e) \/ End(e) \/ Forget(e) \/ Hear(e) \/ Acknowledge(e)
+       Connect(e) \/ TakeOver(e) \/ Disconnect(e) \/ End(e) \/ Forget(e) \/ Hear(e) \/ Acknowledge(e)
   \/ \E e \in Envoys, share \in 0..MaxCeiling : Grant(e, share)
 
 Spec == Init /\ [][Next]_vars

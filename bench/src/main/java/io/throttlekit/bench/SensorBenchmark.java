@@ -54,7 +54,7 @@ final class SensorBenchmark {
     List<SensorRow> rows = new ArrayList<>();
     try (ServerProcess service = servers.service("sensors", "sensors.yaml", ALL_SAMPLES);
         ServerProcess noOp = servers.noOp(Servers.jvmOptions(service.arguments()));
-        Connections toService = new Connections(service.target(), connections);
+        Connections toService = new Connections(service.sensors(), connections);
         Connections toNoOp = new Connections(noOp.target(), connections)) {
       for (Sensor sensor : Sensor.values()) {
         List<List<byte[]>> said =

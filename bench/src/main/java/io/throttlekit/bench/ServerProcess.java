@@ -25,12 +25,14 @@ import org.jspecify.annotations.Nullable;
  * closed, and at the latest until this JVM ends.
  */
 final class ServerProcess implements AutoCloseable {
-  private static final Pattern READY = Pattern.compile("ready grpc=(\\S+)(?: http=(\\S+))?.*");
+  private static final Pattern READY =
+      Pattern.compile("ready grpc=(\\S+)(?: http=(\\S+))?(?:.* sensors=(\\S+))?.*");
   private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   private final String name;
   private final LinkedProcess linked;
   private final LoopbackTarget target;
+  private final LoopbackTarget sensors;
   private final @Nullable String http;
   private final long readyNanos;
 
@@ -38,11 +40,13 @@ final class ServerProcess implements AutoCloseable {
       String name,
       LinkedProcess linked,
       LoopbackTarget target,
+      LoopbackTarget sensors,
       @Nullable String http,
       long readyNanos) {
     this.name = name;
     this.linked = linked;
     this.target = target;
+    this.sensors = sensors;
     this.http = http;
     this.readyNanos = readyNanos;
   }
@@ -73,7 +77,8 @@ final class ServerProcess implements AutoCloseable {
       }
       long readyNanos = time.monotonicNanos() - start;
       LoopbackTarget target = LoopbackTarget.parse(line.group(1));
-      return new ServerProcess(name, linked, target, line.group(2), readyNanos);
+      LoopbackTarget sensors = line.group(3) == null ? target : LoopbackTarget.parse(line.group(3));
+      return new ServerProcess(name, linked, target, sensors, line.group(2), readyNanos);
     } catch (IOException | RuntimeException e) {
       linked.close();
       throw e;
@@ -100,6 +105,11 @@ final class ServerProcess implements AutoCloseable {
 
   LoopbackTarget target() {
     return target;
+  }
+
+  /** Where it is told of requests: a port of its own, or that of all. */
+  LoopbackTarget sensors() {
+    return sensors;
   }
 
   /** The value of one of its metrics; 0 when it does not show it. */

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
 /**
@@ -15,11 +16,13 @@ import java.util.regex.Pattern;
  * with a short warm-up, without the JVM options and the AOT cache of {@code bin/throttlekit}.
  */
 public final class DemoService implements AutoCloseable {
-  private static final Pattern READY = Pattern.compile("(?m)^ready grpc=\\S+:(\\d+) ");
+  private static final Pattern READY =
+      Pattern.compile("(?m)^ready grpc=\\S+:(\\d+) .*?(?:sensors=\\S+:(\\d+))?$");
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final ChildProcess process;
   private int port;
+  private int sensorsPort;
 
   private DemoService(ChildProcess process) {
     this.process = process;
@@ -66,6 +69,7 @@ public final class DemoService implements AutoCloseable {
     command.addAll(arguments);
     Map<String, String> settings = new HashMap<>(environment);
     settings.put("THROTTLEKIT_WARM_UP_REQUESTS", "1000");
+    settings.put("THROTTLEKIT_SENSORS_LISTEN", "127.0.0.1:0");
     settings.put("THROTTLEKIT_GRPC_HOST", "127.0.0.1");
     settings.put("THROTTLEKIT_HTTP_HOST", "127.0.0.1");
     settings.put("THROTTLEKIT_DEBUG_HOST", "127.0.0.1");
@@ -75,7 +79,9 @@ public final class DemoService implements AutoCloseable {
   /** Waits until it is ready. */
   int awaitPort() throws IOException {
     if (port == 0) {
-      port = Integer.parseInt(process.awaitLog(READY, PATIENCE).group(1));
+      MatchResult ready = process.awaitLog(READY, PATIENCE);
+      port = Integer.parseInt(ready.group(1));
+      sensorsPort = ready.group(2) == null ? 0 : Integer.parseInt(ready.group(2));
     }
     return port;
   }
@@ -83,6 +89,11 @@ public final class DemoService implements AutoCloseable {
   /** Where it listens, once it is ready. */
   public int port() {
     return port;
+  }
+
+  /** Where it listens for what Envoys report; 0 where no rule needs that. */
+  public int sensorsPort() {
+    return sensorsPort;
   }
 
   /** Asks it to end, and makes it when it does not. */

@@ -29,6 +29,7 @@ public enum EnvoyExample {
   private static final int LISTENER_PORT = 10000;
   private static final int ADMIN_PORT = 9901;
   private static final int SERVICE_PORT = 8081;
+  private static final int SENSORS_PORT = 18001;
   private static final int UPSTREAM_PORT = 8000;
   private static final String PATIENCE = "timeout: 0.1s";
   private static final String CONNECT_PATIENCE = "connect_timeout: 0.25s"; // TLS handshake included
@@ -59,11 +60,19 @@ public enum EnvoyExample {
     text = port(text, LISTENER_PORT, wiring.listenerPort());
     text = port(text, ADMIN_PORT, wiring.adminPort());
     text = port(text, SERVICE_PORT, wiring.servicePort());
+    if (hasSensors()) {
+      text = port(text, SENSORS_PORT, wiring.sensorsPort());
+    }
     text = port(text, UPSTREAM_PORT, wiring.upstreamPort());
     String seconds = String.format(Locale.ROOT, "%.3f", wiring.patience().toMillis() / 1000.0);
     text = replace(text, PATIENCE, "timeout: " + seconds + "s");
     text = replace(text, CONNECT_PATIENCE, "connect_timeout: " + seconds + "s");
     return this == TLS ? replace(text, AUTHORITY, wiring.authority().toString()) : text;
+  }
+
+  /** Whether its Envoy sends something to the service's port for sensors. */
+  public boolean hasSensors() {
+    return this == CONCURRENCY_CEILING || this == CONCURRENCY_LEASES;
   }
 
   private String port(String text, int shown, int real) {

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class EnvoyExampleTest {
   private static final EnvoyWiring WIRING =
-      new EnvoyWiring(11, 12, 13, 14, Duration.ofMillis(1500), Path.of("/tmp/authority.pem"));
+      new EnvoyWiring(11, 12, 13, 15, 14, Duration.ofMillis(1500), Path.of("/tmp/authority.pem"));
 
   @Test
   void everyFileBesideTheExamplesIsOne() throws IOException, URISyntaxException {
@@ -35,6 +35,7 @@ class EnvoyExampleTest {
     for (int port = 11; port <= 14; port++) {
       assertThat(bootstrap).containsOnlyOnce("port_value: " + port + "}");
     }
+    assertThat(bootstrap.contains("port_value: 15}")).isEqualTo(example.hasSensors());
     int timeouts = example == EnvoyExample.EXT_AUTHZ ? 2 : 1; // one for each filter that asks
     assertThat(bootstrap.split(" timeout: 1\\.500s", -1)).hasSize(timeouts + 1);
     assertThat(bootstrap)

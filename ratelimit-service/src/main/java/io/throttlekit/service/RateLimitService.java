@@ -1,6 +1,5 @@
 package io.throttlekit.service;
 
-import io.grpc.BindableService;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.Ceiling;
@@ -59,7 +58,7 @@ public final class RateLimitService {
   private final Telemetry telemetry;
   private final DecisionPath path;
   private final @Nullable Steering steering;
-  private final List<BindableService> sensors;
+  private final Sensors sensors;
   private final PolicyReloader reloader;
   private final List<HttpListener> httpListeners = new ArrayList<>();
   private @Nullable SharedStore store;
@@ -82,15 +81,9 @@ public final class RateLimitService {
     }
     this.path =
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
-    this.steering = steers(config) ? new Steering(time) : null;
+    this.steering = steers(config) ? new Steering(time, config.concurrency().maxEnvoys()) : null;
     this.sensors =
-        Sensors.of(
-            config.concurrency(),
-            path.gate().leases(),
-            steering,
-            telemetry.meter(),
-            time,
-            () -> marking);
+        new Sensors(config, path.gate().leases(), steering, telemetry.meter(), time, () -> marking);
     this.reloader =
         new PolicyReloader(
             config.policies(), Abilities.of(config), policies, time, this::policiesLoaded);
@@ -158,7 +151,14 @@ public final class RateLimitService {
 
   /** What tells scripts that the service serves, and where. */
   public synchronized String readyLine() {
-    return "ready grpc=" + grpcAddress() + " http=" + address(0) + " debug=" + address(1);
+    String sensing = sensors.address();
+    return "ready grpc="
+        + grpcAddress()
+        + " http="
+        + address(0)
+        + " debug="
+        + address(1)
+        + (sensing == null ? "" : " sensors=" + sensing);
   }
 
   /** Where gRPC is served: {@code HOST:PORT}, or the path of a socket. */
@@ -294,10 +294,11 @@ public final class RateLimitService {
     if (own != null && scrape != null) {
       listen("metrics", own.host(), own.port(), () -> HttpServers.metrics(own, scrape));
     }
-    GrpcServer server = path.server(config.grpc(), health, telemetry.tracing(), sensors);
+    GrpcServer server = path.server(config.grpc(), health, telemetry.tracing());
     server.show(telemetry.meter());
     server.start();
     grpc = server;
+    sensors.open();
   }
 
   /** Makes a listener. */
@@ -326,6 +327,7 @@ public final class RateLimitService {
       listening.stop();
     }
     reloader.close();
+    sensors.close();
     if (steering != null) {
       steering.close();
     }
@@ -351,6 +353,7 @@ public final class RateLimitService {
       if (steering != null) {
         steering.follow(book);
       }
+      sensors.follow(book);
     }
     tellPolicyHealth();
   }

@@ -1,36 +1,87 @@
 package io.throttlekit.service;
 
 import io.grpc.BindableService;
+import io.grpc.ServerInterceptors;
+import io.grpc.ServerServiceDefinition;
 import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.TimeSource;
+import io.throttlekit.descriptors.Ceiling.AtEnvoys;
+import io.throttlekit.descriptors.Ceiling.AtService;
+import io.throttlekit.descriptors.Ceiling.Release;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.accesslog.AccessLogs;
 import io.throttlekit.service.concurrency.Leases;
 import io.throttlekit.service.config.ConcurrencyConfig;
+import io.throttlekit.service.config.SensorsConfig;
+import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.identity.ClientIdentities;
 import io.throttlekit.service.load.LoadReports;
 import io.throttlekit.service.sensor.BothSensed;
 import io.throttlekit.service.sensor.LoggedEnds;
 import io.throttlekit.service.sensor.Sensed;
+import io.throttlekit.service.server.GrpcServer;
+import io.throttlekit.service.server.HostPort;
+import io.throttlekit.service.server.ListenException;
 import io.throttlekit.service.steering.Steering;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
 import io.throttlekit.service.telemetry.CeilingGauges;
 import io.throttlekit.service.telemetry.LoadReportMetrics;
+import io.throttlekit.service.telemetry.SensorMetrics;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The services by which Envoys say what becomes of their requests, wired by hand. */
-final class Sensors {
-  private Sensors() {}
+/**
+ * The services by which Envoys say what becomes of their requests, and their listener, which is
+ * there only while a loaded rule needs it. Thread-safe.
+ */
+final class Sensors implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Sensors.class);
+  private static final long RETRY_SECONDS = 5;
+
+  private final ServiceConfig config;
+  private final boolean steers;
+  private final List<ServerServiceDefinition> services;
+  private boolean open;
+  private boolean needed;
+  private boolean complained;
+  private @Nullable GrpcServer server;
 
   /**
    * Those that are configured: what they hear ends leases, and tells {@code steering}, whose own
-   * services are there, too. To be made once.
+   * services are there, too. To be made once; listens from {@link #open} on.
    *
    * @param steering null where this process steers nothing
    * @param marks whether answers leave marks in logs at present
    */
-  static List<BindableService> of(
+  Sensors(
+      ServiceConfig config,
+      Leases leases,
+      @Nullable Steering steering,
+      Meter meter,
+      TimeSource time,
+      BooleanSupplier marks) {
+    this.config = config;
+    this.steers = steering != null;
+    SensorMetrics metrics = new SensorMetrics(meter);
+    SensorsConfig sensors = config.sensors();
+    ClientIdentities clients =
+        new ClientIdentities(sensors.identities(), sensors.bindsNodeId(), metrics::refused);
+    this.services =
+        services(config.concurrency(), leases, steering, meter, time, marks).stream()
+            .map(service -> ServerInterceptors.intercept(service, clients))
+            .toList();
+  }
+
+  private static List<BindableService> services(
       ConcurrencyConfig config,
       Leases leases,
       @Nullable Steering steering,
@@ -45,6 +96,7 @@ final class Sensors {
       CeilingGauges.show(meter, steering::forEach);
       CeilingGauges.showHeld(meter, steering::held);
       CeilingGauges.showTurnedAway(meter, steering::turnedAway);
+      CeilingGauges.showSharedNodes(meter, steering::sharedNodes);
       CeilingGauges.showObedience(meter, steering::forEachObeyed);
       CeilingGauges.showRefusals(meter, steering::forEachRefusals);
     }
@@ -58,5 +110,104 @@ final class Sensors {
           new LoadReports(sensed, new LoadReportMetrics(meter), time, config.loadReportInterval()));
     }
     return services;
+  }
+
+  /**
+   * Listens from now on, whenever a rule needs it.
+   *
+   * @throws ListenException when one needs it now, and the address cannot be had
+   */
+  synchronized void open() {
+    open = true;
+    if (needed) {
+      listen();
+    }
+  }
+
+  /** Listens where a rule of these policies needs it, and stops where none does any more. */
+  synchronized void follow(PolicyBook book) {
+    needed = book.rules().stream().anyMatch(this::isNeededFor);
+    if (open) {
+      apply();
+    }
+  }
+
+  /** Where it listens: {@code HOST:PORT}; null while it does not. */
+  synchronized @Nullable String address() {
+    return server == null ? null : server.address();
+  }
+
+  /** Stops for good. */
+  @Override
+  public synchronized void close() {
+    open = false;
+    stop();
+  }
+
+  private boolean isNeededFor(Rule rule) {
+    var terms = rule.ceiling();
+    if (terms == null) {
+      return false;
+    }
+    return switch (terms.gate()) {
+      case AtEnvoys _ -> steers;
+      case AtService at ->
+          config.concurrency().accessLog() && at.lease().release() == Release.ACCESS_LOG;
+    };
+  }
+
+  private void apply() {
+    if (!needed && server != null) {
+      LOG.info("no rule needs sensors any more: {} is closed", server.address());
+      stop();
+    } else if (needed && server == null) {
+      try {
+        listen();
+      } catch (ListenException e) { // the policies are in force; whoever has the port may go
+        if (!complained) {
+          LOG.error("{}; tried again every {} s", e.getMessage(), RETRY_SECONDS);
+        }
+        complained = true;
+        CompletableFuture.delayedExecutor(RETRY_SECONDS, TimeUnit.SECONDS).execute(this::retry);
+      }
+    }
+  }
+
+  private synchronized void retry() {
+    if (open) {
+      apply();
+    }
+  }
+
+  private void listen() {
+    SensorsConfig sensors = config.sensors();
+    GrpcServer listening =
+        GrpcServer.ofStreams(config.grpc().forSensors(sensors), services, sensors.maxStreams());
+    listening.start();
+    server = listening;
+    complained = false;
+    LOG.info("listening for what Envoys report on {}", listening.address());
+    if (!sensors.knowsClients() && !isLoopback(sensors.host())) {
+      LOG.warn(
+          "whoever reaches {} can move limits and take shares of them: set sensors.tls.client_ca,"
+              + " or let sensors.listen be on loopback",
+          HostPort.text(sensors.host(), sensors.port()));
+    }
+  }
+
+  private void stop() {
+    GrpcServer listening = server;
+    server = null;
+    if (listening != null) {
+      listening.stop();
+    }
+  }
+
+  private static boolean isLoopback(String host) {
+    try {
+      return InetAddress.getByName(host).isLoopbackAddress();
+    } catch (UnknownHostException e) {
+      return false;
+    }
   }
 }

@@ -23,25 +23,32 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.envoyproxy.envoy.service.runtime.v3.Runtime;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
+import io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.StreamObserver;
+import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.X509Bundle;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.ConfigLoader;
 import io.throttlekit.service.config.ServeFlags;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.server.Ask;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -63,7 +70,7 @@ class SensorsTest {
 
   @TempDir private Path folder;
   private @Nullable RateLimitService service;
-  private @Nullable ManagedChannel channel;
+  private final List<ManagedChannel> channels = new ArrayList<>();
 
   @BeforeEach
   void write() throws Exception {
@@ -72,9 +79,7 @@ class SensorsTest {
 
   @AfterEach
   void stop() {
-    if (channel != null) {
-      channel.shutdownNow();
-    }
+    channels.forEach(ManagedChannel::shutdownNow);
     if (service != null) {
       service.stop();
     }
@@ -88,7 +93,7 @@ class SensorsTest {
     assertThat(ask(client).getOverallCode()).isEqualTo(Code.OVER_LIMIT);
     CompletableFuture<Status> end = new CompletableFuture<>();
     StreamObserver<StreamAccessLogsMessage> log =
-        AccessLogServiceGrpc.newStub(client).streamAccessLogs(new Ending(end));
+        AccessLogServiceGrpc.newStub(sensors()).streamAccessLogs(new Ending(end));
     log.onNext(logged(first.getDynamicMetadata()));
     await().until(() -> ask(client).getOverallCode() == Code.OK);
     log.onCompleted();
@@ -114,9 +119,10 @@ class SensorsTest {
   }
 
   private String unmarkedAfterAnEntry(Map<String, String> environment) throws Exception {
+    var _ = start(environment);
     CompletableFuture<Status> end = new CompletableFuture<>();
     StreamObserver<StreamAccessLogsMessage> log =
-        AccessLogServiceGrpc.newStub(start(environment)).streamAccessLogs(new Ending(end));
+        AccessLogServiceGrpc.newStub(sensors()).streamAccessLogs(new Ending(end));
     HTTPAccessLogEntry.Builder entry = HTTPAccessLogEntry.newBuilder();
     entry.getResponseBuilder().getResponseCodeBuilder().setValue(200);
     entry
@@ -163,10 +169,119 @@ class SensorsTest {
           .anyMatch(line -> line.contains("policy.yaml:7:") && line.contains("access_log: true"));
     }
     Files.writeString(folder.resolve("policy.yaml"), "domain: d\n");
-    ManagedChannel client = start(deaf);
-    CompletableFuture<Status> end = new CompletableFuture<>();
-    var _ = AccessLogServiceGrpc.newStub(client).streamAccessLogs(new Ending(end));
-    assertThat(end.join().getCode()).isEqualTo(Status.Code.UNIMPLEMENTED);
+    assertThat(endOfALog(start(deaf))).isEqualTo(Status.Code.UNIMPLEMENTED);
+    assertThat(service().readyLine()).doesNotContain("sensors=");
+  }
+
+  @Test
+  void sensorsAreNotServedOnThePortOfDecisions() {
+    ManagedChannel client = start(Map.of());
+    assertThat(endOfALog(client)).isEqualTo(Status.Code.UNIMPLEMENTED);
+    assertThatThrownBy(askForCeilings(client)::join).hasMessageContaining("UNIMPLEMENTED");
+    assertThatThrownBy(() -> ask(sensors())).hasMessageContaining("UNIMPLEMENTED");
+  }
+
+  @Test
+  void sensorsListenWhileARuleNeedsThem() throws Exception {
+    String plain = "domain: d\ndescriptors: [{key: k, concurrency: {min: 1, max: 1}}]\n";
+    String steered =
+        "domain: d\ndescriptors: [{key: k, concurrency: {gate: envoy, cluster: up}}]\n";
+    Files.writeString(folder.resolve("policy.yaml"), plain);
+    var _ = start(Map.of("THROTTLEKIT_POLICIES_POLL_INTERVAL", "20ms"));
+    assertThat(service().readyLine()).matches("ready grpc=\\S+ http=\\S+ debug=\\S+");
+    try (Logged logged = Logged.by(Sensors.class)) {
+      Files.writeString(folder.resolve("policy.yaml"), steered);
+      await().until(() -> service().readyLine().matches(".* sensors=127\\.0\\.0\\.1:\\d+"));
+      assertThat(askForCeilings(sensors()).join().getLayer().getFieldsMap()).hasSize(1);
+      Files.writeString(folder.resolve("policy.yaml"), plain);
+      await().until(() -> !service().readyLine().contains("sensors="));
+      assertThat(logged.lines())
+          .hasSize(2)
+          .anyMatch(line -> line.startsWith("INFO listening for what Envoys report on 127.0.0.1:"))
+          .anyMatch(line -> line.startsWith("INFO no rule needs sensors any more: 127.0.0.1:"));
+      Files.writeString(folder.resolve("policy.yaml"), LOGGED);
+      await().until(() -> service().readyLine().contains("sensors="));
+    }
+  }
+
+  @Test
+  void aPortThatIsTakenEndsTheStartAndNotAReload() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      Map<String, String> there =
+          Map.of(
+              "THROTTLEKIT_SENSORS_LISTEN",
+              "127.0.0.1:" + taken.getLocalPort(),
+              "THROTTLEKIT_POLICIES_POLL_INTERVAL",
+              "20ms");
+      assertThatThrownBy(() -> start(there))
+          .isInstanceOf(StartException.class)
+          .hasMessageContaining("cannot listen for gRPC on 127.0.0.1:" + taken.getLocalPort());
+      Files.writeString(folder.resolve("policy.yaml"), "domain: d\n");
+      ManagedChannel client = start(there);
+      try (Logged logged = Logged.by(Sensors.class)) {
+        Files.writeString(folder.resolve("policy.yaml"), LOGGED);
+        await().until(() -> !logged.lines().isEmpty());
+        assertThat(logged.lines().getFirst()).contains("tried again every 5 s");
+        assertThat(ask(client).getOverallCode()).isEqualTo(Code.OK);
+      }
+    }
+  }
+
+  @Test
+  void anOpenListenerWithoutClientCertificatesIsWarnedOf() {
+    try (Logged logged = Logged.by(Sensors.class)) {
+      var _ = start(Map.of("THROTTLEKIT_SENSORS_LISTEN", ":0"));
+      assertThat(logged.lines())
+          .anyMatch(line -> line.startsWith("WARNING") && line.contains("sensors.tls.client_ca"));
+    }
+    stop();
+    try (Logged logged = Logged.by(Sensors.class)) {
+      var _ = start(Map.of());
+      assertThat(logged.lines()).noneMatch(line -> line.startsWith("WARNING"));
+    }
+  }
+
+  @Test
+  void onlyClientsWithAnIdentityAndANodeIdOfTheirCertificateAreHeard() throws Exception {
+    X509Bundle authority =
+        new CertificateBuilder()
+            .subject("CN=authority")
+            .setIsCertificateAuthority(true)
+            .buildSelfSigned();
+    X509Bundle own = issued(authority).addSanDnsName("sensors.test").buildIssuedBy(authority);
+    Files.writeString(folder.resolve("ca.pem"), authority.getCertificatePEM());
+    Files.writeString(folder.resolve("cert.pem"), own.getCertificatePathPEM());
+    Files.writeString(folder.resolve("key.pem"), own.getPrivateKeyPEM());
+    Files.writeString(
+        folder.resolve("policy.yaml"),
+        "domain: d\ndescriptors: [{key: c, concurrency: {gate: envoy, cluster: up}}]\n");
+    var _ =
+        start(
+            Map.of(
+                "THROTTLEKIT_SENSORS_TLS_CERTIFICATE", folder.resolve("cert.pem").toString(),
+                "THROTTLEKIT_SENSORS_TLS_KEY", folder.resolve("key.pem").toString(),
+                "THROTTLEKIT_SENSORS_TLS_CLIENT_CA", folder.resolve("ca.pem").toString(),
+                "THROTTLEKIT_SENSORS_IDENTITIES", "*.mesh.local,spiffe://mesh.local/ns/edge/*",
+                "THROTTLEKIT_SENSORS_BIND_NODE_ID", "true"));
+    for (X509Bundle client :
+        List.of(
+            issued(authority).addSanDnsName("edge-1.mesh.local").buildIssuedBy(authority),
+            issued(authority)
+                .addSanUriName("spiffe://mesh.local/ns/edge/edge-1")
+                .buildIssuedBy(authority))) {
+      assertThat(askForCeilings(sensors(authority, client)).join().getName()).isEqualTo("ceiling");
+    }
+    X509Bundle twin = issued(authority).addSanDnsName("edge-2.mesh.local").buildIssuedBy(authority);
+    assertThatThrownBy(askForCeilings(sensors(authority, twin))::join)
+        .hasMessageContaining("PERMISSION_DENIED")
+        .hasMessageContaining("node id");
+    X509Bundle stranger =
+        issued(authority).addSanDnsName("edge-1.other.local").buildIssuedBy(authority);
+    assertThatThrownBy(askForCeilings(sensors(authority, stranger))::join)
+        .hasMessageContaining("PERMISSION_DENIED")
+        .hasMessageContaining("none of the identities");
+    assertThatThrownBy(askForCeilings(sensors())::join).hasMessageContaining("UNAVAILABLE");
+    assertThat(sample("throttlekit_sensors_refused_clients_total")).isEqualTo("1.0");
   }
 
   @Test
@@ -178,7 +293,8 @@ class SensorsTest {
         descriptors:
           - {key: c, concurrency: {gate: envoy, cluster: up, min: 7, max: 7}}
         """);
-    CompletableFuture<Runtime> told = askForCeilings(start(Map.of()));
+    var _ = start(Map.of());
+    CompletableFuture<Runtime> told = askForCeilings(sensors());
     assertThat(told.join().getLayer().getFieldsMap())
         .containsEntry(
             "circuit_breakers.up.default.max_requests",
@@ -186,6 +302,7 @@ class SensorsTest {
     String labels = "{domain=\"d\",rule=\"c\"}";
     assertThat(sample("throttlekit_concurrency_envoys" + labels)).isEqualTo("1.0");
     assertThat(sample("throttlekit_concurrency_refused_by_envoys_total" + labels)).isEqualTo("0.0");
+    assertThat(sample("throttlekit_concurrency_shared_node_ids")).isEqualTo("0.0");
     stop();
     Map<String, String> other =
         Map.of(
@@ -237,6 +354,7 @@ class SensorsTest {
 
   private ManagedChannel start(Map<String, String> more) {
     Map<String, String> environment = new HashMap<>(more);
+    environment.putIfAbsent("THROTTLEKIT_SENSORS_LISTEN", "127.0.0.1:0");
     environment.put("THROTTLEKIT_GRPC_PORT", "0");
     environment.put("THROTTLEKIT_GRPC_HOST", "127.0.0.1");
     environment.put("THROTTLEKIT_HTTP_PORT", "0");
@@ -251,8 +369,50 @@ class SensorsTest {
     service = started;
     ManagedChannel client =
         NettyChannelBuilder.forTarget(started.grpcAddress()).usePlaintext().build();
-    channel = client;
+    channels.add(client);
     return client;
+  }
+
+  private RateLimitService service() {
+    return Objects.requireNonNull(service);
+  }
+
+  /** A connection to the listener for sensors. */
+  private ManagedChannel sensors() {
+    ManagedChannel client = NettyChannelBuilder.forTarget(sensorsAddress()).usePlaintext().build();
+    channels.add(client);
+    return client;
+  }
+
+  private ManagedChannel sensors(X509Bundle authority, X509Bundle client) throws SSLException {
+    ManagedChannel secured =
+        NettyChannelBuilder.forTarget(sensorsAddress())
+            .overrideAuthority("sensors.test")
+            .sslContext(
+                GrpcSslContexts.forClient()
+                    .trustManager(authority.getCertificate())
+                    .keyManager(client.getKeyPair().getPrivate(), client.getCertificatePath())
+                    .build())
+            .build();
+    channels.add(secured);
+    return secured;
+  }
+
+  private String sensorsAddress() {
+    return service()
+        .readyLine()
+        .replaceAll(".* sensors=(\\S+)", "$1")
+        .replace("0.0.0.0", "127.0.0.1");
+  }
+
+  private static CertificateBuilder issued(X509Bundle authority) {
+    return new CertificateBuilder().subject("CN=" + authority.getCertificate().getSerialNumber());
+  }
+
+  private static Status.Code endOfALog(ManagedChannel client) {
+    CompletableFuture<Status> end = new CompletableFuture<>();
+    var _ = AccessLogServiceGrpc.newStub(client).streamAccessLogs(new Ending(end));
+    return end.join().getCode();
   }
 
   private static RateLimitResponse ask(ManagedChannel client) {

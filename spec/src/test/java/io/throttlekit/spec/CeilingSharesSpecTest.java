@@ -50,7 +50,13 @@ class CeilingSharesSpecTest {
   }
 
   @ParameterizedTest(name = "without \"{0}\"")
-  @ValueSource(strings = {"reserve the largest", "the last grant counts", "reserve for the absent"})
+  @ValueSource(
+      strings = {
+        "reserve the largest",
+        "the last grant counts",
+        "reserve for the absent",
+        "a part for each stream"
+      })
   void moreIsObeyedThanReservedWithoutASafeguard(String safeguard)
       throws IOException, InterruptedException {
     Verdict verdict = tlc.check(without(safeguard).invariants("Covered"));

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * Divides one ceiling over the gates that obey it, each of which hears of its share late.
@@ -26,8 +27,13 @@ import java.util.function.Predicate;
  * in is not counted once its lease is over, or it has reported that nothing is in flight. And what
  * a gate obeys before its first grant is not counted at all.
  *
- * <p>Shares follow demand (see {@link #reported}). While there are fewer slots than gates, gates
- * that had demand lately take turns, and the others come after them.
+ * <p>A gate is one connection. Gates with the same id divide one share equally: demand is reported
+ * by id, and an id weighs the same in the division however many gates it has.
+ *
+ * <p>Shares follow demand (see {@link #reported}). While there are fewer slots than ids, ids that
+ * had demand lately take turns, and the others come after them. No report is trusted beyond what
+ * its id was granted: requests in flight count up to what is reserved for the id, and its whole
+ * demand up to twice that, so that a share at most doubles with each report.
  *
  * <p>It has no clock and no thread, and is called by one thread at a time. Times are monotonic ns.
  */
@@ -45,13 +51,14 @@ public final class CeilingShares {
   private static final long DEMAND_NANOS = 10_000_000_000L;
   private static final long MOST_WANTED = 1 << 30;
 
-  /** Gates that had demand lately, and of these who has waited longest for a turn. */
-  private static final Comparator<Gate> FIRST =
-      Comparator.comparing((Gate gate) -> !gate.asked).thenComparingLong(gate -> gate.lastTurn);
+  /** Ids that had demand lately, and of these the one that has waited longest for a turn. */
+  private static final Comparator<Id> FIRST =
+      Comparator.comparing((Id id) -> !id.asked).thenComparingLong(id -> id.lastTurn);
 
   private final long leaseNanos;
   private final long turnNanos;
   private final Map<String, Gate> gates = new TreeMap<>(); // in order: same history, same shares
+  private final Map<String, Id> ids = new TreeMap<>();
   private int ceiling;
   private long obeyed;
   private long lastNumber;
@@ -95,9 +102,25 @@ public final class CeilingShares {
     return ceiling;
   }
 
-  /** A gate is there, for the first time or again; without effect while it is. */
+  /** A gate is there whose id is its own; see {@link #joined(String, String)}. */
   public void joined(String gate) {
-    gates.computeIfAbsent(gate, Gate::new).present = true;
+    joined(gate, gate);
+  }
+
+  /**
+   * A gate is there, for the first time or again; without effect while it is.
+   *
+   * @param gate its name, which no other has
+   * @param id shared by the gates that divide one share; of no effect for a gate that is known
+   */
+  public void joined(String gate, String id) {
+    Gate known = gates.get(gate);
+    if (known == null) {
+      known = new Gate(gate, ids.computeIfAbsent(id, _ -> new Id()));
+      known.id.gates.add(known);
+      gates.put(gate, known);
+    }
+    known.present = true;
   }
 
   /** A gate can no longer be told anything; without effect when it could not be before. */
@@ -113,27 +136,30 @@ public final class CeilingShares {
   }
 
   /**
-   * A gate says what it could use. Its demand is the sum of both numbers; it rises at once and
-   * falls by at most a quarter with each report, and is over after 10 s without any. A gate that
-   * left is gone for good when it has nothing in flight.
+   * Notes what the gates of an id could use. Their demand is the sum of both numbers; it rises at
+   * once and falls by at most a quarter with each report, and is over after 10 s without any. Gates
+   * that left are gone for good when nothing is in flight and no gate of the id is there.
    *
-   * @param inFlight requests; what is out of 0 to 2^30 counts as the nearest of them
-   * @param refused requests since the last report, likewise
+   * @param inFlight requests; what is out of 0 to what is reserved for the id counts as the nearest
+   * @param refused requests since the last report, likewise from 0 to 2^30; the demand is at most
+   *     twice what is reserved, and 2 where that is nothing
    */
-  public void reported(String gate, long inFlight, long refused, long nowNanos) {
-    Gate known = gates.get(gate);
+  public void reported(String id, long inFlight, long refused, long nowNanos) {
+    Id known = ids.get(id);
     if (known == null) {
       return;
     }
-    if (!known.present) {
+    if (known.gates.stream().noneMatch(gate -> gate.present)) {
       if (inFlight == 0) {
-        forget(known);
+        List.copyOf(known.gates).forEach(this::forget);
       }
       return;
     }
-    long demand = Math.min(MOST_WANTED, clamp(inFlight) + clamp(refused));
+    long reserved = known.reserved();
+    long plausible = Math.min(clamp(inFlight), reserved) + clamp(refused);
+    long demand = Math.min(plausible, 2 * Math.max(1, reserved));
     known.wants = Math.max(demand, known.wants - (known.wants + 3) / 4);
-    if (demand > 0) {
+    if (inFlight > 0 || refused > 0) {
       known.asked = true;
       known.askedNanos = nowNanos;
     }
@@ -174,8 +200,9 @@ public final class CeilingShares {
         .filter(gate -> !gate.present && nowNanos - gate.leftNanos >= leaseNanos)
         .toList()
         .forEach(this::forget);
-    List<Gate> present = inOrder(nowNanos);
-    aim(present);
+    List<Id> order = inOrder(nowNanos);
+    aim(order);
+    List<Gate> present = order.stream().flatMap(Id::present).toList();
     List<Grant> grants = new ArrayList<>();
     grant(present, gate -> gate.granted > gate.next, grants);
     raise(present);
@@ -228,6 +255,8 @@ public final class CeilingShares {
 
   private void forget(Gate gate) {
     gates.remove(gate.name);
+    gate.id.gates.remove(gate);
+    ids.values().removeIf(id -> id.gates.isEmpty());
     obeyed -= gate.obeyed;
   }
 
@@ -239,18 +268,22 @@ public final class CeilingShares {
     return gates.values().stream().filter(g -> !g.present).mapToLong(g -> g.reserved).sum();
   }
 
-  private List<Gate> inOrder(long nowNanos) {
-    List<Gate> order = new ArrayList<>(present());
-    for (Gate gate : order) {
-      if (gate.asked && nowNanos - gate.askedNanos >= DEMAND_NANOS) {
-        gate.asked = false;
-        gate.wants = 0;
+  /** The ids of which a gate is there. */
+  private List<Id> inOrder(long nowNanos) {
+    List<Id> order = new ArrayList<>(ids.size());
+    for (Id id : ids.values()) {
+      if (id.asked && nowNanos - id.askedNanos >= DEMAND_NANOS) {
+        id.asked = false;
+        id.wants = 0;
+      }
+      if (id.present().findAny().isPresent()) {
+        order.add(id);
       }
     }
     order.sort(FIRST);
     if (slots() < order.size() && (turns == 0 || nowNanos - turnBegan >= turnNanos)) {
       turnBegan = nowNanos;
-      order.stream().filter(gate -> gate.aim > 0).forEach(gate -> gate.lastTurn = ++turns);
+      order.stream().filter(id -> id.aim > 0).forEach(id -> id.lastTurn = ++turns);
       order.sort(FIRST);
     }
     return order;
@@ -260,11 +293,20 @@ public final class CeilingShares {
     return (int) Math.max(0, ceiling - reservedForAbsent());
   }
 
-  private void aim(List<Gate> order) {
-    int[] shares = DemandSplit.of(slots(), order.stream().mapToLong(gate -> gate.wants).toArray());
+  private void aim(List<Id> order) {
+    int[] shares = DemandSplit.of(slots(), order.stream().mapToLong(id -> id.wants).toArray());
     for (int i = 0; i < shares.length; i++) {
-      Gate gate = order.get(i);
-      gate.aim = shares[i];
+      Id id = order.get(i);
+      id.aim = shares[i];
+      divide(id.aim, id.present().toList());
+    }
+  }
+
+  /** In equal parts; where it does not divide evenly, the first have one more. */
+  private static void divide(int share, List<Gate> present) {
+    for (int i = 0; i < present.size(); i++) {
+      Gate gate = present.get(i);
+      gate.aim = share / present.size() + (i < share % present.size() ? 1 : 0);
       gate.next = gate.granted < 0 ? 0 : Math.min(gate.granted, gate.aim);
     }
   }
@@ -301,8 +343,27 @@ public final class CeilingShares {
     return Math.clamp(requests, 0, MOST_WANTED);
   }
 
+  /** The gates that divide one share, and their demand. */
+  private static final class Id {
+    final List<Gate> gates = new ArrayList<>(1);
+    boolean asked;
+    long askedNanos;
+    long wants;
+    long lastTurn;
+    int aim;
+
+    Stream<Gate> present() {
+      return gates.stream().filter(gate -> gate.present);
+    }
+
+    long reserved() {
+      return gates.stream().mapToLong(gate -> gate.reserved).sum();
+    }
+  }
+
   private static final class Gate {
     final String name;
+    final Id id;
     boolean present;
     long leftNanos;
     int granted = -1;
@@ -310,15 +371,12 @@ public final class CeilingShares {
     boolean acknowledged;
     int obeyed;
     int reserved;
-    boolean asked;
-    long askedNanos;
-    long wants;
-    long lastTurn;
     int aim;
     int next;
 
-    Gate(String name) {
+    Gate(String name, Id id) {
       this.name = name;
+      this.id = id;
     }
   }
 }

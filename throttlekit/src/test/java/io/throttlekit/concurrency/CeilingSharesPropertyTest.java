@@ -9,12 +9,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /**
  * What the shares promise, over seeded histories of gates that hear late, answer late, repeat their
- * answers, go, come back, and are gone.
+ * answers, go, come back on another stream, and are gone; some have an id in common.
  */
 class CeilingSharesPropertyTest {
   private static final int SEEDS = 400;
@@ -54,7 +55,7 @@ class CeilingSharesPropertyTest {
       assertThat(fleet.shares.obeyed()).as(where).isEqualTo(fleet.shares.ceiling());
       assertThat(rounds).as(where).isLessThanOrEqualTo(3); // lower, raise, nothing left to do
       if (fleet.shares.ceiling() >= fleet.gates.size()) {
-        assertThat(fleet.gates.values()).as(where).allMatch(gate -> gate.obeys > 0);
+        assertThat(fleet.obeyedById().values()).as(where).allMatch(share -> share > 0);
       }
     }
   }
@@ -73,6 +74,8 @@ class CeilingSharesPropertyTest {
     assertThat(reached.forgotten).isGreaterThan(100);
     assertThat(reached.returned).isGreaterThan(100);
     assertThat(reached.overfull).isGreaterThan(1_000);
+    assertThat(reached.takenOver).isGreaterThan(100);
+    assertThat(reached.alike).isGreaterThan(1_000);
   }
 
   private static final class Reached {
@@ -81,10 +84,13 @@ class CeilingSharesPropertyTest {
     int forgotten;
     int returned;
     int overfull;
+    int takenOver;
+    int alike;
   }
 
   /** One gate as it is, with what is on its way to it and back. */
   private static final class ModelGate {
+    final String id;
     boolean connected;
     boolean alive;
     int obeys;
@@ -93,6 +99,10 @@ class CeilingSharesPropertyTest {
     long leftNanos;
     final Deque<Grant> toGate = new ArrayDeque<>();
     final Deque<Long> fromGate = new ArrayDeque<>();
+
+    ModelGate(String id) {
+      this.id = id;
+    }
   }
 
   private static final class Fleet {
@@ -113,7 +123,7 @@ class CeilingSharesPropertyTest {
       this.shares = new CeilingShares(random.nextInt(MOST_REQUESTS), LEASE, 3);
       int count = 1 + random.nextInt(5);
       for (int i = 0; i < count; i++) {
-        gates.put("g" + i, new ModelGate());
+        gates.put("g" + i, new ModelGate("id" + random.nextInt(count)));
       }
     }
 
@@ -122,16 +132,31 @@ class CeilingSharesPropertyTest {
       return gates.values().stream().filter(g -> g.alive).mapToLong(g -> g.obeys).sum();
     }
 
+    /** The same, by id. */
+    Map<String, Integer> obeyedById() {
+      Map<String, Integer> obeyed = new LinkedHashMap<>();
+      gates.values().forEach(gate -> obeyed.merge(gate.id, gate.obeys, Integer::sum));
+      return obeyed;
+    }
+
     String step() {
       String name = "g" + random.nextInt(gates.size());
       ModelGate gate = gate(name);
       String done = name + " " + anything(name, gate);
       reached.overfull += shares.reserved() > shares.ceiling() ? 1 : 0;
+      reached.alike += alike() ? 1 : 0;
       return done;
     }
 
+    /** Whether two gates with one id are there. */
+    private boolean alike() {
+      List<String> ids = gates.values().stream().filter(g -> g.connected).map(g -> g.id).toList();
+      return ids.size() > Set.copyOf(ids).size();
+    }
+
     private String anything(String name, ModelGate gate) {
-      return switch (random.nextInt(12)) {
+      return switch (random.nextInt(13)) {
+        case 12 -> takeOver(name, gate);
         case 0 -> connect(name, gate);
         case 1 -> random.nextInt(3) == 0 ? disconnect(name, gate) : "stays";
         case 2 -> !gate.connected && gate.alive && random.nextInt(3) == 0 ? end(gate) : "goes on";
@@ -145,17 +170,17 @@ class CeilingSharesPropertyTest {
           round();
           yield "sees it later";
         }
-        case 5 -> report(name, gate);
+        case 5 -> report(gate);
         case 6, 7, 8 -> hear(gate);
         default -> answer(name, gate);
       };
     }
 
-    private String report(String name, ModelGate gate) {
+    private String report(ModelGate gate) {
       if (gate.connected) {
-        shares.reported(name, random.nextInt(9), random.nextInt(5), now);
-      } else if (!gate.alive) {
-        shares.reported(name, 0, 0, now);
+        shares.reported(gate.id, random.nextInt(9), random.nextInt(5), now);
+      } else if (gates.values().stream().noneMatch(g -> g.alive && g.id.equals(gate.id))) {
+        shares.reported(gate.id, 0, 0, now);
       }
       round();
       return "reports";
@@ -172,13 +197,30 @@ class CeilingSharesPropertyTest {
       reached.returned += gate.alive ? 1 : 0;
       gate.alive = true;
       gate.connected = true;
-      shares.joined(name);
+      shares.joined(name, gate.id);
       round();
+      greet(name, gate);
+      return "connects";
+    }
+
+    /** The process of a gate comes on a second stream while the first is open. */
+    private String takeOver(String name, ModelGate gate) {
+      if (!gate.connected) {
+        return "has nothing to take over";
+      }
+      reached.takenOver++;
+      hearSome(gate);
+      shares.joined(name, gate.id);
+      round();
+      greet(name, gate);
+      return "takes over";
+    }
+
+    private void greet(String name, ModelGate gate) {
       // What a connection begins with: the share that there is, whether it was heard or not.
       Grant again = new Grant(name, shares.share(name).orElseThrow(), number);
       gate.toGate.clear();
       gate.toGate.add(again);
-      return "connects";
     }
 
     private String disconnect(String name, ModelGate gate) {

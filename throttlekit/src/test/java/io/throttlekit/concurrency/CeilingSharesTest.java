@@ -146,8 +146,8 @@ class CeilingSharesTest {
     obey("b");
     assertThat(due()).containsExactly(grant("a", 9));
     obey("a");
-    shares.reported("a", 0, 0, now); // 21 becomes 15
-    assertThat(due()).isEmpty();
+    shares.reported("a", 0, 0, now); // 10, which is twice its share, becomes 7
+    assertThat(due()).containsExactly(grant("a", 8));
     now += 10 * SECOND;
     assertThat(due()).containsExactly(grant("a", 5));
   }
@@ -160,6 +160,74 @@ class CeilingSharesTest {
     assertThat(due()).containsExactly(grant("b", 1));
     shares.reported("nobody", 1, 1, now);
     assertThat(due()).isEmpty();
+  }
+
+  @Test
+  void anAnonymousGateThatReportsAnythingLeavesTheOthersTheirs() {
+    shares.ceiling(200);
+    settle("a", "b", "c", "d");
+    shares.joined("anonymous");
+    for (int tick = 0; tick < 40; tick++) {
+      for (String gate : List.of("a", "b", "c", "d")) {
+        shares.reported(gate, shares.share(gate).orElseThrow(), 0, now);
+      }
+      shares.reported("anonymous", 1 << 30, 0, now);
+      settleRounds(); // it acknowledges whatever it is granted
+      now += SECOND / 2;
+    }
+    for (String gate : List.of("a", "b", "c", "d")) {
+      assertThat(shares.share(gate).orElseThrow()).as(gate).isGreaterThanOrEqualTo(49);
+    }
+  }
+
+  @Test
+  void aShareAtMostDoublesWithEachReportOfRefusals() {
+    shares.ceiling(100);
+    settle("a", "b");
+    shares.reported("a", 50, 0, now);
+    shares.reported("b", 0, 0, now);
+    for (int i = 0; i < 20; i++) { // the demand of b is forgotten
+      shares.reported("a", shares.share("a").orElseThrow(), 50, now);
+      settleRounds();
+    }
+    assertThat(shares.share("b")).hasValue(1);
+    for (int share : new int[] {2, 4, 8}) {
+      shares.reported("a", shares.share("a").orElseThrow(), 50, now);
+      shares.reported("b", 1, 1 << 30, now);
+      settleRounds();
+      assertThat(shares.share("b").orElseThrow()).isBetween(2, share);
+    }
+  }
+
+  @Test
+  void gatesOfOneIdDivideItsShare() {
+    settle("a", "b");
+    shares.joined("b2", "b");
+    assertThat(due()).containsExactly(grant("b", 3), grant("b2", 0));
+    assertThat(due()).isEmpty(); // b may still obey 5
+    obeyRound("b");
+    assertThat(due()).containsExactly(grant("b2", 2));
+    obey("b2");
+    assertThat(shares.obeyed()).isEqualTo(10);
+    shares.reported("b", 4, 6, now);
+    settleRounds();
+    assertThat(shares.share("a")).hasValue(1);
+    assertThat(shares.share("b").orElseThrow() + shares.share("b2").orElseThrow()).isEqualTo(9);
+  }
+
+  @Test
+  void theWholeShareReturnsWhenTheLeaseOfTheOtherGateOfAnIdIsOver() {
+    settle("a", "b");
+    shares.joined("b2", "b");
+    settleRounds();
+    shares.left("b", now);
+    shares.reported("b", 0, 0, now); // which may be said of either
+    settleRounds();
+    assertThat(shares.share("b")).hasValue(3);
+    now += LEASE;
+    settleRounds();
+    assertThat(shares.share("b")).isEmpty();
+    assertThat(shares.share("b2")).hasValue(5);
   }
 
   @Test
@@ -227,6 +295,10 @@ class CeilingSharesTest {
 
   private void obey(String gate) {
     assertThat(shares.acknowledged(gate, number)).isTrue();
+  }
+
+  private void obeyRound(String gate) {
+    assertThat(shares.acknowledged(gate, number - 1)).isTrue();
   }
 
   private Grant grant(String gate, int share) {

@@ -91,6 +91,7 @@ final class Arm {
         setting.time());
   }
 
+  /** Returns the port for sensors: nothing else of the service is asked. */
   private static int service(Path folder, Undo started) throws IOException {
     String policy =
         DemoFiles.text("overload/policy.yaml")
@@ -98,7 +99,7 @@ final class Arm {
     Path file = Files.writeString(folder.resolve("policy.yaml"), policy);
     DemoService service = DemoService.start(file, folder.resolve("service.log"));
     started.push(service::close);
-    return service.port();
+    return service.sensorsPort();
   }
 
   Limiter limiter() {

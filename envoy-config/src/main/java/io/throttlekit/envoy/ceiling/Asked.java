@@ -8,11 +8,18 @@ import com.google.rpc.Status;
  *
  * @param node its id; empty in all messages but the first
  * @param typeUrl of the resources that it is about
+ * @param version of ours that it has already; empty when it names none
  * @param subscription what becomes of its interest in ours
  * @param nonce of the answer that it acknowledges or refuses; empty when it does neither
  * @param refusal why it refuses; empty when it does not
  */
-record Asked(String node, String typeUrl, Subscription subscription, String nonce, String refusal) {
+record Asked(
+    String node,
+    String typeUrl,
+    String version,
+    Subscription subscription,
+    String nonce,
+    String refusal) {
   private static final int LONGEST_REFUSAL = 1_000;
 
   /** What becomes of a subscription. */

@@ -15,8 +15,8 @@ public interface CeilingListener {
   void obeyed(Ceiling ceiling, int requests, long sinceNanos);
 
   /**
-   * A stream was ended at once, because there are too many or it named no usable node id: its Envoy
-   * has no share.
+   * A stream was ended at its first message, because there are too many or it named no node id that
+   * it may use: its Envoy has no share.
    */
   default void turnedAway() {}
 }

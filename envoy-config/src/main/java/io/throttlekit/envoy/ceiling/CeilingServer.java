@@ -16,14 +16,20 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.concurrency.CeilingShares;
 import io.throttlekit.concurrency.CeilingShares.Grant;
 import io.throttlekit.concurrency.Obedience;
+import io.throttlekit.envoy.NodeId;
+import io.throttlekit.envoy.NodeIds;
 import io.throttlekit.envoy.ceiling.Ceiling.Priority;
+import io.throttlekit.envoy.ceiling.Parts.Part;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,9 +40,13 @@ import org.slf4j.LoggerFactory;
  * runtime discovery of its own, in state-of-the-world or delta form.
  *
  * <p>{@link CeilingShares} says how a ceiling is divided and what is promised of it. Envoys are
- * told apart by their node ids: of two streams with the same id the newer is heard, and the older
- * ended. An Envoy keeps what it was told last while this server is away, and is told everything
- * again when it comes back, whatever version it says it has.
+ * told apart by their node ids: streams with the same id divide its share, and none of them ends
+ * another. An Envoy keeps what it was told last while this server is away, and is told everything
+ * again when it comes back, whatever version it says it has; by that version it is known to be the
+ * same, also while its older stream is still open.
+ *
+ * <p>What clients send has shares divided anew at most once in each pause, and is read no faster;
+ * log lines that they cause are bounded, and written by {@link #tick}.
  *
  * <p>Thread-safe. Nothing here waits, for a lock neither: what is called while another thread is at
  * work is done by that thread afterwards.
@@ -44,39 +54,26 @@ import org.slf4j.LoggerFactory;
 public final class CeilingServer {
   private static final Logger LOG = LoggerFactory.getLogger(CeilingServer.class);
 
-  private static final class Offered {
-    final CeilingShares shares;
-    long obeyed;
-    long changedNanos;
-    long told;
-
-    Offered(CeilingShares shares) {
-      this.shares = shares;
-    }
-
-    /** Notes when what is obeyed has changed. */
-    void look(long nowNanos) {
-      if (shares.obeyed() != obeyed) {
-        obeyed = shares.obeyed();
-        changedNanos = nowNanos;
-      }
-    }
-  }
-
   private final CeilingSettings settings;
   private final TimeSource time;
   private final String epoch;
   private final CeilingListener listener;
+  private final Delay delay;
+  private final Notices notices = new Notices();
   private final SynchronizationContext one =
       new SynchronizationContext((_, e) -> LOG.error("a ceiling could not be steered", e));
   private final Map<Ceiling, Offered> ceilings =
       new TreeMap<>(Comparator.comparing(Ceiling::runtimeKey));
-  private final Map<String, DiscoveryStream<?, ?>> envoys = new HashMap<>();
+  private final Parts parts = new Parts();
+  private final Set<DiscoveryStream<?, ?>> read = new LinkedHashSet<>();
+  private final Set<DiscoveryStream<?, ?>> unsettled = new LinkedHashSet<>();
+  private final Set<DiscoveryStream<?, ?>> ungreeted = new LinkedHashSet<>();
+  private volatile int sharedNodes;
   private volatile Map<Ceiling, Obedience> obedience = Map.of();
   private int streams;
   private long round;
-  private boolean heard;
-  private long heardNanos;
+  private long roundNanos;
+  private boolean roundIsDue;
 
   /**
    * A server without ceilings.
@@ -86,6 +83,17 @@ public final class CeilingServer {
    */
   public CeilingServer(
       CeilingSettings settings, TimeSource time, String epoch, CeilingListener listener) {
+    this(settings, time, epoch, listener, Delay.ofJdk());
+  }
+
+  /** The same with a timer of the caller's, by which what is gathered in a pause is done. */
+  public CeilingServer(
+      CeilingSettings settings,
+      TimeSource time,
+      String epoch,
+      CeilingListener listener,
+      Delay delay) {
+    this.delay = delay;
     this.settings = settings;
     this.time = time;
     this.epoch = epoch;
@@ -117,7 +125,7 @@ public final class CeilingServer {
       } else {
         offered.shares.ceiling(requests);
       }
-      goRound();
+      goRoundSoon();
     });
   }
 
@@ -126,7 +134,7 @@ public final class CeilingServer {
     within(() -> {
       if (ceilings.remove(new Ceiling(cluster, priority)) != null) {
         goRound();
-        envoys.values().forEach(DiscoveryStream::push);
+        forEachStream(DiscoveryStream::push);
       }
     });
   }
@@ -136,14 +144,28 @@ public final class CeilingServer {
     within(() -> {
       Offered offered = ceilings.get(ceiling);
       if (offered != null) {
-        offered.shares.reported(node, inFlight, refused, time.monotonicNanos());
+        offered.shares.reported(node, inFlight, refused, nowNanos());
       }
     });
   }
 
-  /** Divides anew by what was reported; to be called a few times in each lease and turn. */
+  /**
+   * Divides anew by what was reported, and writes to the log what clients caused; to be called a
+   * few times in each lease and turn, and not on an event loop.
+   */
   public void tick() {
-    within(this::goRound);
+    within(() -> {
+      List<DiscoveryStream<?, ?>> waiting = List.copyOf(unsettled);
+      unsettled.clear();
+      waiting.forEach(stream -> stream.settle(nowNanos()));
+      goRound();
+    });
+    notices.write();
+  }
+
+  /** How many node ids have more than one open stream at present. */
+  public int sharedNodes() {
+    return sharedNodes;
   }
 
   /** How far Envoys obeyed at the last tick, or since; null where there is no such ceiling. */
@@ -160,96 +182,174 @@ public final class CeilingServer {
     return round;
   }
 
-  String version(long number) {
-    return epoch + "." + number;
+  String version(long number, Part part) {
+    return epoch + "." + number + "." + part.token();
   }
 
-  Any layer(String node) {
+  Any layer(Part part) {
     RuntimeLayer layer = new RuntimeLayer(settings.resource());
     ceilings.forEach((ceiling, offered) ->
-        offered.shares.share(node).ifPresent(share -> layer.put(ceiling, share)));
+        offered.shares.share(part.name()).ifPresent(share -> layer.put(ceiling, share)));
     return layer.resource();
   }
 
-  void turnAway(DiscoveryStream<?, ?> stream, Status why) {
-    stream.end(why);
-    listener.turnedAway();
+  long turnNanos() {
+    return settings.turn().toNanos();
   }
 
-  void joined(DiscoveryStream<?, ?> stream) {
-    DiscoveryStream<?, ?> older = envoys.put(stream.node(), stream);
-    if (older != null) {
-      LOG.warn("node {} came on a second stream, the first is ended", stream.node());
-      older.end(Status.ABORTED.withDescription(stream.node() + " came on another stream"));
-    } else {
-      LOG.info("Envoy {} came for its ceilings (connected: {})", stream.node(), envoys.size());
+  /** Why there is no room for another Envoy; null where there is. */
+  @Nullable Status full() {
+    return streams <= settings.maxStreams()
+        ? null
+        : Status.RESOURCE_EXHAUSTED.withDescription(
+            "no more than " + settings.maxStreams() + " streams");
+  }
+
+  void turnAway(DiscoveryStream<?, ?> stream, String node, Status why) {
+    stream.end(why);
+    listener.turnedAway();
+    String name = NodeId.isUsable(node) ? node : "without a usable id";
+    String reason = String.valueOf(why.getDescription());
+    notices.add(() -> LOG.warn("Envoy {} is turned away and has no share: {}", name, reason));
+  }
+
+  /** Has a stream read on: at once, or after a pause. */
+  void readMoreLater(DiscoveryStream<?, ?> stream) {
+    if (settings.pause().isZero()) {
+      stream.readMore();
+    } else if (read.add(stream) && read.size() == 1) {
+      delay.run(() -> within(this::readMore), settings.pause().toNanos());
     }
-    ceilings.values().forEach(offered -> offered.shares.joined(stream.node()));
-    goRound();
+  }
+
+  long nowNanos() {
+    return time.monotonicNanos();
+  }
+
+  /** Has a stream settled at a later tick. */
+  void settleLater(DiscoveryStream<?, ?> stream) {
+    unsettled.add(stream);
+  }
+
+  void join(DiscoveryStream<?, ?> stream, String version) {
+    String node = stream.node();
+    Part part = parts.claim(stream, version);
+    stream.obey(part);
+    ungreeted.add(stream);
+    sharedNodes = parts.sharedNodes();
+    int same = parts.streams(node);
+    int all = parts.open();
+    notices.add(() -> {
+      if (same > 1) {
+        LOG.warn(
+            "node id {} has {} streams, which divide its share: give each Envoy its own",
+            node,
+            same);
+      } else {
+        LOG.info("Envoy {} came for its ceilings (connected: {})", node, all);
+      }
+    });
+    ceilings.values().forEach(offered -> offered.shares.joined(part.name(), node));
+    goRoundSoon();
   }
 
   void left(DiscoveryStream<?, ?> stream) {
-    if (envoys.remove(stream.node(), stream)) {
-      LOG.info(
-          "Envoy {} left: its shares stay reserved for up to {} s (connected: {})",
-          stream.node(),
-          settings.lease().toSeconds(),
-          envoys.size());
-      long now = time.monotonicNanos();
-      ceilings.values().forEach(offered -> offered.shares.left(stream.node(), now));
-      goRound();
+    unsettled.remove(stream);
+    ungreeted.remove(stream);
+    Part part = parts.release(stream);
+    if (part != null) {
+      sharedNodes = parts.sharedNodes();
+      int all = parts.open();
+      notices.add(() ->
+          LOG.info(
+              "Envoy {} left: its shares stay reserved for up to {} s (connected: {})",
+              part.node(),
+              settings.lease().toSeconds(),
+              all));
+      long now = nowNanos();
+      ceilings.values().forEach(offered -> offered.shares.left(part.name(), now));
+      goRoundSoon();
     }
   }
 
-  void closed(DiscoveryStream<?, ?> stream, boolean subscribed) {
+  void closed() {
     streams--;
-    if (subscribed) {
-      left(stream);
-    }
   }
 
-  void acknowledged(String node, long number) {
+  void acknowledged(Part part, long number) {
     boolean news = false;
-    long now = time.monotonicNanos();
+    long now = nowNanos();
     for (Offered offered : ceilings.values()) {
-      news |= offered.shares.acknowledged(node, number);
+      news |= offered.shares.acknowledged(part.name(), number);
       offered.look(now);
     }
     if (news) {
-      if (!heard || now - heardNanos >= settings.pause().toNanos()) {
-        heard = true;
-        heardNanos = now;
-        goRound();
-      }
+      goRoundSoon();
     }
   }
 
   /** What an Envoy refused is not in force, what it had before is: both stay reserved. */
   void refused(String node, String why) {
-    LOG.warn("node {} refused its ceilings: {}", node, why);
+    notices.add(() -> LOG.warn("node {} refused its ceilings: {}", node, why));
+  }
+
+  private void readMore() {
+    List<DiscoveryStream<?, ?>> due = List.copyOf(read);
+    read.clear();
+    due.forEach(DiscoveryStream::readMore);
+  }
+
+  private void forEachStream(Consumer<DiscoveryStream<?, ?>> action) {
+    List<DiscoveryStream<?, ?>> open = new ArrayList<>(parts.open());
+    parts.forEachOpen(part -> open.add(Objects.requireNonNull(part.stream())));
+    open.forEach(action);
   }
 
   private Offered begin(int requests) {
     CeilingShares shares =
         new CeilingShares(requests, settings.lease().toNanos(), settings.turn().toNanos());
-    envoys.keySet().forEach(shares::joined);
+    parts.forEachOpen(part -> shares.joined(part.name(), part.node()));
     return new Offered(shares);
+  }
+
+  /** Goes a round at once where the last one was a pause ago, else when it is. */
+  private void goRoundSoon() {
+    long wait = round == 0 ? 0 : roundNanos + settings.pause().toNanos() - nowNanos();
+    if (wait <= 0) {
+      goRound();
+    } else if (!roundIsDue) {
+      roundIsDue = true;
+      delay.run(
+          () ->
+              within(() -> {
+                roundIsDue = false;
+                goRound();
+              }),
+          wait);
+    }
   }
 
   private void goRound() {
     round++;
-    long now = time.monotonicNanos();
+    long now = nowNanos();
+    roundNanos = now;
     Set<String> news = new LinkedHashSet<>();
     for (Offered offered : ceilings.values()) {
       offered.shares.due(now, round).stream().map(Grant::gate).forEach(news::add);
       offered.look(now); // who left long ago is forgotten in a round
     }
-    for (String node : news) {
-      DiscoveryStream<?, ?> stream = envoys.get(node);
+    parts.forget(part ->
+        ceilings.values().stream()
+            .anyMatch(offered -> offered.shares.share(part.name()).isPresent()));
+    for (String part : news) {
+      DiscoveryStream<?, ?> stream = parts.stream(part);
       if (stream != null) {
         stream.push();
       }
     }
+    List<DiscoveryStream<?, ?>> first = List.copyOf(ungreeted);
+    ungreeted.clear();
+    first.forEach(DiscoveryStream::greet);
     Map<Ceiling, Obedience> obeyed = HashMap.newHashMap(ceilings.size());
     ceilings.forEach((ceiling, offered) -> obeyed.put(ceiling, offered.shares.obedience()));
     obedience = obeyed;
@@ -257,31 +357,17 @@ public final class CeilingServer {
   }
 
   private void tell(Ceiling ceiling, Offered offered) {
-    long obeyed = offered.obeyed;
-    if (obeyed != offered.told) {
-      offered.told = obeyed;
-      try {
-        listener.obeyed(ceiling, (int) Math.min(obeyed, Integer.MAX_VALUE), offered.changedNanos);
-      } catch (RuntimeException e) {
-        LOG.error("nobody was told how far {} is obeyed", ceiling, e);
-      }
+    try {
+      offered.tell(ceiling, listener);
+    } catch (Throwable e) { // an error, too, must not keep Envoys from their shares
+      notices.add(() -> LOG.error("the listener failed for {}", ceiling, e));
     }
   }
 
   private <Q, A> StreamObserver<Q> open(Wire<Q, A> wire, StreamObserver<A> answers) {
     var call = (ServerCallStreamObserver<A>) answers; // which it is, in a server
-    DiscoveryStream<Q, A> stream = new DiscoveryStream<>(wire, call, this);
-    within(() -> {
-      streams++;
-      if (streams > settings.maxStreams()) {
-        LOG.warn("an Envoy is turned away and has no share: there are {} streams", streams - 1);
-        turnAway(
-            stream,
-            Status.RESOURCE_EXHAUSTED.withDescription(
-                "no more than " + settings.maxStreams() + " streams"));
-      }
-    });
-    return stream;
+    within(() -> streams++);
+    return new DiscoveryStream<>(wire, call, this, NodeIds.ofCall());
   }
 
   private final class Aggregated extends AggregatedDiscoveryServiceImplBase {

@@ -14,6 +14,7 @@ record Delta(String resource) implements Wire<DeltaDiscoveryRequest, DeltaDiscov
     return new Asked(
         message.getNode().getId(),
         message.getTypeUrl(),
+        message.getInitialResourceVersionsOrDefault(resource, ""),
         subscription(message),
         message.getResponseNonce(),
         message.hasErrorDetail() ? Asked.refusal(message.getErrorDetail()) : "");

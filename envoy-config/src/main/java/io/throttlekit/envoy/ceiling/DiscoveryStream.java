@@ -5,32 +5,51 @@ import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.envoy.NodeId;
+import io.throttlekit.envoy.NodeIds;
 import io.throttlekit.envoy.ceiling.Asked.Subscription;
+import io.throttlekit.envoy.ceiling.Parts.Part;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One Envoy's stream, in either way of xDS.
  *
- * <p>Of what is to be sent, only the newest is kept while the connection is full. Messages about
- * other resources are not answered: an empty answer would take away an Envoy's clusters or
- * listeners. What gRPC calls here is done within the server's one thread at a time, where
- * everything else here is called.
+ * <p>Its state is bounded whatever the Envoy does. Of what is to be sent, only the newest is kept
+ * while the connection is full, and nothing is queued. Only {@value #CREDITS} messages are read in
+ * each pause of the server; what they ask for is noted, and answered in the next round.
+ *
+ * <p>Messages about other resources are not answered: an empty answer would take away an Envoy's
+ * clusters or listeners. What gRPC calls here is done within the server's one thread at a time,
+ * where everything else here is called.
  */
 final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
+  /** More than an Envoy sends in a pause: a request for each type, and an acknowledgement. */
+  static final int CREDITS = 8;
+
   private final Wire<Q, A> wire;
   private final ServerCallStreamObserver<A> call;
   private final CeilingServer server;
+  private final NodeIds allowed;
   private String node = "";
-  private boolean subscribed;
+  private String version = "";
+  private @Nullable Part part;
+  private boolean wanted;
+  private long joinedNanos;
+  private boolean joinedOnce;
+  private int read;
   private boolean stale;
   private boolean ended;
   private long sent;
 
-  DiscoveryStream(Wire<Q, A> wire, ServerCallStreamObserver<A> call, CeilingServer server) {
+  DiscoveryStream(
+      Wire<Q, A> wire, ServerCallStreamObserver<A> call, CeilingServer server, NodeIds allowed) {
     this.wire = wire;
     this.call = call;
     this.server = server;
+    this.allowed = allowed;
+    call.disableAutoRequest();
     call.setOnReadyHandler(() -> server.within(this::ready));
     call.setOnCancelHandler(() -> server.within(this::over));
+    call.request(CREDITS);
   }
 
   /** The id that the Envoy gave itself in its first message. */
@@ -40,7 +59,14 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
 
   @Override
   public void onNext(Q message) {
-    server.within(() -> received(wire.read(message)));
+    server.within(() -> {
+      if (!ended) {
+        received(wire.read(message));
+        if (read++ == 0) {
+          server.readMoreLater(this);
+        }
+      }
+    });
   }
 
   @Override
@@ -53,17 +79,63 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     server.within(() -> end(Status.OK));
   }
 
+  /** Reads as many messages as were read since the last time. */
+  void readMore() {
+    int more = read;
+    read = 0;
+    if (!ended && more > 0) {
+      call.request(more);
+    }
+  }
+
   /** Sends what the Envoy is to obey now, as soon as the connection takes it. */
   void push() {
-    if (ended || !subscribed) {
+    Part obeyed = part;
+    if (ended || obeyed == null) {
       return;
     }
     stale = !call.isReady();
     if (!stale) {
       sent = server.round();
-      Any layer = server.layer(node);
-      call.onNext(wire.write(layer, server.version(sent), Long.toString(sent)));
+      Any layer = server.layer(obeyed);
+      call.onNext(wire.write(layer, server.version(sent, obeyed), Long.toString(sent)));
     }
+  }
+
+  /** Sends the first layer of the part that it has now, unless that was sent already. */
+  void greet() {
+    if (sent == 0) {
+      push();
+    }
+  }
+
+  /** Loses its part to a newer stream of the same Envoy. */
+  void succeeded() {
+    part = null;
+    wanted = false;
+  }
+
+  /**
+   * Asks for a part where the Envoy wants one, and it is not too soon after the last time: a client
+   * that changes its mind all the time must not have everything divided anew as often.
+   */
+  void settle(long nowNanos) {
+    if (ended || !wanted || part != null) {
+      return;
+    }
+    if (joinedOnce && nowNanos - joinedNanos < server.turnNanos()) {
+      server.settleLater(this);
+      return;
+    }
+    joinedOnce = true;
+    joinedNanos = nowNanos;
+    sent = 0;
+    server.join(this, version);
+  }
+
+  /** From now on it obeys this part. */
+  void obey(Part given) {
+    part = given;
   }
 
   /** Ends the stream; without effect the second time. */
@@ -81,7 +153,8 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
   private void over() {
     if (!ended) {
       ended = true;
-      server.closed(this, subscribed);
+      leave();
+      server.closed();
     }
   }
 
@@ -92,12 +165,10 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
   }
 
   private void received(Asked asked) {
-    if (ended) {
-      return;
-    }
     if (node.isEmpty()) {
-      if (!NodeId.isUsable(asked.node())) {
-        server.turnAway(this, Status.INVALID_ARGUMENT.withDescription(NodeId.WANTED));
+      Status denied = denied(asked.node());
+      if (denied != null) {
+        server.turnAway(this, asked.node(), denied);
         return;
       }
       node = asked.node();
@@ -105,16 +176,29 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     if (asked.typeUrl().isEmpty() || asked.typeUrl().equals(RuntimeLayer.TYPE_URL)) {
       if (!asked.nonce().isEmpty()) {
         answered(asked);
+      } else if (!asked.version().isEmpty()) {
+        version = asked.version();
       }
       subscribe(asked.subscription());
     }
   }
 
+  /** Why there is no share for an Envoy of this id; null where there is. */
+  private @Nullable Status denied(String named) {
+    if (!NodeId.isUsable(named)) {
+      return Status.INVALID_ARGUMENT.withDescription(NodeId.WANTED);
+    }
+    if (!allowed.allow(named)) {
+      return Status.PERMISSION_DENIED.withDescription(NodeIds.DENIED);
+    }
+    return server.full();
+  }
+
   private void answered(Asked asked) {
-    if (asked.refusal().isEmpty()) {
-      server.acknowledged(node, numberOf(asked.nonce()));
-    } else {
+    if (!asked.refusal().isEmpty()) {
       server.refused(node, asked.refusal());
+    } else if (part != null) {
+      server.acknowledged(part, numberOf(asked.nonce()));
     }
   }
 
@@ -129,15 +213,18 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
   }
 
   private void subscribe(Subscription subscription) {
-    if (subscription == Subscription.WANTED && !subscribed) {
-      subscribed = true;
-      long before = sent;
-      server.joined(this);
-      if (sent == before) { // nothing new, but this stream has heard nothing yet
-        push();
-      }
-    } else if (subscription == Subscription.UNWANTED && subscribed) {
-      subscribed = false;
+    if (subscription == Subscription.WANTED && !wanted) {
+      wanted = true;
+      settle(server.nowNanos());
+    } else if (subscription == Subscription.UNWANTED && wanted) {
+      leave();
+    }
+  }
+
+  private void leave() {
+    wanted = false;
+    if (part != null) {
+      part = null;
       server.left(this);
     }
   }

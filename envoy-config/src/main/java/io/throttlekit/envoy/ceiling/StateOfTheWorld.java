@@ -13,6 +13,7 @@ record StateOfTheWorld(String resource) implements Wire<DiscoveryRequest, Discov
     return new Asked(
         message.getNode().getId(),
         message.getTypeUrl(),
+        message.getVersionInfo(),
         message.getResourceNamesList().contains(resource)
             ? Subscription.WANTED
             : Subscription.UNWANTED,

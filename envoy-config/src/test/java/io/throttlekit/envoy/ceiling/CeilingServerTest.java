@@ -3,6 +3,7 @@ package io.throttlekit.envoy.ceiling;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
 import io.throttlekit.envoy.ceiling.Ceiling.Priority;
 import java.time.Duration;
@@ -15,6 +16,10 @@ import org.junit.jupiter.api.Test;
 /** How the Envoys of a fleet come by their shares. */
 class CeilingServerTest {
   private static final Ceiling UP = new Ceiling("up", Priority.DEFAULT);
+
+  private static final CeilingSettings PATIENT =
+      new CeilingSettings(
+          "ceiling", 9, Duration.ofSeconds(30), Duration.ofSeconds(1), Duration.ofMillis(20));
 
   private final ServedCeilings served = new ServedCeilings();
 
@@ -153,27 +158,56 @@ class CeilingServerTest {
     assertThat(served.obeyed()).containsExactly(5);
   }
 
-  /** Each acknowledgement of a large fleet would divide everything anew. */
+  /** Each message of a large fleet would divide everything anew. */
   @Test
-  void acknowledgementsAreGathered() {
-    CeilingSettings patient =
-        new CeilingSettings(
-            "ceiling", 9, Duration.ofSeconds(30), Duration.ofSeconds(1), Duration.ofMillis(20));
-    try (ServedCeilings patiently = new ServedCeilings(patient)) {
+  void whatComesWithinAPauseIsGathered() {
+    try (ServedCeilings patiently = new ServedCeilings(PATIENT)) {
       CeilingServer gathering = patiently.ceilings();
       gathering.offer("up", Priority.DEFAULT, 12);
+      long first = gathering.round();
       List<FakeEnvoy> envoys = new ArrayList<>();
       for (String node : List.of("a", "b", "c", "d")) {
         envoys.add(FakeEnvoy.connect(patiently.channel(), node));
       }
-      long before = gathering.round();
-      envoys.forEach(FakeEnvoy::obeyAll);
-      assertThat(gathering.round()).isEqualTo(before + 1);
-      for (int i = 0; i < 4; i++) {
-        gathering.tick();
+      assertThat(gathering.round()).isEqualTo(first);
+      patiently.pause(PATIENT.pause());
+      assertThat(gathering.round()).isEqualTo(first + 1);
+      assertThat(envoys).allMatch(envoy -> envoy.unread() == 1);
+      for (int i = 1; i <= 4; i++) {
         envoys.forEach(FakeEnvoy::obeyAll);
+        patiently.pause(PATIENT.pause());
+        assertThat(gathering.round()).isLessThanOrEqualTo(first + 1 + i);
       }
       assertThat(envoys).allMatch(envoy -> envoy.share("up") == 3);
+    }
+  }
+
+  @Test
+  void aClientThatTogglesItsSubscriptionIsReadNoFasterThanItIsAnswered() {
+    try (ServedCeilings patiently = new ServedCeilings(PATIENT)) {
+      CeilingServer ceilings = patiently.ceilings();
+      ceilings.offer("up", Priority.DEFAULT, 12);
+      List<FakeEnvoy> envoys = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        envoys.add(FakeEnvoy.open(patiently.channel(), "n" + i, "", false));
+      }
+      long first = ceilings.round();
+      DiscoveryRequest other =
+          DiscoveryRequest.newBuilder().setTypeUrl(RuntimeLayer.TYPE_URL).build();
+      for (FakeEnvoy envoy : envoys) {
+        for (int i = 0; i < 10_000; i++) {
+          envoy.ask(RuntimeLayer.TYPE_URL);
+          envoy.send(other);
+        }
+      }
+      for (int pause = 0; pause < 500; pause++) { // 10 s
+        patiently.pause(PATIENT.pause());
+        if (pause % 25 == 0) {
+          ceilings.tick();
+        }
+      }
+      assertThat(ceilings.round() - first).isLessThanOrEqualTo(500 + 20);
+      assertThat(envoys).allMatch(envoy -> envoy.unread() <= 2 * 11); // once in each turn of 1 s
     }
   }
 

@@ -10,9 +10,17 @@ import io.envoyproxy.envoy.service.discovery.v3.DeltaDiscoveryResponse;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
 import io.envoyproxy.envoy.service.runtime.v3.Runtime;
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
 import io.grpc.stub.StreamObserver;
+import io.throttlekit.envoy.NodeIds;
 import io.throttlekit.envoy.ceiling.Ceiling.Priority;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -140,17 +148,95 @@ class CeilingStreamsTest {
   }
 
   @Test
-  void ofTwoStreamsWithOneNameTheNewerIsHeard() {
+  void twoEnvoysWithOneNodeIdDivideItsShareAndNeitherEndsTheOther() {
+    served.ceilings().offer("up", Priority.DEFAULT, 10);
+    FakeEnvoy other = FakeEnvoy.connect(served.channel(), "other");
+    FakeEnvoy first = FakeEnvoy.connect(served.channel(), "a");
+    FakeEnvoy.settle(other, first);
+    assertThat(first.share("up")).isEqualTo(5);
+    FakeEnvoy second = FakeEnvoy.connect(served.channel(), "a");
+    second.obeyAll();
+    assertThat(second.share("up")).isZero(); // the first may still obey all of it
+    FakeEnvoy.settle(other, first, second);
+    assertThat(first.ended() || second.ended()).isFalse();
+    assertThat(first.share("up")).isEqualTo(3);
+    assertThat(second.share("up")).isEqualTo(2);
+    assertThat(other.share("up")).isEqualTo(5);
+    assertThat(served.ceilings().sharedNodes()).isEqualTo(1);
+    first.disconnect();
+    assertThat(served.ceilings().sharedNodes()).isZero();
+    served.time().pass(Duration.ofSeconds(30));
+    served.ceilings().tick();
+    FakeEnvoy.settle(other, second);
+    assertThat(second.share("up")).isEqualTo(5);
+  }
+
+  @Test
+  void anEnvoyThatIsBackBeforeItsOldStreamEndedHasItsWholeShareAtOnce() {
     served.ceilings().offer("up", Priority.DEFAULT, 10);
     FakeEnvoy older = FakeEnvoy.connect(served.channel(), "a");
     older.obeyAll();
-    FakeEnvoy newer = FakeEnvoy.connect(served.channel(), "a");
-    assertThat(older.failure()).contains("ABORTED", "a came on another stream");
+    FakeEnvoy newer = FakeEnvoy.reconnect(served.channel(), "a", older.version());
     newer.obeyAll();
     assertThat(newer.share("up")).isEqualTo(10);
+    assertThat(served.ceilings().sharedNodes()).isZero();
     served.ceilings().offer("up", Priority.DEFAULT, 6);
+    assertThat(older.unread()).isZero();
     newer.obeyAll();
     assertThat(newer.share("up")).isEqualTo(6);
+    assertThat(served.obeyed()).containsExactly(10, 6);
+    older.disconnect();
+    served.time().pass(Duration.ofSeconds(30));
+    served.ceilings().tick();
+    assertThat(newer.unread()).isZero();
+    assertThat(newer.ended()).isFalse();
+  }
+
+  @Test
+  void anAnonymousEnvoyThatReportsAnythingLeavesTheOthersTheirs() {
+    try (ServedCeilings fleet = new ServedCeilings(CeilingSettings.DEFAULT)) {
+      fleet.ceilings().offer("up", Priority.DEFAULT, 200);
+      List<FakeEnvoy> envoys = new ArrayList<>();
+      for (String node : List.of("a", "b", "c", "d")) {
+        envoys.add(FakeEnvoy.connect(fleet.channel(), node));
+      }
+      for (int pause = 0; pause < 4; pause++) {
+        fleet.pause(CeilingSettings.DEFAULT.pause());
+        envoys.forEach(FakeEnvoy::obeyAll);
+      }
+      assertThat(envoys).allMatch(envoy -> envoy.share("up") == 50);
+      envoys.add(FakeEnvoy.connect(fleet.channel(), "anonymous"));
+      for (int half = 0; half < 40; half++) {
+        for (String node : List.of("a", "b", "c", "d")) {
+          fleet.ceilings().reported(UP, node, 50, 0);
+        }
+        fleet.ceilings().reported(UP, "anonymous", 1 << 30, 0);
+        fleet.ceilings().tick();
+        envoys.forEach(FakeEnvoy::obeyAll);
+        fleet.pause(Duration.ofMillis(500));
+      }
+      assertThat(envoys.subList(0, 4)).allMatch(envoy -> envoy.share("up") >= 49);
+    }
+  }
+
+  @Test
+  void aNodeIdThatTheCertificateDoesNotAllowIsTurnedAway() {
+    NodeIds onlyA = "a"::equals;
+    ServerInterceptor binding =
+        new ServerInterceptor() {
+          @Override
+          public <Q, A> ServerCall.Listener<Q> interceptCall(
+              ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+            Context bound = Context.current().withValue(NodeIds.KEY, onlyA);
+            return Contexts.interceptCall(bound, call, headers, next);
+          }
+        };
+    try (ServedCeilings bound = new ServedCeilings(CeilingSettings.DEFAULT, binding)) {
+      FakeEnvoy other = FakeEnvoy.connect(bound.channel(), "b");
+      assertThat(other.failure()).contains("PERMISSION_DENIED", "certificate");
+      assertThat(bound.turnedAway()).isEqualTo(1);
+      assertThat(FakeEnvoy.connect(bound.channel(), "a").ended()).isFalse();
+    }
   }
 
   @Test

@@ -2,8 +2,11 @@ package io.throttlekit.envoy.ceiling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.grpc.BindableService;
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
+import io.grpc.ServerInterceptor;
+import io.grpc.ServerInterceptors;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import java.io.IOException;
@@ -25,6 +28,7 @@ final class ServedCeilings implements AutoCloseable {
 
   private final SettableTime time = new SettableTime();
   private final List<Integer> obeyed = new ArrayList<>();
+  private final List<Runnable> later = new ArrayList<>();
   private final CeilingServer ceilings;
   private final Server server;
   private final ManagedChannel channel;
@@ -34,11 +38,13 @@ final class ServedCeilings implements AutoCloseable {
     this(SETTINGS);
   }
 
-  ServedCeilings(CeilingSettings settings) {
-    ceilings = new CeilingServer(settings, time, "e1", new Hearing());
+  ServedCeilings(CeilingSettings settings, ServerInterceptor... interceptors) {
+    ceilings = new CeilingServer(settings, time, "e1", new Hearing(), (task, _) -> later.add(task));
     String name = UUID.randomUUID().toString();
     InProcessServerBuilder builder = InProcessServerBuilder.forName(name).directExecutor();
-    ceilings.services().forEach(builder::addService);
+    for (BindableService service : ceilings.services()) {
+      builder.addService(ServerInterceptors.intercept(service, interceptors));
+    }
     try {
       server = builder.build().start();
     } catch (IOException e) {
@@ -62,6 +68,14 @@ final class ServedCeilings implements AutoCloseable {
   /** What the listener was told, in order. */
   List<Integer> obeyed() {
     return obeyed;
+  }
+
+  /** Does what waits for the end of a pause, and lets that pass. */
+  void pause(Duration pause) {
+    time.pass(pause);
+    List<Runnable> due = List.copyOf(later);
+    later.clear();
+    due.forEach(Runnable::run);
   }
 
   int turnedAway() {

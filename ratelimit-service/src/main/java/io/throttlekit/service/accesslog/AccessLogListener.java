@@ -23,7 +23,7 @@ public interface AccessLogListener {
   /** A stream ended. */
   void closed();
 
-  /** A stream was ended at once because there are too many. */
+  /** A stream was ended, because there are too many or it named a node id that it may not use. */
   void turnedAway();
 
   /** A stream sent entries without having named a usable node id. */

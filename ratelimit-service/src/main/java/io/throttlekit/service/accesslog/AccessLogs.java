@@ -8,7 +8,9 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.sensor.Sensed;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Takes access logs from Envoys: the service {@code envoy.service.accesslog.v3.AccessLogService}.
@@ -24,6 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class AccessLogs extends AccessLogServiceImplBase {
   private static final int MOST_STREAMS = 10_000;
   private static final int MOST_REMEMBERED = 1 << 15;
+  private static final long COMPLAINT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private final Sensed sensed;
   private final AccessLogListener listener;
@@ -32,6 +35,7 @@ public final class AccessLogs extends AccessLogServiceImplBase {
   private final int mostStreams;
   private final RecentIds recent;
   private final AtomicInteger streams = new AtomicInteger();
+  private final AtomicLong nextComplaint;
 
   /**
    * Tells {@code sensed} of every request that is logged.
@@ -57,6 +61,7 @@ public final class AccessLogs extends AccessLogServiceImplBase {
     this.samplesPerSecond = samplesPerSecond;
     this.mostStreams = mostStreams;
     this.recent = new RecentIds(mostRemembered);
+    this.nextComplaint = new AtomicLong(time.monotonicNanos());
   }
 
   @Override
@@ -93,6 +98,12 @@ public final class AccessLogs extends AccessLogServiceImplBase {
 
   RecentIds recent() {
     return recent;
+  }
+
+  /** Whether a fault may be logged: all streams together log one in 10 s. */
+  boolean mayComplain(long nowNanos) {
+    long next = nextComplaint.get();
+    return nowNanos - next >= 0 && nextComplaint.compareAndSet(next, nowNanos + COMPLAINT_NANOS);
   }
 
   SampleBudget budget() {

@@ -7,6 +7,7 @@ import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsResponse;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.envoy.NodeId;
+import io.throttlekit.envoy.NodeIds;
 import io.throttlekit.service.accesslog.AccessLogListener.Skipped;
 import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Reading;
@@ -26,6 +27,7 @@ final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
   private final AccessLogs logs;
   private final StreamObserver<StreamAccessLogsResponse> answers;
   private final SampleBudget budget;
+  private final NodeIds allowed = NodeIds.ofCall();
   private final SenderClock clock = new SenderClock();
   private String node = "";
   private boolean over;
@@ -45,6 +47,13 @@ final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
     if (message.hasIdentifier()) {
       String named = message.getIdentifier().getNode().getId();
       node = NodeId.isUsable(named) ? named : "";
+      if (!node.isEmpty() && !allowed.allow(node)) {
+        over();
+        logs.listener().turnedAway();
+        answers.onError(
+            Status.PERMISSION_DENIED.withDescription(NodeIds.DENIED).asRuntimeException());
+        return;
+      }
     }
     long arrived = logs.nowNanos();
     if (message.getTcpLogs().getLogEntryCount() > 0) {
@@ -97,7 +106,7 @@ final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
       read(entry, arrived);
     } catch (RuntimeException e) {
       logs.listener().skipped(Skipped.FAILED, 1);
-      if (!failed) {
+      if (!failed && logs.mayComplain(arrived)) {
         failed = true;
         LOG.error("an entry of the access log of {} could not be used", node, e);
       }

@@ -12,16 +12,18 @@ import java.time.Duration;
  * @param loadReports whether Envoys may report their load
  * @param loadReportInterval how often they are told to
  * @param steer whether this process pushes the ceilings of {@code gate: envoy} to Envoys
+ * @param maxEnvoys Envoys at most that it pushes them to
  */
 public record ConcurrencyConfig(
     boolean accessLog,
     int samplesPerSecond,
     boolean loadReports,
     Duration loadReportInterval,
-    boolean steer) {
+    boolean steer,
+    int maxEnvoys) {
 
   /** What is in force when nothing is configured. */
   public static ConcurrencyConfig defaults() {
-    return new ConcurrencyConfig(true, 10_000, true, Duration.ofSeconds(1), true);
+    return new ConcurrencyConfig(true, 10_000, true, Duration.ofSeconds(1), true, 1_000);
   }
 }

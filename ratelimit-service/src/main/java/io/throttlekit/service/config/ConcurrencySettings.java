@@ -24,8 +24,17 @@ final class ConcurrencySettings {
   static final Setting<Boolean> STEER =
       new Setting<>("concurrency.steer", Forms.flag(), DEFAULTS.steer());
 
+  static final Setting<Integer> MAX_ENVOYS =
+      new Setting<>("concurrency.max_envoys", Forms.count(1, 100_000), DEFAULTS.maxEnvoys());
+
   static final List<Setting<?>> ALL =
-      List.of(ACCESS_LOG, MAX_SAMPLES_PER_SECOND, LOAD_REPORTS, LOAD_REPORT_INTERVAL, STEER);
+      List.of(
+          ACCESS_LOG,
+          MAX_SAMPLES_PER_SECOND,
+          LOAD_REPORTS,
+          LOAD_REPORT_INTERVAL,
+          STEER,
+          MAX_ENVOYS);
 
   private ConcurrencySettings() {}
 
@@ -35,6 +44,7 @@ final class ConcurrencySettings {
         values.get(MAX_SAMPLES_PER_SECOND),
         values.get(LOAD_REPORTS),
         values.get(LOAD_REPORT_INTERVAL),
-        values.get(STEER));
+        values.get(STEER),
+        values.get(MAX_ENVOYS));
   }
 }

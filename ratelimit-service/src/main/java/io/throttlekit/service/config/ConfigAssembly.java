@@ -18,6 +18,7 @@ final class ConfigAssembly {
         StoreAssembly.assemble(values),
         FederationSettings.assemble(values),
         ConcurrencySettings.assemble(values),
+        SensorsSettings.assemble(values),
         response(values),
         new CompatibilityConfig(
             values.get(Settings.CHARGE_REJECTED),

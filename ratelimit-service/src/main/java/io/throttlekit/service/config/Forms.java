@@ -175,6 +175,14 @@ final class Forms {
         Forms::quoted);
   }
 
+  /** Where to listen. */
+  static Form<String> listenAddress() {
+    return Form.of(
+        "HOST:PORT, or :PORT for every address",
+        text -> isAddress(text) ? text : null,
+        Forms::quoted);
+  }
+
   static Form<String> urlPath() {
     return Form.of(
         "a path that begins with a slash",

@@ -93,6 +93,23 @@ public record GrpcConfig(
    */
   public record Drain(Duration delay, Duration timeout) {}
 
+  /**
+   * The listener for sensors: what it does not say itself is as here. One event loop of its own
+   * serves it, so that what comes there does not keep decisions waiting.
+   */
+  public GrpcConfig forSensors(SensorsConfig sensors) {
+    return new GrpcConfig(
+        sensors.host(),
+        sensors.port(),
+        null,
+        sensors.tls(),
+        connectionAge,
+        keepAlive,
+        new Limits(limits.messageBytes(), limits.descriptors(), sensors.streamsPerConnection()),
+        1,
+        new Drain(Duration.ZERO, drain.timeout()));
+  }
+
   /** What is in force when nothing is configured. */
   public static GrpcConfig defaults() {
     return new GrpcConfig(

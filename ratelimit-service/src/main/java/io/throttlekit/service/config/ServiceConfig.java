@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param store where counters live
  * @param federation how limits are shared with other regions; absent when they are not
  * @param concurrency how this process hears what becomes of requests
+ * @param sensors the listener by which it does
  * @param response what an answer carries besides its statuses
  * @param compatibility where envoyproxy/ratelimit decides differently
  * @param telemetry metrics, traces and logs
@@ -29,6 +30,7 @@ public record ServiceConfig(
     StoreConfig store,
     @Nullable FederationConfig federation,
     ConcurrencyConfig concurrency,
+    SensorsConfig sensors,
     ResponseConfig response,
     CompatibilityConfig compatibility,
     TelemetryConfig telemetry,
@@ -47,6 +49,7 @@ public record ServiceConfig(
         StoreConfig.defaults(),
         null,
         ConcurrencyConfig.defaults(),
+        SensorsConfig.defaults(),
         ResponseConfig.defaults(),
         CompatibilityConfig.defaults(),
         TelemetryConfig.defaults(),

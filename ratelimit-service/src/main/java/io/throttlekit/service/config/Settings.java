@@ -274,6 +274,7 @@ final class Settings {
               StoreSettings.ALL,
               FederationSettings.ALL,
               ConcurrencySettings.ALL,
+              SensorsSettings.ALL,
               AFTER_STORE,
               ExtAuthzSettings.ALL)
           .flatMap(List::stream)

@@ -7,6 +7,7 @@ import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsResponse;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.envoy.NodeId;
+import io.throttlekit.envoy.NodeIds;
 import io.throttlekit.service.sensor.Load;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,7 @@ final class LoadStream implements StreamObserver<LoadStatsRequest> {
 
   private final LoadReports reports;
   private final StreamObserver<LoadStatsResponse> answers;
+  private final NodeIds allowed = NodeIds.ofCall();
   private String node = "";
   private boolean over;
 
@@ -83,6 +85,10 @@ final class LoadStream implements StreamObserver<LoadStatsRequest> {
   private boolean begins(String named) {
     if (!NodeId.isUsable(named)) {
       turnAway(Status.INVALID_ARGUMENT.withDescription(NodeId.WANTED));
+      return false;
+    }
+    if (!allowed.allow(named)) {
+      turnAway(Status.PERMISSION_DENIED.withDescription(NodeIds.DENIED));
       return false;
     }
     node = named;

@@ -1,6 +1,5 @@
 package io.throttlekit.service.server;
 
-import io.grpc.BindableService;
 import io.grpc.ServerServiceDefinition;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
@@ -101,13 +100,10 @@ public record DecisionPath(
   /**
    * A server that leads there and does not listen yet.
    *
-   * @param further services that it has besides
    * @throws ListenException when it never could
    */
-  public GrpcServer server(
-      GrpcConfig listener, Health health, DecisionTracing tracing, List<BindableService> further) {
-    List<ServerServiceDefinition> more = new ArrayList<>();
-    further.forEach(each -> more.add(each.bindService()));
+  public GrpcServer server(GrpcConfig listener, Health health, DecisionTracing tracing) {
+    List<ServerServiceDefinition> more = new ArrayList<>(1);
     if (checks != null) {
       more.add(new Check(checks, tracing, time).definition());
     }

@@ -84,7 +84,7 @@ public final class GrpcServer {
   private final boolean ownsLoops;
   private final @Nullable ServerTls tls;
   private final @Nullable UnixSocketFile socketFile;
-  private final OpenStreams streams = new OpenStreams();
+  private final OpenStreams streams;
 
   /**
    * A server that is not listening yet.
@@ -109,6 +109,18 @@ public final class GrpcServer {
       Health health,
       @Nullable EventLoopGroup shared,
       Duration tlsPollInterval) {
+    this(config, service, more, health, shared, tlsPollInterval, Integer.MAX_VALUE);
+  }
+
+  private GrpcServer(
+      GrpcConfig config,
+      @Nullable ShouldRateLimit service,
+      List<ServerServiceDefinition> more,
+      Health health,
+      @Nullable EventLoopGroup shared,
+      Duration tlsPollInterval,
+      int maxStreams) {
+    this.streams = new OpenStreams(maxStreams);
     this.config = config;
     this.health = health;
     this.connections = new ConnectionBound(config.limits().connections());
@@ -129,6 +141,18 @@ public final class GrpcServer {
       releaseThreads();
       throw e;
     }
+  }
+
+  /**
+   * A server for these services alone, on threads of its own, that is not listening yet.
+   *
+   * @param maxStreams streams of all connections together, from 1
+   * @throws ListenException when it never could
+   */
+  public static GrpcServer ofStreams(
+      GrpcConfig config, List<ServerServiceDefinition> services, int maxStreams) {
+    return new GrpcServer(
+        config, null, services, new Health(), null, TLS_POLL_INTERVAL, maxStreams);
   }
 
   /**
@@ -206,7 +230,7 @@ public final class GrpcServer {
     }
   }
 
-  private Server build(ShouldRateLimit service, List<ServerServiceDefinition> more) {
+  private Server build(@Nullable ShouldRateLimit service, List<ServerServiceDefinition> more) {
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(transport.address())
             .channelFactory(
@@ -222,11 +246,14 @@ public final class GrpcServer {
             .maxRstFramesPerWindow(config.limits().resetsPerSecond(), 1)
             .handshakeTimeout(HANDSHAKE.toSeconds(), TimeUnit.SECONDS)
             .permitKeepAliveTime(config.keepAlive().permitted().toNanos(), TimeUnit.NANOSECONDS)
-            .permitKeepAliveWithoutCalls(true)
-            .addService(service.definition())
-            .addService(lasting(health.service()))
-            .addService(lasting(ProtoReflectionServiceV1.newInstance()))
-            .addService(lasting(reflectionAlpha()));
+            .permitKeepAliveWithoutCalls(true);
+    if (service != null) {
+      builder
+          .addService(service.definition())
+          .addService(lasting(health.service()))
+          .addService(lasting(ProtoReflectionServiceV1.newInstance()))
+          .addService(lasting(reflectionAlpha()));
+    }
     for (ServerServiceDefinition other : more) {
       builder.addService(ServerInterceptors.intercept(other, streams));
     }
@@ -250,7 +277,9 @@ public final class GrpcServer {
       builder.withChildOption(ChannelOption.SO_KEEPALIVE, null);
     }
     if (tls != null) {
-      builder.sslContext(tls.context());
+      builder
+          .sslContext(tls.context())
+          .channelFactory(tls.connections().listening(transport.channelType()));
     }
     return builder.build();
   }

@@ -10,14 +10,23 @@ import io.grpc.ServerInterceptor;
 import io.grpc.Status;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The streams that clients keep open for as long as they like, such as those that watch health, so
- * that a server that drains can end them: nobody waits for their end. Thread-safe.
+ * that a server that drains can end them: nobody waits for their end. There is a bound of them;
+ * what is beyond is refused at once. Thread-safe.
  */
 final class OpenStreams implements ServerInterceptor {
   private final Set<Stream<?, ?>> open = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger count = new AtomicInteger();
+  private final int most;
   private volatile boolean ending;
+
+  /** No more than so many at once, from 1. */
+  OpenStreams(int most) {
+    this.most = most;
+  }
 
   /** Ends every stream, after what it was told, and from now on each new one at once. */
   void end() {
@@ -31,6 +40,13 @@ final class OpenStreams implements ServerInterceptor {
     if (call.getMethodDescriptor().getType() == MethodType.UNARY) {
       return next.startCall(call, headers);
     }
+    if (count.incrementAndGet() > most) {
+      count.decrementAndGet();
+      call.close(
+          Status.RESOURCE_EXHAUSTED.withDescription("no more than " + most + " streams at once"),
+          new Metadata());
+      return new ServerCall.Listener<>() {};
+    }
     Stream<Q, A> stream = new Stream<>(call);
     open.add(stream);
     if (ending) { // looked at after it was added, so that either this or the other sees it
@@ -39,16 +55,22 @@ final class OpenStreams implements ServerInterceptor {
     return new SimpleForwardingServerCallListener<>(next.startCall(stream, headers)) {
       @Override
       public void onComplete() {
-        open.remove(stream);
+        remove(stream);
         super.onComplete();
       }
 
       @Override
       public void onCancel() {
-        open.remove(stream);
+        remove(stream);
         super.onCancel();
       }
     };
+  }
+
+  private void remove(Stream<?, ?> stream) {
+    if (open.remove(stream)) {
+      count.decrementAndGet();
+    }
   }
 
   /** A call is for one thread at a time, and the end comes from another than its messages. */

@@ -6,13 +6,17 @@ import io.grpc.util.AdvancedTlsX509TrustManager;
 import io.grpc.util.AdvancedTlsX509TrustManager.Verification;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.OpenSsl;
+import io.netty.handler.ssl.OpenSslSessionContext;
+import io.netty.handler.ssl.OpenSslSessionTicketKey;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
 import io.throttlekit.service.config.TlsConfig;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -23,10 +27,14 @@ import org.slf4j.LoggerFactory;
 /**
  * The server's side of TLS. Follows its files: handshakes that begin after a change use the new
  * certificate, established connections keep theirs, and files that do not fit together change
- * nothing. Thread-safe.
+ * nothing. Connections end when the authority that vouched for their client is removed.
+ * Thread-safe.
  */
 final class ServerTls implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ServerTls.class);
+
+  private static final int TICKET_KEY_BYTES = 16;
+  private static final int SESSION_SECONDS = 300;
 
   private final TlsConfig config;
   private final AdvancedTlsX509KeyManager keys = new AdvancedTlsX509KeyManager();
@@ -35,7 +43,11 @@ final class ServerTls implements AutoCloseable {
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("tls-files").factory());
 
+  private final OpenConnections connections = new OpenConnections();
+
   private TlsFiles files;
+  private boolean changed;
+  private volatile @Nullable SslContext context;
   private String complaint = "";
 
   private ServerTls(TlsConfig config, TlsFiles files) throws GeneralSecurityException, IOException {
@@ -62,6 +74,11 @@ final class ServerTls implements AutoCloseable {
     }
   }
 
+  /** The connections that this looks after. */
+  OpenConnections connections() {
+    return connections;
+  }
+
   SslContext context() {
     SslProvider provider = OpenSsl.isAvailable() ? SslProvider.OPENSSL : SslProvider.JDK;
     SslContextBuilder builder =
@@ -70,7 +87,12 @@ final class ServerTls implements AutoCloseable {
       builder.trustManager(clients).clientAuth(ClientAuth.REQUIRE);
     }
     try {
-      return builder.build();
+      SslContext built = builder.build();
+      if (clients != null) {
+        built.sessionContext().setSessionTimeout(SESSION_SECONDS);
+        context = built;
+      }
+      return built;
     } catch (IOException e) {
       throw new ListenException("cannot serve TLS: " + describe(e), e);
     }
@@ -88,10 +110,40 @@ final class ServerTls implements AutoCloseable {
         use(now);
         files = now;
         LOG.info("the TLS certificate of {} is in use", config.certificate());
+        changed = true;
+        forgetSessions();
+      }
+      if (changed) {
+        endUntrusted();
       }
       complaint = "";
     } catch (Throwable e) { // whatever it is, anything thrown would end the polling
       complain(describe(e));
+    }
+  }
+
+  /** A client that resumes a session is not asked for its certificate again. */
+  private void forgetSessions() {
+    SslContext serving = context;
+    if (serving != null && serving.sessionContext() instanceof OpenSslSessionContext sessions) {
+      byte[] secret = new byte[3 * TICKET_KEY_BYTES];
+      new SecureRandom().nextBytes(secret);
+      sessions.setTicketKeys(
+          new OpenSslSessionTicketKey(
+              Arrays.copyOf(secret, TICKET_KEY_BYTES),
+              Arrays.copyOfRange(secret, TICKET_KEY_BYTES, 2 * TICKET_KEY_BYTES),
+              Arrays.copyOfRange(secret, 2 * TICKET_KEY_BYTES, 3 * TICKET_KEY_BYTES)));
+    }
+  }
+
+  /**
+   * A handshake that was judged just before the change may end just after it, and the JDK's TLS may
+   * resume a session of before: so this is done at every look after the first change.
+   */
+  private void endUntrusted() {
+    int ended = clients == null ? 0 : connections.closeUnless(files::vouchFor);
+    if (ended > 0) {
+      LOG.warn("{} connections ended: {} does not vouch for them", ended, config.clientCa());
     }
   }
 

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.security.KeyStore;
 import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.Signature;
@@ -20,6 +21,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509TrustManager;
 
 /** What the TLS files held at one time, checked to fit together. Immutable. */
 final class TlsFiles {
@@ -75,6 +79,29 @@ final class TlsFiles {
 
   X509Certificate[] clientAuthorities() {
     return clientAuthorities;
+  }
+
+  /** Whether a client that shows this chain would be let in now. */
+  boolean vouchFor(X509Certificate[] chain) {
+    try {
+      KeyStore authorities = KeyStore.getInstance(KeyStore.getDefaultType());
+      authorities.load(null, null);
+      for (int i = 0; i < clientAuthorities.length; i++) {
+        authorities.setCertificateEntry(Integer.toString(i), clientAuthorities[i]);
+      }
+      TrustManagerFactory factory =
+          TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+      factory.init(authorities);
+      String algorithm = chain[0].getPublicKey().getAlgorithm();
+      for (TrustManager manager : factory.getTrustManagers()) {
+        if (manager instanceof X509TrustManager x509) {
+          x509.checkClientTrusted(chain, algorithm);
+        }
+      }
+      return true;
+    } catch (GeneralSecurityException | IOException e) {
+      return false;
+    }
   }
 
   boolean sameAs(TlsFiles other) {

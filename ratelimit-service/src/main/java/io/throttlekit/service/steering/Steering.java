@@ -20,8 +20,9 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
@@ -44,19 +45,28 @@ public final class Steering implements Sensed, AutoCloseable {
 
   private final TimeSource time;
   private final CeilingServer server;
-  private final ScheduledExecutorService timer;
+  private final ScheduledExecutorService timer =
+      new ScheduledThreadPoolExecutor(
+          1,
+          Thread.ofPlatform().daemon().name("steering").factory(),
+          new ThreadPoolExecutor.DiscardPolicy()); // what comes after the end is of no use
   private final LongAdder turnedAway = new LongAdder();
   private volatile Map<Ceiling, SteeredCeiling> steered = Map.of();
   private volatile Map<String, List<SteeredCeiling>> byCluster = Map.of();
 
-  /** A steering without ceilings, that does nothing by itself before {@link #start}. */
-  public Steering(TimeSource time) {
+  /**
+   * A steering without ceilings, that does nothing by itself before {@link #start}.
+   *
+   * @param maxEnvoys streams of Envoys that ask for their ceilings, from 1; more are turned away
+   */
+  public Steering(TimeSource time, int maxEnvoys) {
+    this(time, CeilingSettings.DEFAULT.withMaxStreams(maxEnvoys));
+  }
+
+  Steering(TimeSource time, CeilingSettings settings) {
     this.time = time;
     String epoch = Long.toString(time.wallMillis(), Character.MAX_RADIX);
-    this.server = new CeilingServer(CeilingSettings.DEFAULT, time, epoch, new Obeyed());
-    this.timer =
-        Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("steering").factory());
+    this.server = new CeilingServer(settings, time, epoch, new Obeyed(), this::later);
   }
 
   /** What Envoys ask for their ceilings; to be added to a gRPC server. */
@@ -165,7 +175,12 @@ public final class Steering implements Sensed, AutoCloseable {
     return steered.values().stream().filter(SteeredCeiling::held).count();
   }
 
-  /** How many Envoys were turned away because there were too many. */
+  /** How many node ids have more than one open stream at present, and divide their share. */
+  public long sharedNodes() {
+    return server.sharedNodes();
+  }
+
+  /** How many Envoys were turned away: too many, or without a node id that they may use. */
   public long turnedAway() {
     return turnedAway.sum();
   }
@@ -202,10 +217,15 @@ public final class Steering implements Sensed, AutoCloseable {
         + (ceiling.priority() == Priority.HIGH ? " for high priority" : "");
   }
 
-  private void tickAndGoOn() {
+  private void later(Runnable task, long nanos) {
+    var _ = timer.schedule(task, nanos, TimeUnit.NANOSECONDS);
+  }
+
+  /** Ticks; whatever is thrown, an error too, would end the steering if it left this method. */
+  void tickAndGoOn() {
     try {
       tick();
-    } catch (RuntimeException e) { // anything thrown would end the steering
+    } catch (Throwable e) {
       LOG.error("ceilings could not be pushed", e);
     }
   }

@@ -51,8 +51,21 @@ public final class CeilingGauges {
   }
 
   /**
-   * Registers how many Envoys have no share because there were too many, or they named no usable
-   * node id. To be called once.
+   * Registers how many node ids have more than one stream. To be called once.
+   *
+   * @param shared returns it
+   */
+  public static void showSharedNodes(Meter meter, LongSupplier shared) {
+    new OurCounters(meter)
+        .gauge(
+            PREFIX + "shared_node_ids",
+            "Node ids with more than one stream, which divide their share",
+            shared);
+  }
+
+  /**
+   * Registers how many Envoys have no share because there were too many, or they named no node id
+   * that they may use. To be called once.
    *
    * @param turnedAway tells it, whenever it is asked; never falls
    */

@@ -35,6 +35,7 @@ final class ScratchConfig {
         real.store().inMemory(),
         null,
         real.concurrency(),
+        real.sensors(),
         real.response(),
         real.compatibility(),
         silent(real.telemetry()),

@@ -92,7 +92,7 @@ public final class WarmUp {
           tiers == null
               ? DecisionPath.inMemory(config, policies, counters, telemetry, time)
               : DecisionPath.shared(config, policies, tiers, telemetry, time, null);
-      GrpcServer server = path.server(config.grpc(), new Health(), tracing(), List.of());
+      GrpcServer server = path.server(config.grpc(), new Health(), tracing());
       server.start();
       try {
         return visit.round(server.port(), traffic.callers(), requests, end);

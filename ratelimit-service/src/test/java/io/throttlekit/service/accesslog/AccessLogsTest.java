@@ -18,9 +18,11 @@ import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage.HTTPAcce
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage.Identifier;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage.TCPAccessLogEntries;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsResponse;
+import io.grpc.Context;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.ManualTime;
+import io.throttlekit.envoy.NodeIds;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.accesslog.AccessLogListener.Skipped;
 import io.throttlekit.service.sensor.FakeCall;
@@ -291,6 +293,23 @@ class AccessLogsTest {
   }
 
   /** Ends of every sort, each of a request of its own. */
+  @Test
+  void aNodeIdThatTheCertificateDoesNotAllowIsTurnedAway() throws Exception {
+    Context bound = Context.current().withValue(NodeIds.KEY, "edge-1"::equals);
+    FakeCall<StreamAccessLogsResponse> call = new FakeCall<>();
+    StreamObserver<StreamAccessLogsMessage> stream =
+        bound.call(() -> logs.streamAccessLogs(call));
+    List<HTTPAccessLogEntry> one = List.of(answered(200).build());
+    stream.onNext(named(message(one), "edge-2"));
+    assertThat(call.ended).extracting(Status::getCode).isEqualTo(Status.Code.PERMISSION_DENIED);
+    stream.onNext(message(one).build());
+    assertThat(recorded.ended).isEmpty();
+    bound
+        .call(() -> logs.streamAccessLogs(new FakeCall<>()))
+        .onNext(named(message(one), "edge-1"));
+    assertThat(recorded.ended).hasSize(1);
+  }
+
   private static List<HTTPAccessLogEntry> day(Random random, int requests) {
     List<HTTPAccessLogEntry> day = new ArrayList<>();
     for (int i = 0; i < requests; i++) {

@@ -217,6 +217,7 @@ class EnvoySensorsTest {
                     listenerPort,
                     adminPort,
                     server.getPort(),
+                    server.getPort(),
                     upstream.port(),
                     PATIENCE,
                     Path.of("/dev/null")))

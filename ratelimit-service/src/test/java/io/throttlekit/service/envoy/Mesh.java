@@ -81,6 +81,7 @@ final class Mesh implements AutoCloseable {
                                 listener,
                                 admin,
                                 service.port(),
+                                service.sensorsPort(),
                                 upstream.port(),
                                 PATIENCE,
                                 folder.resolve("ca.pem"))));

@@ -15,15 +15,20 @@ import java.util.regex.Pattern;
  */
 public final class ServiceProcess implements AutoCloseable {
   private static final Pattern READY =
-      Pattern.compile("(?m)^ready grpc=\\S+:(\\d+) .*debug=\\S+:(\\d+)");
+      Pattern.compile("(?m)^ready grpc=\\S+:(\\d+) .*debug=\\S+:(\\d+)(?: sensors=\\S+:(\\d+))?$");
   private static final Map<String, String> QUICK_START =
-      Map.of("THROTTLEKIT_WARM_UP_REQUESTS", "0", "THROTTLEKIT_POLICIES_POLL_INTERVAL", "100ms");
+      Map.of(
+          "THROTTLEKIT_WARM_UP_REQUESTS", "0",
+          "THROTTLEKIT_POLICIES_POLL_INTERVAL", "100ms",
+          "THROTTLEKIT_SENSORS_LISTEN", "127.0.0.1:0");
 
   private final ChildProcess process;
   private final int port;
   private final int debugPort;
+  private final int sensorsPort;
 
-  private ServiceProcess(ChildProcess process, int port, int debugPort) {
+  private ServiceProcess(ChildProcess process, int port, int debugPort, int sensorsPort) {
+    this.sensorsPort = sensorsPort;
     this.process = process;
     this.port = port;
     this.debugPort = debugPort;
@@ -44,7 +49,10 @@ public final class ServiceProcess implements AutoCloseable {
     try {
       MatchResult ready = process.awaitLog(READY, Duration.ofSeconds(60));
       return new ServiceProcess(
-          process, Integer.parseInt(ready.group(1)), Integer.parseInt(ready.group(2)));
+          process,
+          Integer.parseInt(ready.group(1)),
+          Integer.parseInt(ready.group(2)),
+          ready.group(3) == null ? 0 : Integer.parseInt(ready.group(3)));
     } catch (IOException | RuntimeException e) {
       process.close();
       throw e;
@@ -57,6 +65,11 @@ public final class ServiceProcess implements AutoCloseable {
 
   public int debugPort() {
     return debugPort;
+  }
+
+  /** Where sensors are served; 0 where no rule needed them at the start. */
+  public int sensorsPort() {
+    return sensorsPort;
   }
 
   public String log() throws IOException {

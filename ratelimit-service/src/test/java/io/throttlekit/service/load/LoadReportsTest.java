@@ -8,9 +8,11 @@ import io.envoyproxy.envoy.config.endpoint.v3.ClusterStats;
 import io.envoyproxy.envoy.config.endpoint.v3.UpstreamLocalityStats;
 import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsRequest;
 import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsResponse;
+import io.grpc.Context;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.ManualTime;
+import io.throttlekit.envoy.NodeIds;
 import io.throttlekit.service.sensor.FakeCall;
 import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.Recorded;
@@ -155,6 +157,18 @@ class LoadReportsTest {
     assertThat(recorded.left).isEmpty();
     assertThat(counts.turnedAway).isEqualTo(4);
     assertThat(counts.streams).isZero();
+  }
+
+  @Test
+  void aNodeIdThatTheCertificateDoesNotAllowIsTurnedAway() throws Exception {
+    Context bound = Context.current().withValue(NodeIds.KEY, "edge-1"::equals);
+    FakeCall<LoadStatsResponse> call = new FakeCall<>();
+    bound.call(() -> reports.streamLoadStats(call)).onNext(from("edge-2", up(1)));
+    assertThat(call.ended).extracting(Status::getCode).isEqualTo(Status.Code.PERMISSION_DENIED);
+    FakeCall<LoadStatsResponse> own = new FakeCall<>();
+    bound.call(() -> reports.streamLoadStats(own)).onNext(from("edge-1", up(1)));
+    assertThat(own.ended).isNull();
+    assertThat(recorded.reports).extracting(Report::node).containsExactly("edge-1");
   }
 
   @Test

@@ -15,7 +15,7 @@ class OpenStreamsTest {
 
   @Test
   void aStreamThatBeginsAfterTheEndOfAllIsEndedAtOnceAndACallIsNot() {
-    OpenStreams streams = new OpenStreams();
+    OpenStreams streams = new OpenStreams(3);
     streams.end();
     assertThat(begun(streams, HealthGrpc.getWatchMethod()))
         .extracting(Status::getCode)
@@ -25,7 +25,7 @@ class OpenStreamsTest {
 
   @Test
   void aStreamThatBeganBeforeIsEndedOnce() {
-    OpenStreams streams = new OpenStreams();
+    OpenStreams streams = new OpenStreams(3);
     List<Status> ended = begun(streams, HealthGrpc.getWatchMethod());
     assertThat(ended).isEmpty();
     streams.end();

@@ -10,6 +10,10 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse;
+import io.grpc.health.v1.HealthGrpc;
+import io.grpc.stub.StreamObserver;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import io.throttlekit.service.config.GrpcConfig;
@@ -18,6 +22,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -84,6 +90,54 @@ class ServerTlsTest {
     assertThatThrownBy(() -> ask(authority, null)).isInstanceOf(StatusRuntimeException.class);
     assertThat(ask(before)).isEqualTo(Code.OK);
     before.shutdownNow();
+  }
+
+  @Test
+  void connectionsEndWhenTheAuthorityThatVouchedForThemIsRemoved() throws IOException {
+    Files.writeString(
+        folder.resolve("ca.pem"),
+        authority.getCertificatePEM() + otherAuthority.getCertificatePEM());
+    GrpcServer serving = serve("ca.pem", null);
+    ManagedChannel removed =
+        Channels.tls(serving, authority, issued(otherAuthority, "removed.test"));
+    ManagedChannel kept = Channels.tls(serving, authority, issued(authority, "kept.test"));
+    Lasting ofRemoved = Lasting.watch(removed);
+    Lasting ofKept = Lasting.watch(kept);
+    await().until(() -> ofRemoved.answers.get() == 1 && ofKept.answers.get() == 1);
+    Files.writeString(folder.resolve("ca.pem"), authority.getCertificatePEM());
+    await().atMost(Duration.ofSeconds(10)).until(ofRemoved.ended::get);
+    assertThatThrownBy(() -> ask(removed)).isInstanceOf(StatusRuntimeException.class);
+    assertThat(ofKept.ended).isFalse();
+    assertThat(ask(kept)).isEqualTo(Code.OK);
+    removed.shutdownNow();
+    kept.shutdownNow();
+  }
+
+  /** A call that goes on until its connection ends. */
+  private static final class Lasting implements StreamObserver<HealthCheckResponse> {
+    final AtomicInteger answers = new AtomicInteger();
+    final AtomicBoolean ended = new AtomicBoolean();
+
+    static Lasting watch(ManagedChannel channel) {
+      Lasting lasting = new Lasting();
+      HealthGrpc.newStub(channel).watch(HealthCheckRequest.getDefaultInstance(), lasting);
+      return lasting;
+    }
+
+    @Override
+    public void onNext(HealthCheckResponse answer) {
+      answers.incrementAndGet();
+    }
+
+    @Override
+    public void onError(Throwable cause) {
+      ended.set(true);
+    }
+
+    @Override
+    public void onCompleted() {
+      ended.set(true);
+    }
   }
 
   @Test

@@ -12,6 +12,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.concurrency.Obedience;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.envoy.ceiling.CeilingServer;
+import io.throttlekit.envoy.ceiling.CeilingSettings;
 import io.throttlekit.envoy.ceiling.FakeEnvoy;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.sensor.Kind;
@@ -19,6 +20,7 @@ import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.server.Book;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -35,8 +37,12 @@ import org.junit.jupiter.api.Test;
 class SteeringTest {
   private static final long MILLI = 1_000_000L;
 
+  private static final CeilingSettings AT_ONCE =
+      new CeilingSettings(
+          "ceiling", 1_000, Duration.ofSeconds(15), Duration.ofSeconds(1), Duration.ZERO);
+
   private final ManualTime time = new ManualTime(0);
-  private final Steering steering = new Steering(time);
+  private final Steering steering = new Steering(time, AT_ONCE);
   private Server server;
   private ManagedChannel channel;
 
@@ -97,13 +103,65 @@ class SteeringTest {
   }
 
   @Test
-  void countsTheEnvoysThatItTurnsAway() {
+  void namesAndCountsTheEnvoysThatItTurnsAway() {
     for (int i = 0; i < 1_000; i++) {
       FakeEnvoy.connect(channel, "edge-" + i);
     }
+    steering.tick();
     assertThat(steering.turnedAway()).isZero();
-    FakeEnvoy.connect(channel, "one-more");
-    assertThat(steering.turnedAway()).isEqualTo(1);
+    try (Logged logged = Logged.by(CeilingServer.class)) {
+      FakeEnvoy.connect(channel, "one-more");
+      assertThat(steering.turnedAway()).isEqualTo(1);
+      steering.tick();
+      assertThat(logged.lines())
+          .containsExactly(
+              "WARNING Envoy one-more is turned away and has no share: no more than 1000 streams");
+    }
+  }
+
+  @Test
+  void twoEnvoysWithOneNodeIdAreNoticedAndNamed() {
+    follow("min: 20, max: 20");
+    FakeEnvoy first = FakeEnvoy.connect(channel, "twin");
+    first.obeyAll();
+    steering.tick();
+    try (Logged logged = Logged.by(CeilingServer.class)) {
+      FakeEnvoy second = FakeEnvoy.connect(channel, "twin");
+      settle(first, second);
+      assertThat(first.share("up") + second.share("up")).isEqualTo(20);
+      assertThat(steering.sharedNodes()).isEqualTo(1);
+      assertThat(logged.lines())
+          .containsExactly(
+              "WARNING node id twin has 2 streams, which divide its share: give each Envoy its"
+                  + " own");
+    }
+  }
+
+  @Test
+  void anErrorDoesNotEndTheSteering() {
+    AtomicReference<@Nullable Error> thrown = new AtomicReference<>(new StackOverflowError());
+    TimeSource failing =
+        new TimeSource() {
+          @Override
+          public long wallMillis() {
+            return 0;
+          }
+
+          @Override
+          public long monotonicNanos() {
+            Error error = thrown.getAndSet(null);
+            if (error != null) {
+              throw error;
+            }
+            return 0;
+          }
+        };
+    try (Steering surviving = new Steering(failing, AT_ONCE);
+        Logged logged = Logged.by(Steering.class)) {
+      surviving.tickAndGoOn();
+      assertThat(logged.lines()).containsExactly("SEVERE ceilings could not be pushed");
+      surviving.tickAndGoOn();
+    }
   }
 
   /** A reservation ends with the lease, or when the Envoy is known to have nothing in flight. */
@@ -157,6 +215,8 @@ class SteeringTest {
       FakeEnvoy first = FakeEnvoy.connect(channel, "first");
       FakeEnvoy.connect(channel, "second");
       first.disconnect();
+      assertThat(logged.lines()).isEmpty(); // no event loop writes to the log
+      steering.tick();
       assertThat(logged.lines())
           .containsExactly(
               "INFO Envoy first came for its ceilings (connected: 1)",
@@ -235,7 +295,7 @@ class SteeringTest {
             return 0;
           }
         };
-    Steering halted = new Steering(halting);
+    Steering halted = new Steering(halting, AT_ONCE);
     halted.follow(steered("min: 7, max: 7"));
     Thread reload = Thread.ofPlatform().unstarted(() -> halted.follow(PolicyBook.empty()));
     halted.reported("a", Told.load(3, 3), 0);

@@ -211,6 +211,7 @@ class WarmUpTest {
         DEFAULTS.store(),
         null,
         DEFAULTS.concurrency(),
+        DEFAULTS.sensors(),
         DEFAULTS.response(),
         DEFAULTS.compatibility(),
         telemetry,

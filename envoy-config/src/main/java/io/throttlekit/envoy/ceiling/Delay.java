@@ -1,0 +1,18 @@
+package io.throttlekit.envoy.ceiling;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/** A timer. Thread-safe. */
+@FunctionalInterface
+public interface Delay {
+
+  /** Runs a task after some ns, on any thread; returns at once. */
+  void run(Runnable task, long nanos);
+
+  /** The timer of the JDK, on whose one thread tasks run. */
+  static Delay ofJdk() {
+    return (task, nanos) ->
+        CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run).execute(task);
+  }
+}

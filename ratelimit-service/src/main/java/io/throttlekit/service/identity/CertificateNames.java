@@ -1,0 +1,91 @@
+package io.throttlekit.service.identity;
+
+import io.grpc.Attributes;
+import io.grpc.Grpc;
+import io.throttlekit.envoy.NodeIds;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateParsingException;
+import java.security.cert.X509Certificate;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.SSLSession;
+
+/**
+ * The subject alternative names of a client's certificate, which are its identity. The subject
+ * itself is not looked at.
+ */
+record CertificateNames(List<String> dns, List<String> uris) implements NodeIds {
+  private static final int DNS_NAME = 2;
+  private static final int URI = 6;
+  private static final CertificateNames NONE = new CertificateNames(List.of(), List.of());
+
+  /** Those of the client of a call; none where it showed no certificate. */
+  static CertificateNames of(Attributes call) {
+    SSLSession session = call.get(Grpc.TRANSPORT_ATTR_SSL_SESSION);
+    if (session == null) {
+      return NONE;
+    }
+    try {
+      Certificate[] chain = session.getPeerCertificates();
+      return chain.length > 0 && chain[0] instanceof X509Certificate x509 ? of(x509) : NONE;
+    } catch (SSLPeerUnverifiedException | CertificateParsingException e) {
+      return NONE;
+    }
+  }
+
+  private static CertificateNames of(X509Certificate certificate)
+      throws CertificateParsingException {
+    Collection<List<?>> names = certificate.getSubjectAlternativeNames();
+    if (names == null) {
+      return NONE;
+    }
+    List<String> dns = new ArrayList<>();
+    List<String> uris = new ArrayList<>();
+    for (List<?> kindAndName : names) {
+      if (kindAndName.get(0) instanceof Integer kind && kindAndName.get(1) instanceof String name) {
+        if (kind == DNS_NAME) {
+          dns.add(name);
+        } else if (kind == URI) {
+          uris.add(name);
+        }
+      }
+    }
+    return new CertificateNames(dns, uris);
+  }
+
+  /** Whether one of the names is one of these identities. */
+  boolean carryOneOf(List<Identity> identities) {
+    return identities.stream()
+        .anyMatch(identity ->
+            dns.stream().anyMatch(name -> identity.includes(name, false))
+                || uris.stream().anyMatch(name -> identity.includes(name, true)));
+  }
+
+  /**
+   * Allows each name, its short form (the first label of a DNS name, what follows the last slash of
+   * a URI), and whatever begins with either and a slash: {@code edge.mesh.local} may be {@code
+   * edge} and {@code edge/7}.
+   */
+  @Override
+  public boolean allow(String nodeId) {
+    return dns.stream().anyMatch(name -> is(nodeId, name) || is(nodeId, firstLabel(name)))
+        || uris.stream().anyMatch(name -> is(nodeId, name) || is(nodeId, lastSegment(name)));
+  }
+
+  private static boolean is(String nodeId, String name) {
+    return !name.isEmpty()
+        && nodeId.startsWith(name)
+        && (nodeId.length() == name.length() || nodeId.charAt(name.length()) == '/');
+  }
+
+  private static String firstLabel(String name) {
+    int dot = name.indexOf('.');
+    return dot < 0 ? name : name.substring(0, dot);
+  }
+
+  private static String lastSegment(String uri) {
+    return uri.substring(uri.lastIndexOf('/') + 1);
+  }
+}

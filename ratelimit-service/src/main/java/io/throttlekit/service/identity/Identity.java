@@ -1,0 +1,50 @@
+package io.throttlekit.service.identity;
+
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Names of client certificates: one DNS name or URI, all URIs below {@code spiffe://…/*}, or all
+ * DNS names below {@code *.mesh.local}.
+ *
+ * @param pattern as it is written
+ */
+public record Identity(String pattern) {
+  /** What a person has to write, to complete "is not …". */
+  public static final String EXPECTED =
+      "a DNS name such as edge.mesh.local, a URI such as spiffe://mesh.local/edge, or all below"
+          + " one: *.mesh.local, spiffe://mesh.local/ns/edge/*";
+
+  private static final Pattern DNS = Pattern.compile("(\\*\\.)?[0-9A-Za-z_-]+(\\.[0-9A-Za-z_-]+)*");
+  private static final Pattern URI =
+      Pattern.compile("[a-z][a-z0-9+.-]*://[!-~&&[^*,]]+|spiffe://[!-~&&[^*,]]+/\\*");
+
+  /** Null where the text is no such name. */
+  public static @Nullable Identity parse(String text) {
+    return DNS.matcher(text).matches() || URI.matcher(text).matches() ? new Identity(text) : null;
+  }
+
+  /**
+   * Returns whether a name of a certificate is meant. DNS names are compared without regard to
+   * case.
+   *
+   * @param uri whether the name is a URI, and not a DNS name
+   */
+  public boolean includes(String name, boolean uri) {
+    if (uri != pattern.contains("://")) {
+      return false;
+    }
+    if (uri) {
+      return pattern.endsWith("/*")
+          ? name.startsWith(pattern.substring(0, pattern.length() - 1))
+          : name.equals(pattern);
+    }
+    return pattern.startsWith("*.")
+        ? name.length() > pattern.length() - 1 && endsWith(name, pattern.substring(1))
+        : name.equalsIgnoreCase(pattern);
+  }
+
+  private static boolean endsWith(String name, String suffix) {
+    return name.regionMatches(true, name.length() - suffix.length(), suffix, 0, suffix.length());
+  }
+}

@@ -1,0 +1,157 @@
+package io.throttlekit.service.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.envoyproxy.envoy.config.core.v3.Node;
+import io.envoyproxy.envoy.service.discovery.v3.AggregatedDiscoveryServiceGrpc;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
+import io.throttlekit.service.server.Ask;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Decisions while clients of the port for sensors do what they can, seen from outside. */
+@Timeout(120)
+class SensorsAttackTest {
+  private static final int ROUNDS = 5;
+  private static final Duration ROUND = Duration.ofSeconds(1);
+  private static final String POLICY =
+      """
+      domain: d
+      descriptors:
+        - {key: k, rate_limit: {unit: day, requests_per_unit: 100000000}}
+        - {key: c, concurrency: {gate: envoy, cluster: up}}
+      """;
+
+  @TempDir private Path folder;
+
+  /** Without flow control: 500 MB in 5 s, no decision for 16 s, and 45 MB of log. */
+  @Test
+  void clientsThatToggleTheirSubscriptionsDoNotSlowDecisions() throws Exception {
+    Path policy = Files.writeString(folder.resolve("policy.yaml"), POLICY);
+    try (ServiceProcess service =
+        ServiceProcess.start(policy, Map.of(), 0, folder.resolve("log"))) {
+      ManagedChannel decisions = channel(service.port());
+      List<ManagedChannel> hostile = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        hostile.add(channel(service.sensorsPort()));
+      }
+      long warm = System.nanoTime();
+      while (System.nanoTime() - warm < Duration.ofSeconds(4).toNanos()) {
+        var _ = p99(decisions);
+      }
+      double[] quiet = new double[ROUNDS];
+      double[] attacked = new double[ROUNDS];
+      AtomicLong answers = new AtomicLong();
+      for (int round = 0; round < ROUNDS; round++) {
+        quiet[round] = p99(decisions);
+        List<Toggling> streams = new ArrayList<>();
+        for (ManagedChannel channel : hostile) {
+          streams.add(Toggling.begin(channel, "node-" + streams.size(), answers));
+        }
+        attacked[round] = p99(decisions);
+        streams.forEach(Toggling::end);
+      }
+      Arrays.sort(quiet);
+      Arrays.sort(attacked);
+      String figures =
+          "p99 in ms, quiet %s, attacked %s; %d answers"
+              .formatted(Arrays.toString(quiet), Arrays.toString(attacked), answers.get());
+      System.err.println(figures);
+      assertThat(attacked[ROUNDS / 2]).as(figures).isLessThanOrEqualTo(3 * quiet[ROUNDS / 2]);
+      assertThat(answers.get()).as("answers to 4 clients in 5 s").isLessThan(4 * 5 * 60);
+      assertThat(Files.size(folder.resolve("log"))).as("bytes of log").isLessThan(100_000);
+      hostile.forEach(ManagedChannel::shutdownNow);
+      decisions.shutdownNow();
+    }
+  }
+
+  private static ManagedChannel channel(int port) {
+    return NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
+  }
+
+  /** Of decisions one after the other, in ms. */
+  private static double p99(ManagedChannel channel) {
+    var stub = RateLimitServiceGrpc.newBlockingStub(channel);
+    List<Long> nanos = new ArrayList<>();
+    long begun = System.nanoTime();
+    while (System.nanoTime() - begun < ROUND.toNanos()) {
+      long sent = System.nanoTime();
+      assertThat(stub.shouldRateLimit(Ask.to("d", Ask.entries("k", "v"))).getOverallCode())
+          .isEqualTo(Code.OK);
+      nanos.add(System.nanoTime() - sent);
+    }
+    nanos.sort(null);
+    return nanos.get(nanos.size() * 99 / 100) / 1e6;
+  }
+
+  /** Subscribes and unsubscribes as fast as the connection takes it. */
+  private static final class Toggling
+      implements ClientResponseObserver<DiscoveryRequest, DiscoveryResponse> {
+    private final DiscoveryRequest wanted;
+    private final DiscoveryRequest unwanted;
+    private final AtomicLong answers;
+    private @Nullable ClientCallStreamObserver<DiscoveryRequest> call;
+    private volatile boolean over;
+
+    private Toggling(String node, AtomicLong answers) {
+      this.answers = answers;
+      this.unwanted =
+          DiscoveryRequest.newBuilder()
+              .setNode(Node.newBuilder().setId(node))
+              .setTypeUrl("type.googleapis.com/envoy.service.runtime.v3.Runtime")
+              .build();
+      this.wanted = unwanted.toBuilder().addResourceNames("ceiling").build();
+    }
+
+    static Toggling begin(ManagedChannel channel, String node, AtomicLong answers) {
+      Toggling stream = new Toggling(node, answers);
+      var _ = AggregatedDiscoveryServiceGrpc.newStub(channel).streamAggregatedResources(stream);
+      return stream;
+    }
+
+    void end() {
+      over = true;
+      Objects.requireNonNull(call).cancel("over", null);
+    }
+
+    @Override
+    public void beforeStart(ClientCallStreamObserver<DiscoveryRequest> stream) {
+      call = stream;
+      stream.setOnReadyHandler(() -> {
+        while (!over && stream.isReady()) {
+          stream.onNext(wanted);
+          stream.onNext(unwanted);
+        }
+      });
+    }
+
+    @Override
+    public void onNext(DiscoveryResponse answer) {
+      answers.incrementAndGet();
+    }
+
+    @Override
+    public void onError(Throwable cause) {}
+
+    @Override
+    public void onCompleted() {}
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.service.identity;
+
+import org.jspecify.annotations.NullMarked;
