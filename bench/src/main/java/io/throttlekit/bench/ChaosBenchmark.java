@@ -1,8 +1,8 @@
 package io.throttlekit.bench;
 
 import io.throttlekit.bench.chaos.Campaign;
-import io.throttlekit.bench.chaos.CampaignReport;
 import io.throttlekit.bench.chaos.Matrix;
+import io.throttlekit.bench.chaos.Report;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,13 +33,13 @@ final class ChaosBenchmark {
     boolean json = arguments.flag("json");
     PrintStream log = json ? System.err : System.out;
     if (arguments.flag("matrix")) {
-      return () -> finish(new Matrix(seed, folder).run(log).report(), json);
+      return () -> finish(new Matrix(seed, folder).run(log), json);
     }
     Campaign campaign = new Campaign(seed, Duration.ofMinutes(minutes), folder);
     return () -> finish(campaign.run(log), json);
   }
 
-  private static void finish(CampaignReport report, boolean json) {
+  private static void finish(Report report, boolean json) {
     System.out.println(json ? report.json() : report.markdown());
     if (report.overshoot() > 0 || !report.problems().isEmpty()) {
       throw new IllegalStateException(

@@ -6,19 +6,19 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** What came of a campaign. */
-public record CampaignReport(long seed, List<RoundResult> rounds) {
+public record CampaignReport(long seed, List<RoundResult> rounds) implements Report {
 
   /** Copies the list. */
   public CampaignReport {
     rounds = List.copyOf(rounds);
   }
 
-  /** Units that were admitted beyond what limits and losses of data allow, of all counters. */
+  @Override
   public long overshoot() {
     return rounds.stream().mapToLong(RoundResult::overshootUnits).sum();
   }
 
-  /** What hung, ended by itself or was never answered, in words; empty when nothing did. */
+  @Override
   public List<String> problems() {
     return rounds.stream().flatMap(round -> round.problems().stream()).toList();
   }
@@ -42,7 +42,7 @@ public record CampaignReport(long seed, List<RoundResult> rounds) {
     return rounds.stream().mapToLong(RoundResult::floodedKeys).sum();
   }
 
-  /** A Markdown table with a row for each round, and the faults by kind. */
+  @Override
   public String markdown() {
     StringBuilder text =
         new StringBuilder(
@@ -54,7 +54,7 @@ public record CampaignReport(long seed, List<RoundResult> rounds) {
     return text.append("\nrepeat with --seed ").append(seed).toString();
   }
 
-  /** One line of JSON. */
+  @Override
   public String json() {
     long requests = rounds.stream().mapToLong(RoundResult::requests).sum();
     long failed = rounds.stream().mapToLong(RoundResult::failed).sum();

@@ -135,12 +135,21 @@ final class Outcomes {
   }
 
   /** Whether a region has admitted a unit that all share since then. */
-  boolean admittedSince(int region, long sinceNanos) {
+  private boolean admittedSince(int region, long sinceNanos) {
     for (int process = 0; process < lastSharedNanos.length(); process++) {
       if (ChaosFleet.regionOf(process) == region && lastSharedNanos.get(process) >= sinceNanos) {
         return true;
       }
     }
     return false;
+  }
+
+  /** Whether every region has. */
+  boolean allRegionsAdmittedSince(long sinceNanos) {
+    boolean all = true;
+    for (int region = 0; region < ChaosFleet.REGIONS; region++) {
+      all &= admittedSince(region, sinceNanos);
+    }
+    return all;
   }
 }

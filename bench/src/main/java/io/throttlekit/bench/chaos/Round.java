@@ -25,7 +25,6 @@ final class Round implements AutoCloseable {
   private static final long SETTLING_MILLIS = 1_000;
   private static final long QUIET_MILLIS = 2_500;
   private static final long MAX_LATE_SECONDS = 120;
-  private static final long PROBE_SECONDS = 30;
 
   private final TimeSource time = TimeSource.system();
   private final ChaosFleet fleet;
@@ -71,14 +70,7 @@ final class Round implements AutoCloseable {
   void awaitFirstUnits() throws InterruptedException {
     long began = time.monotonicNanos();
     boolean admitted =
-        Waiting.until(
-            () -> {
-              boolean all = true;
-              for (int region = 0; region < ChaosFleet.REGIONS; region++) {
-                all &= load.outcomes().admittedSince(region, began);
-              }
-              return all;
-            });
+        Waiting.until(() -> load.outcomes().allRegionsAdmittedSince(began));
     if (!admitted) {
       log.println("a region admitted nothing in the first ten seconds");
     }
@@ -142,16 +134,22 @@ final class Round implements AutoCloseable {
         continue;
       }
       ManagedChannel channel = Load.channel(fleet.node(process).port());
-      try {
-        var _ =
-            RateLimitServiceGrpc.newBlockingStub(channel)
-                .withDeadlineAfter(PROBE_SECONDS, TimeUnit.SECONDS)
-                .shouldRateLimit(Counter.request(Counters.LONG, "probe"));
-      } catch (StatusRuntimeException e) {
-        problems.add("process " + process + " does not answer after all faults: " + e.getStatus());
-      } finally {
-        channel.shutdownNow();
+      if (!Waiting.until(() -> serves(channel))) {
+        problems.add("process " + process + " does not serve ten seconds after all faults");
       }
+      channel.shutdownNow();
+    }
+  }
+
+  private static boolean serves(ManagedChannel channel) {
+    try {
+      var _ =
+          RateLimitServiceGrpc.newBlockingStub(channel)
+              .withDeadlineAfter(Load.ANSWER_SECONDS, TimeUnit.SECONDS)
+              .shouldRateLimit(Counter.request(Counters.LONG, "probe"));
+      return true;
+    } catch (StatusRuntimeException _) {
+      return false;
     }
   }
 
