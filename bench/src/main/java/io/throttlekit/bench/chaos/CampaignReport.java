@@ -46,8 +46,9 @@ public record CampaignReport(long seed, List<RoundResult> rounds) implements Rep
   public String markdown() {
     StringBuilder text =
         new StringBuilder(
-            "| coordinator | faults | admitted beyond the limit | utilization | requests | failed"
-                + " | unanswered in 5 s | lost units | flooded keys |\n|---|---|---|---|---|---|---|---|---|\n");
+            "| coordinator | faults | admitted beyond the limit | utilization | requests | failed |"
+                + " unanswered in 5 s | lost units | flooded keys |\n"
+                + "|---|---|---|---|---|---|---|---|---|\n");
     rounds.forEach(round -> text.append(round.row()).append('\n'));
     text.append("\nfaults: ").append(kinds());
     problems().forEach(problem -> text.append("\nproblem: ").append(problem));

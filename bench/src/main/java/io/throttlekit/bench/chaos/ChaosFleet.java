@@ -74,7 +74,9 @@ final class ChaosFleet implements AutoCloseable {
       List<CompletableFuture<Void>> starts = new ArrayList<>();
       for (int process = 0; process < PROCESSES; process++) {
         int number = process;
-        starts.add(CompletableFuture.runAsync(() -> fleet.startUnchecked(number), Thread::startVirtualThread));
+        starts.add(
+            CompletableFuture.runAsync(
+                () -> fleet.startUnchecked(number), Thread::startVirtualThread));
       }
       starts.forEach(CompletableFuture::join);
       return fleet;

@@ -59,8 +59,6 @@ record Counter(
 
   /** Whole days as days: a number of ms has a bound. */
   private String every() {
-    return windowMillis % DAY_MILLIS == 0
-        ? windowMillis / DAY_MILLIS + "d"
-        : windowMillis + "ms";
+    return windowMillis % DAY_MILLIS == 0 ? windowMillis / DAY_MILLIS + "d" : windowMillis + "ms";
   }
 }

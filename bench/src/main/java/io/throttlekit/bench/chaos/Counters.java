@@ -17,6 +17,7 @@ final class Counters {
   static final String LONG = "long";
 
   static final long GLOBAL_WINDOW_MILLIS = 1_000;
+  static final long REGIONAL_WINDOW_MILLIS = 4_000;
 
   /** Every one of them is offered at least twice its limit in a window, from all processes. */
   static final List<Counter> ALL =
@@ -25,15 +26,17 @@ final class Counters {
               GLOBAL, "scope: global, on_outage: deny", true, false, 150, GLOBAL_WINDOW_MILLIS, 50),
           new Counter(
               "endless", "scope: global, on_outage: deny", true, false, 1_000, ENDLESS_MILLIS, 15),
-          regional("strict", "on_outage: deny, on_data_loss: deny", false),
+          regional("strict", "on_outage: error, on_data_loss: deny", false),
           regional(
-              "leased", "tier: leased, lease: {size: 5}, on_outage: deny, on_data_loss: deny", false),
+              "leased",
+              "tier: leased, lease: {size: 5}, on_outage: deny, on_data_loss: deny",
+              false),
           regional("refilled", "on_outage: deny, on_data_loss: refill", true));
 
   private Counters() {}
 
   private static Counter regional(String key, String rule, boolean refills) {
-    return new Counter(key, rule, false, refills, 60, 4_000, 16);
+    return new Counter(key, rule, false, refills, 60, REGIONAL_WINDOW_MILLIS, 16);
   }
 
   /** The policy of every process, with a rule that has Envoys pushed a concurrency limit. */

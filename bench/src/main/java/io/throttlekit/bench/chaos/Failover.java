@@ -50,10 +50,9 @@ final class Failover implements AutoCloseable {
    */
   boolean awaitReplica() {
     RedisProcess leader = firstLeads ? first : second;
-    return Waiting.until(
-        () ->
-            leader.command("INFO", "replication").contains("state=online")
-                && sentinel.command("SENTINEL", "REPLICAS", MASTER).contains("slave"));
+    return Waiting.until(() ->
+        leader.command("INFO", "replication").contains("state=online")
+            && sentinel.command("SENTINEL", "REPLICAS", MASTER).contains("slave"));
   }
 
   /** Kills the one that leads; the other one is promoted by the Sentinel. */

@@ -14,7 +14,6 @@ record Happened(
   @Override
   public String toString() {
     return "%6.1f s  %-55s %5.1f s, %d failed, recovered after %.2f s"
-        .formatted(
-            beganMillis / 1e3, fault, lastedMillis / 1e3, failed, recoveryMillis / 1e3);
+        .formatted(beganMillis / 1e3, fault, lastedMillis / 1e3, failed, recoveryMillis / 1e3);
   }
 }

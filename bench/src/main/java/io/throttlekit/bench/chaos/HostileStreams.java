@@ -50,11 +50,10 @@ record HostileStreams(int process, int connections) implements Fault {
               AggregatedDiscoveryServiceGrpc.newStub(channel)::streamAggregatedResources,
               place -> subscription(node, place)));
       threads.add(
-          flood(
-              LoadReportingServiceGrpc.newStub(channel)::streamLoadStats,
-              _ -> loadReport(node)));
+          flood(LoadReportingServiceGrpc.newStub(channel)::streamLoadStats, _ -> loadReport(node)));
       threads.add(
-          flood(AccessLogServiceGrpc.newStub(channel)::streamAccessLogs, place -> log(node, place)));
+          flood(
+              AccessLogServiceGrpc.newStub(channel)::streamAccessLogs, place -> log(node, place)));
     }
     return () -> {
       threads.forEach(Thread::interrupt);

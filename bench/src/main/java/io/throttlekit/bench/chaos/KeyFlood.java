@@ -43,8 +43,7 @@ record KeyFlood(long first, int keys) implements Fault {
       int part = Math.ceilDiv(keys, ChaosFleet.PROCESSES);
       long from = first + (long) process * part;
       for (long key = from; key < from + part; key += IN_A_REQUEST) {
-        RateLimitRequest.Builder request =
-            RateLimitRequest.newBuilder().setDomain(Counter.DOMAIN);
+        RateLimitRequest.Builder request = RateLimitRequest.newBuilder().setDomain(Counter.DOMAIN);
         for (int i = 0; i < IN_A_REQUEST; i++) {
           request.addDescriptors(Counter.descriptor(Counters.FLOOD, "k" + (key + i)));
         }

@@ -65,7 +65,8 @@ final class Lane {
       running.end();
     }
     long ended = time.monotonicNanos();
-    long until = following == null ? next.atMillis() + 2 * next.lastsMillis() : following.atMillis();
+    long until =
+        following == null ? next.atMillis() + 2 * next.lastsMillis() : following.atMillis();
     Waiting.untilNanos(beginNanos + TimeUnit.MILLISECONDS.toNanos(until));
     return new Happened(
         next.fault(),

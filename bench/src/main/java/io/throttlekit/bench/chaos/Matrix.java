@@ -1,7 +1,6 @@
 package io.throttlekit.bench.chaos;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.bench.chaos.Schedule.Planned;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -75,7 +74,9 @@ public record Matrix(long seed, Path folder) {
             "requests wait, without a deadline of its own (documented)"));
     cases.add(
         new Case(
-            "store cut off", new LinkCut(new Link(1, false), true), "requests fail with UNKNOWN, and no longer once Redis is back (documented)"));
+            "store cut off",
+            new LinkCut(new Link(1, false), true),
+            "requests fail with UNKNOWN, and no longer once Redis is back (documented)"));
     cases.add(
         new Case(
             "store restored from a snapshot",
@@ -91,7 +92,8 @@ public record Matrix(long seed, Path folder) {
             "a process's clock 60 s ahead",
             new ProcessClockStepped(1, 60_000),
             "it counts in other windows than the others (documented)"));
-    cases.add(new Case("a process's clock 60 s behind", new ProcessClockStepped(1, -60_000), "the same"));
+    cases.add(
+        new Case("a process's clock 60 s behind", new ProcessClockStepped(1, -60_000), "the same"));
     cases.addAll(shared);
     cases.add(new Case("60 slow readers of one process", new SlowReaders(3, 60), SILENT));
     cases.add(

@@ -69,8 +69,7 @@ final class Round implements AutoCloseable {
   /** Waits until every region has admitted units: the first decisions of a process are slow. */
   void awaitFirstUnits() throws InterruptedException {
     long began = time.monotonicNanos();
-    boolean admitted =
-        Waiting.until(() -> load.outcomes().allRegionsAdmittedSince(began));
+    boolean admitted = Waiting.until(() -> load.outcomes().allRegionsAdmittedSince(began));
     if (!admitted) {
       log.println("a region admitted nothing in the first ten seconds");
     }
@@ -93,7 +92,8 @@ final class Round implements AutoCloseable {
     List<Happened> happened = new ArrayList<>();
     for (CompletableFuture<List<Happened>> lane : lanes) {
       try {
-        happened.addAll(lane.get(lastMillis(schedule) / 1_000 + MAX_LATE_SECONDS, TimeUnit.SECONDS));
+        happened.addAll(
+            lane.get(lastMillis(schedule) / 1_000 + MAX_LATE_SECONDS, TimeUnit.SECONDS));
       } catch (ExecutionException e) {
         problems.add(String.valueOf(e.getCause().getMessage()));
       } catch (TimeoutException _) {
@@ -124,7 +124,15 @@ final class Round implements AutoCloseable {
     long toMillis = time.wallMillis();
     load.stop();
     return RoundResult.of(
-        fleet, load, happened, problems, quiet, beganMillis, toMillis, lost, stage.floodedKeys().sum());
+        fleet,
+        load,
+        happened,
+        problems,
+        quiet,
+        beganMillis,
+        toMillis,
+        lost,
+        stage.floodedKeys().sum());
   }
 
   private void probe() {

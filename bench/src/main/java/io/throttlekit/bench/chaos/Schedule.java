@@ -92,8 +92,7 @@ record Schedule(List<Planned> machines, List<Planned> clients) {
             new RepliesDelayed(new Link(random.nextInt(ChaosFleet.REGIONS), true), delay(random)),
         random -> new LinkCut(new Link(random.nextInt(replicated), false), random.nextBoolean()),
         random ->
-            new LinkCut(
-                new Link(random.nextInt(ChaosFleet.REGIONS), true), random.nextBoolean()),
+            new LinkCut(new Link(random.nextInt(ChaosFleet.REGIONS), true), random.nextBoolean()),
         random -> new SnapshotRestored(random.nextInt(replicated)),
         _ -> new FailedOver(),
         random ->

@@ -1,7 +1,13 @@
 package io.throttlekit.bench.chaos;
 
-/** A region's store writes a snapshot, counts on, is killed, and starts again from the snapshot. */
+import io.throttlekit.TimeSource;
+
+/**
+ * A region's store writes a snapshot early in a window, counts on, is killed, and starts again from
+ * the snapshot.
+ */
 record SnapshotRestored(int region) implements Fault {
+  private static final long EARLY_MILLIS = 1_000;
 
   @Override
   public String kind() {
@@ -10,6 +16,7 @@ record SnapshotRestored(int region) implements Fault {
 
   @Override
   public Running begin(Stage stage) {
+    var _ = Waiting.until(() -> sinceWindowBegan() < EARLY_MILLIS);
     stage.fleet().saveSnapshot(region);
     return () -> {
       stage.fleet().noteLoss(region);
@@ -17,5 +24,9 @@ record SnapshotRestored(int region) implements Fault {
       store.kill().run();
       store.restart().run();
     };
+  }
+
+  private static long sinceWindowBegan() {
+    return TimeSource.system().wallMillis() % Counters.REGIONAL_WINDOW_MILLIS;
   }
 }

@@ -34,8 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Timeout(1_200)
 class GeneratedChecksTest {
-  private static final int REQUESTS =
-      Boolean.getBoolean("throttlekit.thorough") ? 170_000 : 10_000;
+  private static final int REQUESTS = Boolean.getBoolean("throttlekit.thorough") ? 170_000 : 10_000;
   private static final String POLICY =
       """
       domain: d

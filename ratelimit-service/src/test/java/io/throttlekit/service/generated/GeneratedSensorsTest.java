@@ -32,9 +32,9 @@ import io.throttlekit.service.sensor.Recorded;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
-import java.util.function.Function;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -78,8 +78,7 @@ class GeneratedSensorsTest {
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = 20_261_124)
   void damagedLoadReportsCrashNothingAndChangeNoHonestReport(long seed) {
-    LoadReports reports =
-        new LoadReports(recorded, new NoCount(), time, Duration.ofSeconds(1));
+    LoadReports reports = new LoadReports(recorded, new NoCount(), time, Duration.ofSeconds(1));
     var honest = WireStream.open(reports, LoadReportingServiceGrpc.getStreamLoadStatsMethod());
     Hostile<LoadStatsRequest, ?> hostile =
         new Hostile<>(
@@ -116,7 +115,9 @@ class GeneratedSensorsTest {
     try (Logged errors = Logged.by(CeilingServer.class)) {
       for (int round = 0; round < ROUNDS; round++) {
         for (DiscoveryResponse pushed : hostile.send(MESSAGES)) {
-          assertThat(share(pushed)).as("seed %d, round %d", seed, round).isBetween(0.0, 0.0 + LIMIT);
+          assertThat(share(pushed))
+              .as("seed %d, round %d", seed, round)
+              .isBetween(0.0, 0.0 + LIMIT);
         }
         time.advance(100);
         server.tick();
@@ -198,7 +199,9 @@ class GeneratedSensorsTest {
     entry.getRequestBuilder().setRequestId(id).setPath("/");
     entry.getResponseBuilder().getResponseCodeBuilder().setValue(status);
     com.google.protobuf.Duration took =
-        com.google.protobuf.Duration.newBuilder().setNanos(millis * 1_000_000 % 1_000_000_000).build();
+        com.google.protobuf.Duration.newBuilder()
+            .setNanos(millis * 1_000_000 % 1_000_000_000)
+            .build();
     entry
         .getCommonPropertiesBuilder()
         .setUpstreamCluster("up")
@@ -230,7 +233,8 @@ class GeneratedSensorsTest {
     DiscoveryRequest request = subscribe(node(random), random.nextBoolean() ? nonce : "", nonce);
     return switch (random.nextInt(4)) {
       case 0 -> request.toBuilder().clearResourceNames().build();
-      case 1 -> request.toBuilder().setErrorDetail(com.google.rpc.Status.getDefaultInstance()).build();
+      case 1 ->
+          request.toBuilder().setErrorDetail(com.google.rpc.Status.getDefaultInstance()).build();
       default -> request;
     };
   }

@@ -29,8 +29,7 @@ final class WireStream<Q, A> {
   static <Q, A> WireStream<Q, A> open(BindableService service, MethodDescriptor<Q, A> method) {
     @SuppressWarnings("unchecked") // the name is that of the descriptor
     var definition =
-        (ServerMethodDefinition<Q, A>)
-            service.bindService().getMethod(method.getFullMethodName());
+        (ServerMethodDefinition<Q, A>) service.bindService().getMethod(method.getFullMethodName());
     return new WireStream<>(definition);
   }
 
