@@ -44,7 +44,9 @@ final class ChaosFleet implements AutoCloseable {
   private final StoreServer coordinator;
   private final @Nullable SteppedPostgres stepped;
   private @Nullable Failover failover;
+  private final Thread endWithJvm = Thread.ofPlatform().unstarted(this::endServers);
   private int started;
+  private boolean ended;
 
   private ChaosFleet(Path folder, CoordinatorKind kind) throws IOException, SQLException {
     this.folder = folder;
@@ -70,6 +72,7 @@ final class ChaosFleet implements AutoCloseable {
     Files.writeString(folder.resolve("policy.yaml"), Counters.policy());
     ChaosFleet fleet = new ChaosFleet(folder, kind);
     try {
+      Runtime.getRuntime().addShutdownHook(fleet.endWithJvm);
       fleet.startRegions();
       List<CompletableFuture<Void>> starts = new ArrayList<>();
       for (int process = 0; process < PROCESSES; process++) {
@@ -103,6 +106,31 @@ final class ChaosFleet implements AutoCloseable {
     } catch (IOException e) {
       throw new CompletionException(e);
     }
+  }
+
+  /** How a server that was killed is started. */
+  @FunctionalInterface
+  interface Start {
+    void run() throws IOException;
+  }
+
+  /**
+   * Starts a server that was killed, unless the JVM is ending: what ends the server with the JVM may
+   * have run before.
+   */
+  synchronized void startAgain(Start start) throws IOException {
+    if (!ended) {
+      start.run();
+    }
+  }
+
+  private synchronized void endServers() {
+    ended = true;
+    if (failover != null) {
+      failover.end();
+    }
+    redis.forEach(RedisProcess::kill);
+    coordinator.kill().run();
   }
 
   /** Starts a process, in place of one that has ended if there was one, on another port. */
@@ -232,5 +260,10 @@ final class ChaosFleet implements AutoCloseable {
     }
     redis.forEach(RedisProcess::close);
     coordinator.close();
+    try {
+      Runtime.getRuntime().removeShutdownHook(endWithJvm);
+    } catch (IllegalStateException _) {
+      // the JVM is ending: the hook runs anyway
+    }
   }
 }

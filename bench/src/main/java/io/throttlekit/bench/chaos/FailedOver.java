@@ -14,6 +14,6 @@ record FailedOver() implements Fault {
     var _ = failover.awaitReplica();
     stage.fleet().noteLoss(ChaosFleet.REPLICATED);
     failover.kill();
-    return failover::restart;
+    return () -> stage.fleet().startAgain(failover::restart);
   }
 }

@@ -77,6 +77,12 @@ final class Failover implements AutoCloseable {
     killed.command("REPLICAOF", "127.0.0.1", Integer.toString(leader.port()));
   }
 
+  /** Ends what it started, at once. */
+  void end() {
+    sentinel.kill();
+    second.kill();
+  }
+
   @Override
   public void close() {
     sentinel.close();

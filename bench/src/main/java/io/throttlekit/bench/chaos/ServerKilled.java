@@ -22,7 +22,7 @@ record ServerKilled(int region) implements Fault {
       stage.fleet().noteLoss(region);
     }
     server.kill().run();
-    return server.restart()::run;
+    return () -> stage.fleet().startAgain(server.restart()::run);
   }
 
   static StoreServer server(ChaosFleet fleet, int region) {

@@ -22,7 +22,7 @@ record SnapshotRestored(int region) implements Fault {
       stage.fleet().noteLoss(region);
       StoreServer store = stage.fleet().store(region);
       store.kill().run();
-      store.restart().run();
+      stage.fleet().startAgain(store.restart()::run);
     };
   }
 
