@@ -95,7 +95,8 @@ final class Round implements AutoCloseable {
         happened.addAll(
             lane.get(lastMillis(schedule) / 1_000 + MAX_LATE_SECONDS, TimeUnit.SECONDS));
       } catch (ExecutionException e) {
-        problems.add(String.valueOf(e.getCause().getMessage()));
+        Throwable cause = e.getCause();
+        problems.add(String.valueOf(cause == null ? e.getMessage() : cause.getMessage()));
       } catch (TimeoutException _) {
         problems.add("faults do not end: the fleet hangs");
       }
