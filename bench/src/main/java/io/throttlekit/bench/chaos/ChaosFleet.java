@@ -115,8 +115,8 @@ final class ChaosFleet implements AutoCloseable {
   }
 
   /**
-   * Starts a server that was killed, unless the JVM is ending: what ends the server with the JVM may
-   * have run before.
+   * Starts a server that was killed, unless the JVM is ending: what ends the server with the JVM
+   * may have run before.
    */
   synchronized void startAgain(Start start) throws IOException {
     if (!ended) {
