@@ -28,12 +28,25 @@ record Arguments(List<String> words, Map<String, String> options) {
    * @throws IllegalArgumentException when an option is not known or has no value
    */
   static Arguments parse(Set<String> known, String... args) {
+    return parse(known, Set.of(), args);
+  }
+
+  /**
+   * The same, with options that have no value.
+   *
+   * @param flags their names, without dashes
+   */
+  static Arguments parse(Set<String> valued, Set<String> flags, String... args) {
+    Set<String> known = new TreeSet<>(valued);
+    known.addAll(flags);
     List<String> words = new ArrayList<>();
     Map<String, String> options = new HashMap<>();
     for (int i = 0; i < args.length; i++) {
       String name = args[i].replaceFirst("^--", "");
       if (!args[i].startsWith("-")) {
         words.add(args[i]);
+      } else if (args[i].startsWith("--") && flags.contains(name)) {
+        options.put(name, "");
       } else if (!args[i].startsWith("--") || !known.contains(name)) {
         throw new IllegalArgumentException(
             "no option " + args[i] + (known.isEmpty() ? "; there are none" : there(known)));
@@ -63,6 +76,11 @@ record Arguments(List<String> words, Map<String, String> options) {
     if (!words.isEmpty()) {
       throw new IllegalArgumentException("expected nothing but options, got " + shown());
     }
+  }
+
+  /** Whether an option without a value is given. */
+  boolean flag(String name) {
+    return options.containsKey(name);
   }
 
   String text(String name, String otherwise) {

@@ -29,9 +29,20 @@ interface Program {
    */
   static int start(Reader reader, Set<String> options, PrintStream errors, String... args)
       throws InterruptedException {
+    return start(reader, options, Set.of(), errors, args);
+  }
+
+  /**
+   * The same, with options that have no value.
+   *
+   * @param flags their names, without dashes
+   */
+  static int start(
+      Reader reader, Set<String> options, Set<String> flags, PrintStream errors, String... args)
+      throws InterruptedException {
     Program program;
     try {
-      program = reader.read(Arguments.parse(options, args));
+      program = reader.read(Arguments.parse(options, flags, args));
     } catch (IllegalArgumentException wrong) {
       errors.println("bin/bench: " + wrong.getMessage());
       return 2;

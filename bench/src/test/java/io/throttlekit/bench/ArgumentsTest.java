@@ -29,6 +29,17 @@ class ArgumentsTest {
   }
 
   @Test
+  void flagsHaveNoValue() {
+    Arguments arguments = Arguments.parse(KNOWN, Set.of("json"), "--json", "--keys", "3", "word");
+    assertThat(arguments.flag("json")).isTrue();
+    assertThat(arguments.flag("seconds")).isFalse();
+    assertThat(arguments.words()).containsExactly("word");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Arguments.parse(KNOWN, Set.of("json"), "--xml"))
+        .withMessage("no option --xml; there are --json, --keys, --seconds");
+  }
+
+  @Test
   void refuseEveryOptionWhereThereAreNone() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Arguments.parse(Set.of(), "--keys", "3"))

@@ -38,7 +38,9 @@ class ProgramTest {
     assertThat(overload("--phase", "3")).isEqualTo(2);
     assertThat(overload("--phase", "2", "--seconds", "9")).isEqualTo(2);
     assertThat(overload("--arms", "theirs")).isEqualTo(2);
-    assertThat(lines()).hasSize(22).allMatch(line -> line.startsWith("bin/bench: "));
+    assertThat(chaos("--minutes", "0")).isEqualTo(2);
+    assertThat(chaos("--json", "--matrix", "all")).isEqualTo(2);
+    assertThat(lines()).hasSize(24).allMatch(line -> line.startsWith("bin/bench: "));
   }
 
   @Test
@@ -91,6 +93,11 @@ class ProgramTest {
 
   private int overload(String... args) throws InterruptedException {
     return Program.start(OverloadBenchmark::read, OverloadBenchmark.OPTIONS, errors, args);
+  }
+
+  private int chaos(String... args) throws InterruptedException {
+    return Program.start(
+        ChaosBenchmark::read, ChaosBenchmark.OPTIONS, ChaosBenchmark.FLAGS, errors, args);
   }
 
   private List<String> lines() {

@@ -14,9 +14,11 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(value = 300, threadMode = ThreadMode.SEPARATE_THREAD) // for what hangs
+@Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // for what hangs
 class PolicyLoaderFuzzTest {
-  private static final int CASES = 5_000;
+  /** Of each of five seeds. */
+  private static final int CASES = Boolean.getBoolean("throttlekit.thorough") ? 200_000 : 5_000;
+
   private static final List<String> SEEDS =
       List.of(
           """

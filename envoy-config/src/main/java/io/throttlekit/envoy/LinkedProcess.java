@@ -19,10 +19,19 @@ public final class LinkedProcess implements AutoCloseable {
     this.process = process;
   }
 
-  /** Starts a process. */
+  /**
+   * Starts a process.
+   *
+   * @throws IllegalStateException when the JVM is ending; the process has ended then
+   */
   public static LinkedProcess start(ProcessBuilder builder) throws IOException {
     LinkedProcess linked = new LinkedProcess(builder.start());
-    Runtime.getRuntime().addShutdownHook(linked.endWithJvm);
+    try {
+      Runtime.getRuntime().addShutdownHook(linked.endWithJvm);
+    } catch (IllegalStateException ending) {
+      linked.process.destroyForcibly();
+      throw ending;
+    }
     return linked;
   }
 

@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class JsonRouteTest {
   private static final int MAX_BODY = 2_000;
-  private static final String VALID =
+  static final String VALID =
       """
       {"domain":"x","hits_addend":2,"descriptors":[
         {"entries":[{"key":"ten","value":"j\\u00e9"}],"hits_addend":"3",
@@ -331,7 +331,8 @@ class JsonRouteTest {
     return http.send("POST", "/json", body.getBytes(UTF_8));
   }
 
-  private static byte[] mutated(byte[] valid, RandomGenerator random) {
+  /** A body with one to three changes of a byte or a few. */
+  static byte[] mutated(byte[] valid, RandomGenerator random) {
     byte[] structural = "{}[]:,\"\\0e-.n".getBytes(UTF_8);
     byte[] body = valid.clone();
     for (int i = 1 + random.nextInt(3); i > 0 && body.length > 1; i--) {

@@ -1,0 +1,58 @@
+package io.throttlekit.bench.chaos;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Rounds of faults at random, with Redis and PostgreSQL as the coordinator in turn.
+ *
+ * @param seed the same one repeats the same faults at the same times
+ * @param time of all rounds together, without the starts of their fleets; from 10 s
+ * @param folder for files of the processes
+ */
+public record Campaign(long seed, Duration time, Path folder) {
+  private static final long MAX_ROUND_SECONDS = 150;
+  private static final int KINDS = 2;
+
+  /** Rounds come in pairs, one of each coordinator. */
+  int rounds() {
+    return KINDS * Math.toIntExact(Math.ceilDiv(time.toSeconds(), KINDS * MAX_ROUND_SECONDS));
+  }
+
+  /** What happens in a round. */
+  Schedule schedule(int round) {
+    return Schedule.of(seed, round, rounds(), kind(round), time.toMillis() / rounds());
+  }
+
+  private static CoordinatorKind kind(int round) {
+    return round % KINDS == 0 ? CoordinatorKind.REDIS : CoordinatorKind.POSTGRESQL;
+  }
+
+  /**
+   * Runs it.
+   *
+   * @param log receives a line for each fault that is over
+   */
+  public CampaignReport run(PrintStream log) throws IOException, InterruptedException {
+    List<RoundResult> results = new ArrayList<>();
+    for (int round = 0; round < rounds(); round++) {
+      log.println(
+          "round %d of %d, seed %d, coordinator: %s"
+              .formatted(round + 1, rounds(), seed, kind(round).words()));
+      try {
+        Path place = folder.resolve("round-" + round);
+        results.add(Round.run(place, kind(round), schedule(round), log));
+      } catch (SQLException e) {
+        throw new IOException(e);
+      }
+      log.println(results.getLast().row());
+      results.getLast().problems().forEach(log::println);
+    }
+    return new CampaignReport(seed, results);
+  }
+}

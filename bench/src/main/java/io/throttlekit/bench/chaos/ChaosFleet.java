@@ -1,0 +1,270 @@
+package io.throttlekit.bench.chaos;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.postgres.PostgresProcess;
+import io.throttlekit.redis.RedisProcess;
+import io.throttlekit.redis.TcpProxy;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Three regions with two processes and a Redis each, and one coordinator, each reached through a
+ * proxy; but the store of the last region is found by a Sentinel, and has a replica.
+ *
+ * <p>Everything ends with {@link #close}, and at the latest with this JVM. For one thread, but for
+ * {@link #node}.
+ */
+final class ChaosFleet implements AutoCloseable {
+  static final int REGIONS = 3;
+  static final int PROCESSES = 2 * REGIONS;
+
+  /** The region whose store fails over; those before it have a store that is proxied. */
+  static final int REPLICATED = REGIONS - 1;
+
+  private final List<RedisProcess> redis = new ArrayList<>();
+  private final List<StoreServer> stores = new ArrayList<>();
+  private final List<TcpProxy> toStores = new ArrayList<>();
+  private final List<TcpProxy> toCoordinator = new ArrayList<>();
+  private final AtomicReferenceArray<@Nullable ServiceNode> nodes =
+      new AtomicReferenceArray<>(PROCESSES);
+  private final int[] losses = new int[REGIONS];
+  private final CoordinatorClock clock = new CoordinatorClock(Counters.GLOBAL_WINDOW_MILLIS);
+  private final Path folder;
+  private final CoordinatorKind kind;
+  private final StoreServer coordinator;
+  private final @Nullable SteppedPostgres stepped;
+  private @Nullable Failover failover;
+  private final Thread endWithJvm = Thread.ofPlatform().unstarted(this::endServers);
+  private int started;
+  private boolean ended;
+
+  private ChaosFleet(Path folder, CoordinatorKind kind) throws IOException, SQLException {
+    this.folder = folder;
+    this.kind = kind;
+    if (kind == CoordinatorKind.REDIS) {
+      RedisProcess server = RedisProcess.start("--appendonly", "yes", "--appendfsync", "always");
+      coordinator = StoreServer.of(server);
+      stepped = null;
+    } else {
+      PostgresProcess server = PostgresProcess.start("fsync=off", "full_page_writes=off");
+      coordinator = StoreServer.of(server);
+      stepped = new SteppedPostgres(server);
+    }
+  }
+
+  /**
+   * Starts everything, and waits until it serves.
+   *
+   * @param folder for files of the processes; made if there is none
+   */
+  static ChaosFleet start(Path folder, CoordinatorKind kind) throws IOException, SQLException {
+    Files.createDirectories(folder);
+    Files.writeString(folder.resolve("policy.yaml"), Counters.policy());
+    ChaosFleet fleet = new ChaosFleet(folder, kind);
+    try {
+      Runtime.getRuntime().addShutdownHook(fleet.endWithJvm);
+      fleet.startRegions();
+      List<CompletableFuture<Void>> starts = new ArrayList<>();
+      for (int process = 0; process < PROCESSES; process++) {
+        int number = process;
+        starts.add(
+            CompletableFuture.runAsync(
+                () -> fleet.startUnchecked(number), Thread::startVirtualThread));
+      }
+      starts.forEach(CompletableFuture::join);
+      return fleet;
+    } catch (IOException | RuntimeException e) {
+      fleet.close();
+      throw e;
+    }
+  }
+
+  private void startRegions() throws IOException {
+    for (int region = 0; region < REGIONS; region++) {
+      RedisProcess server = RedisProcess.start();
+      redis.add(server);
+      stores.add(StoreServer.of(server));
+      toStores.add(TcpProxy.to(server.port()));
+      toCoordinator.add(TcpProxy.to(coordinator.port()));
+    }
+    failover = Failover.of(redis.get(REPLICATED));
+  }
+
+  private void startUnchecked(int process) {
+    try {
+      startNode(process);
+    } catch (IOException e) {
+      throw new CompletionException(e);
+    }
+  }
+
+  /** How a server that was killed is started. */
+  @FunctionalInterface
+  interface Start {
+    void run() throws IOException;
+  }
+
+  /**
+   * Starts a server that was killed, unless the JVM is ending: what ends the server with the JVM
+   * may have run before.
+   */
+  synchronized void startAgain(Start start) throws IOException {
+    if (!ended) {
+      start.run();
+    }
+  }
+
+  private synchronized void endServers() {
+    ended = true;
+    if (failover != null) {
+      failover.end();
+    }
+    redis.forEach(RedisProcess::kill);
+    coordinator.kill().run();
+  }
+
+  /** Starts a process, in place of one that has ended if there was one, on another port. */
+  void startNode(int process) throws IOException {
+    String name;
+    synchronized (this) {
+      name = "process-" + process + "-" + started++;
+    }
+    nodes.set(process, ServiceNode.start(folder, name, environment(regionOf(process))));
+  }
+
+  private Map<String, String> environment(int region) {
+    Map<String, String> environment = new HashMap<>();
+    environment.put("THROTTLEKIT_POLICIES_PATHS", folder.resolve("policy.yaml").toString());
+    for (String listener : List.of("GRPC", "HTTP", "DEBUG")) {
+      environment.put("THROTTLEKIT_" + listener + "_HOST", "127.0.0.1");
+      environment.put("THROTTLEKIT_" + listener + "_PORT", "0");
+    }
+    environment.put("THROTTLEKIT_SENSORS_LISTEN", "127.0.0.1:0");
+    environment.put("THROTTLEKIT_WARM_UP_REQUESTS", "0");
+    environment.put("THROTTLEKIT_STORE_URI", storeUri(region));
+    environment.put("THROTTLEKIT_FEDERATION_REGION", "region-" + region);
+    environment.put(
+        "THROTTLEKIT_FEDERATION_COORDINATOR",
+        coordinator.uri().apply(toCoordinator.get(region).port()));
+    return environment;
+  }
+
+  private String storeUri(int region) {
+    return region == REPLICATED && failover != null
+        ? failover.uri()
+        : stores.get(region).uri().apply(toStores.get(region).port());
+  }
+
+  static int regionOf(int process) {
+    return process / 2;
+  }
+
+  CoordinatorKind kind() {
+    return kind;
+  }
+
+  /** The newest process of a number; another thread may see one that has ended. */
+  ServiceNode node(int process) {
+    ServiceNode node = nodes.get(process);
+    if (node == null) {
+      throw new IllegalStateException("process " + process + " was never started");
+    }
+    return node;
+  }
+
+  StoreServer store(int region) {
+    return stores.get(region);
+  }
+
+  StoreServer coordinator() {
+    return coordinator;
+  }
+
+  /** Between a region and its store. */
+  TcpProxy toStore(int region) {
+    return toStores.get(region);
+  }
+
+  /** Between a region and the coordinator. */
+  TcpProxy toCoordinator(int region) {
+    return toCoordinator.get(region);
+  }
+
+  /** Where the coordinator's clock is. */
+  CoordinatorClock clock() {
+    return clock;
+  }
+
+  /** Steps the coordinator's clock forward, which only a PostgreSQL allows. */
+  void stepCoordinator(long millis) throws SQLException {
+    if (stepped == null) {
+      throw new IllegalStateException("the clock of a Redis cannot be stepped");
+    }
+    stepped.ahead(clock.step(TimeSource.system().wallMillis(), millis));
+  }
+
+  /** Has the region's store write what it has to its file. */
+  void saveSnapshot(int region) {
+    redis.get(region).command("SAVE");
+  }
+
+  /** Notes that a region's store lost, or may have lost, data. */
+  void noteLoss(int region) {
+    losses[region]++;
+  }
+
+  /** How often each region's store lost data. */
+  int[] losses() {
+    return losses.clone();
+  }
+
+  /** What replaces the store of the last region. */
+  Failover failover() {
+    Failover known = failover;
+    if (known == null) {
+      throw new IllegalStateException("not started");
+    }
+    return known;
+  }
+
+  /** The sum of a metric over all processes that answer. */
+  double metric(String name) {
+    double sum = 0;
+    for (int process = 0; process < PROCESSES; process++) {
+      sum += node(process).metric(name);
+    }
+    return sum;
+  }
+
+  @Override
+  public void close() {
+    for (int process = 0; process < PROCESSES; process++) {
+      ServiceNode node = nodes.get(process);
+      if (node != null) {
+        node.close();
+      }
+    }
+    toStores.forEach(TcpProxy::close);
+    toCoordinator.forEach(TcpProxy::close);
+    if (failover != null) {
+      failover.close();
+    }
+    redis.forEach(RedisProcess::close);
+    coordinator.close();
+    try {
+      Runtime.getRuntime().removeShutdownHook(endWithJvm);
+    } catch (IllegalStateException _) {
+      // the JVM is ending: the hook runs anyway
+    }
+  }
+}

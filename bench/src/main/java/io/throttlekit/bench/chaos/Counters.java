@@ -1,0 +1,58 @@
+package io.throttlekit.bench.chaos;
+
+import java.util.List;
+
+/** The limits of a campaign: one of each promise about outages and losses of data. */
+final class Counters {
+  private static final long ENDLESS_DAYS = 365_000;
+  private static final long ENDLESS_MILLIS = ENDLESS_DAYS * 24 * 3_600_000;
+
+  /** Its name in the policy, and in figures of utilization. */
+  static final String GLOBAL = "global";
+
+  /** Keys that come once each. */
+  static final String FLOOD = "flood";
+
+  /** Keys with values of many bytes. */
+  static final String LONG = "long";
+
+  static final long GLOBAL_WINDOW_MILLIS = 1_000;
+  static final long REGIONAL_WINDOW_MILLIS = 4_000;
+
+  /** Every one of them is offered at least twice its limit in a window, from all processes. */
+  static final List<Counter> ALL =
+      List.of(
+          new Counter(
+              GLOBAL, "scope: global, on_outage: deny", true, false, 150, GLOBAL_WINDOW_MILLIS, 50),
+          new Counter(
+              "endless", "scope: global, on_outage: deny", true, false, 1_000, ENDLESS_MILLIS, 15),
+          regional("strict", "on_outage: error, on_data_loss: deny", false),
+          regional(
+              "leased",
+              "tier: leased, lease: {size: 5}, on_outage: deny, on_data_loss: deny",
+              false),
+          regional("refilled", "on_outage: deny, on_data_loss: refill", true));
+
+  private Counters() {}
+
+  private static Counter regional(String key, String rule, boolean refills) {
+    return new Counter(key, rule, false, refills, 60, REGIONAL_WINDOW_MILLIS, 16);
+  }
+
+  /** The policy of every process, with a rule that has Envoys pushed a concurrency limit. */
+  static String policy() {
+    StringBuilder yaml = new StringBuilder("domain: " + Counter.DOMAIN + "\ndescriptors:\n");
+    ALL.forEach(counter -> yaml.append(counter.yaml()));
+    yaml.append(
+        """
+          - key: flood
+            rate_limit: {requests_per_unit: 4, every: 1s, tier: leased, lease: {size: 2}}
+          - key: long
+            rate_limit: {requests_per_unit: 10, every: 2s, tier: leased, lease: {size: 5}}
+          - key: limiter
+            value: upstream
+            concurrency: {gate: envoy, cluster: upstream, min: 4, max: 1000}
+        """);
+    return yaml.toString();
+  }
+}

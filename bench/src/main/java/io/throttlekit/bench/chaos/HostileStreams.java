@@ -1,0 +1,126 @@
+package io.throttlekit.bench.chaos;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.UnknownFieldSet;
+import io.envoyproxy.envoy.config.core.v3.Node;
+import io.envoyproxy.envoy.config.endpoint.v3.ClusterStats;
+import io.envoyproxy.envoy.config.endpoint.v3.UpstreamLocalityStats;
+import io.envoyproxy.envoy.service.accesslog.v3.AccessLogServiceGrpc;
+import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage;
+import io.envoyproxy.envoy.service.discovery.v3.AggregatedDiscoveryServiceGrpc;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
+import io.envoyproxy.envoy.service.load_stats.v3.LoadReportingServiceGrpc;
+import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsRequest;
+import io.grpc.ManagedChannel;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import java.util.function.IntFunction;
+
+/**
+ * Clients that claim to be Envoys: they toggle subscriptions, report a billion requests in
+ * progress, and log nonsense, as fast as the process takes it up to a bound.
+ *
+ * @param connections from 1
+ */
+record HostileStreams(int process, int connections) implements Fault {
+  private static final String RUNTIME = "type.googleapis.com/envoy.service.runtime.v3.Runtime";
+  private static final int BURST = 10;
+  private static final long PAUSE_NANOS = 5_000_000;
+  private static final long IN_PROGRESS = 1L << 30;
+
+  @Override
+  public String kind() {
+    return "hostile streams";
+  }
+
+  @Override
+  public Running begin(Stage stage) {
+    List<ManagedChannel> channels = new ArrayList<>();
+    List<Thread> threads = new ArrayList<>();
+    for (int connection = 0; connection < connections; connection++) {
+      ManagedChannel channel = Load.channel(stage.fleet().node(process).sensorsPort());
+      channels.add(channel);
+      Node node = Node.newBuilder().setId("invented-" + connection).setCluster("edge").build();
+      threads.add(
+          flood(
+              AggregatedDiscoveryServiceGrpc.newStub(channel)::streamAggregatedResources,
+              place -> subscription(node, place)));
+      threads.add(
+          flood(LoadReportingServiceGrpc.newStub(channel)::streamLoadStats, _ -> loadReport(node)));
+      threads.add(
+          flood(
+              AccessLogServiceGrpc.newStub(channel)::streamAccessLogs, place -> log(node, place)));
+    }
+    return () -> {
+      threads.forEach(Thread::interrupt);
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      channels.forEach(ManagedChannel::shutdownNow);
+    };
+  }
+
+  private static <Q, A> Thread flood(
+      Function<StreamObserver<A>, StreamObserver<Q>> open, IntFunction<Q> message) {
+    return Thread.startVirtualThread(() -> {
+      Ignored<A> ignored = new Ignored<>();
+      ClientCallStreamObserver<Q> stream = (ClientCallStreamObserver<Q>) open.apply(ignored);
+      int place = 0;
+      while (!Thread.currentThread().isInterrupted() && !ignored.ended) {
+        for (int i = 0; i < BURST && stream.isReady(); i++) {
+          stream.onNext(message.apply(place++));
+        }
+        LockSupport.parkNanos(PAUSE_NANOS);
+      }
+    });
+  }
+
+  private static DiscoveryRequest subscription(Node node, int place) {
+    DiscoveryRequest.Builder request =
+        DiscoveryRequest.newBuilder().setNode(node).setTypeUrl(RUNTIME).setVersionInfo("" + place);
+    return place % 2 == 0 ? request.addResourceNames("limits").build() : request.build();
+  }
+
+  private static LoadStatsRequest loadReport(Node node) {
+    UpstreamLocalityStats stats =
+        UpstreamLocalityStats.newBuilder().setTotalRequestsInProgress(IN_PROGRESS).build();
+    return LoadStatsRequest.newBuilder()
+        .setNode(node)
+        .addClusterStats(
+            ClusterStats.newBuilder().setClusterName("upstream").addUpstreamLocalityStats(stats))
+        .build();
+  }
+
+  private static StreamAccessLogsMessage log(Node node, int place) {
+    UnknownFieldSet.Field nonsense =
+        UnknownFieldSet.Field.newBuilder()
+            .addLengthDelimited(ByteString.copyFromUtf8("?".repeat(place % 1_000)))
+            .build();
+    return StreamAccessLogsMessage.newBuilder()
+        .setIdentifier(
+            StreamAccessLogsMessage.Identifier.newBuilder().setNode(node).setLogName("?"))
+        .setUnknownFields(UnknownFieldSet.newBuilder().addField(1_000, nonsense).build())
+        .build();
+  }
+
+  private static final class Ignored<A> implements StreamObserver<A> {
+    private volatile boolean ended;
+
+    @Override
+    public void onNext(A value) {}
+
+    @Override
+    public void onError(Throwable error) {
+      ended = true; // turned away, or the process has ended
+    }
+
+    @Override
+    public void onCompleted() {
+      ended = true;
+    }
+  }
+}

@@ -1,0 +1,78 @@
+package io.throttlekit.bench.chaos;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.bench.chaos.Schedule.Planned;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+
+/** Faults of a round that happen one after the other. */
+final class Lane {
+  private final List<Planned> planned;
+  private final Stage stage;
+  private final PrintStream log;
+  private final long beginNanos;
+  private final TimeSource time = TimeSource.system();
+  private final List<Happened> happened = new ArrayList<>();
+
+  private Lane(List<Planned> planned, Stage stage, PrintStream log, long beginNanos) {
+    this.planned = planned;
+    this.stage = stage;
+    this.log = log;
+    this.beginNanos = beginNanos;
+  }
+
+  /**
+   * Lets faults happen in a thread of their own. One that is late begins at once: each happens,
+   * however slow the machine is.
+   *
+   * @return what happened, once all have ended; or what went wrong
+   */
+  static CompletableFuture<List<Happened>> run(
+      List<Planned> planned, Stage stage, PrintStream log) {
+    Lane lane = new Lane(planned, stage, log, TimeSource.system().monotonicNanos());
+    return CompletableFuture.supplyAsync(lane::all, task -> Thread.ofVirtual().start(task));
+  }
+
+  private List<Happened> all() {
+    for (int place = 0; place < planned.size(); place++) {
+      Planned next = planned.get(place);
+      try {
+        happened.add(one(next, place + 1 < planned.size() ? planned.get(place + 1) : null));
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new CompletionException(e);
+      } catch (Exception e) {
+        throw new CompletionException(next.fault() + ": " + e.getMessage(), e);
+      }
+      log.println(happened.getLast());
+    }
+    return happened;
+  }
+
+  private Happened one(Planned next, @org.jspecify.annotations.Nullable Planned following)
+      throws Exception {
+    Waiting.untilNanos(beginNanos + TimeUnit.MILLISECONDS.toNanos(next.atMillis()));
+    long failedBefore = stage.load().outcomes().failed();
+    long began = time.monotonicNanos();
+    Fault.Running running = next.fault().begin(stage);
+    try {
+      Waiting.untilNanos(began + TimeUnit.MILLISECONDS.toNanos(next.lastsMillis()));
+    } finally {
+      running.end();
+    }
+    long ended = time.monotonicNanos();
+    long until =
+        following == null ? next.atMillis() + 2 * next.lastsMillis() : following.atMillis();
+    Waiting.untilNanos(beginNanos + TimeUnit.MILLISECONDS.toNanos(until));
+    return new Happened(
+        next.fault(),
+        TimeUnit.NANOSECONDS.toMillis(began - beginNanos),
+        TimeUnit.NANOSECONDS.toMillis(ended - began),
+        stage.load().outcomes().failed() - failedBefore,
+        TimeUnit.NANOSECONDS.toMillis(stage.load().outcomes().recoveryNanos(ended)));
+  }
+}

@@ -1,0 +1,20 @@
+package io.throttlekit.bench.chaos;
+
+import io.throttlekit.redis.TcpProxy;
+
+/**
+ * The way from a region to a server.
+ *
+ * @param toCoordinator whether that is the coordinator; else it is the region's own store
+ */
+record Link(int region, boolean toCoordinator) {
+
+  TcpProxy in(ChaosFleet fleet) {
+    return toCoordinator ? fleet.toCoordinator(region) : fleet.toStore(region);
+  }
+
+  /** The server that it leads to. */
+  String server() {
+    return toCoordinator ? "coordinator" : "store";
+  }
+}

@@ -1,0 +1,45 @@
+package io.throttlekit.bench.chaos;
+
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.grpc.ManagedChannel;
+import io.grpc.StatusRuntimeException;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Distinct keys with values of many bytes for a leased rule of a process, one after the other.
+ *
+ * @param keys how many, from 1
+ * @param bytes of each value
+ */
+record LongKeys(int process, int keys, int bytes) implements Fault {
+
+  @Override
+  public String kind() {
+    return "long keys";
+  }
+
+  @Override
+  public Running begin(Stage stage) {
+    ManagedChannel channel = Load.channel(stage.fleet().node(process).port());
+    Thread thread = Thread.startVirtualThread(() -> send(channel));
+    return () -> {
+      thread.interrupt();
+      thread.join();
+      channel.shutdownNow();
+    };
+  }
+
+  private void send(ManagedChannel channel) {
+    String filling = "x".repeat(bytes);
+    for (int key = 0; key < keys && !Thread.currentThread().isInterrupted(); key++) {
+      try {
+        var _ =
+            RateLimitServiceGrpc.newBlockingStub(channel)
+                .withDeadlineAfter(Load.ANSWER_SECONDS, TimeUnit.SECONDS)
+                .shouldRateLimit(Counter.request(Counters.LONG, key + filling));
+      } catch (StatusRuntimeException _) {
+        // refused, or the process is away
+      }
+    }
+  }
+}

@@ -1,0 +1,32 @@
+package io.throttlekit.bench.chaos;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** What came of each fault alone. */
+public record MatrixReport(long seed, List<MatrixRow> rows, List<String> problems)
+    implements Report {
+
+  /** Copies both lists. */
+  public MatrixReport {
+    rows = List.copyOf(rows);
+    problems = List.copyOf(problems);
+  }
+
+  @Override
+  public long overshoot() {
+    return rows.stream().mapToLong(MatrixRow::overshoot).sum();
+  }
+
+  @Override
+  public String markdown() {
+    return rows.stream()
+        .map(MatrixRow::markdown)
+        .collect(Collectors.joining("\n", MatrixRow.head(), "\n"));
+  }
+
+  @Override
+  public String json() {
+    return rows.stream().map(MatrixRow::json).collect(Collectors.joining(",", "[", "]"));
+  }
+}

@@ -1,0 +1,21 @@
+package io.throttlekit.bench.chaos;
+
+/**
+ * The wall clock of a process is stepped, and back.
+ *
+ * @param millis from −60,000 to 60,000
+ */
+record ProcessClockStepped(int process, long millis) implements Fault {
+
+  @Override
+  public String kind() {
+    return "process clock stepped";
+  }
+
+  @Override
+  public Running begin(Stage stage) {
+    OffsetClock clock = stage.fleet().node(process).clock();
+    clock.set(millis);
+    return () -> clock.set(0);
+  }
+}

@@ -1,0 +1,35 @@
+package io.throttlekit.bench.chaos;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.concurrent.CompletableFuture;
+
+/** A process of the service ends by SIGKILL, and another one is started at once in its place. */
+record ProcessKilled(int process) implements Fault {
+
+  @Override
+  public String kind() {
+    return "process killed";
+  }
+
+  @Override
+  public Running begin(Stage stage) {
+    stage.absent(process);
+    stage.fleet().node(process).close();
+    CompletableFuture<Void> replaced =
+        CompletableFuture.runAsync(() -> replace(stage.fleet()), Thread::startVirtualThread);
+    return () -> {
+      replaced.join();
+      stage.load().connect(process, stage.fleet().node(process).port());
+      stage.running(process);
+    };
+  }
+
+  private void replace(ChaosFleet fleet) {
+    try {
+      fleet.startNode(process);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,20 @@
+package io.throttlekit.bench.chaos;
+
+/** A process of the service is stopped by SIGSTOP and goes on by SIGCONT. */
+record ProcessPaused(int process) implements Fault {
+
+  @Override
+  public String kind() {
+    return "process paused";
+  }
+
+  @Override
+  public Running begin(Stage stage) {
+    stage.absent(process);
+    stage.fleet().node(process).pause();
+    return () -> {
+      stage.fleet().node(process).resume();
+      stage.running(process);
+    };
+  }
+}

@@ -1,0 +1,21 @@
+package io.throttlekit.bench.chaos;
+
+/**
+ * The store of a region or the coordinator is stopped by SIGSTOP and goes on by SIGCONT.
+ *
+ * @param region of the store, or {@link ServerKilled#COORDINATOR}
+ */
+record ServerPaused(int region) implements Fault {
+
+  @Override
+  public String kind() {
+    return (region == ServerKilled.COORDINATOR ? "coordinator" : "store") + " paused";
+  }
+
+  @Override
+  public Running begin(Stage stage) {
+    StoreServer server = ServerKilled.server(stage.fleet(), region);
+    server.pause().run();
+    return server.resume()::run;
+  }
+}

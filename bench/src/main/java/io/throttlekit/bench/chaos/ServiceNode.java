@@ -1,0 +1,112 @@
+package io.throttlekit.bench.chaos;
+
+import io.throttlekit.envoy.ChildProcess;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.URLConnection;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+
+/**
+ * A process of the service, and its clock. For one thread.
+ *
+ * @param port of gRPC
+ * @param httpPort of {@code /metrics}
+ * @param sensorsPort where Envoys stream logs and load reports to
+ * @param log what it writes
+ */
+record ServiceNode(
+    ChildProcess process, OffsetClock clock, int port, int httpPort, int sensorsPort, Path log)
+    implements AutoCloseable {
+  private static final Pattern READY =
+      Pattern.compile(
+          "(?m)^ready grpc=\\S+:(\\d+) http=\\S+:(\\d+) debug=\\S+?(?: sensors=\\S+:(\\d+))?$");
+  private static final Duration MAX_START = Duration.ofSeconds(60);
+  private static final int METRICS_TIMEOUT_MILLIS = 2_000;
+
+  /**
+   * Starts it and waits until it serves.
+   *
+   * @param name of its files in {@code folder}
+   * @throws IOException with its log, when it ends before, or does not serve within a minute
+   */
+  static ServiceNode start(Path folder, String name, Map<String, String> environment)
+      throws IOException {
+    Path clock = folder.resolve(name + ".clock");
+    Path log = folder.resolve(name + ".log");
+    ChildProcess process = ChildProcess.start(command(clock), environment, log);
+    try {
+      MatchResult ready = process.awaitLog(READY, MAX_START);
+      int port = Integer.parseInt(ready.group(1));
+      int sensors = ready.group(3) == null ? port : Integer.parseInt(ready.group(3));
+      int http = Integer.parseInt(ready.group(2));
+      return new ServiceNode(process, OffsetClock.of(clock), port, http, sensors, log);
+    } catch (IOException | RuntimeException e) {
+      process.close();
+      throw e;
+    }
+  }
+
+  /** Small and quick to start: six of them share the machine with their load. */
+  private static List<String> command(Path clock) {
+    return List.of(
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
+        "-Xmx128m",
+        "-XX:+ExitOnOutOfMemoryError",
+        "--enable-native-access=ALL-UNNAMED",
+        "-cp",
+        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+        OffsetService.class.getName(),
+        clock.toString());
+  }
+
+  boolean alive() {
+    return ProcessHandle.of(process.pid()).isPresent();
+  }
+
+  /** Ends it at once (SIGKILL). */
+  void kill() {
+    ProcessHandle.of(process.pid()).ifPresent(ProcessHandle::destroyForcibly);
+  }
+
+  void pause() {
+    Signals.send("STOP", process.pid());
+  }
+
+  void resume() {
+    Signals.send("CONT", process.pid());
+  }
+
+  /** The sum of a metric over its labels; 0 where it cannot be read. */
+  double metric(String name) {
+    try {
+      URLConnection page =
+          URI.create("http://127.0.0.1:" + httpPort + "/metrics").toURL().openConnection();
+      page.setConnectTimeout(METRICS_TIMEOUT_MILLIS);
+      page.setReadTimeout(METRICS_TIMEOUT_MILLIS);
+      try (InputStream body = page.getInputStream()) {
+        return new String(body.readAllBytes(), StandardCharsets.UTF_8)
+            .lines()
+            .filter(line -> line.startsWith(name + "{") || line.startsWith(name + " "))
+            .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+            .sum();
+      }
+    } catch (IOException _) {
+      return 0;
+    }
+  }
+
+  @Override
+  public void close() {
+    kill(); // what it would give back is of no use any more
+    process.close();
+  }
+}

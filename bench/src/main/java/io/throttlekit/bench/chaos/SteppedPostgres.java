@@ -1,0 +1,40 @@
+package io.throttlekit.bench.chaos;
+
+import io.throttlekit.postgres.PostgresProcess;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+/**
+ * Replaces the {@code clock_timestamp()} of a PostgreSQL by one that can be stepped forward: the
+ * clock that the service reads. For one thread.
+ */
+final class SteppedPostgres {
+  private final PostgresProcess postgres;
+
+  /** To be made before the first client connects, whose plans keep the function that they found. */
+  SteppedPostgres(PostgresProcess postgres) throws SQLException {
+    this.postgres = postgres;
+    execute(
+        """
+        CREATE TABLE pg_catalog.ahead (millis bigint NOT NULL);
+        INSERT INTO pg_catalog.ahead VALUES (0);
+        ALTER FUNCTION pg_catalog.clock_timestamp() RENAME TO host_clock_timestamp;
+        CREATE FUNCTION pg_catalog.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+          'SELECT pg_catalog.host_clock_timestamp()
+             + pg_catalog.make_interval(secs => (SELECT millis FROM pg_catalog.ahead) / 1000.0)';
+        """);
+  }
+
+  /** Sets it so far ahead of the host's clock. */
+  void ahead(long millis) throws SQLException {
+    execute("UPDATE pg_catalog.ahead SET millis = " + millis);
+  }
+
+  private void execute(String sql) throws SQLException {
+    try (Connection connection = postgres.connect("postgres");
+        Statement statement = connection.createStatement()) {
+      statement.execute("SET allow_system_table_mods = on; " + sql);
+    }
+  }
+}

@@ -1,0 +1,50 @@
+package io.throttlekit.bench.chaos;
+
+import io.throttlekit.TimeSource;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** Waits on the clock of this host. */
+final class Waiting {
+  private static final Duration LONGEST = Duration.ofSeconds(10);
+  private static final long POLL_NANOS = 20_000_000;
+
+  private Waiting() {}
+
+  /**
+   * Waits for something, at most ten seconds.
+   *
+   * @param condition one that cannot be read yet does not hold
+   * @return whether it held
+   */
+  static boolean until(BooleanSupplier condition) {
+    TimeSource time = TimeSource.system();
+    long end = time.monotonicNanos() + LONGEST.toNanos();
+    while (!holds(condition)) {
+      if (time.monotonicNanos() - end >= 0) {
+        return false;
+      }
+      LockSupport.parkNanos(POLL_NANOS);
+    }
+    return true;
+  }
+
+  /** Waits for a time of the monotonic clock. */
+  static void untilNanos(long nanos) throws InterruptedException {
+    long left = nanos - TimeSource.system().monotonicNanos();
+    if (left > 0) {
+      TimeUnit.NANOSECONDS.sleep(left);
+    }
+  }
+
+  private static boolean holds(BooleanSupplier condition) {
+    try {
+      return condition.getAsBoolean();
+    } catch (UncheckedIOException _) {
+      return false; // what answers has not started or has ended
+    }
+  }
+}

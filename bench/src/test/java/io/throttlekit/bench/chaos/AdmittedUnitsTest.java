@@ -1,0 +1,81 @@
+package io.throttlekit.bench.chaos;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class AdmittedUnitsTest {
+  private static final int[] NO_LOSS = {0, 0, 0};
+
+  private final CoordinatorClock clock = new CoordinatorClock(1_000);
+
+  @Test
+  void aLimitOfAllRegionsIsHeldAgainstAllAndOneOfARegionAgainstEach() {
+    AdmittedUnits shared = new AdmittedUnits(counter(true, false), clock);
+    AdmittedUnits regional = new AdmittedUnits(counter(false, false), clock);
+    for (AdmittedUnits each : List.of(shared, regional)) {
+      for (int process = 0; process < ChaosFleet.PROCESSES; process++) {
+        each.admitted(process, 1_100, 1_200);
+      }
+    }
+    assertThat(shared.overshoot(NO_LOSS)).isEqualTo(4);
+    assertThat(regional.overshoot(NO_LOSS)).isZero();
+    regional.admitted(5, 1_300, 1_400);
+    assertThat(regional.overshoot(NO_LOSS)).isOne();
+  }
+
+  @Test
+  void aLossAllowsOneMoreLimitInItsRegionWhereCountsStartAgain() {
+    for (boolean refills : new boolean[] {true, false}) {
+      AdmittedUnits units = new AdmittedUnits(counter(false, refills), clock);
+      for (int i = 0; i < 5; i++) {
+        units.admitted(2, 1_100, 1_200);
+      }
+      assertThat(units.overshoot(new int[] {0, 1, 0})).isEqualTo(refills ? 1 : 3);
+      assertThat(units.overshoot(new int[] {1, 0, 1})).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void afterAStepOfTheCoordinatorUnitsMayBeOfAWindowOfEitherClock() {
+    AdmittedUnits units = new AdmittedUnits(counter(true, false), clock);
+    units.admitted(0, 10_100, 10_200);
+    units.admitted(0, 10_100, 10_200);
+    assertThat(clock.step(10_300, 700)).isEqualTo(700);
+    units.admitted(0, 10_350, 10_400); // window 11 by the old clock, 12 by the new one
+    units.admitted(0, 10_350, 10_400);
+    assertThat(units.overshoot(NO_LOSS)).isZero();
+    units.admitted(0, 10_500, 10_600);
+    assertThat(units.overshoot(NO_LOSS)).isOne();
+    for (int i = 0; i < 3; i++) {
+      units.admitted(0, 12_310, 12_311); // by then the old clock is of no use: 13,010
+    }
+    assertThat(units.overshoot(NO_LOSS)).isOne();
+    assertThat(units.windows()).extracting(each -> each.endMillis()).contains(14_000L);
+  }
+
+  @Test
+  void utilizationIsOfWholeWindows() {
+    AdmittedUnits units = new AdmittedUnits(counter(true, false), clock);
+    units.admitted(0, 10_900, 10_950);
+    for (long at = 11_100; at < 14_000; at += 1_000) {
+      units.admitted(0, at, at);
+    }
+    assertThat(units.utilization(10_500, 14_500)).isEqualTo(.5);
+    assertThat(units.utilization(10_500, 10_600)).isNaN();
+  }
+
+  @Test
+  void quietWindowsAreThoseThatLieWhollyInAQuietTimeEmptyOnesToo() {
+    AdmittedUnits units = new AdmittedUnits(counter(true, false), clock);
+    units.admitted(0, 11_100, 11_100);
+    units.admitted(0, 13_100, 13_100);
+    assertThat(new QuietTime(10_500, 14_500).windows(units.windows(), 1_000))
+        .containsExactly(1L, 0L, 1L);
+  }
+
+  private static Counter counter(boolean global, boolean refills) {
+    return new Counter("k", "", global, refills, 2, 1_000, 1);
+  }
+}

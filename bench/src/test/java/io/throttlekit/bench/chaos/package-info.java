@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.bench.chaos;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,310 @@
+package io.throttlekit.service.generated;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.Message;
+import com.google.protobuf.Struct;
+import io.envoyproxy.envoy.config.core.v3.Node;
+import io.envoyproxy.envoy.config.endpoint.v3.ClusterStats;
+import io.envoyproxy.envoy.config.endpoint.v3.UpstreamLocalityStats;
+import io.envoyproxy.envoy.data.accesslog.v3.HTTPAccessLogEntry;
+import io.envoyproxy.envoy.service.accesslog.v3.AccessLogServiceGrpc;
+import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage;
+import io.envoyproxy.envoy.service.discovery.v3.AggregatedDiscoveryServiceGrpc;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
+import io.envoyproxy.envoy.service.load_stats.v3.LoadReportingServiceGrpc;
+import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsRequest;
+import io.envoyproxy.envoy.service.runtime.v3.Runtime;
+import io.grpc.BindableService;
+import io.grpc.MethodDescriptor;
+import io.throttlekit.ManualTime;
+import io.throttlekit.envoy.ceiling.Ceiling.Priority;
+import io.throttlekit.envoy.ceiling.CeilingServer;
+import io.throttlekit.envoy.ceiling.CeilingSettings;
+import io.throttlekit.service.Logged;
+import io.throttlekit.service.accesslog.AccessLogListener;
+import io.throttlekit.service.accesslog.AccessLogs;
+import io.throttlekit.service.load.LoadReportListener;
+import io.throttlekit.service.load.LoadReports;
+import io.throttlekit.service.sensor.Reading;
+import io.throttlekit.service.sensor.Recorded;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Streams of damaged access logs, load reports and subscriptions: none crashes, none makes an Envoy
+ * obey more than the limit, and what an honest Envoy says beside them counts. 36,000 messages of
+ * each seed and kind, 360,000 in the profile {@code thorough}.
+ */
+@Timeout(1_200)
+class GeneratedSensorsTest {
+  private static final int ROUNDS = Boolean.getBoolean("throttlekit.thorough") ? 360 : 36;
+  private static final int MESSAGES = 1_000;
+  private static final int STREAMS = 7;
+  private static final int LIMIT = 10;
+  private static final String RUNTIME = "type.googleapis.com/envoy.service.runtime.v3.Runtime";
+  private static final String KEY = "circuit_breakers.up.default.max_requests";
+
+  private final ManualTime time = new ManualTime(0);
+  private final Recorded recorded = new Recorded();
+
+  @ParameterizedTest(name = "seed {0}")
+  @ValueSource(longs = 20_261_123)
+  void damagedAccessLogsCrashNothingAndHideNoHonestEntry(long seed) {
+    AccessLogs logs = new AccessLogs(recorded, new NoFault(), time, 100_000);
+    var honest = WireStream.open(logs, AccessLogServiceGrpc.getStreamAccessLogsMethod());
+    Hostile<StreamAccessLogsMessage, ?> hostile =
+        new Hostile<>(
+            seed, logs, AccessLogServiceGrpc.getStreamAccessLogsMethod(), random -> log(random));
+    for (int round = 0; round < ROUNDS; round++) {
+      hostile.send(MESSAGES);
+      recorded.ended.clear();
+      honest.send(entry("honest", "honest-" + round, 200, 17).toByteArray());
+      assertThat(recorded.ended).as("seed %d, round %d", seed, round).hasSize(1);
+      assertThat(recorded.ended.getFirst().node()).isEqualTo("honest");
+      time.advance(1_000);
+    }
+    hostile.assertReachedBoth();
+  }
+
+  @ParameterizedTest(name = "seed {0}")
+  @ValueSource(longs = 20_261_124)
+  void damagedLoadReportsCrashNothingAndChangeNoHonestReport(long seed) {
+    LoadReports reports = new LoadReports(recorded, new NoCount(), time, Duration.ofSeconds(1));
+    var honest = WireStream.open(reports, LoadReportingServiceGrpc.getStreamLoadStatsMethod());
+    Hostile<LoadStatsRequest, ?> hostile =
+        new Hostile<>(
+            seed,
+            reports,
+            LoadReportingServiceGrpc.getStreamLoadStatsMethod(),
+            random -> report(node(random), random.nextLong()));
+    for (int round = 0; round < ROUNDS; round++) {
+      hostile.send(MESSAGES);
+      recorded.reports.clear();
+      honest.send(report("honest", round).toByteArray());
+      assertThat(recorded.reports).as("seed %d, round %d", seed, round).hasSize(1);
+      assertThat(recorded.reports.getFirst().node()).isEqualTo("honest");
+      assertThat(recorded.reports.getFirst().load().inProgress()).isEqualTo(round);
+      time.advance(1_000);
+    }
+    hostile.assertReachedBoth();
+  }
+
+  @ParameterizedTest(name = "seed {0}")
+  @ValueSource(longs = 20_261_125)
+  void damagedSubscriptionsCrashNothingAndMakeNoEnvoyObeyMoreThanTheLimit(long seed)
+      throws Exception {
+    List<Integer> obeyed = new ArrayList<>();
+    CeilingServer server =
+        new CeilingServer(
+            CeilingSettings.DEFAULT, time, "e", (_, requests, _) -> obeyed.add(requests));
+    server.offer("up", Priority.DEFAULT, LIMIT);
+    MethodDescriptor<DiscoveryRequest, DiscoveryResponse> method =
+        AggregatedDiscoveryServiceGrpc.getStreamAggregatedResourcesMethod();
+    BindableService service = service(server, method);
+    Hostile<DiscoveryRequest, DiscoveryResponse> hostile =
+        new Hostile<>(seed, service, method, GeneratedSensorsTest::subscription);
+    try (Logged errors = Logged.by(CeilingServer.class)) {
+      for (int round = 0; round < ROUNDS; round++) {
+        for (DiscoveryResponse pushed : hostile.send(MESSAGES)) {
+          assertThat(share(pushed))
+              .as("seed %d, round %d", seed, round)
+              .isBetween(0.0, 0.0 + LIMIT);
+        }
+        time.advance(100);
+        server.tick();
+      }
+      assertThat(errors.lines()).as("seed %d", seed).noneMatch(line -> line.contains("SEVERE"));
+    }
+    hostile.leave();
+    time.advance(60_000);
+    server.tick();
+    assertThat(obeyed).as("seed %d", seed).allMatch(requests -> requests <= LIMIT);
+    var honest = WireStream.open(service, method);
+    honest.send(subscribe("honest", "", "").toByteArray());
+    server.tick();
+    assertThat(honest.received()).as("what an honest Envoy is sent afterwards").isNotEmpty();
+    hostile.assertReachedBoth();
+  }
+
+  /** Clients that send damaged messages over a few streams, and come again when one has ended. */
+  private static final class Hostile<Q, A> {
+    private final RandomGenerator random;
+    private final Damage damage;
+    private final BindableService service;
+    private final MethodDescriptor<Q, A> method;
+    private final Function<RandomGenerator, Message> messages;
+    private final List<WireStream<Q, A>> streams = new ArrayList<>();
+    private int parsed;
+    private int sent;
+
+    Hostile(
+        long seed,
+        BindableService service,
+        MethodDescriptor<Q, A> method,
+        Function<RandomGenerator, Message> messages) {
+      this.random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
+      this.damage = new Damage(random);
+      this.service = service;
+      this.method = method;
+      this.messages = messages;
+      for (int stream = 0; stream < STREAMS; stream++) {
+        streams.add(WireStream.open(service, method));
+      }
+    }
+
+    List<A> send(int count) {
+      List<A> answers = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        int place = random.nextInt(STREAMS);
+        WireStream<Q, A> stream = streams.get(place);
+        if (!stream.takesMore()) {
+          stream.cancel();
+          stream = WireStream.open(service, method);
+          streams.set(place, stream);
+        }
+        byte[] whole = messages.apply(random).toByteArray();
+        parsed += stream.send(random.nextInt(3) == 0 ? whole : damage.to(whole)) ? 1 : 0;
+        sent++;
+        answers.addAll(stream.received());
+      }
+      return answers;
+    }
+
+    void leave() {
+      streams.forEach(WireStream::cancel);
+    }
+
+    /** Messages that are all refused would prove little, and so would ones that are all read. */
+    void assertReachedBoth() {
+      assertThat(parsed).isBetween(sent / 3, sent * 99 / 100);
+    }
+  }
+
+  private static StreamAccessLogsMessage log(RandomGenerator random) {
+    return entry(
+        node(random), "id-" + random.nextInt(100), random.nextInt(700), random.nextInt(5_000));
+  }
+
+  private static StreamAccessLogsMessage entry(String node, String id, int status, int millis) {
+    HTTPAccessLogEntry.Builder entry = HTTPAccessLogEntry.newBuilder();
+    entry.getRequestBuilder().setRequestId(id).setPath("/");
+    entry.getResponseBuilder().getResponseCodeBuilder().setValue(status);
+    com.google.protobuf.Duration took =
+        com.google.protobuf.Duration.newBuilder()
+            .setNanos(millis * 1_000_000 % 1_000_000_000)
+            .build();
+    entry
+        .getCommonPropertiesBuilder()
+        .setUpstreamCluster("up")
+        .setTimeToFirstUpstreamTxByte(com.google.protobuf.Duration.newBuilder().setNanos(1_000))
+        .setTimeToLastUpstreamTxByte(com.google.protobuf.Duration.newBuilder().setNanos(2_000))
+        .setTimeToFirstUpstreamRxByte(took)
+        .setTimeToLastUpstreamRxByte(took)
+        .setTimeToLastDownstreamTxByte(took)
+        .getStartTimeBuilder()
+        .setSeconds(1_700_000_000);
+    StreamAccessLogsMessage.Builder message = StreamAccessLogsMessage.newBuilder();
+    message.getIdentifierBuilder().getNodeBuilder().setId(node);
+    message.getHttpLogsBuilder().addLogEntry(entry);
+    return message.build();
+  }
+
+  private static LoadStatsRequest report(String node, long inProgress) {
+    UpstreamLocalityStats stats =
+        UpstreamLocalityStats.newBuilder().setTotalRequestsInProgress(inProgress).build();
+    return LoadStatsRequest.newBuilder()
+        .setNode(Node.newBuilder().setId(node))
+        .addClusterStats(
+            ClusterStats.newBuilder().setClusterName("up").addUpstreamLocalityStats(stats))
+        .build();
+  }
+
+  private static DiscoveryRequest subscription(RandomGenerator random) {
+    String nonce = Integer.toString(random.nextInt(50));
+    DiscoveryRequest request = subscribe(node(random), random.nextBoolean() ? nonce : "", nonce);
+    return switch (random.nextInt(4)) {
+      case 0 -> request.toBuilder().clearResourceNames().build();
+      case 1 ->
+          request.toBuilder().setErrorDetail(com.google.rpc.Status.getDefaultInstance()).build();
+      default -> request;
+    };
+  }
+
+  private static DiscoveryRequest subscribe(String node, String nonce, String version) {
+    return DiscoveryRequest.newBuilder()
+        .setNode(Node.newBuilder().setId(node))
+        .setTypeUrl(RUNTIME)
+        .setVersionInfo(version)
+        .setResponseNonce(nonce)
+        .addResourceNames(CeilingSettings.DEFAULT.resource())
+        .build();
+  }
+
+  private static String node(RandomGenerator random) {
+    return "edge-" + random.nextInt(9);
+  }
+
+  private static double share(DiscoveryResponse pushed) throws Exception {
+    Struct layer = pushed.getResources(0).unpack(Runtime.class).getLayer();
+    return layer.containsFields(KEY) ? layer.getFieldsOrThrow(KEY).getNumberValue() : 0;
+  }
+
+  private static BindableService service(CeilingServer server, MethodDescriptor<?, ?> method) {
+    return server.services().stream()
+        .filter(each -> each.bindService().getMethod(method.getFullMethodName()) != null)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** Fails where an entry could not be used by a fault of the program. */
+  private static final class NoFault implements AccessLogListener {
+    @Override
+    public void opened() {}
+
+    @Override
+    public void closed() {}
+
+    @Override
+    public void turnedAway() {}
+
+    @Override
+    public void withoutNode(int entries) {}
+
+    @Override
+    public void read(Reading reading) {}
+
+    @Override
+    public void skipped(Skipped why, int entries) {
+      assertThat(why).isNotEqualTo(Skipped.FAILED);
+    }
+  }
+
+  private static final class NoCount implements LoadReportListener {
+    @Override
+    public void opened() {}
+
+    @Override
+    public void closed() {}
+
+    @Override
+    public void turnedAway() {}
+
+    @Override
+    public void reported() {}
+
+    @Override
+    public void superseded() {}
+
+    @Override
+    public void impossible() {}
+  }
+}

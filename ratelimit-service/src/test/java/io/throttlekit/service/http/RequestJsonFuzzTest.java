@@ -1,0 +1,43 @@
+package io.throttlekit.service.http;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.util.JsonFormat;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Damaged bodies: refused, or read as protobuf's own parser reads them; never anything else. */
+@Timeout(1_200)
+class RequestJsonFuzzTest {
+  /** Of each of two seeds. */
+  private static final int BODIES = Boolean.getBoolean("throttlekit.thorough") ? 500_000 : 50_000;
+
+  @ParameterizedTest(name = "seed {0}")
+  @ValueSource(longs = {20_261_123, 20_261_124})
+  void everyBodyIsRefusedOrReadAsProtobufReadsIt(long seed) throws Exception {
+    RandomGenerator random = new SplittableRandom(seed);
+    byte[] valid = JsonRouteTest.VALID.strip().getBytes(UTF_8);
+    int accepted = 0;
+    for (int i = 0; i < BODIES; i++) {
+      byte[] body = JsonRouteTest.mutated(valid, random);
+      RateLimitRequest request;
+      try {
+        request = RequestJson.parse(body);
+      } catch (MalformedBodyException _) {
+        continue;
+      }
+      accepted++;
+      RateLimitRequest.Builder expected = RateLimitRequest.newBuilder();
+      JsonFormat.parser().merge(new String(body, UTF_8), expected); // throws when it is invalid
+      assertThat(request)
+          .as("seed %d, body %d: %s", seed, i, new String(body, UTF_8))
+          .isEqualTo(expected.build());
+    }
+    assertThat(accepted).isBetween(BODIES / 100, BODIES * 9 / 10);
+  }
+}
