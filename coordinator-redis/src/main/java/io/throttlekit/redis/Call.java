@@ -55,7 +55,7 @@ abstract sealed class Call<T> {
   final Runnable answerWith(ByteBuffer reply) {
     T value = read(reply);
     return () -> {
-      reply.complete(value);
+      this.reply.complete(value);
       answer.complete(value);
     };
   }
