@@ -56,7 +56,7 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
   final Runnable answerWith(ByteBuffer reply) {
     T value = read(reply);
     return () -> {
-      reply.complete(value);
+      this.reply.complete(value);
       answer.complete(value);
     };
   }
