@@ -50,7 +50,7 @@ final class ServiceOverloadBenchmark {
   }
 
   private static void report(List<Offered> all, List<Double> heap) {
-    long badProbes = all.stream().mapToLong(Offered::badProbes).sum();
+    int badProbes = all.stream().mapToInt(Offered::badProbes).sum();
     List<Target> targets =
         List.of(
             Target.atLeast(
