@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
+import io.throttlekit.DataLoss;
 import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -57,7 +60,12 @@ class DeadlinesTest {
   void eachCallFailsByItsOwnDeadlineWhateverCameBeforeIt() throws Exception {
     Call<Boolean> longer = call(1_000);
     Call<Boolean> shorter = call(20);
-    Call<Boolean> lease = new Call.Look(millis(20));
+    Call<?> lease =
+        new Call.Lease(
+            Slots.NONE,
+            millis(20),
+            new LeaseRequest(
+                Asked.key(Asked.FIVE, "a"), new FixedWindow(5, 1_000), 1, DataLoss.REFILL));
     loop.submit(
             () -> {
               deadlines.add(longer);

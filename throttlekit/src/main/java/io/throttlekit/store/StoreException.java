@@ -23,8 +23,7 @@ public final class StoreException extends RuntimeException {
     this(message, cause, false, false);
   }
 
-  private StoreException(
-      String message, @Nullable Throwable cause, boolean late, boolean notSent) {
+  private StoreException(String message, @Nullable Throwable cause, boolean late, boolean notSent) {
     super(message, cause, false, false); // the stack is the event loop's and tells nothing
     this.late = late;
     this.notSent = notSent;

@@ -37,7 +37,7 @@ final class SlowStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Outcome> acquire(List<Claim> claims) {
+  public CompletionStage<Outcome> acquire(List<Claim> claims, long waitNanos) {
     long now = time.monotonicNanos();
     long done =
         busyUntil.updateAndGet(
@@ -45,7 +45,7 @@ final class SlowStore implements CounterStore {
     for (long left = done - time.monotonicNanos(); left > 0; left = done - time.monotonicNanos()) {
       LockSupport.parkNanos(left);
     }
-    return counters.acquire(claims);
+    return counters.acquire(claims, waitNanos);
   }
 
   @Override

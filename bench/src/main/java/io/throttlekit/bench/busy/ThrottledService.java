@@ -55,7 +55,7 @@ final class ThrottledService implements AutoCloseable {
     Health health = new Health();
     server =
         DecisionPath.shared(config, policies, tiers, telemetry, time, null)
-            .server(listener(config.grpc()), health, DecisionTracing.off(), List.of());
+            .server(listener(config.grpc()), health, DecisionTracing.off());
     server.start();
     health.clear(Health.Obstacle.STARTING);
   }

@@ -81,7 +81,13 @@ public record GrpcConfig(
 
     /** Limits of requests; connections and resets are bounded as by default. */
     public Limits(int messageBytes, int descriptors, int entryBytes, int callsPerConnection) {
-      this(messageBytes, descriptors, entryBytes, callsPerConnection, CONNECTIONS, RESETS_PER_SECOND);
+      this(
+          messageBytes,
+          descriptors,
+          entryBytes,
+          callsPerConnection,
+          CONNECTIONS,
+          RESETS_PER_SECOND);
     }
   }
 
@@ -105,7 +111,11 @@ public record GrpcConfig(
         sensors.tls(),
         connectionAge,
         keepAlive,
-        new Limits(limits.messageBytes(), limits.descriptors(), sensors.streamsPerConnection()),
+        new Limits(
+            limits.messageBytes(),
+            limits.descriptors(),
+            limits.entryBytes(),
+            sensors.streamsPerConnection()),
         1,
         new Drain(Duration.ZERO, drain.timeout()));
   }

@@ -9,7 +9,9 @@ public interface LoadReportListener {
   /** A stream ended. */
   void closed();
 
-  /** A stream was ended at once because there are too many, or it named no node id that it may use. */
+  /**
+   * A stream was ended at once because there are too many, or it named no node id that it may use.
+   */
   void turnedAway();
 
   /** A report was read. */

@@ -105,13 +105,12 @@ public final class StoreWarmUp {
     TierSettings settings =
         new TierSettings(
             config.store().maxLeaseCells(),
-            config.store().deadlines().decision().toNanos(),
+            config.store().deadlines().call().toNanos(),
             config.store().localShare());
     try (Telemetry telemetry = Telemetry.start(config.telemetry());
         Tiers tiers = new Tiers(store, time, (_, _) -> {}, settings, TierListener.NONE)) {
       DecisionPath path = DecisionPath.shared(config, policies, tiers, telemetry, time, loops);
-      GrpcServer server =
-          path.server(config.grpc(), new Health(), DecisionTracing.off(), List.of());
+      GrpcServer server = path.server(config.grpc(), new Health(), DecisionTracing.off());
       server.start();
       try {
         return visit.round(server.port(), callers, requests, end);

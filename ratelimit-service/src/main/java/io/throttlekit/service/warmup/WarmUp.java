@@ -16,7 +16,6 @@ import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.Tiers;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**

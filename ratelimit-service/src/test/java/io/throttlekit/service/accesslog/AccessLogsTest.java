@@ -297,16 +297,13 @@ class AccessLogsTest {
   void aNodeIdThatTheCertificateDoesNotAllowIsTurnedAway() throws Exception {
     Context bound = Context.current().withValue(NodeIds.KEY, "edge-1"::equals);
     FakeCall<StreamAccessLogsResponse> call = new FakeCall<>();
-    StreamObserver<StreamAccessLogsMessage> stream =
-        bound.call(() -> logs.streamAccessLogs(call));
+    StreamObserver<StreamAccessLogsMessage> stream = bound.call(() -> logs.streamAccessLogs(call));
     List<HTTPAccessLogEntry> one = List.of(answered(200).build());
     stream.onNext(named(message(one), "edge-2"));
     assertThat(call.ended).extracting(Status::getCode).isEqualTo(Status.Code.PERMISSION_DENIED);
     stream.onNext(message(one).build());
     assertThat(recorded.ended).isEmpty();
-    bound
-        .call(() -> logs.streamAccessLogs(new FakeCall<>()))
-        .onNext(named(message(one), "edge-1"));
+    bound.call(() -> logs.streamAccessLogs(new FakeCall<>())).onNext(named(message(one), "edge-1"));
     assertThat(recorded.ended).hasSize(1);
   }
 

@@ -61,8 +61,10 @@ class EnvoyTimeoutTest {
           timeout("0.1s")
               .with(
                   Map.of(
-                      "THROTTLEKIT_STORE_URI", "redis://127.0.0.1:" + slow.port(),
-                      "THROTTLEKIT_STORE_DEADLINE", "5s"));
+                      "THROTTLEKIT_STORE_URI",
+                      "redis://127.0.0.1:" + slow.port(),
+                      "THROTTLEKIT_STORE_DEADLINE",
+                      "5s"));
       try (Mesh mesh = Mesh.start(folder, EnvoyExample.FAIL_OPEN, changes)) {
         await().atMost(LONG).until(() -> mesh.status("/") == 429);
         int before = allowed(mesh);

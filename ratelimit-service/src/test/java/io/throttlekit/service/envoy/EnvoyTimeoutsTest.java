@@ -76,7 +76,7 @@ class EnvoyTimeoutsTest {
 
   @TempDir Path folder;
   private final Recorded recorded = new Recorded();
-  private final Steering steering = new Steering(TimeSource.system());
+  private final Steering steering = new Steering(TimeSource.system(), 1_000);
   private final HttpClient client =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(1);
@@ -224,6 +224,7 @@ class EnvoyTimeoutsTest {
             new EnvoyWiring(
                 listenerPort,
                 adminPort,
+                server.getPort(),
                 server.getPort(),
                 upstream.port(),
                 Duration.ofSeconds(30),
