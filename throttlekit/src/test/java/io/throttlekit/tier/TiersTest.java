@@ -164,7 +164,6 @@ class TiersTest {
     assertThat(after.admitted()).isTrue();
     assertThat(store.unanswered()).isZero();
     assertThat(store.givenBack).isEmpty();
-    assertThat(node.admitted(20, leased(roomy, 4, 1))).isEqualTo(20);
   }
 
   @Test
