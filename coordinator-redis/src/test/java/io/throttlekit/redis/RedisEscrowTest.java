@@ -166,10 +166,10 @@ class RedisEscrowTest {
     TimeSource time = TimeSource.system();
     long begun = time.monotonicNanos();
     Throwable late = failure(escrow.lease(key("a"), 1));
-    assertThat(late).isInstanceOf(StoreException.class).hasMessageContaining("within 50 ms");
-    assertThat((time.monotonicNanos() - begun) / 1_000_000).isBetween(49L, 5_000L);
+    assertThat(late).isInstanceOf(StoreException.class).hasMessageContaining("within 500 ms");
+    assertThat((time.monotonicNanos() - begun) / 1_000_000).isBetween(499L, 8_000L);
     await("down", () -> !answers(escrow) && !escrow.isUp());
-    assertThat(heard.failures).contains(Failure.DEADLINE);
+    assertThat(heard.failures).contains(Failure.LEASE_DEADLINE);
     own.goOn();
     await("back", () -> answers(escrow));
     await("up", escrow::isUp);

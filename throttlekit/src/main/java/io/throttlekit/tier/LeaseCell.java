@@ -164,7 +164,7 @@ abstract class LeaseCell extends Keyed {
 
   /** Ends a lease that was not answered. */
   synchronized Completed fail() {
-    return completed(End.FAILED, 0);
+    return completed(retired ? End.CREDITED : End.FAILED, 0); // look again, at the next cell
   }
 
   /** Units of windows that have ended, since this was asked last. */

@@ -117,7 +117,9 @@ class PatienceTest {
     assertThat(patient.admitted()).isFalse();
     assertThat(longer.admitted()).as("nobody waits longer than the settings say").isFalse();
     assertThat(node.tiers.patience.size()).isZero();
-    assertThat(node.timer.size()).as("the sweep of the cells").isEqualTo(1);
+    assertThat(node.timer.size())
+        .as("the sweep of the cells, and that of calls to repeat")
+        .isEqualTo(2);
   }
 
   @Test

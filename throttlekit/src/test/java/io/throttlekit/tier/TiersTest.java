@@ -158,12 +158,12 @@ class TiersTest {
     store.hold();
     Reply before = node.ask(leased(roomy, 10, 1));
     Reply after = node.ask(leased(roomy, 4, 1));
-    store.answerOne(); // goes back: its cell is gone
+    store.answerOne(); // continued under the same id, for the cell that there is now
     store.answerOne();
     assertThat(before.admitted()).isTrue();
     assertThat(after.admitted()).isTrue();
     assertThat(store.unanswered()).isZero();
-    assertThat(store.givenBack).containsExactly(10L);
+    assertThat(store.givenBack).isEmpty();
   }
 
   @Test
