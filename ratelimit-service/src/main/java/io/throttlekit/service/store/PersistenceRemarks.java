@@ -63,7 +63,7 @@ final class PersistenceRemarks {
   }
 
   private boolean relies(Rule rule, Gap gap) {
-    boolean here = rule.scope() == Scope.GLOBAL ? role == Role.COORDINATOR : role == Role.STORE;
+    boolean here = role.equals(rule.scope() == Scope.GLOBAL ? Role.COORDINATOR : Role.STORE);
     return here
         && !rule.limits().isEmpty()
         && switch (gap.cause()) {
