@@ -281,9 +281,7 @@ public final class RateLimitService {
         "debug",
         config.debug().host(),
         config.debug().port(),
-        () ->
-            servers.debug(
-                config.debug(), policies, this::storeInWords, path.metrics()::lines));
+        () -> servers.debug(config.debug(), policies, this::storeInWords, path.metrics()::lines));
     MetricsConfig own = config.metrics();
     if (own != null && scrape != null) {
       listen("metrics", own.host(), own.port(), () -> servers.metrics(own));

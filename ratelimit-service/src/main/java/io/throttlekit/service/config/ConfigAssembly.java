@@ -82,9 +82,7 @@ final class ConfigAssembly {
       values.warn(
           "%s (%s) has no effect: /json asks for no client certificates, and gRPC does (%s)"
               .formatted(
-                  Settings.HTTP_JSON,
-                  values.origin(Settings.HTTP_JSON),
-                  Settings.TLS_CLIENT_CA));
+                  Settings.HTTP_JSON, values.origin(Settings.HTTP_JSON), Settings.TLS_CLIENT_CA));
       json = false;
     }
     return new HttpConfig(

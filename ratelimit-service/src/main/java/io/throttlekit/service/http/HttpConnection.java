@@ -12,6 +12,7 @@ import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.handler.codec.http.DefaultHttpResponse;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
@@ -20,7 +21,6 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
-import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -67,6 +67,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   private boolean last;
   private boolean unread;
   private boolean readPending;
+  private boolean handing;
 
   /** Has a request answered and calls {@link #answered} on the event loop. */
   interface Answering {
@@ -84,6 +85,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   }
 
   /** Returns whether a reply with another body is being sent. */
+  @SuppressWarnings("ReferenceEquality") // a shared page is one array
   boolean sendsOtherThan(byte[] body) {
     return reply != null && reply.body() != body;
   }
@@ -127,7 +129,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
       if (phase == Phase.WAITING && message instanceof HttpRequest started) {
         begin(ctx, started);
       } else if (phase == Phase.READING && message instanceof HttpContent content) {
-        append(ctx, content);
+        append(content);
       }
     } finally {
       ReferenceCountUtil.release(message);
@@ -177,8 +179,12 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     }
     HttpUtil.setContentLength(head, answer.body().length);
     last |= !HttpUtil.isKeepAlive(answered);
-    HttpUtil.setKeepAlive(head.headers(), answered.protocolVersion(), !last);
-    ctx.write(head);
+    if (last) {
+      head.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+    } else if (!answered.protocolVersion().isKeepAliveDefault()) {
+      head.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.KEEP_ALIVE);
+    }
+    var _ = ctx.write(head);
     if (answered.method().equals(HttpMethod.HEAD)) {
       sentBytes = answer.body().length;
     }
@@ -198,13 +204,13 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     if (length > connections.bounds().bodyBytes()) {
       dispatchUnread(HttpBody.tooLong());
     } else if (HttpUtil.is100ContinueExpected(started)) {
-      ctx.writeAndFlush(
+      var _ = ctx.writeAndFlush(
           new DefaultFullHttpResponse(
               HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
     }
   }
 
-  private void append(ChannelHandlerContext ctx, HttpContent content) {
+  private void append(HttpContent content) {
     if (content.decoderResult().isFailure()) {
       dispatchUnread(HttpBody.malformed());
       return;
@@ -279,18 +285,25 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
 
   private void sendMore(ChannelHandlerContext ctx) {
     Reply sending = reply;
-    if (phase != Phase.SENDING || sending == null) {
+    if (phase != Phase.SENDING || sending == null || handing || sentBytes == Integer.MAX_VALUE) {
       return;
     }
     byte[] bytes = sending.body();
-    while (sentBytes < bytes.length && ctx.channel().isWritable()) {
-      int length = Math.min(SLICE, bytes.length - sentBytes);
-      ctx.write(new DefaultHttpContent(Unpooled.wrappedBuffer(bytes, sentBytes, length)));
-      sentBytes += length;
+    handing = true; // writing and flushing change the writability, which comes back to here
+    try {
+      while (sentBytes < bytes.length && ctx.channel().isWritable()) {
+        int length = Math.min(SLICE, bytes.length - sentBytes);
+        var _ = ctx.write(new DefaultHttpContent(Unpooled.wrappedBuffer(bytes, sentBytes, length)));
+        sentBytes += length;
+        if (!ctx.channel().isWritable()) {
+          ctx.flush();
+        }
+      }
+    } finally {
+      handing = false;
     }
     if (sentBytes < bytes.length) {
-      ctx.flush();
-      return;
+      return; // goes on when the client has read
     }
     sentBytes = Integer.MAX_VALUE; // the end is written once
     ctx.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT)
@@ -328,9 +341,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   /** Closing with unread bytes resets the connection, and the client may lose the reply. */
   private void linger(ChannelHandlerContext ctx) {
     enter(Phase.LINGERING, LINGER);
-    if (ctx.channel() instanceof DuplexChannel socket
-        && ctx.pipeline().get(SslHandler.class) == null) {
-      socket.shutdownOutput();
+    if (ctx.channel() instanceof DuplexChannel socket) {
+      var _ = socket.shutdownOutput();
     }
     readMore(ctx);
   }
@@ -374,7 +386,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   private void close() {
     ChannelHandlerContext ctx = context;
     if (ctx != null) {
-      ctx.close();
+      var _ = ctx.close();
     }
   }
 }

@@ -22,6 +22,7 @@ import java.net.InetSocketAddress;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -83,8 +84,7 @@ public final class HttpListener implements AutoCloseable {
    * @param port 0 for any that is free
    * @throws IOException when the address cannot be bound
    */
-  HttpListener(
-      String host, int port, HttpBounds bounds, TimeSource time, Map<String, Route> routes)
+  HttpListener(String host, int port, HttpBounds bounds, TimeSource time, Map<String, Route> routes)
       throws IOException {
     routes.forEach((path, route) -> this.routes.put(path, new Served(route)));
     this.connections = new OpenConnections(bounds, time);
@@ -118,6 +118,11 @@ public final class HttpListener implements AutoCloseable {
   /** Where it listens. */
   public InetSocketAddress address() {
     return address;
+  }
+
+  /** Returns how many connections are open. */
+  int openConnections() throws InterruptedException, ExecutionException {
+    return loop.submit(connections::size).get();
   }
 
   /** Stops to listen, gives the answers under way at most a second, and closes every connection. */
@@ -156,7 +161,8 @@ public final class HttpListener implements AutoCloseable {
   }
 
   /**
-   * All buffers are on the heap: a slow reader takes nothing of the memory that gRPC's buffers have.
+   * All buffers are on the heap: a slow reader takes nothing of the memory that gRPC's buffers
+   * have.
    */
   private ChannelFuture bind(InetSocketAddress where) {
     return new ServerBootstrap()

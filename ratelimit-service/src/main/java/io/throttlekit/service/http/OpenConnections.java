@@ -4,7 +4,6 @@ import io.throttlekit.TimeSource;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +17,7 @@ final class OpenConnections {
   private final HttpBounds bounds;
   private final TimeSource time;
   private final Set<HttpConnection> open = new LinkedHashSet<>();
-  private final Map<byte[], Integer> replies = new IdentityHashMap<>();
+  private final IdentityHashMap<byte[], Integer> replies = new IdentityHashMap<>();
   private long bodyBytes;
   private long replyBytes;
 
@@ -33,6 +32,10 @@ final class OpenConnections {
 
   TimeSource time() {
     return time;
+  }
+
+  int size() {
+    return open.size();
   }
 
   boolean isEmpty() {

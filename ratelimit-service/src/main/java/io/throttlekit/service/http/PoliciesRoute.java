@@ -1,7 +1,6 @@
 package io.throttlekit.service.http;
 
 import com.google.gson.stream.JsonWriter;
-
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.Ceiling;
 import io.throttlekit.descriptors.Limit;

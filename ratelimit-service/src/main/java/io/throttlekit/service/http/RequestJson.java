@@ -64,8 +64,7 @@ final class RequestJson {
     }
   }
 
-  private RateLimitRequest request()
-      throws IOException, MalformedBodyException, RefundException {
+  private RateLimitRequest request() throws IOException, MalformedBodyException, RefundException {
     RateLimitRequest.Builder request = RateLimitRequest.newBuilder();
     object(name -> {
       switch (name) {

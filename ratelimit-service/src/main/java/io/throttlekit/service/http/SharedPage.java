@@ -85,6 +85,7 @@ final class SharedPage {
   }
 
   /** Those who ask from now on get the rendering after this one. */
+  @SuppressWarnings("ReferenceEquality") // futures have no other
   private void closeTo(CompletableFuture<Reply> mine) {
     synchronized (joining) {
       if (next == mine) {

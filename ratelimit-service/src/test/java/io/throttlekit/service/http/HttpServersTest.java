@@ -134,7 +134,7 @@ class HttpServersTest {
   @ParameterizedTest
   @CsvSource({
     "GET,                       400",
-    "GET /a b HTTP/1.1,         404",
+    "GET /a b HTTP/1.1,         400",
     "GET http://[ HTTP/1.1,     400",
     "OPTIONS * HTTP/1.1,        404",
     "GET http://x/none HTTP/1.1, 404",
