@@ -10,6 +10,7 @@ import io.throttlekit.service.config.PolicyConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.http.HttpListener;
 import io.throttlekit.service.http.HttpServers;
+import io.throttlekit.service.http.MetricsRoute;
 import io.throttlekit.service.policies.Abilities;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.policies.PolicyStore;
@@ -271,28 +272,27 @@ public final class RateLimitService {
     PolicyConfig source = config.policies();
     boolean standsIn = source.paths().isEmpty() && source.runtime() != null;
     Scrape scrape = telemetry.scrape();
+    MetricsRoute metrics = scrape == null ? null : new MetricsRoute(scrape, time);
+    HttpServers servers = new HttpServers(time, metrics);
     listen(
         "http",
         config.http().host(),
         config.http().port(),
         () ->
-            HttpServers.service(
+            servers.service(
                 config.http(),
                 new JsonFrontEnd(path.frontEnd(), path.metrics(), time)::answer,
                 config.grpc().limits().messageBytes(),
                 standsIn,
-                health::serving,
-                scrape));
+                health::serving));
     listen(
         "debug",
         config.debug().host(),
         config.debug().port(),
-        () ->
-            HttpServers.debug(
-                config.debug(), policies, this::storeInWords, path.metrics()::lines, scrape));
+        () -> servers.debug(config.debug(), policies, this::storeInWords, path.metrics()::lines));
     MetricsConfig own = config.metrics();
     if (own != null && scrape != null) {
-      listen("metrics", own.host(), own.port(), () -> HttpServers.metrics(own, scrape));
+      listen("metrics", own.host(), own.port(), () -> servers.metrics(own));
     }
     GrpcServer server = path.server(config.grpc(), health, telemetry.tracing());
     server.show(telemetry.meter());

@@ -12,7 +12,7 @@ final class ConfigAssembly {
     return new ServiceConfig(
         policies(values),
         grpc(values),
-        new HttpConfig(values.get(Settings.HTTP_HOST), values.get(Settings.HTTP_PORT)),
+        http(values),
         new DebugConfig(values.get(Settings.DEBUG_HOST), values.get(Settings.DEBUG_PORT)),
         metrics(values),
         StoreAssembly.assemble(values),
@@ -79,6 +79,24 @@ final class ConfigAssembly {
             values.get(Settings.MAX_RESETS)),
         values.get(Settings.EVENT_LOOPS),
         new GrpcConfig.Drain(values.get(Settings.DRAIN_DELAY), values.get(Settings.DRAIN_TIMEOUT)));
+  }
+
+  /** In plaintext, {@code /json} would let those charge whom gRPC asks for a certificate. */
+  private static HttpConfig http(SettingValues values) {
+    boolean json = values.get(Settings.HTTP_JSON);
+    if (json && !values.get(Settings.TLS_CLIENT_CA).isEmpty()) {
+      values.warn(
+          "%s (%s) has no effect: /json asks for no client certificates, and gRPC does (%s)"
+              .formatted(
+                  Settings.HTTP_JSON, values.origin(Settings.HTTP_JSON), Settings.TLS_CLIENT_CA));
+      json = false;
+    }
+    return new HttpConfig(
+        values.get(Settings.HTTP_HOST),
+        values.get(Settings.HTTP_PORT),
+        json,
+        values.get(Settings.HTTP_JSON_REFUNDS),
+        values.get(Settings.HTTP_MAX_CONNECTIONS));
   }
 
   private static @Nullable MetricsConfig metrics(SettingValues values) {

@@ -76,6 +76,7 @@ final class PeerEnvironment {
   /** Puts what is in force there where nothing was said; to be asked for last. */
   void putDefaults() {
     putDefault(Settings.CHARGE_REJECTED, true);
+    putDefault(Settings.HTTP_JSON, true);
     putDefault(Settings.MERGE_DOMAINS, false);
     putDefault(Settings.REQUIRE_AT_START, false);
     putDefault(Settings.RETRY_AFTER, false);

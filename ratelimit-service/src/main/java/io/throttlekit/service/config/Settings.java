@@ -115,6 +115,13 @@ final class Settings {
       new Setting<>("http.host", Forms.host(), DEFAULTS.http().host());
   static final Setting<Integer> HTTP_PORT =
       new Setting<>("http.port", Forms.port(), DEFAULTS.http().port());
+  static final Setting<Boolean> HTTP_JSON =
+      new Setting<>("http.json", Forms.flag(), DEFAULTS.http().json());
+  static final Setting<Boolean> HTTP_JSON_REFUNDS =
+      new Setting<>("http.json_refunds", Forms.flag(), DEFAULTS.http().jsonRefunds());
+  static final Setting<Integer> HTTP_MAX_CONNECTIONS =
+      new Setting<>(
+          "http.max_connections", Forms.count(16, 65_536), DEFAULTS.http().maxConnections());
   static final Setting<String> DEBUG_HOST =
       new Setting<>("debug.host", Forms.host(), DEFAULTS.debug().host());
   static final Setting<Integer> DEBUG_PORT =
@@ -234,6 +241,9 @@ final class Settings {
           DRAIN_DELAY,
           HTTP_HOST,
           HTTP_PORT,
+          HTTP_JSON,
+          HTTP_JSON_REFUNDS,
+          HTTP_MAX_CONNECTIONS,
           DEBUG_HOST,
           DEBUG_PORT,
           METRICS_ADDRESS,

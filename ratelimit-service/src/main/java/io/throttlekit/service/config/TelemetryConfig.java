@@ -32,6 +32,6 @@ public record TelemetryConfig(
   /** What is in force when nothing is configured. */
   public static TelemetryConfig defaults() {
     return new TelemetryConfig(
-        true, false, false, 1.0, "http", "", "throttlekit", "info", "text", 0.8, 10_000);
+        true, false, false, 1.0, "http", "", "throttlekit", "info", "text", 0.8, 2_000);
   }
 }

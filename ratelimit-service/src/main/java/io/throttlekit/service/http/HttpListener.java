@@ -1,35 +1,82 @@
 package io.throttlekit.service.http;
 
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.FixedRecvByteBufAllocator;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.flow.FlowControlHandler;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.throttlekit.TimeSource;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers HTTP/1.1 on one address, each request on a virtual thread of its own.
+ * Answers HTTP/1.1 on one address: connections on one event loop, each request on a virtual thread.
  *
- * <p>A request that takes longer than {@value #REQUEST_SECONDS} s to arrive, or its answer longer
- * than {@value #RESPONSE_SECONDS} s to leave, loses its connection. Whatever a route throws is a
- * 500. Paths are matched whole. Thread-safe.
+ * <p>{@link HttpBounds} bounds connections, requests in progress, bytes held and the time of each
+ * phase. Whatever a route throws is a 500. Paths are matched whole. Thread-safe.
  */
 public final class HttpListener implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(HttpListener.class);
 
   static final int REQUEST_SECONDS = 5;
-  static final int RESPONSE_SECONDS = 30;
-  private static final int MAX_CONNECTIONS = 1024;
-  private static final int STOP_SECONDS = 1;
+  static final int IDLE_SECONDS = 30;
+  static final int RESPONSE_SECONDS = 10;
 
-  private final Map<String, Route> routes;
-  private final HttpServer server;
-  private final ExecutorService threads;
+  /** Most open connections where nothing else is configured. */
+  static final int MAX_CONNECTIONS = 1024;
+
+  private static final int STOP_SECONDS = 1;
+  private static final int SWEEP_MILLIS = 100;
+  private static final int BACKLOG = 256;
+  private static final int MAX_LINE = 4096;
+  private static final int MAX_HEADERS = 8192;
+  private static final int READ_BYTES = 8192;
+  private static final WriteBufferWaterMark SEND_BYTES =
+      new WriteBufferWaterMark(16 * 1024, 32 * 1024);
+
+  /** A route and the requests for it that are in progress. */
+  private static final class Served {
+    private final Route route;
+    private int inProgress;
+
+    Served(Route route) {
+      this.route = route;
+    }
+  }
+
+  private final Map<String, Served> routes = new HashMap<>();
+  private final OpenConnections connections;
+  private final EventLoopGroup loop;
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+  private final Channel server;
+  private final InetSocketAddress address;
+
+  /** A listener with the usual bounds, whose clients send no bodies. */
+  HttpListener(String host, int port, Map<String, Route> routes) throws IOException {
+    this(host, port, HttpBounds.of(MAX_CONNECTIONS, 0), TimeSource.system(), routes);
+  }
 
   /**
    * Binds the address; nothing is answered before {@link #start}.
@@ -37,92 +84,162 @@ public final class HttpListener implements AutoCloseable {
    * @param port 0 for any that is free
    * @throws IOException when the address cannot be bound
    */
-  HttpListener(String host, int port, Map<String, Route> routes) throws IOException {
-    boundConnections();
-    this.routes = Map.copyOf(routes);
-    this.server = HttpServer.create(new InetSocketAddress(host, port), 0);
-    this.threads = Executors.newVirtualThreadPerTaskExecutor();
-    server.setExecutor(threads);
-    server.createContext("/", this::handle);
+  HttpListener(String host, int port, HttpBounds bounds, TimeSource time, Map<String, Route> routes)
+      throws IOException {
+    routes.forEach((path, route) -> this.routes.put(path, new Served(route)));
+    this.connections = new OpenConnections(bounds, time);
+    this.loop =
+        new MultiThreadIoEventLoopGroup(
+            1, new DefaultThreadFactory("http-loop", true), NioIoHandler.newFactory());
+    boolean bound = false;
+    try {
+      ChannelFuture binding = bind(new InetSocketAddress(host, port)).awaitUninterruptibly();
+      if (!binding.isSuccess()) {
+        throw new IOException(String.valueOf(binding.cause().getMessage()), binding.cause());
+      }
+      this.server = binding.channel();
+      this.address = (InetSocketAddress) server.localAddress();
+      bound = true;
+    } finally {
+      if (!bound) {
+        release();
+      }
+    }
+    var _ =
+        loop.scheduleWithFixedDelay(
+            connections::sweep, SWEEP_MILLIS, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
   }
 
-  /** Begins to answer. */
+  /** Begins to accept connections. */
   public void start() {
-    server.start();
+    server.config().setAutoRead(true);
   }
 
   /** Where it listens. */
   public InetSocketAddress address() {
-    return server.getAddress();
+    return address;
+  }
+
+  /** Returns how many connections are open. */
+  int openConnections() throws InterruptedException, ExecutionException {
+    return loop.submit(connections::size).get();
   }
 
   /** Stops to listen, gives the answers under way at most a second, and closes every connection. */
   @Override
   public void close() {
-    server.stop(STOP_SECONDS);
-    threads.shutdownNow();
-  }
-
-  /** The JDK's server takes its bounds from here alone, once, when the first one is created. */
-  private static void boundConnections() {
-    setUnlessSet("sun.net.httpserver.maxReqTime", Integer.toString(REQUEST_SECONDS));
-    setUnlessSet("sun.net.httpserver.maxRspTime", Integer.toString(RESPONSE_SECONDS));
-    setUnlessSet("jdk.httpserver.maxConnections", Integer.toString(MAX_CONNECTIONS));
-    setUnlessSet("sun.net.httpserver.nodelay", "true");
-  }
-
-  private static void setUnlessSet(String property, String value) {
-    if (System.getProperty(property) == null) {
-      System.setProperty(property, value);
-    }
-  }
-
-  private void handle(HttpExchange request) {
-    try (request) {
-      sendOrLose(request, answer(request));
-    } catch (IOException gone) {
-      LOG.debug("a client left before its answer", gone);
-    }
-  }
-
-  private Reply answer(HttpExchange request) {
-    Route route = routes.get(request.getRequestURI().getPath());
-    if (route == null) {
-      return Reply.text(404, "404 page not found\n");
-    }
+    CountDownLatch drained = new CountDownLatch(1);
     try {
-      return route.answer(request);
-    } catch (Throwable unexpected) {
-      LOG.error("{} failed", request.getRequestURI().getPath(), unexpected);
-      return Reply.text(500, "Internal Server Error\n");
-    }
-  }
-
-  private static void sendOrLose(HttpExchange request, Reply reply) throws IOException {
-    boolean told = false;
-    try {
-      told = send(request, reply);
+      server.close().awaitUninterruptibly();
+      loop.execute(connections::drain);
+      var _ =
+          loop.scheduleWithFixedDelay(
+              () -> {
+                if (connections.isEmpty()) {
+                  drained.countDown();
+                }
+              },
+              0,
+              10,
+              TimeUnit.MILLISECONDS);
+      boolean _ = drained.await(STOP_SECONDS, TimeUnit.SECONDS);
+      loop.execute(connections::closeAll);
+    } catch (RejectedExecutionException closed) {
+      LOG.trace("closed before", closed);
+    } catch (InterruptedException hurried) {
+      Thread.currentThread().interrupt();
     } finally {
-      if (!told) {
-        reply.lost().run();
+      release();
+    }
+  }
+
+  private void release() {
+    threads.shutdownNow();
+    boolean _ =
+        loop.shutdownGracefully(0, STOP_SECONDS, TimeUnit.SECONDS)
+            .awaitUninterruptibly(STOP_SECONDS, TimeUnit.SECONDS);
+  }
+
+  /**
+   * All buffers are on the heap: a slow reader takes nothing of the memory that gRPC's buffers
+   * have.
+   */
+  private ChannelFuture bind(InetSocketAddress where) {
+    return new ServerBootstrap()
+        .group(loop)
+        .channel(NioServerSocketChannel.class)
+        .option(ChannelOption.AUTO_READ, false)
+        .option(ChannelOption.SO_BACKLOG, BACKLOG)
+        .option(ChannelOption.SO_REUSEADDR, true)
+        .childOption(ChannelOption.AUTO_READ, false)
+        .childOption(ChannelOption.TCP_NODELAY, true)
+        .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
+        .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, SEND_BYTES)
+        .childOption(ChannelOption.ALLOCATOR, new UnpooledByteBufAllocator(false, true))
+        .childOption(ChannelOption.RECVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(READ_BYTES))
+        .childHandler(
+            new ChannelInitializer<Channel>() {
+              @Override
+              protected void initChannel(Channel channel) {
+                prepare(channel);
+              }
+            })
+        .bind(where);
+  }
+
+  private void prepare(Channel channel) {
+    channel
+        .pipeline()
+        .addLast(
+            new HttpServerCodec(
+                new HttpDecoderConfig()
+                    .setMaxInitialLineLength(MAX_LINE)
+                    .setMaxHeaderSize(MAX_HEADERS)
+                    .setMaxChunkSize(READ_BYTES)))
+        .addLast(new FlowControlHandler())
+        .addLast(new HttpConnection(connections, this::answer));
+  }
+
+  /** On the event loop, as everything that counts requests in progress. */
+  private void answer(HttpConnection connection, String path, HttpQuery query) {
+    Served served = routes.get(path);
+    if (served == null) {
+      connection.answered(Reply.text(404, "404 page not found\n"));
+    } else if (served.route.immediate()) {
+      connection.answered(reply(path, served.route, query));
+    } else if (served.inProgress >= connections.bounds().requests()) {
+      connection.answered(Reply.text(503, "Service Unavailable\n"));
+    } else {
+      served.inProgress++;
+      try {
+        threads.execute(() -> answerInBackground(connection, path, served, query));
+      } catch (RejectedExecutionException closing) {
+        served.inProgress--;
+        connection.cutOff();
       }
     }
   }
 
-  /** Whether the caller was told: who asks by HEAD is not, where there is something to tell. */
-  private static boolean send(HttpExchange request, Reply reply) throws IOException {
-    if (!reply.contentType().isEmpty()) {
-      request.getResponseHeaders().set("Content-Type", reply.contentType());
+  private void answerInBackground(
+      HttpConnection connection, String path, Served served, HttpQuery query) {
+    Reply reply = reply(path, served.route, query);
+    try {
+      loop.execute(() -> {
+        served.inProgress--;
+        connection.answered(reply);
+      });
+    } catch (RejectedExecutionException closed) {
+      reply.lost().run();
     }
-    byte[] bytes = reply.body().getBytes(StandardCharsets.UTF_8);
-    boolean empty = bytes.length == 0;
-    boolean unwanted = !empty && request.getRequestMethod().equals("HEAD");
-    request.sendResponseHeaders(reply.status(), empty || unwanted ? -1 : bytes.length);
-    if (!empty && !unwanted) {
-      try (OutputStream body = request.getResponseBody()) {
-        body.write(bytes);
-      }
+  }
+
+  private static Reply reply(String path, Route route, HttpQuery query) {
+    @Nullable Reply reply = null;
+    try {
+      reply = route.answer(query);
+    } catch (Throwable unexpected) {
+      LOG.error("{} failed", path, unexpected);
     }
-    return !unwanted;
+    return reply != null ? reply : Reply.text(500, "Internal Server Error\n");
   }
 }

@@ -1,10 +1,10 @@
 package io.throttlekit.service.http;
 
+import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.DebugConfig;
 import io.throttlekit.service.config.HttpConfig;
 import io.throttlekit.service.config.MetricsConfig;
 import io.throttlekit.service.policies.PolicyStore;
-import io.throttlekit.service.telemetry.Scrape;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -15,59 +15,71 @@ import org.jspecify.annotations.Nullable;
 
 /** The HTTP servers of the process; each is bound when it is made and answers once started. */
 public final class HttpServers {
+  private static final int OPERATORS_CONNECTIONS = 64;
 
-  private HttpServers() {}
+  private final TimeSource time;
+  private final @Nullable MetricsRoute metrics;
 
   /**
-   * For callers and load balancers: {@code /json}, {@code /healthcheck} and {@code /metrics}.
+   * Makes servers of one process.
+   *
+   * @param metrics null when metrics are not served
+   */
+  public HttpServers(TimeSource time, @Nullable MetricsRoute metrics) {
+    this.time = time;
+    this.metrics = metrics;
+  }
+
+  /**
+   * For load balancers and scrapes: {@code /healthcheck}, {@code /metrics} and, where it is
+   * configured, {@code /json}.
    *
    * @param decider answers {@code /json}
    * @param maxBodyBytes longest request that {@code /json} reads
    * @param standsIn whether {@code /json} answers as envoyproxy/ratelimit: a 400 without a reason,
    *     also when there is nothing to decide by
    * @param serving whether this process serves
-   * @param scrape null when metrics are not served
    * @throws IOException when the address cannot be bound
    */
-  public static HttpListener service(
+  public HttpListener service(
       HttpConfig config,
       JsonDecider decider,
       int maxBodyBytes,
       boolean standsIn,
-      BooleanSupplier serving,
-      @Nullable Scrape scrape)
+      BooleanSupplier serving)
       throws IOException {
     Map<String, Route> routes = new TreeMap<>();
-    routes.put("/json", new JsonRoute(decider, maxBodyBytes, standsIn));
-    routes.put(
-        "/healthcheck",
-        request -> serving.getAsBoolean() ? Reply.text(200, "OK") : Reply.empty(500));
-    addMetrics(routes, "/metrics", scrape);
-    return new HttpListener(config.host(), config.port(), routes);
+    if (config.json()) {
+      routes.put("/json", new JsonRoute(decider, config.jsonRefunds(), standsIn));
+    }
+    routes.put("/healthcheck", new HealthRoute(serving));
+    addMetrics(routes, "/metrics");
+    int bodyBytes = config.json() ? maxBodyBytes : 0;
+    HttpBounds bounds = HttpBounds.of(config.maxConnections(), bodyBytes);
+    return new HttpListener(config.host(), config.port(), bounds, time, routes);
   }
 
   /**
-   * For operators: the policies in force, the counters, the metrics and the threads. It tells much
+   * For operators: the policies in force, the counters, the metrics and the threads. It shows much
    * and asks for no password, so it belongs on loopback.
    *
    * @param stats the counters as text, one per line
-   * @param scrape null when metrics are not served
    * @throws IOException when the address cannot be bound
    */
-  public static HttpListener debug(
+  public HttpListener debug(
       DebugConfig config,
       PolicyStore policies,
       Supplier<String> store,
-      Supplier<List<String>> stats,
-      @Nullable Scrape scrape)
+      Supplier<List<String>> stats)
       throws IOException {
     Map<String, Route> routes = new TreeMap<>();
-    routes.put("/rlconfig", new PoliciesRoute(policies, store));
-    routes.put("/stats", request -> Reply.text(200, lines(stats.get())));
-    routes.put("/debug/threads", request -> Reply.text(200, ThreadDump.text()));
-    addMetrics(routes, "/metrics", scrape);
-    routes.put("/", index(routes.keySet().stream().toList()));
-    return new HttpListener(config.host(), config.port(), routes);
+    routes.put("/rlconfig", new PoliciesRoute(policies, store, time));
+    routes.put("/stats", shared(() -> lines(stats.get())));
+    routes.put("/debug/threads", shared(ThreadDump::text));
+    addMetrics(routes, "/metrics");
+    Reply index = Reply.text(200, lines(index(routes)));
+    routes.put("/", _ -> index);
+    return listener(config.host(), config.port(), routes);
   }
 
   /**
@@ -75,29 +87,47 @@ public final class HttpServers {
    *
    * @throws IOException when the address cannot be bound
    */
-  public static HttpListener metrics(MetricsConfig config, Scrape scrape) throws IOException {
+  public HttpListener metrics(MetricsConfig config) throws IOException {
     Map<String, Route> routes = new TreeMap<>();
-    addMetrics(routes, config.path(), scrape);
-    return new HttpListener(config.host(), config.port(), routes);
+    addMetrics(routes, config.path());
+    return listener(config.host(), config.port(), routes);
   }
 
-  private static void addMetrics(Map<String, Route> routes, String path, @Nullable Scrape scrape) {
-    if (scrape != null) {
-      routes.put(
-          path,
-          request -> {
-            Scrape.Page page = scrape.page(request.getRequestHeaders().getFirst("Accept"));
-            return new Reply(200, page.contentType(), page.body());
-          });
+  private HttpListener listener(String host, int port, Map<String, Route> routes)
+      throws IOException {
+    HttpBounds bounds = HttpBounds.of(OPERATORS_CONNECTIONS, 0);
+    return new HttpListener(host, port, bounds, time, routes);
+  }
+
+  private void addMetrics(Map<String, Route> routes, String path) {
+    if (metrics != null) {
+      routes.put(path, metrics);
     }
   }
 
-  private static Route index(List<String> paths) {
-    String text = lines(paths);
-    return request -> Reply.text(200, text);
+  private Route shared(Supplier<String> text) {
+    SharedPage page = new SharedPage(() -> Reply.text(200, text.get()), time);
+    return _ -> page.get();
+  }
+
+  private static List<String> index(Map<String, Route> routes) {
+    return List.copyOf(routes.keySet());
   }
 
   private static String lines(List<String> lines) {
     return lines.isEmpty() ? "" : String.join("\n", lines) + "\n";
+  }
+
+  /** Says whether the process serves; on the event loop, so that nothing keeps it waiting. */
+  private record HealthRoute(BooleanSupplier serving) implements Route {
+    @Override
+    public Reply answer(HttpQuery query) {
+      return serving.getAsBoolean() ? Reply.text(200, "OK") : Reply.empty(500);
+    }
+
+    @Override
+    public boolean immediate() {
+      return true;
+    }
   }
 }

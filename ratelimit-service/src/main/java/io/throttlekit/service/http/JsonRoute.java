@@ -2,14 +2,12 @@ package io.throttlekit.service.http;
 
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.util.JsonFormat;
-import com.sun.net.httpserver.HttpExchange;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.rls.Answered;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.store.StoreException;
-import java.io.IOException;
 import java.util.regex.Pattern;
 
 /**
@@ -26,19 +24,25 @@ final class JsonRoute implements Route {
       Pattern.compile("[\\p{Cntrl}\\u0085\\u2028\\u2029]+");
 
   private final JsonDecider decider;
-  private final int maxBodyBytes;
+  private final boolean refunds;
   private final boolean standsIn;
 
-  JsonRoute(JsonDecider decider, int maxBodyBytes, boolean standsIn) {
+  /**
+   * @param refunds whether requests may give units back
+   * @param standsIn whether a 400 does not say why, as envoyproxy/ratelimit's
+   */
+  JsonRoute(JsonDecider decider, boolean refunds, boolean standsIn) {
     this.decider = decider;
-    this.maxBodyBytes = maxBodyBytes;
+    this.refunds = refunds;
     this.standsIn = standsIn;
   }
 
   @Override
-  public Reply answer(HttpExchange request) {
+  public Reply answer(HttpQuery query) {
     try {
-      return reply(decider.answer(() -> RequestJson.parse(body(request))));
+      return reply(decider.answer(() -> RequestJson.parse(query.body().bytes(), refunds)));
+    } catch (RefundException refund) {
+      return Reply.text(400, oneLine(refund) + "\n");
     } catch (BodyTooLongException tooLong) {
       return Reply.text(413, "Request Entity Too Large\n");
     } catch (MalformedBodyException | InvalidRequestException bad) {
@@ -52,19 +56,6 @@ final class JsonRoute implements Route {
     } catch (Exception unexpected) {
       throw new IllegalStateException(unexpected);
     }
-  }
-
-  private byte[] body(HttpExchange request) throws BodyTooLongException, MalformedBodyException {
-    byte[] body;
-    try {
-      body = request.getRequestBody().readNBytes(maxBodyBytes + 1);
-    } catch (IOException broken) { // its chunks, or its connection, where the answer is lost too
-      throw new MalformedBodyException(broken);
-    }
-    if (body.length > maxBodyBytes) {
-      throw new BodyTooLongException();
-    }
-    return body;
   }
 
   private Reply badRequest(Exception cause) {

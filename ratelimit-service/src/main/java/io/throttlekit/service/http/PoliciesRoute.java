@@ -1,7 +1,7 @@
 package io.throttlekit.service.http;
 
 import com.google.gson.stream.JsonWriter;
-import com.sun.net.httpserver.HttpExchange;
+import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.Ceiling;
 import io.throttlekit.descriptors.Limit;
 import io.throttlekit.descriptors.PolicyBook;
@@ -27,23 +27,27 @@ final class PoliciesRoute implements Route {
 
   private final PolicyStore policies;
   private final Supplier<String> store;
+  private final SharedPage asText;
+  private final SharedPage asJson;
 
   /**
    * @param store one line on the store of the counters
    */
-  PoliciesRoute(PolicyStore policies, Supplier<String> store) {
+  PoliciesRoute(PolicyStore policies, Supplier<String> store, TimeSource time) {
     this.policies = policies;
     this.store = store;
+    this.asText = new SharedPage(() -> Reply.text(200, text(rules())), time);
+    this.asJson = new SharedPage(() -> Reply.json(200, json(rules())), time);
   }
 
   @Override
-  public Reply answer(HttpExchange request) throws IOException {
+  public Reply answer(HttpQuery query) throws InterruptedException {
+    return ("format=json".equals(query.query()) ? asJson : asText).get();
+  }
+
+  private List<Rule> rules() {
     PolicyBook book = policies.book();
-    List<Rule> rules = book == null ? List.of() : book.rules();
-    String query = request.getRequestURI().getQuery();
-    return "format=json".equals(query)
-        ? Reply.json(200, json(rules))
-        : Reply.text(200, text(rules));
+    return book == null ? List.of() : book.rules();
   }
 
   private String text(List<Rule> rules) {

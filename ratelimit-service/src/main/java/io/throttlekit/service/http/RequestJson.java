@@ -34,21 +34,37 @@ final class RequestJson {
           "requests_per_unit", "requestsPerUnit",
           "is_negative_hits", "isNegativeHits");
 
-  private final JsonFields json;
+  /** Most descriptors and entries of one request: a body of 256 KiB can hold 80,000 empty ones. */
+  private static final int MAX_ELEMENTS = 10_000;
 
-  private RequestJson(JsonFields json) {
+  private final JsonFields json;
+  private final boolean refunds;
+  private int elements;
+  private boolean refund;
+
+  private RequestJson(JsonFields json, boolean refunds) {
     this.json = json;
+    this.refunds = refunds;
   }
 
-  static RateLimitRequest parse(byte[] body) throws MalformedBodyException {
+  /**
+   * Reads a request.
+   *
+   * @param refunds whether descriptors may give units back
+   * @throws RefundException when one does and may not
+   * @throws MalformedBodyException when the body is no request, or has more than 10,000 descriptors
+   *     and entries
+   */
+  static RateLimitRequest parse(byte[] body, boolean refunds)
+      throws MalformedBodyException, RefundException {
     try {
-      return new RequestJson(JsonFields.of(body)).request();
+      return new RequestJson(JsonFields.of(body), refunds).request();
     } catch (IOException | IllegalStateException | ArithmeticException malformed) {
       throw new MalformedBodyException(malformed);
     }
   }
 
-  private RateLimitRequest request() throws IOException, MalformedBodyException {
+  private RateLimitRequest request() throws IOException, MalformedBodyException, RefundException {
     RateLimitRequest.Builder request = RateLimitRequest.newBuilder();
     object(name -> {
       switch (name) {
@@ -71,10 +87,14 @@ final class RequestJson {
       }
     });
     json.end();
+    if (refund && !refunds) { // only of what is a request: else the body is malformed
+      throw new RefundException();
+    }
     return request.build();
   }
 
   private RateLimitDescriptor descriptor() throws IOException, MalformedBodyException {
+    countElement();
     RateLimitDescriptor.Builder descriptor = RateLimitDescriptor.newBuilder();
     object(name -> {
       switch (name) {
@@ -98,6 +118,7 @@ final class RequestJson {
           if (!json.absent() && json.truth()) {
             descriptor.setUnknownFields(
                 UnknownFieldSet.newBuilder().mergeVarintField(IS_NEGATIVE_HITS, 1).build());
+            refund = true;
           }
         }
         default -> throw unknown(name);
@@ -107,6 +128,7 @@ final class RequestJson {
   }
 
   private RateLimitDescriptor.Entry entry() throws IOException, MalformedBodyException {
+    countElement();
     RateLimitDescriptor.Entry.Builder entry = RateLimitDescriptor.Entry.newBuilder();
     object(name -> {
       switch (name) {
@@ -160,6 +182,13 @@ final class RequestJson {
       }
     }
     throw new MalformedBodyException("unknown unit " + name);
+  }
+
+  private void countElement() throws MalformedBodyException {
+    if (++elements > MAX_ELEMENTS) {
+      throw new MalformedBodyException(
+          "a request may have at most " + MAX_ELEMENTS + " descriptors and entries");
+    }
   }
 
   private int uint32() throws IOException, MalformedBodyException {

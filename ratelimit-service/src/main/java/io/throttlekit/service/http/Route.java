@@ -1,12 +1,14 @@
 package io.throttlekit.service.http;
 
-import com.sun.net.httpserver.HttpExchange;
-import java.io.IOException;
-
-/** What answers the requests for one path. Thread-safe. */
+/** Answers the requests for one path. Thread-safe. */
 @FunctionalInterface
 interface Route {
 
-  /** Reads the request as far as it must; the listener sends what is returned. */
-  Reply answer(HttpExchange request) throws IOException;
+  /** Answers one request; the listener sends the reply. */
+  Reply answer(HttpQuery query) throws InterruptedException;
+
+  /** Returns whether {@link #answer} is quick and never waits, so that it may run on the loop. */
+  default boolean immediate() {
+    return false;
+  }
 }

@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  * series each; what comes beyond is counted as {@code other}. Thread-safe.
  */
 public final class RateLimitMetrics implements CallMetrics {
+  /** Most unknown domains with a series of their own: callers invent them freely. */
+  static final int MAX_UNKNOWN_DOMAINS = 32;
+
   private static final double NANOS_PER_SECOND = 1e9;
   private static final Attributes SHOULD_RATE_LIMIT =
       Attributes.of(AttributeKey.stringKey("grpc_method"), "ShouldRateLimit");
@@ -68,7 +71,7 @@ public final class RateLimitMetrics implements CallMetrics {
       double nearLimitRatio,
       int maxSeries) {
     this.series = new RuleSeries(policies, maxSeries);
-    this.unknownDomains = new UnknownDomains(maxSeries);
+    this.unknownDomains = new UnknownDomains(Math.min(maxSeries, MAX_UNKNOWN_DOMAINS));
     this.nearLimitRatio = (float) nearLimitRatio;
     this.responseTime =
         meter

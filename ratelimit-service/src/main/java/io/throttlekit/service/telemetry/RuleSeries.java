@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Rules of the book in force whose names do not depend on the request have theirs in a map by
  * identity that is built when a new book is first seen and never changed: finding one allocates
  * nothing, and rules of earlier books are forgotten with their map. The names of all other series
- * come from requests, so at most {@code maxSeries} of those are kept; what comes after is gathered
- * in one series of the domain and counted. Thread-safe.
+ * come from requests, so at most {@code maxSeries} of those are kept, with at most {@value
+ * #CHARS_PER_SERIES} characters each on average; what comes after is gathered in one series of the
+ * domain and counted. Thread-safe.
  */
 final class RuleSeries {
 
@@ -28,10 +29,14 @@ final class RuleSeries {
       IdentityHashMap<Rule, Tally> ofRule,
       Map<SeriesName, Tally> named) {}
 
+  /** Bounds the page of metrics in bytes, not only in lines: a name may have 256 per level. */
+  private static final int CHARS_PER_SERIES = 64;
+
   private final Supplier<? extends @Nullable PolicyBook> policies;
   private final int maxSeries;
   private final Map<SeriesName, Tally> fromRequests = new ConcurrentHashMap<>();
   private final Map<String, Tally> others = new ConcurrentHashMap<>();
+  private long charsFromRequests;
   private final LongAdder dropped = new LongAdder();
   private volatile Fixed fixed = new Fixed(null, new IdentityHashMap<>(), Map.of());
 
@@ -74,8 +79,16 @@ final class RuleSeries {
   private Tally added(SeriesName name, String domain) {
     if (fromRequests.size() < maxSeries) {
       synchronized (this) {
-        if (fromRequests.size() < maxSeries) {
-          return fromRequests.computeIfAbsent(name, any -> new Tally());
+        Tally present = fromRequests.get(name);
+        if (present != null) {
+          return present;
+        }
+        long chars = charsFromRequests + name.length();
+        if (fromRequests.size() < maxSeries && chars <= (long) CHARS_PER_SERIES * maxSeries) {
+          Tally tally = new Tally();
+          fromRequests.put(name, tally);
+          charsFromRequests = chars;
+          return tally;
         }
       }
     }
@@ -102,7 +115,9 @@ final class RuleSeries {
         ofRule.put(rule, named.computeIfAbsent(name, key -> inherited(before, key)));
       }
     }
-    if (fromRequests.size() >= maxSeries) {
+    if (fromRequests.size() >= maxSeries
+        || charsFromRequests > (long) CHARS_PER_SERIES * maxSeries - LabelText.MAX_LENGTH) {
+      charsFromRequests = 0;
       fromRequests.clear(); // else the values of rules that are gone would fill it for ever
     }
     others.keySet().retainAll(book.domains());
@@ -113,6 +128,9 @@ final class RuleSeries {
 
   private Tally inherited(Fixed before, SeriesName name) {
     Tally fromRequest = fromRequests.remove(name);
+    if (fromRequest != null) {
+      charsFromRequests -= name.length();
+    }
     Tally same = before.named.get(name);
     if (same != null) {
       return same;

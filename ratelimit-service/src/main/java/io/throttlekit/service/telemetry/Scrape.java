@@ -33,6 +33,11 @@ public final class Scrape {
     this.metrics = metrics;
   }
 
+  /** Returns whether the Accept header of a request asks for OpenMetrics. */
+  public boolean asOpenMetrics(@Nullable String accept) {
+    return openMetrics.accepts(accept);
+  }
+
   /**
    * Collects every metric.
    *
@@ -49,7 +54,7 @@ public final class Scrape {
       }
     }
     ByteArrayOutputStream body = new ByteArrayOutputStream();
-    if (openMetrics.accepts(accept)) {
+    if (asOpenMetrics(accept)) {
       originals.untyped().forEach(ours::metricSnapshot);
       openMetrics.write(body, ours.build(), EscapingScheme.UNDERSCORE_ESCAPING);
       return new Page(openMetrics.getContentType(), body.toString(StandardCharsets.UTF_8));

@@ -31,6 +31,15 @@ record SeriesName(String domain, List<String> keys) {
     return new SeriesName(LabelText.of(domain), List.of(OTHER));
   }
 
+  /** Returns how many characters it has. */
+  int length() {
+    int length = domain.length();
+    for (String key : keys) {
+      length += key.length();
+    }
+    return length;
+  }
+
   /** The labels it is scraped with: levels below the second share those of the second. */
   Attributes labels() {
     AttributesBuilder labels = Attributes.builder().put(DOMAIN, domain);

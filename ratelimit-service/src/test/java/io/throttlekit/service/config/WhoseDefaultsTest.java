@@ -56,6 +56,33 @@ class WhoseDefaultsTest {
   }
 
   @Test
+  void jsonIsServedOnlyWhereThatProgramServesItAndWithoutRefunds() {
+    ServiceConfig own = config(Map.of(), OWN);
+    assertThat(own.http().json()).isFalse();
+    ServiceConfig standsIn = config(Map.of("RUNTIME_ROOT", "/data"), ServeFlags.none());
+    assertThat(standsIn.http().json()).isTrue();
+    assertThat(standsIn.http().jsonRefunds()).isFalse();
+    assertThat(config(Map.of("THROTTLEKIT_HTTP_JSON", "true"), OWN).http().json()).isTrue();
+  }
+
+  @Test
+  void jsonIsOffWhereGrpcDemandsClientCertificates() {
+    Map<String, String> environment =
+        Map.of(
+            "RUNTIME_ROOT", "/data",
+            "GRPC_SERVER_USE_TLS", "true",
+            "GRPC_SERVER_TLS_CERT", "c",
+            "GRPC_SERVER_TLS_KEY", "k",
+            "GRPC_CLIENT_TLS_CACERT", "ca");
+    LoadedConfig loaded = new ConfigLoader(environment).load(ServeFlags.none());
+    assertThat(Objects.requireNonNull(loaded.config()).http().json()).isFalse();
+    assertThat(loaded.warnings())
+        .contains(
+            "http.json (default of envoyproxy/ratelimit) has no effect: /json asks for no client"
+                + " certificates, and gRPC does (grpc.tls.client_ca)");
+  }
+
+  @Test
   void whichDefaultsApplyIsSaidWithTheReason() {
     Map<String, String> environment = Map.of("RUNTIME_ROOT", "/data");
     assertThat(new ConfigLoader(environment).load(ServeFlags.none()).defaults())

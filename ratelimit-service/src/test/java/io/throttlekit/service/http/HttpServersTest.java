@@ -7,6 +7,7 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.LoadOptions;
 import io.throttlekit.descriptors.LoadResult;
 import io.throttlekit.descriptors.PolicyBook;
@@ -17,6 +18,7 @@ import io.throttlekit.service.config.HttpConfig;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.rls.Answered;
+import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.Telemetry;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -54,23 +56,24 @@ class HttpServersTest {
   private final HttpFixture debug;
 
   HttpServersTest() throws Exception {
+    TimeSource time = TimeSource.system();
+    Scrape scrape = Objects.requireNonNull(telemetry.scrape());
+    HttpServers servers = new HttpServers(time, new MetricsRoute(scrape, time));
     service =
         new HttpFixture(
-            HttpServers.service(
-                new HttpConfig("127.0.0.1", 0),
+            servers.service(
+                new HttpConfig("127.0.0.1", 0, false, false, 64),
                 _ -> new Answered(RateLimitResponse.getDefaultInstance()),
                 1_000,
                 false,
-                serving::get,
-                telemetry.scrape()));
+                serving::get));
     debug =
         new HttpFixture(
-            HttpServers.debug(
+            servers.debug(
                 new DebugConfig("127.0.0.1", 0),
                 policies,
                 () -> "memory",
-                () -> List.of("a: 1", "b: 2"),
-                telemetry.scrape()));
+                () -> List.of("a: 1", "b: 2")));
   }
 
   @AfterEach
@@ -109,24 +112,21 @@ class HttpServersTest {
 
   @Test
   void everythingElseIs404() throws Exception {
-    for (String path : List.of("/", "/jsonx", "/json/x", "/healthcheck/", "/rlconfig", "/stats")) {
+    for (String path : List.of("/", "/json", "/json/x", "/healthcheck/", "/rlconfig", "/stats")) {
       assertThat(service.get(path).statusCode()).as(path).isEqualTo(404);
     }
     assertThat(debug.get("/json").statusCode()).isEqualTo(404);
   }
 
-  /**
-   * The JDK's server looks for a handler by the path of the address, fails where there is none, and
-   * offers no place to answer 400: no filter or handler is asked before. It does close.
-   */
   @ParameterizedTest
   @ValueSource(strings = {"GET mailto:a", "CONNECT a:80", "OPTIONS urn:x"})
-  void anAddressWithoutAPathIsNotAnsweredButItsConnectionIsClosedBeforeAnyDeadline(String request)
+  void anAddressWithoutAPathIsA400AndItsConnectionIsClosedBeforeAnyDeadline(String request)
       throws Exception {
     try (Socket socket = open()) {
       socket.setSoTimeout((HttpListener.REQUEST_SECONDS - 1) * 1_000); // else a deadline closed it
       write(socket, request + " HTTP/1.1\r\nHost: x\r\n\r\n");
-      assertThat(socket.getInputStream().readAllBytes()).isEmpty();
+      assertThat(new String(socket.getInputStream().readAllBytes(), UTF_8))
+          .startsWith("HTTP/1.1 400 ");
     }
     assertThat(service.get("/healthcheck").statusCode()).isEqualTo(200);
   }
@@ -134,7 +134,7 @@ class HttpServersTest {
   @ParameterizedTest
   @CsvSource({
     "GET,                       400",
-    "GET /a b HTTP/1.1,         404",
+    "GET /a b HTTP/1.1,         400",
     "GET http://[ HTTP/1.1,     400",
     "OPTIONS * HTTP/1.1,        404",
     "GET http://x/none HTTP/1.1, 404",

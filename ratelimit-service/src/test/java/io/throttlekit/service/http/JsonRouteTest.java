@@ -11,6 +11,7 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStatus;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
+import io.throttlekit.TimeSource;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.config.HttpConfig;
@@ -115,9 +116,31 @@ class JsonRouteTest {
   }
 
   @Test
-  void readsARefund() throws Exception {
-    post("{\"domain\":\"x\",\"descriptors\":[{\"is_negative_hits\":true}]}");
+  void refusesARefundWithItsReasonAlsoWhereItStandsIn() throws Exception {
+    String refund = "{\"domain\":\"x\",\"descriptors\":[{\"is_negative_hits\":true}]}";
+    String why = "is_negative_hits is not accepted over /json: refunds need http.json_refunds\n";
 
+    HttpResponse<String> answer = post(refund);
+
+    assertThat(answer.statusCode()).isEqualTo(400);
+    assertThat(answer.body()).isEqualTo(why);
+    assertThat(post(refund.replace("is_negative_hits", "isNegativeHits")).body()).isEqualTo(why);
+    try (HttpFixture standingIn = new HttpFixture(listener(true))) {
+      assertThat(standingIn.send("POST", "/json", refund.getBytes(UTF_8)).body()).isEqualTo(why);
+    }
+    assertThat(asked).isEmpty();
+    assertThat(failures).as("counted as failures").hasValue(3);
+    assertThat(post(refund.replace("true", "false")).statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void readsARefundWhereTheyAreAccepted() throws Exception {
+    try (HttpFixture refunding = new HttpFixture(listener(false, true))) {
+      refunding.send(
+          "POST",
+          "/json",
+          "{\"domain\":\"x\",\"descriptors\":[{\"is_negative_hits\":true}]}".getBytes(UTF_8));
+    }
     assertThat(asked.element().getDescriptors(0).getUnknownFields().getField(4).getVarintList())
         .containsExactly(1L);
   }
@@ -279,8 +302,6 @@ class JsonRouteTest {
       assertThat(socket.getInputStream().readAllBytes()).isEmpty();
     }
     assertThat(post(VALID).statusCode()).isEqualTo(200);
-    assertThat(System.getProperty("jdk.httpserver.maxConnections")).isEqualTo("1024");
-    assertThat(System.getProperty("sun.net.httpserver.maxReqTime")).isEqualTo("5");
   }
 
   @Test
@@ -304,8 +325,13 @@ class JsonRouteTest {
   }
 
   private HttpListener listener(boolean standsIn) throws IOException {
-    return HttpServers.service(
-        new HttpConfig("127.0.0.1", 0), this::decide, MAX_BODY, standsIn, () -> true, null);
+    return listener(standsIn, false);
+  }
+
+  private HttpListener listener(boolean standsIn, boolean refunds) throws IOException {
+    HttpConfig config = new HttpConfig("127.0.0.1", 0, true, refunds, 64);
+    return new HttpServers(TimeSource.system(), null)
+        .service(config, this::decide, MAX_BODY, standsIn, () -> true);
   }
 
   private Answered decide(Callable<RateLimitRequest> body) throws Exception {

@@ -21,10 +21,11 @@ class RequestJsonTest {
     assertThat(unit("null")).isZero();
   }
 
-  private static int unit(String json) throws MalformedBodyException {
+  private static int unit(String json) throws Exception {
     return RequestJson.parse(
             ("{\"domain\": \"x\", \"descriptors\": [{\"limit\": {\"unit\": " + json + "}}]}")
-                .getBytes(UTF_8))
+                .getBytes(UTF_8),
+            false)
         .getDescriptors(0)
         .getLimit()
         .getUnitValue();

@@ -92,6 +92,33 @@ class SeriesBoundTest {
   }
 
   @Test
+  void tenThousandInventedDomainsAreAFewDozenSeries() throws IOException {
+    try (MetricsFixture wide = new MetricsFixture(Policies.of(DETAILED), 5_000)) {
+      for (int i = 0; i < 10_000; i++) {
+        wide.metrics.domainNotFound("nope" + i + "x".repeat(300));
+      }
+      List<String> page = wide.scraped();
+      assertThat(page)
+          .filteredOn(line -> line.contains("domain_not_found{"))
+          .hasSize(RateLimitMetrics.MAX_UNKNOWN_DOMAINS + 1)
+          .contains("ratelimit_service_rate_limit_domain_not_found{domain=\"other\"} 9968");
+      assertThat(String.join("\n", page)).hasSizeLessThan(100_000);
+    }
+  }
+
+  @Test
+  void longNamesOfRequestsTakeNoMoreOfThePageThanManyShortOnes() throws IOException {
+    try (MetricsFixture wide = new MetricsFixture(Policies.of(DETAILED), 1_000)) {
+      for (int i = 0; i < 10_000; i++) {
+        String[] entries = {i + "k".repeat(300), "v", i + "l".repeat(300), "v"};
+        Rule rule = Rule.override("d", entries, new LimitOverride(10, LimitUnit.DAY));
+        wide.metrics.decided(rule, entries, 1, Decision.admit(10, 9, 0), false);
+      }
+      assertThat(String.join("\n", wide.scraped())).hasSizeLessThan(1_000_000);
+    }
+  }
+
+  @Test
   void theDefaultLimitOfTheSdkDoesNotCutSeriesOff() throws IOException {
     try (MetricsFixture wide = new MetricsFixture(Policies.of(DETAILED), 5_000)) {
       for (int i = 0; i < 5_000; i++) {

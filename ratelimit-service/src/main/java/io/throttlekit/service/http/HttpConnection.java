@@ -1,0 +1,392 @@
+package io.throttlekit.service.http;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.DuplexChannel;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.netty.util.ReferenceCountUtil;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection: reads a request, has it answered, sends the reply, and reads the next.
+ *
+ * <p>The next request is not read before the reply to this one has been sent, so requests that are
+ * pipelined take no memory. Each phase has a deadline of its own that no byte moves. A reply is
+ * handed to the socket in slices, as the client reads it. Confined to the event loop.
+ */
+final class HttpConnection extends ChannelInboundHandlerAdapter {
+  private static final int SLICE = 16 * 1024;
+  private static final Duration LINGER = Duration.ofSeconds(1);
+
+  /** The phases of a connection. */
+  private enum Phase {
+    /** Waits for a request; none of it has been read. */
+    WAITING,
+    /** Reads the body of a request. */
+    READING,
+    /** A route works on the answer. */
+    ANSWERING,
+    /** Sends the reply. */
+    SENDING,
+    /** Has sent its last reply and discards what still comes, so that no reset overtakes it. */
+    LINGERING
+  }
+
+  private final OpenConnections connections;
+  private final Answering answering;
+  private Phase phase = Phase.WAITING;
+  private long phaseEnds;
+  private @Nullable ChannelHandlerContext context;
+  private @Nullable HttpRequest request;
+  private ByteArrayOutputStream body = new ByteArrayOutputStream(0);
+  private int bodyBytes;
+  private @Nullable Reply reply;
+  private int sentBytes;
+  private boolean last;
+  private boolean unread;
+  private boolean readPending;
+  private boolean handing;
+
+  /** Has a request answered and calls {@link #answered} on the event loop. */
+  interface Answering {
+    void answer(HttpConnection connection, String path, HttpQuery query);
+  }
+
+  HttpConnection(OpenConnections connections, Answering answering) {
+    this.connections = connections;
+    this.answering = answering;
+  }
+
+  /** Returns whether no request is in progress. */
+  boolean waits() {
+    return phase == Phase.WAITING || phase == Phase.READING || phase == Phase.LINGERING;
+  }
+
+  /** Returns whether a reply with another body is being sent. */
+  @SuppressWarnings("ReferenceEquality") // a shared page is one array
+  boolean sendsOtherThan(byte[] body) {
+    return reply != null && reply.body() != body;
+  }
+
+  boolean isLate(long now) {
+    return phase != Phase.ANSWERING && now - phaseEnds > 0;
+  }
+
+  /** Closes the connection at once, whatever it waits for. */
+  void cutOff() {
+    connections.remove(this);
+    close();
+  }
+
+  /** Ends the connection: at once, or with the answer to the request in progress. */
+  void drain() {
+    last = true;
+    if (waits()) {
+      cutOff();
+    }
+  }
+
+  @Override
+  public void channelActive(ChannelHandlerContext ctx) {
+    context = ctx;
+    enter(Phase.WAITING, connections.bounds().request());
+    connections.add(this);
+    readMore(ctx);
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext ctx) {
+    connections.remove(this);
+    releaseBody();
+    finishReply(true);
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext ctx, Object message) {
+    try {
+      if (phase == Phase.WAITING && message instanceof HttpRequest started) {
+        begin(ctx, started);
+      } else if (phase == Phase.READING && message instanceof HttpContent content) {
+        append(content);
+      }
+    } finally {
+      ReferenceCountUtil.release(message);
+    }
+    if (waits()) {
+      readMore(ctx);
+    }
+  }
+
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+    sendMore(ctx);
+  }
+
+  @Override
+  public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+    if (event instanceof ChannelInputShutdownEvent) {
+      last = true; // the client has said all: what is in progress is still answered
+      if (waits()) {
+        close();
+      }
+    }
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+    close(); // a reset, or TLS that is none; the reply, if any, is lost
+  }
+
+  /** Sends the reply to the request in progress. */
+  void answered(Reply answer) {
+    releaseBody();
+    ChannelHandlerContext ctx = context;
+    HttpRequest answered = request;
+    if (ctx == null || answered == null || !ctx.channel().isActive()) {
+      answer.lost().run();
+      return;
+    }
+    enter(Phase.SENDING, connections.bounds().response());
+    reply = answer;
+    sentBytes = 0;
+    connections.sending(this, answer.body());
+    DefaultHttpResponse head =
+        new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(answer.status()));
+    if (!answer.contentType().isEmpty()) {
+      head.headers().set(HttpHeaderNames.CONTENT_TYPE, answer.contentType());
+    }
+    HttpUtil.setContentLength(head, answer.body().length);
+    last |= !HttpUtil.isKeepAlive(answered);
+    if (last) {
+      head.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+    } else if (!answered.protocolVersion().isKeepAliveDefault()) {
+      head.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.KEEP_ALIVE);
+    }
+    var _ = ctx.write(head);
+    if (answered.method().equals(HttpMethod.HEAD)) {
+      sentBytes = answer.body().length;
+    }
+    sendMore(ctx);
+  }
+
+  private void begin(ChannelHandlerContext ctx, HttpRequest started) {
+    request = started;
+    bodyBytes = 0;
+    body = new ByteArrayOutputStream(0);
+    if (started.decoderResult().isFailure()) {
+      abort(statusOf(started.decoderResult().cause()));
+      return;
+    }
+    enter(Phase.READING, connections.bounds().request());
+    long length = HttpUtil.getContentLength(started, -1L);
+    if (length > connections.bounds().bodyBytes()) {
+      dispatchUnread(HttpBody.tooLong());
+    } else if (HttpUtil.is100ContinueExpected(started)) {
+      var _ = ctx.writeAndFlush(
+          new DefaultFullHttpResponse(
+              HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
+    }
+  }
+
+  private void append(HttpContent content) {
+    if (content.decoderResult().isFailure()) {
+      dispatchUnread(HttpBody.malformed());
+      return;
+    }
+    ByteBuf bytes = content.content();
+    int length = bytes.readableBytes();
+    if (bodyBytes + length > connections.bounds().bodyBytes()) {
+      dispatchUnread(HttpBody.tooLong());
+      return;
+    }
+    if (!connections.takeBody(length)) {
+      abort(503);
+      return;
+    }
+    bodyBytes += length;
+    try {
+      bytes.readBytes(body, length);
+    } catch (IOException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+    if (content instanceof LastHttpContent) {
+      byte[] whole = body.toByteArray();
+      dispatch(() -> whole);
+    }
+  }
+
+  private void dispatchUnread(HttpBody what) {
+    last = true;
+    unread = true;
+    dispatch(what);
+  }
+
+  private void abort(int status) {
+    last = true;
+    unread = true;
+    enter(Phase.ANSWERING, Duration.ZERO);
+    answered(Reply.text(status, HttpResponseStatus.valueOf(status).reasonPhrase() + "\n"));
+  }
+
+  private void dispatch(HttpBody what) {
+    HttpRequest asked = request;
+    if (asked == null) {
+      throw new IllegalStateException("no request to dispatch");
+    }
+    body = new ByteArrayOutputStream(0);
+    enter(Phase.ANSWERING, Duration.ZERO);
+    URI address = address(asked.uri());
+    String path = address == null ? null : address.getPath();
+    if (address == null || path == null) {
+      abort(400);
+      return;
+    }
+    String accept = asked.headers().get(HttpHeaderNames.ACCEPT);
+    answering.answer(this, path, new HttpQuery(address.getQuery(), accept, what));
+  }
+
+  private static @Nullable URI address(String uri) {
+    try {
+      return new URI(uri);
+    } catch (URISyntaxException malformed) {
+      return null;
+    }
+  }
+
+  private static int statusOf(Throwable cause) {
+    return switch (cause) {
+      case TooLongHttpLineException _ -> 414;
+      case TooLongHttpHeaderException _ -> 431;
+      default -> 400;
+    };
+  }
+
+  private void sendMore(ChannelHandlerContext ctx) {
+    Reply sending = reply;
+    if (phase != Phase.SENDING || sending == null || handing || sentBytes == Integer.MAX_VALUE) {
+      return;
+    }
+    byte[] bytes = sending.body();
+    handing = true; // writing and flushing change the writability, which comes back to here
+    try {
+      while (sentBytes < bytes.length && ctx.channel().isWritable()) {
+        int length = Math.min(SLICE, bytes.length - sentBytes);
+        var _ = ctx.write(new DefaultHttpContent(Unpooled.wrappedBuffer(bytes, sentBytes, length)));
+        sentBytes += length;
+        if (!ctx.channel().isWritable()) {
+          ctx.flush();
+        }
+      }
+    } finally {
+      handing = false;
+    }
+    if (sentBytes < bytes.length) {
+      return; // goes on when the client has read
+    }
+    sentBytes = Integer.MAX_VALUE; // the end is written once
+    ctx.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT)
+        .addListener(
+            (ChannelFutureListener)
+                written -> {
+                  if (written.isSuccess()) {
+                    sent(ctx);
+                  } else {
+                    close();
+                  }
+                });
+  }
+
+  private void sent(ChannelHandlerContext ctx) {
+    HttpRequest answered = request;
+    Reply whole = reply;
+    boolean unwanted =
+        answered != null
+            && whole != null
+            && answered.method().equals(HttpMethod.HEAD)
+            && whole.body().length > 0;
+    finishReply(unwanted);
+    request = null;
+    if (!last) {
+      enter(Phase.WAITING, connections.bounds().idle());
+      readMore(ctx);
+    } else if (unread) {
+      linger(ctx);
+    } else {
+      close();
+    }
+  }
+
+  /** Closing with unread bytes resets the connection, and the client may lose the reply. */
+  private void linger(ChannelHandlerContext ctx) {
+    enter(Phase.LINGERING, LINGER);
+    if (ctx.channel() instanceof DuplexChannel socket) {
+      var _ = socket.shutdownOutput();
+    }
+    readMore(ctx);
+  }
+
+  /** Reads the next message in a task of its own: pipelined requests take turns with others. */
+  private void readMore(ChannelHandlerContext ctx) {
+    if (!readPending) {
+      readPending = true;
+      ctx.channel()
+          .eventLoop()
+          .execute(() -> {
+            readPending = false;
+            ctx.read();
+          });
+    }
+  }
+
+  private void finishReply(boolean lost) {
+    Reply done = reply;
+    if (done == null) {
+      return;
+    }
+    reply = null;
+    connections.sent(done.body());
+    if (lost) {
+      done.lost().run();
+    }
+  }
+
+  private void releaseBody() {
+    connections.releaseBody(bodyBytes);
+    bodyBytes = 0;
+  }
+
+  private void enter(Phase next, Duration most) {
+    phase = next;
+    phaseEnds = connections.time().monotonicNanos() + most.toNanos();
+    connections.changed(this);
+  }
+
+  private void close() {
+    ChannelHandlerContext ctx = context;
+    if (ctx != null) {
+      var _ = ctx.close();
+    }
+  }
+}

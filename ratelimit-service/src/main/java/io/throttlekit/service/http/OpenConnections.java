@@ -1,0 +1,129 @@
+package io.throttlekit.service.http;
+
+import io.throttlekit.TimeSource;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The open connections of a listener and the bytes held for them. Confined to the event loop.
+ *
+ * <p>Connections are ordered by the time of their last change of phase, the oldest first, so that
+ * the slowest are closed where a bound is reached and a new client is always served.
+ */
+final class OpenConnections {
+  private final HttpBounds bounds;
+  private final TimeSource time;
+  private final Set<HttpConnection> open = new LinkedHashSet<>();
+  private final IdentityHashMap<byte[], Integer> replies = new IdentityHashMap<>();
+  private long bodyBytes;
+  private long replyBytes;
+
+  OpenConnections(HttpBounds bounds, TimeSource time) {
+    this.bounds = bounds;
+    this.time = time;
+  }
+
+  HttpBounds bounds() {
+    return bounds;
+  }
+
+  TimeSource time() {
+    return time;
+  }
+
+  int size() {
+    return open.size();
+  }
+
+  boolean isEmpty() {
+    return open.isEmpty();
+  }
+
+  /** Adds a connection, and closes another where there are too many. */
+  void add(HttpConnection connection) {
+    open.add(connection);
+    if (open.size() > bounds.connections()) {
+      HttpConnection oldest = oldest(HttpConnection::waits, connection);
+      if (oldest == null) {
+        oldest = oldest(any -> true, connection);
+      }
+      (oldest != null ? oldest : connection).cutOff();
+    }
+  }
+
+  /** Notes that a connection has changed its phase: it is the youngest now. */
+  void changed(HttpConnection connection) {
+    if (open.remove(connection)) {
+      open.add(connection);
+    }
+  }
+
+  void remove(HttpConnection connection) {
+    open.remove(connection);
+  }
+
+  /** Returns whether there is room for so many bytes more of bodies, and takes it. */
+  boolean takeBody(int bytes) {
+    if (bodyBytes + bytes > bounds.heldBytes()) {
+      return false;
+    }
+    bodyBytes += bytes;
+    return true;
+  }
+
+  void releaseBody(int bytes) {
+    bodyBytes -= bytes;
+  }
+
+  /** Counts a reply that begins to be sent, and closes the slowest readers where it is too much. */
+  void sending(HttpConnection connection, byte[] body) {
+    if (replies.merge(body, 1, Integer::sum) == 1) {
+      replyBytes += body.length;
+    }
+    while (replyBytes > bounds.heldBytes()) {
+      HttpConnection slowest = oldest(other -> other.sendsOtherThan(body), connection);
+      if (slowest == null) {
+        return; // this reply alone is longer than the bound: it is the only one
+      }
+      slowest.cutOff();
+    }
+  }
+
+  void sent(byte[] body) {
+    if (replies.merge(body, -1, (one, less) -> one + less == 0 ? null : one + less) == null) {
+      replyBytes -= body.length;
+    }
+  }
+
+  /** Closes the connections whose time is over. */
+  void sweep() {
+    long now = time.monotonicNanos();
+    List.copyOf(open).stream().filter(each -> each.isLate(now)).forEach(HttpConnection::cutOff);
+  }
+
+  /** Closes connections without a request at once, and each other after its answer. */
+  void drain() {
+    List.copyOf(open).forEach(HttpConnection::drain);
+  }
+
+  void closeAll() {
+    List.copyOf(open).forEach(HttpConnection::cutOff);
+  }
+
+  /** Chooses connections. */
+  private interface Choice {
+    boolean of(HttpConnection connection);
+  }
+
+  private @Nullable HttpConnection oldest(Choice choice, HttpConnection except) {
+    for (HttpConnection connection : open) {
+      if (connection != except && choice.of(connection)) {
+        return connection;
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,10 @@
+package io.throttlekit.service.http;
+
+/** A request that gives units back where that is not accepted. Its message is for the caller. */
+final class RefundException extends Exception {
+  private static final long serialVersionUID = 1L;
+
+  RefundException() {
+    super("is_negative_hits is not accepted over /json: refunds need http.json_refunds");
+  }
+}

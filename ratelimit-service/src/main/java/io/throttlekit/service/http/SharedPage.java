@@ -1,0 +1,103 @@
+package io.throttlekit.service.http;
+
+import io.throttlekit.TimeSource;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A page that is rendered once for all who ask for it at the same time.
+ *
+ * <p>A caller gets a rendering that began after it asked, so it is never stale. One rendering runs
+ * at a time, and between two there is a pause of {@value #PAUSE_FACTOR} times what the last one
+ * took, at most a second: rendering takes at most a fifth of one processor however many ask.
+ * Callers block; thread-safe.
+ */
+final class SharedPage {
+  private static final int PAUSE_FACTOR = 4;
+  private static final long MAX_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private final Rendering rendering;
+  private final TimeSource time;
+  private final ReentrantLock one = new ReentrantLock();
+  private final Object joining = new Object();
+
+  /** What those get who ask before the next rendering begins; null while nobody has asked. */
+  private @Nullable CompletableFuture<Reply> next;
+
+  private long endedNanos;
+  private long pauseNanos;
+
+  /** Makes the page. */
+  @FunctionalInterface
+  interface Rendering {
+    Reply render() throws IOException;
+  }
+
+  SharedPage(Rendering rendering, TimeSource time) {
+    this.rendering = rendering;
+    this.time = time;
+  }
+
+  /**
+   * Returns the page, whose body is one array for all who share it.
+   *
+   * @throws CompletionException when the rendering failed
+   */
+  Reply get() throws InterruptedException {
+    CompletableFuture<Reply> mine;
+    boolean first;
+    synchronized (joining) {
+      first = next == null;
+      mine = next == null ? new CompletableFuture<>() : next;
+      next = mine;
+    }
+    if (first) {
+      render(mine);
+    }
+    return mine.join();
+  }
+
+  private void render(CompletableFuture<Reply> mine) throws InterruptedException {
+    try {
+      one.lockInterruptibly();
+      try {
+        pause();
+        long begun = time.monotonicNanos();
+        closeTo(mine);
+        mine.complete(rendering.render());
+        endedNanos = time.monotonicNanos();
+        pauseNanos = Math.min(MAX_PAUSE_NANOS, PAUSE_FACTOR * (endedNanos - begun));
+      } finally {
+        one.unlock();
+      }
+    } catch (IOException | RuntimeException | Error | InterruptedException failed) {
+      mine.completeExceptionally(failed);
+      if (failed instanceof InterruptedException stopped) {
+        throw stopped;
+      }
+    } finally {
+      closeTo(mine);
+    }
+  }
+
+  /** Those who ask from now on get the rendering after this one. */
+  @SuppressWarnings("ReferenceEquality") // futures have no other
+  private void closeTo(CompletableFuture<Reply> mine) {
+    synchronized (joining) {
+      if (next == mine) {
+        next = null;
+      }
+    }
+  }
+
+  private void pause() throws InterruptedException {
+    long left = pauseNanos - (time.monotonicNanos() - endedNanos);
+    if (left > 0) {
+      TimeUnit.NANOSECONDS.sleep(left);
+    }
+  }
+}

@@ -1,0 +1,170 @@
+package io.throttlekit.service.http;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.throttlekit.TimeSource;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.ref.WeakReference;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Clients that mean ill take a bounded part of a listener, and health is answered meanwhile. */
+@Timeout(60)
+class HostileClientsTest {
+  private static final int PAGE = 2 << 20;
+  private static final int HELD = 4 * PAGE;
+  private static final int CONNECTIONS = 128;
+
+  private final Queue<WeakReference<byte[]>> pages = new ConcurrentLinkedQueue<>();
+  private final List<Socket> sockets = new ArrayList<>();
+  private final HttpFixture http;
+
+  HostileClientsTest() throws IOException {
+    http = listener(Duration.ofSeconds(30));
+  }
+
+  @AfterEach
+  void close() throws IOException {
+    for (Socket socket : sockets) {
+      socket.close();
+    }
+    http.close();
+  }
+
+  @Test
+  @SuppressWarnings("System.gc")
+  void sixtyClientsThatDoNotReadHoldABoundedNumberOfPages() throws Exception {
+    for (int i = 0; i < 60; i++) {
+      request(http, "GET /page HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    await().until(() -> pages.size() == 60);
+    assertHealthy();
+    await()
+        .untilAsserted(() -> {
+          System.gc();
+          assertThat(pages.stream().filter(page -> page.get() != null).count())
+              .isLessThanOrEqualTo(HELD / PAGE);
+        });
+    assertThat(http.get("/page").body()).hasSize(PAGE);
+  }
+
+  @Test
+  void aClientThatStopsToReadLosesItsConnection() throws Exception {
+    try (HttpFixture hurried = listener(Duration.ofMillis(300))) {
+      Socket socket = request(hurried, "GET /page HTTP/1.1\r\nHost: x\r\n\r\n");
+      await().until(() -> pages.size() == 1);
+      await().untilAsserted(() -> assertThat(hurried.listener.openConnections()).isZero());
+      try (InputStream rest = socket.getInputStream()) {
+        assertThat(rest.readAllBytes().length).isLessThan(PAGE);
+      } catch (IOException reset) {
+        assertThat(reset).hasMessageContaining("reset");
+      }
+    }
+  }
+
+  @Test
+  void idleConnectionsGiveWayToNewOnes() throws Exception {
+    for (int i = 0; i < 1_000; i++) {
+      sockets.add(new Socket(InetAddress.getLoopbackAddress(), http.port()));
+    }
+    assertHealthy();
+    assertThat(sockets.getFirst().getInputStream().read()).isEqualTo(-1);
+    assertThat(http.listener.openConnections()).isLessThanOrEqualTo(CONNECTIONS);
+  }
+
+  @Test
+  void aLongBodyIsRefusedUnread() throws Exception {
+    Socket socket =
+        request(http, "POST /page HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n");
+    assertThat(statusLine(socket)).isEqualTo("HTTP/1.1 413 Request Entity Too Large");
+    assertHealthy();
+  }
+
+  @Test
+  void floodsOfHeadersAndLongLinesAreRefused() throws Exception {
+    String headers =
+        String.join("", IntStream.range(0, 500).mapToObj(i -> "X-Flood-" + i + ": y\r\n").toList());
+    assertThat(statusLine(request(http, "GET /page HTTP/1.1\r\n" + headers + "\r\n")))
+        .startsWith("HTTP/1.1 431 ");
+    assertThat(statusLine(request(http, "GET /" + "a".repeat(5_000) + " HTTP/1.1\r\n\r\n")))
+        .startsWith("HTTP/1.1 414 ");
+    assertHealthy();
+  }
+
+  @Test
+  void pipelinedRequestsAreAnsweredInOrder() throws Exception {
+    String one = "GET /healthcheck HTTP/1.1\r\nHost: x\r\n\r\n";
+    String end = "GET /none HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    Socket socket = request(http, one.repeat(1_000) + end);
+    String answers = new String(socket.getInputStream().readAllBytes(), UTF_8);
+    assertThat(answers.split("HTTP/1.1 200 OK", -1)).hasSize(1_001);
+    assertThat(answers).endsWith("404 page not found\n");
+  }
+
+  private HttpFixture listener(Duration response) throws IOException {
+    HttpBounds bounds =
+        new HttpBounds(
+            CONNECTIONS, 1_000, HELD, 64, Duration.ofSeconds(20), Duration.ofSeconds(20), response);
+    Route health =
+        new Route() {
+          @Override
+          public Reply answer(HttpQuery query) {
+            return Reply.text(200, "OK");
+          }
+
+          @Override
+          public boolean immediate() {
+            return true;
+          }
+        };
+    Map<String, Route> routes = Map.of("/page", this::page, "/healthcheck", health);
+    return new HttpFixture(new HttpListener("127.0.0.1", 0, bounds, TimeSource.system(), routes));
+  }
+
+  private Reply page(HttpQuery query) {
+    try {
+      int _ = query.body().bytes().length;
+    } catch (BodyTooLongException tooLong) {
+      return Reply.text(413, "");
+    } catch (MalformedBodyException malformed) {
+      return Reply.text(400, "");
+    }
+    byte[] page = "x".repeat(PAGE).getBytes(UTF_8);
+    pages.add(new WeakReference<>(page));
+    return new Reply(200, Reply.TEXT, page);
+  }
+
+  private void assertHealthy() throws Exception {
+    assertThat(http.get("/healthcheck").body()).isEqualTo("OK");
+  }
+
+  private Socket request(HttpFixture to, String text) throws IOException {
+    Socket socket = new Socket();
+    sockets.add(socket);
+    socket.setReceiveBufferSize(4_096);
+    socket.connect(to.listener.address());
+    socket.getOutputStream().write(text.getBytes(UTF_8));
+    return socket;
+  }
+
+  private static String statusLine(Socket socket) throws IOException {
+    StringBuilder line = new StringBuilder();
+    for (int c = socket.getInputStream().read(); c > '\r'; c = socket.getInputStream().read()) {
+      line.append((char) c);
+    }
+    return line.toString();
+  }
+}
