@@ -193,7 +193,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   @Override
   public long patienceNanos() {
     long whole = ExpectedTimeout.patienceNanos(headers, Context.current().getDeadline());
-    long waited = startNanos - arrivedNanos;
+    long waited = Math.max(0, startNanos - arrivedNanos);
     return whole == Long.MAX_VALUE ? whole : Math.max(0, whole - waited);
   }
 
