@@ -129,7 +129,7 @@ final class StartupBenchmark {
     Starts failed = Starts.atMost("failed of the first 1,000 strict decisions of all starts", 0);
     Starts ratio = Starts.atMost("p99 of the first 1,000 strict decisions, ratio to later ones", 5);
     OpenLoop steady = new OpenLoop(FIRST);
-    long failures = 0;
+    double failures = 0;
     for (int i = 0; i < starts; i++) {
       try (RedisProcess redis = RedisProcess.start();
           ServerProcess service =

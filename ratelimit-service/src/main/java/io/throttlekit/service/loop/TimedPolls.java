@@ -27,11 +27,11 @@ final class TimedPolls implements IoHandler, IoHandlerContext {
   private @Nullable IoHandlerContext context;
   private long pollBeganNanos;
   private long lastPollEndedNanos;
+  private boolean polledBefore;
 
   private TimedPolls(IoHandler handler, TimeSource time) {
     this.handler = handler;
     this.time = time;
-    this.lastPollEndedNanos = time.monotonicNanos();
   }
 
   /** Handlers like those of {@code factory}, for loops whose threads are {@link LoopThread}s. */
@@ -53,6 +53,10 @@ final class TimedPolls implements IoHandler, IoHandlerContext {
   public int run(IoHandlerContext context) {
     this.context = context;
     pollBeganNanos = time.monotonicNanos();
+    if (!polledBefore) {
+      polledBefore = true;
+      lastPollEndedNanos = pollBeganNanos;
+    }
     try {
       return handler.run(this);
     } finally {

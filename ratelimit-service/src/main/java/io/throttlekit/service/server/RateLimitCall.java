@@ -192,7 +192,10 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   @Override
   public long patienceNanos() {
-    long ageNanos = startNanos == NOT_STARTED ? 0 : deciding.time().monotonicNanos() - arrivedNanos;
+    long ageNanos =
+        startNanos == NOT_STARTED
+            ? 0
+            : Math.max(0, deciding.time().monotonicNanos() - arrivedNanos);
     return ExpectedTimeout.patienceNanos(headers, Context.current().getDeadline(), ageNanos);
   }
 
