@@ -8,9 +8,11 @@ import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
+import io.netty.channel.ChannelFactory;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.ReflectiveChannelFactory;
+import io.netty.channel.ServerChannel;
 import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.GrpcConfig;
@@ -132,7 +134,9 @@ public final class GrpcServer {
     this.ownsLoops = shared == null;
     this.eventLoops =
         shared == null
-            ? transport.eventLoops(config.eventLoops(), service.deciding().time())
+            ? transport.eventLoops(
+                config.eventLoops(),
+                service == null ? TimeSource.system() : service.deciding().time())
             : shared;
     STREAM_ERRORS.forEach(logger -> logger.setLevel(Level.SEVERE));
     try {
@@ -233,8 +237,7 @@ public final class GrpcServer {
   private Server build(@Nullable ShouldRateLimit service, List<ServerServiceDefinition> more) {
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(transport.address())
-            .channelFactory(
-                connections.listening(new ReflectiveChannelFactory<>(transport.channelType())))
+            .channelFactory(listeningChannels())
             .bossEventLoopGroup(eventLoops)
             .workerEventLoopGroup(eventLoops)
             .directExecutor()
@@ -277,11 +280,15 @@ public final class GrpcServer {
       builder.withChildOption(ChannelOption.SO_KEEPALIVE, null);
     }
     if (tls != null) {
-      builder
-          .sslContext(tls.context())
-          .channelFactory(tls.connections().listening(transport.channelType()));
+      builder.sslContext(tls.context());
     }
     return builder.build();
+  }
+
+  /** Connections are counted before anything else is done with them. */
+  private ChannelFactory<ServerChannel> listeningChannels() {
+    ChannelFactory<ServerChannel> plain = new ReflectiveChannelFactory<>(transport.channelType());
+    return connections.listening(tls == null ? plain : tls.connections().listening(plain));
   }
 
   private ServerServiceDefinition lasting(BindableService service) {

@@ -5,7 +5,6 @@ import io.netty.channel.ChannelFactory;
 import io.netty.channel.ChannelHandler.Sharable;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ReflectiveChannelFactory;
 import io.netty.channel.ServerChannel;
 import io.netty.handler.ssl.SslHandler;
 import java.security.cert.Certificate;
@@ -26,9 +25,8 @@ import javax.net.ssl.SSLPeerUnverifiedException;
 final class OpenConnections extends ChannelInboundHandlerAdapter {
   private final Set<Channel> open = ConcurrentHashMap.newKeySet();
 
-  /** Makes listening channels whose connections are known here. */
-  ChannelFactory<ServerChannel> listening(Class<? extends ServerChannel> type) {
-    var plain = new ReflectiveChannelFactory<ServerChannel>(type);
+  /** Makes listening channels of {@code plain} whose connections are known here. */
+  ChannelFactory<ServerChannel> listening(ChannelFactory<? extends ServerChannel> plain) {
     return () -> {
       ServerChannel listener = plain.newChannel();
       listener.pipeline().addFirst(this);

@@ -27,7 +27,7 @@ class RequestJsonFuzzTest {
       byte[] body = JsonRouteTest.mutated(valid, random);
       RateLimitRequest request;
       try {
-        request = RequestJson.parse(body);
+        request = RequestJson.parse(body, true);
       } catch (MalformedBodyException _) {
         continue;
       }
