@@ -59,17 +59,17 @@ class OnceCallsTest {
     CompletableFuture<Answered<Long>> second = call(calls);
     sent.get(1).complete(7L);
     assertThat(second.join().value()).isEqualTo(7L);
-    call(calls);
+    var _ = call(calls);
     assertThat(ids).containsExactly(new CallId(8, 1), new CallId(8, 1), new CallId(8, 2));
   }
 
   @Test
   void aCallThatWasNotSentIsOverAtOnceUnlessItIsPersistent() {
-    call(calls);
+    var _ = call(calls);
     sent.get(0).completeExceptionally(StoreException.notSent("down"));
     assertThat(ended).containsExactly(false);
     OnceCalls<String, Long> persistent = calls(true);
-    call(persistent);
+    var _ = call(persistent);
     sent.get(1).completeExceptionally(StoreException.notSent("down"));
     pass(250);
     sent.get(2).complete(7L);
@@ -88,7 +88,7 @@ class OnceCallsTest {
 
   @Test
   void aCallIsAbandonedWhenItsAnswerWouldCountNoMore() {
-    call(calls);
+    var _ = call(calls);
     for (int i = 0; i < 50; i++) {
       pass(250);
     }
