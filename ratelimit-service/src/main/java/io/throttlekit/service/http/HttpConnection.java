@@ -216,9 +216,10 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     if (length > connections.bounds().bodyBytes()) {
       dispatchUnread(HttpBody.tooLong());
     } else if (HttpUtil.is100ContinueExpected(started)) {
-      var _ = ctx.writeAndFlush(
-          new DefaultFullHttpResponse(
-              HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
+      var _ =
+          ctx.writeAndFlush(
+              new DefaultFullHttpResponse(
+                  HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
     }
   }
 

@@ -53,6 +53,7 @@ public final class HttpListener implements AutoCloseable {
   private static final int MAX_LINE = 4096;
   private static final int MAX_HEADERS = 8192;
   private static final int READ_BYTES = 8192;
+
   /** What the kernel holds of a reply: it would take megabytes of each slow reader. */
   private static final int KERNEL_BYTES = 128 * 1024;
 

@@ -96,7 +96,8 @@ class HostileClientsTest {
   @Test
   void floodsOfHeadersAndLongLinesAreRefused() throws Exception {
     String headers =
-        String.join("", IntStream.range(0, 1_000).mapToObj(i -> "X-Flood-" + i + ": y\r\n").toList());
+        String.join(
+            "", IntStream.range(0, 1_000).mapToObj(i -> "X-Flood-" + i + ": y\r\n").toList());
     assertThat(statusLine(request(http, "GET /page HTTP/1.1\r\n" + headers + "\r\n")))
         .startsWith("HTTP/1.1 431 ");
     assertThat(statusLine(request(http, "GET /" + "a".repeat(5_000) + " HTTP/1.1\r\n\r\n")))
