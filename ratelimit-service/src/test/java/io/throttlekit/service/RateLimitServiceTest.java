@@ -132,7 +132,6 @@ class RateLimitServiceTest {
     Path config = Files.createDirectories(folder.resolve("rl/config"));
     Path file = Files.writeString(config.resolve("a.yaml"), "domain: ''\n");
     Map<String, String> environment = new HashMap<>(base());
-    environment.put("THROTTLEKIT_HTTP_JSON", "true");
     environment.remove("THROTTLEKIT_POLICIES_PATHS");
     environment.put("RUNTIME_ROOT", folder.toString());
     environment.put("RUNTIME_SUBDIRECTORY", "rl");
@@ -321,6 +320,7 @@ class RateLimitServiceTest {
 
   private Map<String, String> with(Map<String, String> more) {
     Map<String, String> environment = new HashMap<>(base());
+    environment.put("THROTTLEKIT_HTTP_JSON", "true");
     environment.putAll(more);
     return environment;
   }

@@ -28,6 +28,8 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One connection: reads a request, has it answered, sends the reply, and reads the next.
@@ -37,6 +39,7 @@ import org.jspecify.annotations.Nullable;
  * handed to the socket in slices, as the client reads it. Confined to the event loop.
  */
 final class HttpConnection extends ChannelInboundHandlerAdapter {
+  private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
   private static final int SLICE = 16 * 1024;
   private static final Duration LINGER = Duration.ofSeconds(1);
 
@@ -139,6 +142,14 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     }
   }
 
+  /** Part of a head yields no message: what has been read did not end the wait. */
+  @Override
+  public void channelReadComplete(ChannelHandlerContext ctx) {
+    if (waits()) {
+      readMore(ctx);
+    }
+  }
+
   @Override
   public void channelWritabilityChanged(ChannelHandlerContext ctx) {
     sendMore(ctx);
@@ -156,6 +167,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+    LOG.debug("a connection failed", cause);
     close(); // a reset, or TLS that is none; the reply, if any, is lost
   }
 

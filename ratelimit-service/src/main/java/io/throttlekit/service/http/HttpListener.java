@@ -53,6 +53,10 @@ public final class HttpListener implements AutoCloseable {
   private static final int MAX_LINE = 4096;
   private static final int MAX_HEADERS = 8192;
   private static final int READ_BYTES = 8192;
+
+  /** What the kernel holds of a reply: it would take megabytes of each slow reader. */
+  private static final int KERNEL_BYTES = 128 * 1024;
+
   private static final WriteBufferWaterMark SEND_BYTES =
       new WriteBufferWaterMark(16 * 1024, 32 * 1024);
 
@@ -173,6 +177,7 @@ public final class HttpListener implements AutoCloseable {
         .option(ChannelOption.SO_REUSEADDR, true)
         .childOption(ChannelOption.AUTO_READ, false)
         .childOption(ChannelOption.TCP_NODELAY, true)
+        .childOption(ChannelOption.SO_SNDBUF, KERNEL_BYTES)
         .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
         .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, SEND_BYTES)
         .childOption(ChannelOption.ALLOCATOR, new UnpooledByteBufAllocator(false, true))
