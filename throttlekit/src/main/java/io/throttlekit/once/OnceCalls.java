@@ -2,6 +2,8 @@ package io.throttlekit.once;
 
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.StoreException;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -21,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * not answered for a while, fails for its caller; but the store may have acted on it. So its number
  * stays in use: it is sent again, by a timer or by the next call for the key, until an answer
  * comes, however late. Each answer is delivered once: to the caller that waits, or else as a late
- * one. A second answer to the same number counts only if it is of a later window, because the store
+ * one. A second answer to the same number counts only if it is of another window, because the store
  * has acted again then.
  *
  * <p>Thread-safe; nothing blocks. Only calls that are not answered are kept, and those no longer
@@ -131,7 +133,9 @@ public final class OnceCalls<K, T> {
     private int inFlight;
     private int attempts;
     private boolean mayHaveActed;
-    private long answeredWindow;
+    /** As many as there may be attempts under way: the store acts once in each window. */
+    private final Set<Long> answeredWindows = new HashSet<>(1);
+
     private long dueNanos;
 
     Call(K key, CallId id) {
@@ -194,11 +198,11 @@ public final class OnceCalls<K, T> {
       synchronized (this) {
         inFlight--;
         long window = windowOf.applyAsLong(value);
-        if (state == State.ANSWERED && window <= answeredWindow) {
+        if (answeredWindows.contains(window)) {
           return; // a copy
         }
         state = State.ANSWERED;
-        answeredWindow = window;
+        answeredWindows.add(window);
         answer = waiting;
         waiting = null;
         to = late;
@@ -224,8 +228,7 @@ public final class OnceCalls<K, T> {
                 && !mayHaveActed
                 && !(ofStore && settings.persistent());
         if (ends) {
-          state = State.ANSWERED;
-          answeredWindow = Long.MAX_VALUE;
+          state = State.ANSWERED; // no attempt is left that could be answered
         }
         answer = waiting;
         waiting = null;

@@ -65,7 +65,7 @@ class BudgetTest {
     assertThatIllegalArgumentException().isThrownBy(() -> new FederationSettings("eu", "", 1, 1));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new FederationSettings("eu", "n1", 0, 1))
-        .withMessageContaining("were 0 and 1");
+        .withMessageContaining("were 0, 2000 and 1");
     assertThatIllegalArgumentException().isThrownBy(() -> new FederationSettings("eu", "n1", 1, 0));
   }
 

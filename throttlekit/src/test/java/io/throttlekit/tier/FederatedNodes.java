@@ -19,6 +19,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +37,7 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
 
   /** Of calls that came in: which ones those are is told by the calls under way. */
   private static final Pattern IDS = Pattern.compile("\\[[^]]*]");
+  private static final Pattern RECORDS = Pattern.compile("\\d{10,}=[^,}]*(, \\d{10,}=[^,}]*)*");
 
   /**
    * What a run is made of.
@@ -236,7 +239,16 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
   }
 
   private static String withoutIds(Object counts) {
-    return IDS.matcher(counts.toString()).replaceAll("");
+    String text = IDS.matcher(counts.toString()).replaceAll("");
+    return RECORDS.matcher(text).replaceAll(records -> sorted(records.group()));
+  }
+
+  /** What senders were answered, in an order of its own: each replay has other senders. */
+  private static String sorted(String records) {
+    return Stream.of(records.split(", "))
+        .map(record -> record.substring(record.indexOf('=')))
+        .sorted()
+        .collect(Collectors.joining());
   }
 
   @Override

@@ -85,7 +85,7 @@ class FederationExplorationTest {
                 "node: units forfeited")),
         arguments(
             "a process that gives back what it has, and what the escrow has",
-            new Scope(2, true, 2, 1, 12, 0, 4, 1, 3, false, ONE_EVICTION),
+            new Scope(2, true, 2, 1, 12, 0, 4, 1, 2, false, ONE_EVICTION),
             Set.of("refill: put in", "take: given", "release: given", "return: taken")),
         arguments(
             "a coordinator that is left alone when it does not answer",

@@ -156,8 +156,14 @@ class GlobalCellTest {
   }
 
   @Test
-  void whoeverGivesLessThanIsWantedHasNothingLeft() {
+  void aCoordinatorThatGrantsLessAndHasSomeLeftIsAskedAgain() { // it answered an earlier lease
     lease(cell, 10, units(3, END, 10_000, 5), 0, 0);
+    assertThat(take(cell, 4, 0)).isEqualTo(Take.SHORT);
+  }
+
+  @Test
+  void aCoordinatorThatGrantsNothingHasNothingLeft() {
+    lease(cell, 10, units(0, END, 10_000, 5), 0, 0);
     assertThat(take(cell, 4, 0).kind()).isEqualTo(Kind.REFUSED);
   }
 

@@ -4,6 +4,7 @@ import io.throttlekit.store.StoreException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,7 @@ final class Journeys {
     private final boolean oneWay;
     private final CompletableFuture<T> stage = new CompletableFuture<>();
     private @Nullable T answer;
+    private @Nullable Throwable failure;
     private boolean twice;
 
     private Journey(String what, Supplier<T> decide, boolean oneWay) {
@@ -37,7 +39,24 @@ final class Journeys {
     }
 
     boolean hasArrived() {
-      return answer != null;
+      return answer != null || failure != null;
+    }
+
+    /** The store acts, or fails: that is its answer then. */
+    private void arrive() {
+      try {
+        answer = decide.get();
+      } catch (CompletionException failed) {
+        failure = failed.getCause();
+      }
+    }
+
+    private void comeBack() {
+      if (failure != null) {
+        stage.completeExceptionally(failure);
+      } else {
+        stage.complete(answer);
+      }
     }
 
     boolean isTwice() {
@@ -51,7 +70,8 @@ final class Journeys {
 
     @Override
     public String toString() {
-      return what + (answer == null ? "" : " -> " + answer) + (twice ? " twice" : "");
+      Object back = answer != null ? answer : failure;
+      return what + (back == null ? "" : " -> " + back) + (twice ? " twice" : "");
     }
   }
 
@@ -80,13 +100,13 @@ final class Journeys {
 
   private <T> void move(Journey<T> call, int index) {
     if (!call.hasArrived()) {
-      call.answer = call.decide.get();
+      call.arrive();
       if (!call.oneWay) {
         return;
       }
     }
     calls.remove(index);
-    call.stage.complete(call.answer);
+    call.comeBack();
   }
 
   /**

@@ -73,14 +73,14 @@ final class SlowStore implements CounterStore {
 
   @Override
   public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
-    var _ =
-        journeys.travel(
+    return journeys
+        .tell(
             "give back " + units + " of " + lease.key() + " until " + windowEndMillis,
             () -> {
-              store.giveBack(lease, windowEndMillis, units);
+              var _ = store.giveBack(lease, windowEndMillis, units).toCompletableFuture().join();
               return true;
-            });
-    return new CompletableFuture<>();
+            })
+        .thenApply(_ -> null);
   }
 
   @Override
