@@ -103,9 +103,9 @@ public final class PostgresProcess implements AutoCloseable {
     }
   }
 
-  /** Ends it in order. */
+  /** Ends it in order while clients are connected (SIGINT: SIGTERM would wait for them to leave). */
   public void stop() {
-    process.destroy();
+    signal("INT", List.of(process.pid()));
     awaitEnd();
   }
 
