@@ -103,7 +103,9 @@ public final class PostgresProcess implements AutoCloseable {
     }
   }
 
-  /** Ends it in order while clients are connected (SIGINT: SIGTERM would wait for them to leave). */
+  /**
+   * Ends it in order while clients are connected (SIGINT: SIGTERM would wait for them to leave).
+   */
   public void stop() {
     signal("INT", List.of(process.pid()));
     awaitEnd();

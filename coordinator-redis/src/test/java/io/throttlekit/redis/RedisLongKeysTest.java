@@ -37,7 +37,9 @@ class RedisLongKeysTest {
       }
       asked.forEach(each -> assertThat(answer(each).admitted()).isTrue());
       assertThat(usedMemory() - before).as("bytes in use").isLessThan(2_000_000);
-      assertThat(redis.command("DBSIZE")).as("an epoch, its history and a counter each").isEqualTo("784");
+      assertThat(redis.command("DBSIZE"))
+          .as("an epoch, its history and a counter each")
+          .isEqualTo("784");
       assertThat(longestKey()).isLessThan(200);
       assertThat(left(store, VALUE + 17)).isEqualTo(4);
       assertThat(grant(store, VALUE + 17, 9).units()).as("of the same counter").isEqualTo(4);

@@ -133,6 +133,7 @@ public final class OnceCalls<K, T> {
     private int inFlight;
     private int attempts;
     private boolean mayHaveActed;
+
     /** As many as there may be attempts under way: the store acts once in each window. */
     private final Set<Long> answeredWindows = new HashSet<>(1);
 

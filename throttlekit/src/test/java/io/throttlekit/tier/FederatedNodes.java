@@ -37,6 +37,7 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
 
   /** Of calls that came in: which ones those are is told by the calls under way. */
   private static final Pattern IDS = Pattern.compile("\\[[^]]*]");
+
   private static final Pattern RECORDS = Pattern.compile("\\d{10,}=[^,}]*(, \\d{10,}=[^,}]*)*");
 
   /**
