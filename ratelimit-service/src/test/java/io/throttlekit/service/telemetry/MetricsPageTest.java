@@ -60,6 +60,8 @@ class MetricsPageTest {
       new LoadReportMetrics(fixture.telemetry.meter());
       CeilingGauges.showHeld(fixture.telemetry.meter(), () -> 0);
       CeilingGauges.showTurnedAway(fixture.telemetry.meter(), () -> 0);
+      CeilingGauges.showSharedNodes(fixture.telemetry.meter(), () -> 0);
+      new SensorMetrics(fixture.telemetry.meter());
       Rule rule = Book.of(CEILING).rules().getFirst();
       CeilingGauges.showObedience(
           fixture.telemetry.meter(), reader -> reader.accept(rule, new Obedience(0, 0, 0)));
