@@ -254,8 +254,8 @@ class RateLimitServiceTest {
   }
 
   /**
-   * Lets the warm-up fail, which measures time, and counts the looks at the policies. Others measure
-   * time, too, and go on.
+   * Lets the warm-up fail, which measures time, and counts the looks at the policies. Others
+   * measure time, too, and go on.
    */
   private record FailingTime(Throwable failure, AtomicInteger looks) implements TimeSource {
     @Override
