@@ -60,8 +60,8 @@ final class WireStream<Q, A> {
   /** The client leaves. */
   void cancel() {
     if (!call.closed) {
-      call.closed = true;
       call.cancelled = true;
+      call.closed = true;
       listener.onCancel();
     }
   }
@@ -77,8 +77,8 @@ final class WireStream<Q, A> {
     private final MethodDescriptor<Q, A> method;
     private final List<A> sent = new ArrayList<>();
     private int requested;
-    private boolean closed;
-    private boolean cancelled;
+    private volatile boolean closed;
+    private volatile boolean cancelled;
 
     Call(MethodDescriptor<Q, A> method) {
       this.method = method;
@@ -94,6 +94,9 @@ final class WireStream<Q, A> {
 
     @Override
     public void sendMessage(A message) {
+      if (cancelled) {
+        return; // the server may not know it yet, and gRPC drops the message
+      }
       if (closed) {
         throw new AssertionError("a message after the end");
       }
