@@ -41,7 +41,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   private static final int OPEN = 0;
   private static final int ANSWERED = 1;
 
-  /** Answered or not, counted as given up or as refused for its age: nothing is counted again. */
+  /** Answered or not, counted as given up, refused for its age or failed: not counted again. */
   private static final int COUNTED = 2;
 
   private static final AtomicReferenceFieldUpdater<RateLimitCall, @Nullable Runnable> WHEN_GONE =
@@ -321,7 +321,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   }
 
   private void fail(Status status, Failure failure) {
-    if (claimEnd(ANSWERED)) {
+    if (claimEnd(COUNTED)) { // as a failure, once, whether or not its caller still waited
       end(status, failure, deciding.time().monotonicNanos());
     }
   }
