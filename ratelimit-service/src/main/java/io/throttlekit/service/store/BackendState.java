@@ -110,6 +110,16 @@ final class BackendState implements StoreListener {
     metrics.count(counted);
   }
 
+  /** Returns a listener that counts the round trips of the escrow's own connections. */
+  StoreListener ofEscrow() {
+    return new StoreListener() {
+      @Override
+      public void roundTrip(int requests, long nanos) {
+        metrics.roundTrip(requests, nanos);
+      }
+    };
+  }
+
   /** Warns where the backend may lose what a rule of these policies relies on. */
   void policiesLoaded(PolicyBook book) {
     remarks.loaded(book);

@@ -60,8 +60,10 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
   }
 
   /** Where a region keeps what it has leased; null where the region is one process. */
-  @Nullable Backend<RegionalEscrow> escrow(StoreConfig config) {
-    return config.address().inMemory() ? null : named(config.address(), () -> openEscrow(config));
+  @Nullable Backend<RegionalEscrow> escrow(StoreConfig config, StoreListener listener) {
+    return config.address().inMemory()
+        ? null
+        : named(config.address(), () -> openEscrow(config, listener));
   }
 
   /**
@@ -96,15 +98,13 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
     return new Backend<>(redis, redis::ready, redis::ended);
   }
 
-  private Backend<RegionalEscrow> openEscrow(StoreConfig config) {
+  private Backend<RegionalEscrow> openEscrow(StoreConfig config, StoreListener listener) {
     if (config.address() instanceof StoreAddress.Postgres address) {
       PostgresRegionalEscrow postgres =
-          PostgresRegionalEscrow.connect(
-              postgres(address, config), time, timer, StoreListener.NONE);
+          PostgresRegionalEscrow.connect(postgres(address, config), time, timer, listener);
       return connected(postgres, postgres::ended);
     }
-    RedisRegionalEscrow redis =
-        RedisRegionalEscrow.connect(redis(config), time, StoreListener.NONE, loops);
+    RedisRegionalEscrow redis = RedisRegionalEscrow.connect(redis(config), time, listener, loops);
     return new Backend<>(redis, redis::ready, redis::ended);
   }
 

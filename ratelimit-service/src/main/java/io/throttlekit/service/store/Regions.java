@@ -84,9 +84,18 @@ final class Regions {
     return new Budget(CounterKey.of("start"), window, new Terms("start", List.of(window)));
   }
 
-  /** Connects in the background. */
+  /**
+   * Connects in the background.
+   *
+   * @param storeState of the region's own store, which keeps what the region has leased
+   */
   static Regions connect(
-      Backends backends, FederationConfig config, StoreConfig store, Meter meter, Tracer tracer) {
+      Backends backends,
+      FederationConfig config,
+      StoreConfig store,
+      BackendState storeState,
+      Meter meter,
+      Tracer tracer) {
     BackendState state =
         config.coordinator().inMemory()
             ? BackendState.here(Role.COORDINATOR, backends.time())
@@ -99,7 +108,7 @@ final class Regions {
     return new Regions(
         config,
         backends.coordinator(config, store, state),
-        backends.escrow(store),
+        backends.escrow(store, storeState.ofEscrow()),
         state,
         new Clocks(backends.time(), backends.timer()::runAfter),
         meter,

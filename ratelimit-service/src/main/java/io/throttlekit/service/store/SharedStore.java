@@ -91,7 +91,9 @@ public final class SharedStore implements AutoCloseable {
     this.counters = backends.counters(config, state);
     try {
       this.regions =
-          federation == null ? null : Regions.connect(backends, federation, config, meter, tracer);
+          federation == null
+              ? null
+              : Regions.connect(backends, federation, config, state, meter, tracer);
     } catch (IllegalArgumentException e) {
       close(counters, time.monotonicNanos() + closingNanos);
       throw e;
