@@ -19,7 +19,7 @@ final class BudgetRows {
   /** The newest windows of a budget: none but the last and the next are asked for. */
   static final String WINDOWS =
       """
-      SELECT window_end_millis, leased FROM windows WHERE budget = ?
+      SELECT window_end_millis, leased, calls FROM windows WHERE budget = ?
         ORDER BY window_end_millis DESC LIMIT 2;
       """;
 
@@ -35,8 +35,23 @@ final class BudgetRows {
         SET leased = CASE WHEN w.leased = ? THEN excluded.leased END;
       """;
 
+  /** The same, and what calls were answered (budget, end, leased, calls, leased before). */
+  static final String SET_LEASED_BY_CALL =
+      """
+      INSERT INTO windows AS w (budget, window_end_millis, leased, calls) VALUES (?, ?, ?, ?)
+        ON CONFLICT (budget, window_end_millis) DO UPDATE
+        SET leased = CASE WHEN w.leased = ? THEN excluded.leased END, calls = excluded.calls;
+      """;
+
   /** In place of what is leased of a window that is not there. */
   static final long NO_WINDOW = -1;
+
+  /**
+   * A window of a budget.
+   *
+   * @param leased units out, or {@link #NO_WINDOW}
+   */
+  record Window(long leased, AnsweredCalls calls) {}
 
   private BudgetRows() {}
 
@@ -46,16 +61,15 @@ final class BudgetRows {
         + ";";
   }
 
-  /** What is leased of the window that ends then, or {@link #NO_WINDOW}. */
-  static long leased(PreparedStatement sql, long windowEndMillis) throws SQLException {
-    long leased = NO_WINDOW;
+  /** The window that ends then. */
+  static Window window(PreparedStatement sql, long windowEndMillis) throws SQLException {
     try (ResultSet rows = Session.rowsOf(sql)) {
       while (rows.next()) {
         if (rows.getLong(1) == windowEndMillis) {
-          leased = rows.getLong(2);
+          return new Window(rows.getLong(2), AnsweredCalls.of(rows.getArray(3), windowEndMillis));
         }
       }
     }
-    return leased;
+    return new Window(NO_WINDOW, AnsweredCalls.of(null, windowEndMillis));
   }
 }

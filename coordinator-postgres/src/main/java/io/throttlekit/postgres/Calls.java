@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs what blocks on virtual threads, so many at once and no more; the others wait for their turn.
  *
- * <p>Each call has a deadline, after which its stage fails; one whose turn comes later is not made.
+ * <p>Each call has a deadline, after which its stage fails, unless its answer counts however late it
+ * comes; one whose turn comes later is not made.
  * While calls fail, they fail at once, but for some that probe. Thread-safe; no method blocks.
  */
 final class Calls {
@@ -67,19 +68,19 @@ final class Calls {
   /**
    * Makes a call.
    *
-   * @param isLease which of the two deadlines it has
+   * @param deadline after which its stage fails
    * @param waitNanos how long its caller waits, in ns, where that is less
    */
-  <T> CompletionStage<T> submit(boolean isLease, long waitNanos, Blocking<T> work) {
-    Call<T> call = new Call<>(isLease, work);
+  <T> CompletionStage<T> submit(Deadline deadline, long waitNanos, Blocking<T> work) {
+    Call<T> call = new Call<>(deadline, work);
     if (!breaker.allows()) {
       String words = "PostgreSQL does not answer, so it is not asked";
       listener.failed(1, Failure.OPEN, words);
-      return CompletableFuture.failedFuture(new StoreException(words, null));
+      return CompletableFuture.failedFuture(StoreException.notSent(words));
     }
     synchronized (this) {
       if (closed) {
-        return CompletableFuture.failedFuture(new StoreException("the store is closed", null));
+        return CompletableFuture.failedFuture(StoreException.notSent("the store is closed"));
       }
       if (running.size() == atOnce) {
         waiting.add(call);
@@ -90,12 +91,14 @@ final class Calls {
     }
     long most =
         TimeUnit.MILLISECONDS.toNanos(
-            isLease ? settings.leaseDeadlineMillis() : settings.deadlineMillis());
+            deadline == Deadline.REQUEST
+                ? settings.deadlineMillis()
+                : settings.leaseDeadlineMillis());
     deadlines.add(call, call.askedNanos + Math.clamp(waitNanos, 0, most));
     if (call.answer.isDone()) { // before it was added
       deadlines.remove(call);
     }
-    return call.answer;
+    return deadline == Deadline.NONE ? call.reply : call.answer;
   }
 
   void close() {
@@ -160,26 +163,32 @@ final class Calls {
 
   private final class Call<T> extends Deadlines.Ends {
     final CompletableFuture<T> answer = new CompletableFuture<>();
-    private final boolean isLease;
+
+    /** As the answer, without a deadline. */
+    final CompletableFuture<T> reply = new CompletableFuture<>();
+
+    private final Deadline deadline;
     private final Blocking<T> work;
     private final long askedNanos = time.monotonicNanos();
 
     /** When its turn came; guarded by the calls. */
     private long begunNanos;
 
-    Call(boolean isLease, Blocking<T> work) {
-      this.isLease = isLease;
+    Call(Deadline deadline, Blocking<T> work) {
+      this.deadline = deadline;
       this.work = work;
     }
 
     void run() {
       if (answer.isDone()) {
+        reply.completeExceptionally(StoreException.notSent("not sent in time"));
         return;
       }
       try {
         T result = work.run(() -> !answer.isDone());
         answered(time.monotonicNanos() - askedNanos); // first, so that who waits finds it up
         answer.complete(result);
+        reply.complete(result);
       } catch (SQLException | StoreException e) {
         StoreException inWords = Failures.inWords(e);
         if (!answer.isDone()) {
@@ -188,22 +197,31 @@ final class Calls {
         if (breaker.failed()) {
           listener.down();
         }
-        answer.completeExceptionally(inWords);
+        fail(inWords);
       } catch (TermsMismatchException e) { // an answer, too
         answered(time.monotonicNanos() - askedNanos);
-        answer.completeExceptionally(e);
+        fail(e);
+      } catch (AnsweredCalls.Overtaken e) { // so is this
+        answered(time.monotonicNanos() - askedNanos);
+        fail(new StoreException(e.getMessage(), null));
       } catch (RuntimeException | Error e) { // a bug; the next call goes on all the same
         listener.failed(1, Failure.ERROR, e.toString());
-        answer.completeExceptionally(StoreException.of(e));
+        fail(StoreException.of(e));
       } finally {
         deadlines.remove(this);
       }
     }
 
+    private void fail(RuntimeException failure) {
+      answer.completeExceptionally(failure);
+      reply.completeExceptionally(failure);
+    }
+
     @Override
     void late() {
       if (!answer.isDone()) {
-        listener.failed(1, isLease ? Failure.LEASE_DEADLINE : Failure.DEADLINE, LATE);
+        Failure kind = deadline == Deadline.REQUEST ? Failure.DEADLINE : Failure.LEASE_DEADLINE;
+        listener.failed(1, kind, LATE);
         answer.completeExceptionally(StoreException.late(LATE));
       }
     }

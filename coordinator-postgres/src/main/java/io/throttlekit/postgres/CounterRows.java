@@ -2,7 +2,9 @@ package io.throttlekit.postgres;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.Grant;
 import io.throttlekit.store.HeldCounters;
+import io.throttlekit.store.LeaseRequest;
 import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -11,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +28,7 @@ final class CounterRows {
       """
       INSERT INTO counters (name) SELECT n.name FROM unnest(?::bytea[]) AS n (name) ORDER BY n.name
         ON CONFLICT (name) DO UPDATE SET name = excluded.name WHERE false;
-      SELECT n.place, c.state, c.kept_until_millis
+      SELECT n.place, c.state, c.kept_until_millis, c.calls
         FROM unnest(?::bytea[]) WITH ORDINALITY AS n (name, place) JOIN counters c USING (name);
       """;
   private static final String WRITE =
@@ -34,6 +37,8 @@ final class CounterRows {
         FROM unnest(?::bytea[], ?::bytea[], ?::bigint[]) AS n (name, state, kept_until_millis)
         WHERE c.name = n.name;
       """;
+  private static final String WRITE_CALL =
+      "UPDATE counters SET state = ?, kept_until_millis = ?, calls = ? WHERE name = ?;";
   private static final String DROP = "DELETE FROM counters WHERE name = ANY (?);";
   private static final long MIN_SLACK_MILLIS = 1_000;
   private static final long MAX_SLACK_MILLIS = 60_000;
@@ -48,6 +53,7 @@ final class CounterRows {
     final byte[] name;
     @Nullable Object found;
     long keptUntilMillis;
+    @Nullable Array calls;
 
     Row(CounterKey key, RateAlgorithm<?> algorithm) {
       this.key = key;
@@ -72,6 +78,7 @@ final class CounterRows {
           byte[] state = found.getBytes(2);
           row.found = state == null ? null : States.decode(row.algorithm, state);
           row.keptUntilMillis = found.getLong(3);
+          row.calls = found.getArray(4);
         }
       }
       try (ResultSet clock = Session.rowsOf(sql)) {
@@ -90,6 +97,57 @@ final class CounterRows {
     return held;
   }
 
+  /** Leases from the only row and commits; or answers as before, if the call comes again. */
+  Grant lease(LeaseRequest request) throws SQLException {
+    Row row = rows.getFirst();
+    if (request.id() == null) {
+      Grant grant = held.lease(request);
+      write();
+      return grant;
+    }
+    AnsweredCalls calls = calls(row, request);
+    OptionalLong answered = calls.answerTo(request.id());
+    Grant grant =
+        answered.isPresent()
+            ? held.granted(request, answered.getAsLong())
+            : held.lease(request);
+    // Also where nothing is new: the commit that counted it may have given up waiting for its
+    // standby, and this one waits for both.
+    write(row, calls.with(request.id(), grant.units()));
+    return grant;
+  }
+
+  /** Gives units back to the only row and commits, once for each call. */
+  void giveBack(LeaseRequest lease, long windowEndMillis, long units) throws SQLException {
+    Row row = rows.getFirst();
+    AnsweredCalls calls = calls(row, lease);
+    if (lease.id() == null || calls.windowEndMillis() != windowEndMillis) {
+      held.giveBack(lease, windowEndMillis, units);
+      write();
+    } else if (calls.answerTo(lease.id()).isPresent()) {
+      session.rollBack();
+    } else {
+      held.giveBack(lease, windowEndMillis, units);
+      write(row, calls.with(lease.id(), units));
+    }
+  }
+
+  /** What calls were answered in the window that lasts. */
+  private AnsweredCalls calls(Row row, LeaseRequest request) throws SQLException {
+    return AnsweredCalls.of(row.calls, held.granted(request, 0).windowEndMillis());
+  }
+
+  private void write(Row row, AnsweredCalls calls) throws SQLException {
+    Object state = held.state(row.key);
+    try (PreparedStatement sql = session.prepareLast(WRITE_CALL)) {
+      sql.setBytes(1, state == null ? null : States.encode(row.algorithm, state));
+      sql.setLong(2, keptUntil(row, calls.windowEndMillis()));
+      sql.setArray(3, calls.column(session));
+      sql.setBytes(4, row.name);
+      Session.commit(sql);
+    }
+  }
+
   /** Writes what changed and commits; or leaves everything as it was. */
   void write() throws SQLException {
     List<byte[]> names = new ArrayList<>();
@@ -100,12 +158,12 @@ final class CounterRows {
     for (Row row : rows) {
       Object state = held.state(row.key);
       changed |= !Objects.equals(state, row.found);
-      if (state == null) {
+      if (state == null && row.calls == null) {
         unused.add(row.name);
-      } else if (!state.equals(row.found)) {
+      } else if (state != null && !state.equals(row.found)) {
         names.add(row.name);
         states.add(States.encode(row.algorithm, state));
-        keptUntil.add(keptUntil(row, state));
+        keptUntil.add(keptUntil(row, unusedFrom(row.algorithm, state)));
       }
     }
     if (!changed) {
@@ -127,12 +185,15 @@ final class CounterRows {
    * Until when the row is to be kept: moved only when it has to be, because each move is one of the
    * index, too.
    */
-  private static <S> long keptUntil(Row row, Object state) {
-    @SuppressWarnings("unchecked") // the state came from this algorithm
-    RateAlgorithm<S> algorithm = (RateAlgorithm<S>) row.algorithm;
-    @SuppressWarnings("unchecked")
-    long wholeAt = algorithm.unusedFromMillis((S) state);
-    long slack = Math.clamp(algorithm.windowMillis(), MIN_SLACK_MILLIS, MAX_SLACK_MILLIS);
-    return wholeAt <= row.keptUntilMillis - slack / 2 ? row.keptUntilMillis : wholeAt + slack;
+  private static long keptUntil(Row row, long neededUntilMillis) {
+    long slack = Math.clamp(row.algorithm.windowMillis(), MIN_SLACK_MILLIS, MAX_SLACK_MILLIS);
+    return neededUntilMillis <= row.keptUntilMillis - slack / 2
+        ? row.keptUntilMillis
+        : neededUntilMillis + slack;
+  }
+
+  @SuppressWarnings("unchecked") // the state came from this algorithm
+  private static <S> long unusedFrom(RateAlgorithm<S> algorithm, Object state) {
+    return algorithm.unusedFromMillis((S) state);
   }
 }

@@ -96,10 +96,10 @@ final class Database {
   /**
    * Does something in a transaction.
    *
-   * @param isLease whether it may take as long as a lease
+   * @param deadline after which the stage fails
    */
-  <T> CompletionStage<T> call(boolean isLease, Work<T> work) {
-    return calls.submit(isLease, Long.MAX_VALUE, isWanted -> inTransaction(work, isWanted));
+  <T> CompletionStage<T> call(Deadline deadline, Work<T> work) {
+    return calls.submit(deadline, Long.MAX_VALUE, isWanted -> inTransaction(work, isWanted));
   }
 
   /**
@@ -107,13 +107,13 @@ final class Database {
    * deadline of the settings at most.
    */
   <T> CompletionStage<T> call(long waitNanos, Work<T> work) {
-    return calls.submit(false, waitNanos, isWanted -> inTransaction(work, isWanted));
+    return calls.submit(Deadline.REQUEST, waitNanos, isWanted -> inTransaction(work, isWanted));
   }
 
   /** The server's clock. */
   CompletionStage<Long> health() {
     return call(
-        true,
+        Deadline.LEASE,
         session -> {
           try (PreparedStatement sql = session.prepare("SELECT " + Session.CLOCK);
               ResultSet row = sql.executeQuery()) {
@@ -150,11 +150,9 @@ final class Database {
         session = new Session(connection, testClock);
         return inTransaction(work, connection, session);
       } catch (SQLException e) {
-        if (session == null || !mayBeTriedAgain(e, session)) {
-          throw e;
-        }
-        if (attempt == ATTEMPTS || !isWanted.getAsBoolean()) {
-          throw e;
+        boolean again = session != null && mayBeTriedAgain(e, session);
+        if (!again || attempt == ATTEMPTS || !isWanted.getAsBoolean()) {
+          throw session == null || !session.mayBeCommitted() ? new Failures.NotCounted(e) : e;
         }
         listener.triedAgain();
       }

@@ -22,6 +22,15 @@ final class Failures {
 
   private static final String READ_ONLY = "25006";
 
+  /** Wraps the failure of a call that did not come to its commit, so it cannot have an effect. */
+  static final class NotCounted extends SQLException {
+    private static final long serialVersionUID = 1L;
+
+    NotCounted(SQLException failure) {
+      super(failure.getMessage(), failure.getSQLState(), failure.getErrorCode(), failure);
+    }
+  }
+
   private Failures() {}
 
   /**
@@ -61,6 +70,9 @@ final class Failures {
   static StoreException inWords(Throwable failure) {
     if (failure instanceof StoreException known) {
       return known;
+    }
+    if (failure instanceof NotCounted) {
+      return StoreException.notSent("PostgreSQL failed: " + innermost(failure));
     }
     String counted = kind(failure) == Failure.CONNECTION ? "; what was asked may be counted" : "";
     return new StoreException("PostgreSQL failed: " + innermost(failure) + counted, failure);

@@ -52,7 +52,7 @@ final class Garbage {
   /** Where rows are deleted: as {@link Database#call}. */
   @FunctionalInterface
   interface Transactions {
-    CompletionStage<Integer> call(boolean isLease, Database.Work<Integer> work);
+    CompletionStage<Integer> call(Deadline deadline, Database.Work<Integer> work);
   }
 
   Garbage(
@@ -92,7 +92,7 @@ final class Garbage {
     }
     var _ =
         transactions
-            .call(true, session -> delete(session, kinds.get(kind)))
+            .call(Deadline.LEASE, session -> delete(session, kinds.get(kind)))
             .whenComplete((deleted, failure) -> {
               if (failure != null) {
                 later();

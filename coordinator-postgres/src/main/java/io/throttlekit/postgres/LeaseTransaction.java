@@ -9,6 +9,7 @@ import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.OptionalLong;
 
 /** A lease of a budget, as one transaction. */
 final class LeaseTransaction {
@@ -17,7 +18,7 @@ final class LeaseTransaction {
       UPDATE parties SET clock_millis = ? WHERE name = ?;
       """
           + Agreements.WRITE
-          + BudgetRows.SET_LEASED;
+          + BudgetRows.SET_LEASED_BY_CALL;
 
   private final Session session;
   private final Epochs epochs;
@@ -30,7 +31,6 @@ final class LeaseTransaction {
   private long now;
   private long loss;
   private long wanted;
-  private long leased;
 
   LeaseTransaction(Session session, Epochs epochs, BudgetLease lease) {
     this.session = session;
@@ -44,6 +44,7 @@ final class LeaseTransaction {
   Grant run() throws SQLException {
     long length = budget.window().windowMillis();
     Agreements agreements;
+    BudgetRows.Window window;
     try (PreparedStatement sql =
         session.prepare(
             BudgetRows.LOCK_PARTY
@@ -64,22 +65,26 @@ final class LeaseTransaction {
         return new Grant(0, wanted, now, 0);
       }
       agreements = Agreements.read(sql, lease, now);
-      leased = BudgetRows.leased(sql, wanted);
+      window = BudgetRows.window(sql, wanted);
     }
     TermsMismatchException mismatch = agreements.mismatch();
     if (mismatch != null) {
       refuse(agreements);
       throw mismatch;
     }
-    long left = Math.max(0, budget.window().limit() - Math.max(0, leased));
-    long units = Math.min(lease.units(), left);
+    OptionalLong answered = window.calls().answerTo(lease.id());
+    long left = Math.max(0, budget.window().limit() - Math.max(0, window.leased()));
+    long units = answered.isPresent() ? 0 : Math.min(lease.units(), left);
+    long answer = answered.orElse(units);
     boolean rolled = Math.floorDiv(before, length) != Math.floorDiv(now, length);
-    if (units > 0 || rolled || !agreements.has(wanted)) {
-      write(units, agreements);
+    // What was answered before is written again: the commit that counted it may have given up
+    // waiting for its standby, and this one waits for both.
+    if (units > 0 || lease.id() != null || rolled || !agreements.has(wanted)) {
+      write(window, units, answer, agreements);
     } else {
       session.rollBack();
     }
-    return new Grant(units, wanted, now, left - units);
+    return new Grant(answer, wanted, now, left - units);
   }
 
   private void readClocks(PreparedStatement sql) throws SQLException {
@@ -112,7 +117,14 @@ final class LeaseTransaction {
     }
   }
 
-  private void write(long units, Agreements agreements) throws SQLException {
+  /**
+   * Writes a grant and commits.
+   *
+   * @param units to be counted now
+   * @param answer units that the call is answered, now or before
+   */
+  private void write(BudgetRows.Window window, long units, long answer, Agreements agreements)
+      throws SQLException {
     Array budgets = session.numbers(agreements.budgets());
     try (PreparedStatement sql =
         session.prepareLast(agreements.moves() ? Agreements.MOVE + WRITE : WRITE)) {
@@ -130,8 +142,9 @@ final class LeaseTransaction {
       sql.setLong(at++, agreements.until(wanted));
       sql.setBytes(at++, name);
       sql.setLong(at++, wanted);
-      sql.setLong(at++, Math.max(0, leased) + units);
-      sql.setLong(at++, leased);
+      sql.setLong(at++, Math.max(0, window.leased()) + units);
+      sql.setArray(at++, window.calls().with(lease.id(), answer).column(session));
+      sql.setLong(at++, window.leased());
       Session.commit(sql);
     }
   }

@@ -25,7 +25,8 @@ import java.util.concurrent.CompletionStage;
  * <p>A request is one transaction of two round trips, however many descriptors it has. The clock is
  * read when all rows are locked. A transaction that others were in the way of is tried again, and
  * one whose connection broke before its commit. One whose commit was not answered fails, and what
- * it asked may be counted. While PostgreSQL does not answer, calls fail at once, but for a few that
+ * it asked may be counted; a lease, or units that are given back, counts once however often it is
+ * sent under its id. While PostgreSQL does not answer, calls fail at once, but for a few that
  * probe. A store comes back by itself. It may be made before there is a server, and makes its
  * tables.
  *
@@ -99,26 +100,20 @@ public final class PostgresCounterStore implements CounterStore {
   @Override
   public CompletionStage<Grant> lease(LeaseRequest request) {
     return database.call(
-        true,
-        session -> {
-          CounterRows rows =
-              new CounterRows(session, epochs, Map.of(request.key(), request.window()));
-          Grant grant = rows.held().lease(request);
-          rows.write();
-          return grant;
-        });
+        Deadline.ofCall(request.id()),
+        session ->
+            new CounterRows(session, epochs, Map.of(request.key(), request.window()))
+                .lease(request));
   }
 
   @Override
   public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
     return database
         .call(
-            true,
+            Deadline.ofCall(lease.id()),
             session -> {
-              CounterRows rows =
-                  new CounterRows(session, epochs, Map.of(lease.key(), lease.window()));
-              rows.held().giveBack(lease, windowEndMillis, units);
-              rows.write();
+              new CounterRows(session, epochs, Map.of(lease.key(), lease.window()))
+                  .giveBack(lease, windowEndMillis, units);
               return true;
             })
         .thenRun(PostgresCounterStore::done);
@@ -128,7 +123,7 @@ public final class PostgresCounterStore implements CounterStore {
   public CompletionStage<Void> reset(CounterKey key, RateAlgorithm<?> algorithm) {
     return database
         .call(
-            false,
+            Deadline.REQUEST,
             session -> {
               try (PreparedStatement sql =
                   session.prepareLast("DELETE FROM counters WHERE name = ?;")) {

@@ -18,7 +18,8 @@ import java.util.concurrent.TimeUnit;
  * budget it is, then reads the clock, which for a party only moves forward. Commits are durable,
  * whatever the server's default is. A transaction that others were in the way of is tried again,
  * and one whose connection broke before its commit. One whose commit was not answered fails, and
- * what it asked may be counted. While PostgreSQL does not answer, calls fail at once, but for a few
+ * what it asked may be counted; a lease that has an id, or a return, counts once however often it is
+ * sent. While PostgreSQL does not answer, calls fail at once, but for a few
  * that probe. A coordinator comes back by itself. It may be made before there is a server, and
  * makes its tables.
  *
@@ -67,12 +68,14 @@ public final class PostgresGlobalCoordinator implements GlobalCoordinator {
 
   @Override
   public CompletionStage<Grant> lease(BudgetLease lease) {
-    return database.call(true, session -> new LeaseTransaction(session, epochs, lease).run());
+    return database.call(
+        Deadline.ofCall(lease.id()), session -> new LeaseTransaction(session, epochs, lease).run());
   }
 
   @Override
   public CompletionStage<Boolean> reconcile(BudgetReturn units) {
-    return database.call(true, session -> new ReturnTransaction(session, epochs, units).run());
+    return database.call(
+        Deadline.NONE, session -> new ReturnTransaction(session, epochs, units).run());
   }
 
   @Override

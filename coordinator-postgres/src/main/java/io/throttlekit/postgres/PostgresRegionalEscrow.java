@@ -11,9 +11,11 @@ import io.throttlekit.tier.Timer;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.TreeMap;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Every call is one transaction of two round trips (the first refill of a window of three), and
  * the clock is read when the rows are locked. A transaction that others were in the way of is tried
  * again, and one whose connection broke before its commit. One whose commit was not answered fails,
- * and what it asked may have happened. While PostgreSQL does not answer, calls fail at once, but
+ * and what it asked may have happened; a call that has an id, or a refill, takes effect once however
+ * often it is sent. While PostgreSQL does not answer, calls fail at once, but
  * for a few that probe. An escrow comes back by itself. It may be made before there is a server,
  * and makes its tables. Units are spent on the server that took them in, until it ends: in a backup
  * that is restored, or a standby that is promoted, they are lost, for they may have been spent
@@ -36,9 +39,9 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
           new Garbage.Kind(
               "escrow", "counter, window_end_millis", "ends_millis < ?", Garbage.SLACK_MILLIS));
   private static final String CLOCK = "SELECT " + Session.CLOCK;
-  private static final String LEASE =
+  private static final String READ =
       """
-      SELECT window_end_millis, begins_millis, ends_millis, units FROM escrow
+      SELECT window_end_millis, begins_millis, ends_millis, units, calls FROM escrow
         WHERE counter = ? AND history = pg_postmaster_start_time()
         ORDER BY window_end_millis FOR UPDATE;
       """
@@ -53,22 +56,35 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
         FROM escrow WHERE counter = ? AND window_end_millis = ?;
       """
           + CLOCK;
-  private static final String SET_UNITS =
-      "UPDATE escrow SET units = ? WHERE counter = ? AND window_end_millis = ?;";
+  private static final String TAKE =
+      "UPDATE escrow SET units = ?, calls = ? WHERE counter = ? AND window_end_millis = ?;";
   private static final String FORGET =
       "DELETE FROM refills WHERE counter = ? AND window_end_millis = ?";
   private static final String REFILL =
       """
       INSERT INTO refills (counter, window_end_millis, name) VALUES (?, ?, ?);
       UPDATE escrow
-        SET begins_millis = ?, ends_millis = ?, units = ?, history = pg_postmaster_start_time()
+        SET begins_millis = ?, ends_millis = ?, units = ?, history = pg_postmaster_start_time(),
+          calls = CASE WHEN ? THEN NULL ELSE calls END
         WHERE counter = ? AND window_end_millis = ?;
       """;
 
   private final Database database;
 
-  /** A window's row. */
-  private record Held(long begins, long ends, long units) {}
+  /** A window's row, which is locked. */
+  private record Held(long window, long begins, long ends, long units, AnsweredCalls calls) {}
+
+  /** The windows of a counter that have not ended, the one that ends first before the others. */
+  private record Windows(List<Held> held, long now) {
+    /** Refuses a call that was overtaken, in whichever window. */
+    void check(@Nullable CallId id) {
+      held.forEach(each -> each.calls().answerTo(id));
+    }
+
+    @Nullable Held first(Predicate<Held> of) {
+      return held.stream().filter(of).findFirst().orElse(null);
+    }
+  }
 
   private PostgresRegionalEscrow(PostgresSettings settings, Database.Surroundings around) {
     this.database = Database.open(settings, Commits.DURABLE, null, OVER, around);
@@ -96,22 +112,23 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
     return database.isUp();
   }
 
-  /** {@inheritDoc} Calls are not recognised yet: one that is sent again is granted again. */
   @Override
   public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
     byte[] counter = Names.of(key);
-    return database.call(false, session -> lease(session, counter, units)); // requests wait
+    Deadline deadline = id == null ? Deadline.REQUEST : Deadline.NONE; // requests wait
+    return database.call(deadline, session -> lease(session, counter, units, id));
   }
 
   @Override
   public CompletionStage<Boolean> refill(EscrowRefill refill) {
-    return database.call(true, session -> refill(session, refill));
+    return database.call(Deadline.NONE, session -> refill(session, refill));
   }
 
   @Override
   public CompletionStage<Long> release(CounterKey key, long windowEndMillis, @Nullable CallId id) {
     byte[] counter = Names.of(key);
-    return database.call(true, session -> release(session, counter, windowEndMillis));
+    return database.call(
+        Deadline.ofCall(id), session -> release(session, counter, windowEndMillis, id));
   }
 
   @Override
@@ -132,42 +149,35 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
     return database.ended();
   }
 
-  private static EscrowGrant lease(Session session, byte[] counter, long units)
-      throws SQLException {
-    long now;
-    TreeMap<Long, Held> windows = new TreeMap<>();
-    try (PreparedStatement sql = session.prepare(LEASE)) {
-      sql.setBytes(1, counter);
-      sql.execute();
-      try (ResultSet rows = sql.getResultSet()) {
-        while (rows.next()) {
-          windows.put(rows.getLong(1), new Held(rows.getLong(2), rows.getLong(3), rows.getLong(4)));
-        }
-      }
-      now = clock(session, sql);
+  private static EscrowGrant lease(
+      Session session, byte[] counter, long units, @Nullable CallId id) throws SQLException {
+    Windows windows = read(session, counter);
+    long now = windows.now();
+    windows.check(id);
+    Held held = windows.first(each -> each.begins() <= now);
+    if (held == null) {
+      session.rollBack();
+      return EscrowGrant.nothing(now);
     }
-    for (var window : windows.entrySet()) {
-      Held held = window.getValue();
-      if (held.begins() <= now && now < held.ends()) {
-        long granted = Math.min(units, held.units());
-        long left = held.units() - granted;
-        if (granted > 0) {
-          setUnits(session, counter, window.getKey(), left);
-        } else {
-          session.rollBack();
-        }
-        return new EscrowGrant(granted, window.getKey(), held.begins(), held.ends(), now, left);
-      }
-    }
-    session.rollBack();
-    return EscrowGrant.nothing(now);
+    OptionalLong answered = held.calls().answerTo(id);
+    long taken = answered.isPresent() ? 0 : Math.min(units, held.units());
+    take(session, counter, held, taken, answered, id);
+    return new EscrowGrant(
+        answered.orElse(taken),
+        held.window(),
+        held.begins(),
+        held.ends(),
+        now,
+        held.units() - taken);
   }
 
   private static boolean refill(Session session, EscrowRefill refill) throws SQLException {
     byte[] counter = Names.of(refill.key());
     byte[] name = Names.of(refill.id());
     long window = refill.windowEndMillis();
-    Held held;
+    long begins;
+    long ends;
+    long units;
     boolean spendable;
     boolean known;
     long now;
@@ -182,13 +192,15 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
       sql.execute();
       try (ResultSet row = Session.rowsOf(sql)) {
         row.next();
-        held = new Held(row.getLong(1), row.getLong(2), row.getLong(3));
+        begins = row.getLong(1);
+        ends = row.getLong(2);
+        units = row.getLong(3);
         spendable = row.getBoolean(4);
         known = row.getBoolean(5);
       }
       now = clock(session, sql);
     }
-    boolean over = held.ends() <= now;
+    boolean over = ends <= now;
     if (refill.endsMillis() <= now || (known && !over)) {
       session.rollBack();
       return refill.endsMillis() > now;
@@ -204,56 +216,80 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
       sql.setBytes(1, counter);
       sql.setLong(2, window);
       sql.setBytes(3, name);
-      long begins = refill.beginsMillis();
-      long ends = refill.endsMillis();
       boolean first = over || !spendable;
-      sql.setLong(4, first ? begins : Math.min(begins, held.begins()));
-      sql.setLong(5, first ? ends : Math.max(ends, held.ends()));
-      sql.setLong(6, first ? refill.units() : held.units() + refill.units());
-      sql.setBytes(7, counter);
-      sql.setLong(8, window);
+      sql.setLong(4, first ? refill.beginsMillis() : Math.min(refill.beginsMillis(), begins));
+      sql.setLong(5, first ? refill.endsMillis() : Math.max(refill.endsMillis(), ends));
+      sql.setLong(6, first ? refill.units() : units + refill.units());
+      sql.setBoolean(7, first); // then calls were answered from what is not there any more
+      sql.setBytes(8, counter);
+      sql.setLong(9, window);
       Session.commit(sql);
     }
     return true;
   }
 
-  private static long release(Session session, byte[] counter, long window) throws SQLException {
-    long now;
-    long units = 0;
-    long ends = 0;
-    try (PreparedStatement sql =
-        session.prepare(
-            """
-            SELECT units, ends_millis FROM escrow
-              WHERE counter = ? AND window_end_millis = ?
-                AND history = pg_postmaster_start_time() FOR UPDATE;
-            """
-                + CLOCK)) {
-      sql.setBytes(1, counter);
-      sql.setLong(2, window);
-      sql.execute();
-      try (ResultSet row = sql.getResultSet()) {
-        if (row.next()) {
-          units = row.getLong(1);
-          ends = row.getLong(2);
-        }
-      }
-      now = clock(session, sql);
-    }
-    if (units == 0 || ends <= now) {
+  private static long release(Session session, byte[] counter, long window, @Nullable CallId id)
+      throws SQLException {
+    Windows windows = read(session, counter);
+    windows.check(id);
+    Held held = windows.first(each -> each.window() == window);
+    if (held == null) {
       session.rollBack();
       return 0;
     }
-    setUnits(session, counter, window, 0); // and its refills stay known
-    return units;
+    OptionalLong answered = held.calls().answerTo(id);
+    long taken = answered.isPresent() ? 0 : held.units();
+    take(session, counter, held, taken, answered, id); // and its refills stay known
+    return answered.orElse(taken);
   }
 
-  private static void setUnits(Session session, byte[] counter, long window, long units)
+  /** Reads the windows of a counter under their locks, and then the clock. */
+  private static Windows read(Session session, byte[] counter) throws SQLException {
+    List<Held> found = new ArrayList<>();
+    try (PreparedStatement sql = session.prepare(READ)) {
+      sql.setBytes(1, counter);
+      sql.execute();
+      try (ResultSet rows = sql.getResultSet()) {
+        while (rows.next()) {
+          long window = rows.getLong(1);
+          found.add(
+              new Held(
+                  window,
+                  rows.getLong(2),
+                  rows.getLong(3),
+                  rows.getLong(4),
+                  AnsweredCalls.of(rows.getArray(5), window)));
+        }
+      }
+      long now = clock(session, sql);
+      found.removeIf(held -> held.ends() <= now);
+      return new Windows(found, now);
+    }
+  }
+
+  /**
+   * Takes units of a window out and commits.
+   *
+   * @param answered what the same call was answered before; then nothing is written. That its commit
+   *     may be lost with this server does no harm: units are spent on this server only.
+   */
+  private static void take(
+      Session session,
+      byte[] counter,
+      Held held,
+      long units,
+      OptionalLong answered,
+      @Nullable CallId id)
       throws SQLException {
-    try (PreparedStatement sql = session.prepareLast(SET_UNITS)) {
-      sql.setLong(1, units);
-      sql.setBytes(2, counter);
-      sql.setLong(3, window);
+    if (answered.isPresent() || (units == 0 && id == null)) {
+      session.rollBack();
+      return;
+    }
+    try (PreparedStatement sql = session.prepareLast(TAKE)) {
+      sql.setLong(1, held.units() - units);
+      sql.setArray(2, held.calls().with(id, units).column(session));
+      sql.setBytes(3, counter);
+      sql.setLong(4, held.window());
       Session.commit(sql);
     }
   }

@@ -59,7 +59,7 @@ final class ReturnTransaction {
         row.next();
         known = row.getBoolean(1);
       }
-      leased = BudgetRows.leased(sql, end);
+      leased = BudgetRows.window(sql, end).leased();
     }
     boolean lasts = leased != BudgetRows.NO_WINDOW && end > now;
     if (lasts && !known) {

@@ -29,7 +29,8 @@ final class Schema {
           "003-escrow.sql",
           "004-escrow-history.sql",
           "005-asked-terms.sql",
-          "006-epoch-history.sql");
+          "006-epoch-history.sql",
+          "007-calls.sql");
   // Tables are looked for in the catalog itself: to_regclass still remembers, when the lock is had,
   // that there was none before it waited.
   private static final String HAS_SCHEMA = "SELECT FROM pg_namespace WHERE nspname = ?";

@@ -14,9 +14,4 @@ class PostgresCounterStoreConformanceTest extends CounterStoreConformance {
     database.empty();
     return PostgresCounterStore.open(Wanted.of(database.url()).settings(), Around.clock(clock));
   }
-
-  @Override
-  protected boolean knowsCalls() {
-    return false;
-  }
 }

@@ -303,7 +303,7 @@ class PostgresFaultsTest {
   private static String setting(Database database, String name) {
     return answer(
         database.call(
-            true,
+            Deadline.LEASE,
             session -> {
               session.rollBack(); // as a refusal does; what the session is set to must outlive it
               try (var sql = session.prepare("SHOW " + name);

@@ -15,9 +15,4 @@ class PostgresGlobalCoordinatorConformanceTest extends GlobalCoordinatorConforma
     return PostgresGlobalCoordinator.open(
         Wanted.of(database.url()).settings(), Around.clock(clock));
   }
-
-  @Override
-  protected boolean knowsCalls() {
-    return false;
-  }
 }

@@ -14,9 +14,4 @@ class PostgresRegionalEscrowConformanceTest extends RegionalEscrowConformance {
     database.empty();
     return PostgresRegionalEscrow.open(Wanted.of(database.url()).settings(), Around.clock(clock));
   }
-
-  @Override
-  protected boolean knowsCalls() {
-    return false;
-  }
 }

@@ -156,7 +156,7 @@ class PostgresSchemaTest {
           .isInstanceOf(TermsMismatchException.class);
       assertThat(answer(coordinator.lease(Asked.wish(changed, "us", 9))).units()).isEqualTo(4);
     }
-    assertThat(database.query(VERSION)).isEqualTo("6");
+    assertThat(database.query(VERSION)).isEqualTo("7");
   }
 
   private static void ensure(int steps) throws SQLException {
