@@ -13,6 +13,9 @@ import io.throttlekit.DataLoss;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.CallId;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreException;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -134,9 +137,7 @@ class PostgresFailoverTest {
           store.acquire(List.of(claim(HUNDRED, "a", 1, DataLoss.DENY))).toCompletableFuture();
       await(
           "waiting",
-          () ->
-              query(primary, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
-                  .equals("1"));
+          () -> query(primary, WAITING).equals("1"));
       run(
           primary,
           "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
@@ -149,6 +150,43 @@ class PostgresFailoverTest {
   }
 
   @Test
+  void whatACallWasAnsweredIsRepeatedOnlyWhenTheStandbyHasIt() throws Exception {
+    PostgresProcess standby = standby("synchronous_standby_names=*");
+    PostgresCounterStore store = store(standby);
+    PostgresGlobalCoordinator coordinator = coordinator(standby);
+    assertThat(admitted(store, 1)).isEqualTo(1);
+    assertThat(leased(coordinator, 1)).isEqualTo(1);
+    CallId id = new CallId(16, 1);
+    LeaseRequest request =
+        new LeaseRequest(Asked.key(HUNDRED, "a"), HUNDRED, 2, DataLoss.DENY, id);
+    BudgetLease lease =
+        new BudgetLease(
+            Asked.budget(FIVE, "a"), "eu", BudgetLease.CURRENT, 2, DataLoss.DENY, id);
+    standby.hang();
+    List<CompletableFuture<Grant>> again = new ArrayList<>();
+    try {
+      List<CompletableFuture<Grant>> waiting = new ArrayList<>();
+      waiting.add(store.lease(request).toCompletableFuture());
+      waiting.add(coordinator.lease(lease).toCompletableFuture());
+      await("waiting", () -> query(primary, WAITING).equals("2"));
+      run(
+          primary,
+          "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+      waiting.forEach(each ->
+          assertThat(failure(each)).hasMessageContaining("without its standby"));
+      again.add(store.lease(request).toCompletableFuture());
+      again.add(coordinator.lease(lease).toCompletableFuture());
+      await("waiting again", () -> query(primary, WAITING).equals("2"));
+      assertThat(again).noneMatch(CompletableFuture::isDone);
+    } finally {
+      standby.goOn();
+    }
+    assertThat(again).allSatisfy(each -> assertThat(answer(each).units()).isEqualTo(2));
+    assertThat(admitted(store, 100)).as("of 100").isEqualTo(97);
+    assertThat(leased(coordinator, 5)).as("of 5").isEqualTo(2);
+  }
+
+  @Test
   void aServerThatOnlyReadsNowIsLeft() throws Exception {
     PostgresProcess standby = standby();
     String url = standby.url("postgres") + "?targetServerType=any";
@@ -158,6 +196,8 @@ class PostgresFailoverTest {
     await("back", () -> answers(ask(store, "a", 1)));
   }
 
+  private static final String WAITING =
+      "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
   private static final String CURRENT = "SELECT pg_current_wal_lsn()";
 
   private PostgresProcess standby(String... options) {

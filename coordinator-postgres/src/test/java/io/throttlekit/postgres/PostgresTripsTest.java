@@ -3,10 +3,14 @@ package io.throttlekit.postgres;
 import static io.throttlekit.postgres.Asked.answer;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
+import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.TermsMismatchException;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.CallId;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -61,6 +65,17 @@ class PostgresTripsTest {
     Asked.await("idle", () -> TimeSource.system().wallMillis() > idle);
     answer(coordinator.lease(Asked.wish(budget, "eu", 1)));
     assertThat(proxy.trips()).as("later").isEqualTo(2);
+  }
+
+  @Test
+  void aLeaseThatHasAnIdIsTwoTripsAndSoIsItsCopy() {
+    BudgetLease lease =
+        new BudgetLease(
+            budget, "eu", BudgetLease.CURRENT, 1, DataLoss.REFILL, new CallId(16, 1));
+    for (String which : List.of("first", "copy")) {
+      answer(coordinator.lease(lease));
+      assertThat(proxy.trips()).as(which).isEqualTo(2);
+    }
   }
 
   @Test

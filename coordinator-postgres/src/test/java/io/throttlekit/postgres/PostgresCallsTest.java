@@ -1,0 +1,276 @@
+package io.throttlekit.postgres;
+
+import static io.throttlekit.postgres.Asked.FIVE;
+import static io.throttlekit.postgres.Asked.answer;
+import static io.throttlekit.postgres.Asked.failure;
+import static io.throttlekit.postgres.Asked.left;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
+import io.throttlekit.federation.Budget;
+import io.throttlekit.federation.BudgetLease;
+import io.throttlekit.federation.BudgetReturn;
+import io.throttlekit.federation.EscrowGrant;
+import io.throttlekit.federation.EscrowRefill;
+import io.throttlekit.store.CallId;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
+import io.throttlekit.store.StoreException;
+import io.throttlekit.store.StoreListener.Failure;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Calls that are sent again, because their answer is lost or late, or all at the same time. */
+@RealPostgres
+@Timeout(120)
+class PostgresCallsTest {
+  private static final long LEASE_MILLIS = 3_000;
+
+  /** Two answers take longer than a lease may, one does not. */
+  private static final long DELAY_MILLIS = 1_700;
+
+  @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
+
+  private final Heard heard = new Heard();
+  private final List<AutoCloseable> opened = new ArrayList<>();
+  private final CounterKey held = Asked.key(FIVE, "held");
+  private final Budget budget = Asked.budget(FIVE, "a");
+  private final CuttingProxy proxy = CuttingProxy.to(database.port());
+  private PostgresCounterStore store = openStore(Wanted.of(database.url()));
+  private PostgresGlobalCoordinator coordinator = openCoordinator(Wanted.of(database.url()));
+  private PostgresRegionalEscrow escrow = openEscrow(Wanted.of(database.url()));
+  private long end;
+
+  @BeforeEach
+  void fill() {
+    opened.add(proxy);
+    end = answer(escrow.health()) + FIVE.windowMillis();
+    database.empty();
+    assertThat(answer(refill("1", 5))).isTrue();
+    answer(coordinator.lease(Asked.wish(budget, "us", 1)));
+    answer(store.lease(Asked.lease("a", 1)));
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    for (AutoCloseable each : opened.reversed()) {
+      each.close();
+    }
+  }
+
+  @Test
+  void aCallWhoseAnswerIsLostAtTheCommitIsAnsweredOnce() {
+    throughTheProxy(Wanted.of(proxied()).connections(1));
+    CallId id = new CallId(16, 1);
+    Grant counted = lostThenAnswered(() -> store.lease(request(id, 3)));
+    assertThat(counted.units()).isEqualTo(3);
+    assertThat(left(store, "a")).isEqualTo(1);
+
+    CallId back = new CallId(17, 1);
+    assertThat(lostThenAnswered(() -> coordinator.lease(wish(id, 3))).units()).isEqualTo(3);
+    assertThat(database.query("SELECT leased FROM throttlekit.windows")).isEqualTo("4");
+
+    EscrowGrant given = lostThenAnswered(() -> escrow.lease(held, 2, id));
+    assertThat(given.units()).isEqualTo(2);
+    assertThat(given.left()).isEqualTo(3);
+    assertThat(lostThenAnswered(() -> escrow.release(held, end, back))).isEqualTo(3);
+    assertThat(database.query("SELECT units FROM throttlekit.escrow")).isEqualTo("0");
+    assertThat(lostThenAnswered(() -> refill("2", 4))).isTrue();
+    assertThat(database.query("SELECT units FROM throttlekit.escrow")).isEqualTo("4");
+  }
+
+  private <T> T lostThenAnswered(Supplier<CompletionStage<T>> call) {
+    answer(escrow.health());
+    proxy.cutAtNextCommit();
+    assertThat(failure(call.get()))
+        .isInstanceOfSatisfying(
+            StoreException.class, failed -> assertThat(failed.isNotSent()).isFalse());
+    assertThat(proxy.hasCut()).isTrue();
+    return answer(call.get());
+  }
+
+  @Test
+  void anAnswerPastTheDeadlineOfALeaseCounts() {
+    throughTheProxy(Wanted.of(proxied()).deadlines(LEASE_MILLIS, LEASE_MILLIS));
+    long windowEnd = warm();
+    proxy.delayAnswers(DELAY_MILLIS);
+    CallId id = new CallId(16, 1);
+    CompletionStage<Grant> counted = store.lease(request(id, 3));
+    CompletionStage<Grant> leased = coordinator.lease(wish(id, 3));
+    CompletionStage<Boolean> returned =
+        coordinator.reconcile(new BudgetReturn(Asked.budget(FIVE, "b"), "eu", "1", windowEnd, 1));
+    CompletionStage<EscrowGrant> given = escrow.lease(held, 2, id);
+    assertThat(failure(store.lease(Asked.lease("b", 1))))
+        .as("one without an id")
+        .hasMessageContaining("in time");
+    assertThat(answer(counted).units()).isEqualTo(3);
+    assertThat(answer(leased).units()).isEqualTo(3);
+    assertThat(answer(returned)).isTrue();
+    assertThat(answer(given).units()).isEqualTo(2);
+    assertThat(heard.failures).contains(Failure.LEASE_DEADLINE);
+  }
+
+  @Test
+  void oneWhoseTurnComesTooLateWasNotSent() throws SQLException {
+    throughTheProxy(Wanted.of(database.url()).connections(1).deadlines(10_000, 1_000));
+    var _ = warm();
+    try (Connection holder = database.connect();
+        Statement sql = holder.createStatement()) {
+      holder.setAutoCommit(false);
+      sql.execute("SELECT FROM throttlekit.counters FOR UPDATE");
+      CompletionStage<Grant> first = store.lease(request(new CallId(16, 1), 1));
+      CompletionStage<Grant> second = store.lease(request(new CallId(24, 1), 1));
+      for (CompletionStage<Grant> each : List.of(first, second)) {
+        assertThat(failure(each))
+            .isInstanceOfSatisfying(
+                StoreException.class, failed -> assertThat(failed.isNotSent()).isTrue());
+      }
+      holder.rollback();
+    }
+    assertThat(left(store, "a")).isEqualTo(4);
+  }
+
+  @Test
+  void aConnectionThatIsCutBeforeTheCommitIsTriedAgainUnderTheSameId() {
+    throughTheProxy(Wanted.of(proxied()).connections(1));
+    var _ = warm();
+    proxy.cutAtNextAnswer();
+    assertThat(answer(store.lease(request(new CallId(16, 1), 3))).units()).isEqualTo(3);
+    assertThat(proxy.hasCut()).isTrue();
+    assertThat(left(store, "a")).isEqualTo(1);
+  }
+
+  @Test
+  void copiesInFlightAtTheSameTimeAreAnsweredTheSameOnce() {
+    List<PostgresCounterStore> stores = List.of(store, openStore(Wanted.of(database.url())));
+    List<PostgresGlobalCoordinator> coordinators =
+        List.of(coordinator, openCoordinator(Wanted.of(database.url())));
+    List<PostgresRegionalEscrow> escrows =
+        List.of(escrow, openEscrow(Wanted.of(database.url())));
+    long counted = 1;
+    long leased = 1;
+    long given = 0;
+    for (long number = 1; number <= 4; number++) {
+      List<CompletableFuture<List<Long>>> counters = new ArrayList<>();
+      List<CompletableFuture<List<Long>>> budgets = new ArrayList<>();
+      List<CompletableFuture<List<Long>>> regions = new ArrayList<>();
+      for (long sender : new long[] {16, 24}) {
+        CallId id = new CallId(sender, number);
+        counters.add(copies(stores, each -> each.lease(request(id, 2)).thenApply(Grant::units)));
+        budgets.add(copies(coordinators, each -> each.lease(wish(id, 2)).thenApply(Grant::units)));
+        regions.add(
+            copies(escrows, each -> each.lease(held, 2, id).thenApply(EscrowGrant::units)));
+      }
+      counted += sumOfEqual(counters);
+      leased += sumOfEqual(budgets);
+      given += sumOfEqual(regions);
+    }
+    assertThat(List.of(counted, leased, given)).containsOnly(5L);
+    assertThat(left(store, "a")).isZero();
+    assertThat(database.query("SELECT leased FROM throttlekit.windows")).isEqualTo("5");
+    assertThat(database.query("SELECT units FROM throttlekit.escrow")).isEqualTo("0");
+    CallId overtaken = new CallId(16, 2);
+    assertThat(failure(store.lease(request(overtaken, 1)))).hasMessageContaining("a later call");
+    assertThat(failure(coordinator.lease(wish(overtaken, 1)))).hasMessageContaining("a later call");
+    assertThat(failure(escrow.lease(held, 1, overtaken))).hasMessageContaining("a later call");
+    assertThat(heard.failures).as("%s", heard.words).isEmpty();
+  }
+
+  private static <S> CompletableFuture<List<Long>> copies(
+      List<S> processes, Function<S, CompletionStage<Long>> call) {
+    List<CompletableFuture<Long>> copies = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      copies.add(call.apply(processes.get(i % processes.size())).toCompletableFuture());
+    }
+    return CompletableFuture.allOf(copies.toArray(CompletableFuture[]::new))
+        .thenApply(_ -> copies.stream().map(CompletableFuture::join).toList());
+  }
+
+  private static long sumOfEqual(List<CompletableFuture<List<Long>>> calls) {
+    long sum = 0;
+    for (CompletableFuture<List<Long>> each : calls) {
+      List<Long> copies = answer(each);
+      assertThat(copies).isEqualTo(Collections.nCopies(copies.size(), copies.getFirst()));
+      sum += copies.getFirst();
+    }
+    return sum;
+  }
+
+  @Test
+  void whatCallsWereAnsweredEndsWithTheirWindow() {
+    answer(store.lease(request(new CallId(16, 1), 1)));
+    assertThat(database.query("SELECT array_length(calls, 1) FROM throttlekit.counters"))
+        .isEqualTo("4");
+    database.run("UPDATE throttlekit.counters SET calls[1] = 7"); // as a window that is over
+    answer(store.lease(request(new CallId(24, 1), 1)));
+    assertThat(database.query("SELECT calls[2] FROM throttlekit.counters")).isEqualTo("24");
+    assertThat(database.query("SELECT array_length(calls, 1) FROM throttlekit.counters"))
+        .isEqualTo("4");
+  }
+
+  private long warm() {
+    answer(store.peek(Asked.key(FIVE, "a"), FIVE));
+    answer(escrow.health());
+    answer(coordinator.health());
+    Budget other = Asked.budget(FIVE, "b");
+    return answer(coordinator.lease(Asked.wish(other, "eu", 1))).windowEndMillis();
+  }
+
+  /** Calls go to other processes than those that filled the tables. */
+  private void throughTheProxy(Wanted wanted) {
+    store = openStore(wanted);
+    coordinator = openCoordinator(wanted);
+    escrow = openEscrow(wanted);
+  }
+
+  private String proxied() {
+    return "jdbc:postgresql://127.0.0.1:" + proxy.port() + "/" + database.name();
+  }
+
+  private PostgresCounterStore openStore(Wanted wanted) {
+    PostgresCounterStore next =
+        PostgresCounterStore.open(wanted.settings(), Around.heard(heard));
+    opened.add(next);
+    return next;
+  }
+
+  private PostgresGlobalCoordinator openCoordinator(Wanted wanted) {
+    PostgresGlobalCoordinator next =
+        PostgresGlobalCoordinator.open(wanted.settings(), Around.heard(heard));
+    opened.add(next);
+    return next;
+  }
+
+  private PostgresRegionalEscrow openEscrow(Wanted wanted) {
+    PostgresRegionalEscrow next =
+        PostgresRegionalEscrow.open(wanted.settings(), Around.heard(heard));
+    opened.add(next);
+    return next;
+  }
+
+  private CompletionStage<Boolean> refill(String id, long units) {
+    return escrow.refill(new EscrowRefill(held, id, end, 0, end, units));
+  }
+
+  private static LeaseRequest request(CallId id, long units) {
+    return new LeaseRequest(Asked.key(FIVE, "a"), FIVE, units, DataLoss.REFILL, id);
+  }
+
+  private BudgetLease wish(CallId id, long units) {
+    return new BudgetLease(budget, "eu", BudgetLease.CURRENT, units, DataLoss.REFILL, id);
+  }
+}
