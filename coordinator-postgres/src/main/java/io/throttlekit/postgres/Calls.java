@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs what blocks on virtual threads, so many at once and no more; the others wait for their turn.
  *
- * <p>Each call has a deadline, after which its stage fails, unless its answer counts however late it
- * comes; one whose turn comes later is not made.
- * While calls fail, they fail at once, but for some that probe. Thread-safe; no method blocks.
+ * <p>Each call has a deadline, after which its stage fails, unless its answer counts however late
+ * it comes; one whose turn comes later is not made. While calls fail, they fail at once, but for
+ * some that probe. Thread-safe; no method blocks.
  */
 final class Calls {
   private static final String LATE =

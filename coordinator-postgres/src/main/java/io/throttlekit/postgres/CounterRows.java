@@ -108,9 +108,7 @@ final class CounterRows {
     AnsweredCalls calls = calls(row, request);
     OptionalLong answered = calls.answerTo(request.id());
     Grant grant =
-        answered.isPresent()
-            ? held.granted(request, answered.getAsLong())
-            : held.lease(request);
+        answered.isPresent() ? held.granted(request, answered.getAsLong()) : held.lease(request);
     // Also where nothing is new: the commit that counted it may have given up waiting for its
     // standby, and this one waits for both.
     write(row, calls.with(request.id(), grant.units()));

@@ -12,8 +12,9 @@ enum Deadline {
   LEASE,
 
   /**
-   * Until the answer comes, or the connection is lost: for calls that take effect once however often
-   * they are sent. Past the deadline of a lease one is counted as late, and not begun any more.
+   * Until the answer comes, or the connection is lost: for calls that take effect once however
+   * often they are sent. Past the deadline of a lease one is counted as late, and not begun any
+   * more.
    */
   NONE;
 

@@ -18,10 +18,9 @@ import java.util.concurrent.TimeUnit;
  * budget it is, then reads the clock, which for a party only moves forward. Commits are durable,
  * whatever the server's default is. A transaction that others were in the way of is tried again,
  * and one whose connection broke before its commit. One whose commit was not answered fails, and
- * what it asked may be counted; a lease that has an id, or a return, counts once however often it is
- * sent. While PostgreSQL does not answer, calls fail at once, but for a few
- * that probe. A coordinator comes back by itself. It may be made before there is a server, and
- * makes its tables.
+ * what it asked may be counted; a lease that has an id, or a return, counts once however often it
+ * is sent. While PostgreSQL does not answer, calls fail at once, but for a few that probe. A
+ * coordinator comes back by itself. It may be made before there is a server, and makes its tables.
  *
  * <p>Thread-safe. Nothing blocks; stages complete on virtual threads.
  */

@@ -24,12 +24,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Every call is one transaction of two round trips (the first refill of a window of three), and
  * the clock is read when the rows are locked. A transaction that others were in the way of is tried
  * again, and one whose connection broke before its commit. One whose commit was not answered fails,
- * and what it asked may have happened; a call that has an id, or a refill, takes effect once however
- * often it is sent. While PostgreSQL does not answer, calls fail at once, but
- * for a few that probe. An escrow comes back by itself. It may be made before there is a server,
- * and makes its tables. Units are spent on the server that took them in, until it ends: in a backup
- * that is restored, or a standby that is promoted, they are lost, for they may have been spent
- * since.
+ * and what it asked may have happened; a call that has an id, or a refill, takes effect once
+ * however often it is sent. While PostgreSQL does not answer, calls fail at once, but for a few
+ * that probe. An escrow comes back by itself. It may be made before there is a server, and makes
+ * its tables. Units are spent on the server that took them in, until it ends: in a backup that is
+ * restored, or a standby that is promoted, they are lost, for they may have been spent since.
  *
  * <p>Thread-safe. Nothing blocks; stages complete on virtual threads.
  */
@@ -149,8 +148,8 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
     return database.ended();
   }
 
-  private static EscrowGrant lease(
-      Session session, byte[] counter, long units, @Nullable CallId id) throws SQLException {
+  private static EscrowGrant lease(Session session, byte[] counter, long units, @Nullable CallId id)
+      throws SQLException {
     Windows windows = read(session, counter);
     long now = windows.now();
     windows.check(id);
@@ -270,8 +269,8 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
   /**
    * Takes units of a window out and commits.
    *
-   * @param answered what the same call was answered before; then nothing is written. That its commit
-   *     may be lost with this server does no harm: units are spent on this server only.
+   * @param answered what the same call was answered before; then nothing is written. That its
+   *     commit may be lost with this server does no harm: units are spent on this server only.
    */
   private static void take(
       Session session,

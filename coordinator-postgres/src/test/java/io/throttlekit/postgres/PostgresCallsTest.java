@@ -159,8 +159,7 @@ class PostgresCallsTest {
     List<PostgresCounterStore> stores = List.of(store, openStore(Wanted.of(database.url())));
     List<PostgresGlobalCoordinator> coordinators =
         List.of(coordinator, openCoordinator(Wanted.of(database.url())));
-    List<PostgresRegionalEscrow> escrows =
-        List.of(escrow, openEscrow(Wanted.of(database.url())));
+    List<PostgresRegionalEscrow> escrows = List.of(escrow, openEscrow(Wanted.of(database.url())));
     long counted = 1;
     long leased = 1;
     long given = 0;
@@ -172,8 +171,7 @@ class PostgresCallsTest {
         CallId id = new CallId(sender, number);
         counters.add(copies(stores, each -> each.lease(request(id, 2)).thenApply(Grant::units)));
         budgets.add(copies(coordinators, each -> each.lease(wish(id, 2)).thenApply(Grant::units)));
-        regions.add(
-            copies(escrows, each -> each.lease(held, 2, id).thenApply(EscrowGrant::units)));
+        regions.add(copies(escrows, each -> each.lease(held, 2, id).thenApply(EscrowGrant::units)));
       }
       counted += sumOfEqual(counters);
       leased += sumOfEqual(budgets);
@@ -242,8 +240,7 @@ class PostgresCallsTest {
   }
 
   private PostgresCounterStore openStore(Wanted wanted) {
-    PostgresCounterStore next =
-        PostgresCounterStore.open(wanted.settings(), Around.heard(heard));
+    PostgresCounterStore next = PostgresCounterStore.open(wanted.settings(), Around.heard(heard));
     opened.add(next);
     return next;
   }

@@ -135,9 +135,7 @@ class PostgresFailoverTest {
     try {
       CompletableFuture<?> waiting =
           store.acquire(List.of(claim(HUNDRED, "a", 1, DataLoss.DENY))).toCompletableFuture();
-      await(
-          "waiting",
-          () -> query(primary, WAITING).equals("1"));
+      await("waiting", () -> query(primary, WAITING).equals("1"));
       run(
           primary,
           "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
@@ -157,11 +155,9 @@ class PostgresFailoverTest {
     assertThat(admitted(store, 1)).isEqualTo(1);
     assertThat(leased(coordinator, 1)).isEqualTo(1);
     CallId id = new CallId(16, 1);
-    LeaseRequest request =
-        new LeaseRequest(Asked.key(HUNDRED, "a"), HUNDRED, 2, DataLoss.DENY, id);
+    LeaseRequest request = new LeaseRequest(Asked.key(HUNDRED, "a"), HUNDRED, 2, DataLoss.DENY, id);
     BudgetLease lease =
-        new BudgetLease(
-            Asked.budget(FIVE, "a"), "eu", BudgetLease.CURRENT, 2, DataLoss.DENY, id);
+        new BudgetLease(Asked.budget(FIVE, "a"), "eu", BudgetLease.CURRENT, 2, DataLoss.DENY, id);
     standby.hang();
     List<CompletableFuture<Grant>> again = new ArrayList<>();
     try {
@@ -172,8 +168,8 @@ class PostgresFailoverTest {
       run(
           primary,
           "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
-      waiting.forEach(each ->
-          assertThat(failure(each)).hasMessageContaining("without its standby"));
+      waiting.forEach(
+          each -> assertThat(failure(each)).hasMessageContaining("without its standby"));
       again.add(store.lease(request).toCompletableFuture());
       again.add(coordinator.lease(lease).toCompletableFuture());
       await("waiting again", () -> query(primary, WAITING).equals("2"));

@@ -70,8 +70,7 @@ class PostgresTripsTest {
   @Test
   void aLeaseThatHasAnIdIsTwoTripsAndSoIsItsCopy() {
     BudgetLease lease =
-        new BudgetLease(
-            budget, "eu", BudgetLease.CURRENT, 1, DataLoss.REFILL, new CallId(16, 1));
+        new BudgetLease(budget, "eu", BudgetLease.CURRENT, 1, DataLoss.REFILL, new CallId(16, 1));
     for (String which : List.of("first", "copy")) {
       answer(coordinator.lease(lease));
       assertThat(proxy.trips()).as(which).isEqualTo(2);
