@@ -10,14 +10,12 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
-import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowGrant;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreException;
-import io.throttlekit.store.StoreListener.Failure;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -27,22 +25,16 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Calls that are sent again, because their answer is lost or late, or all at the same time. */
+/** Calls that are sent again, because their answer is lost, or all at the same time. */
 @RealPostgres
 @Timeout(120)
 class PostgresCallsTest {
-  private static final long LEASE_MILLIS = 3_000;
-
-  /** Two answers take longer than a lease may, one does not. */
-  private static final long DELAY_MILLIS = 1_700;
-
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
   private final Heard heard = new Heard();
@@ -75,53 +67,15 @@ class PostgresCallsTest {
   @Test
   void aCallWhoseAnswerIsLostAtTheCommitIsAnsweredOnce() {
     throughTheProxy(Wanted.of(proxied()).connections(1));
+    connect();
     CallId id = new CallId(16, 1);
-    Grant counted = lostThenAnswered(() -> store.lease(request(id, 3)));
-    assertThat(counted.units()).isEqualTo(3);
-    assertThat(left(store, "a")).isEqualTo(1);
-
-    CallId back = new CallId(17, 1);
-    assertThat(lostThenAnswered(() -> coordinator.lease(wish(id, 3))).units()).isEqualTo(3);
-    assertThat(database.query("SELECT leased FROM throttlekit.windows")).isEqualTo("4");
-
-    EscrowGrant given = lostThenAnswered(() -> escrow.lease(held, 2, id));
-    assertThat(given.units()).isEqualTo(2);
-    assertThat(given.left()).isEqualTo(3);
-    assertThat(lostThenAnswered(() -> escrow.release(held, end, back))).isEqualTo(3);
-    assertThat(database.query("SELECT units FROM throttlekit.escrow")).isEqualTo("0");
-    assertThat(lostThenAnswered(() -> refill("2", 4))).isTrue();
-    assertThat(database.query("SELECT units FROM throttlekit.escrow")).isEqualTo("4");
-  }
-
-  private <T> T lostThenAnswered(Supplier<CompletionStage<T>> call) {
-    answer(escrow.health());
     proxy.cutAtNextCommit();
-    assertThat(failure(call.get()))
+    assertThat(failure(store.lease(request(id, 3))))
         .isInstanceOfSatisfying(
             StoreException.class, failed -> assertThat(failed.isNotSent()).isFalse());
     assertThat(proxy.hasCut()).isTrue();
-    return answer(call.get());
-  }
-
-  @Test
-  void anAnswerPastTheDeadlineOfALeaseCounts() {
-    throughTheProxy(Wanted.of(proxied()).deadlines(LEASE_MILLIS, LEASE_MILLIS));
-    long windowEnd = warm();
-    proxy.delayAnswers(DELAY_MILLIS);
-    CallId id = new CallId(16, 1);
-    CompletionStage<Grant> counted = store.lease(request(id, 3));
-    CompletionStage<Grant> leased = coordinator.lease(wish(id, 3));
-    CompletionStage<Boolean> returned =
-        coordinator.reconcile(new BudgetReturn(Asked.budget(FIVE, "b"), "eu", "1", windowEnd, 1));
-    CompletionStage<EscrowGrant> given = escrow.lease(held, 2, id);
-    assertThat(failure(store.lease(Asked.lease("b", 1))))
-        .as("one without an id")
-        .hasMessageContaining("in time");
-    assertThat(answer(counted).units()).isEqualTo(3);
-    assertThat(answer(leased).units()).isEqualTo(3);
-    assertThat(answer(returned)).isTrue();
-    assertThat(answer(given).units()).isEqualTo(2);
-    assertThat(heard.failures).contains(Failure.LEASE_DEADLINE);
+    assertThat(answer(store.lease(request(id, 3))).units()).isEqualTo(3);
+    assertThat(left(store, "a")).isEqualTo(1);
   }
 
   @Test
@@ -220,10 +174,14 @@ class PostgresCallsTest {
         .isEqualTo("4");
   }
 
-  private long warm() {
+  private void connect() {
     answer(store.peek(Asked.key(FIVE, "a"), FIVE));
     answer(escrow.health());
     answer(coordinator.health());
+  }
+
+  private long warm() {
+    connect();
     Budget other = Asked.budget(FIVE, "b");
     return answer(coordinator.lease(Asked.wish(other, "eu", 1))).windowEndMillis();
   }
