@@ -23,8 +23,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Three regions of a process and a Redis each, with default settings, behind proxies that make every
- * answer of a store 0 to 50 ms later: to a process from its region's Redis, and from the
+ * Three regions of a process and a Redis each, with default settings, behind proxies that make
+ * every answer of a store 0 to 50 ms later: to a process from its region's Redis, and from the
  * coordinator. Whatever the delay, a budget is spent whole, and no more than once.
  */
 @RealRedis

@@ -193,7 +193,9 @@ final class Offered implements AutoCloseable {
   }
 
   private void awaitAnswers() {
-    await("the last answers", () -> IntStream.range(0, channels.size()).allMatch(node -> underWay.get(node) == 0));
+    await(
+        "the last answers",
+        () -> IntStream.range(0, channels.size()).allMatch(node -> underWay.get(node) == 0));
   }
 
   @Override
