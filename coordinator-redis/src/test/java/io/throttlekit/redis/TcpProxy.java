@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.Arrays;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 
 /**
  * Passes bytes on between clients and a server on the loopback interface, and does to them what
@@ -39,7 +41,7 @@ public final class TcpProxy implements AutoCloseable {
   private boolean refusing;
   private final AtomicInteger accepted = new AtomicInteger();
   private volatile boolean closed;
-  private volatile long replyDelayMillis;
+  private volatile LongSupplier replyDelayNanos = () -> 0;
 
   /** Bytes that are on their way, and arrive no earlier; none at the end. */
   private static final class Chunk {
@@ -100,7 +102,18 @@ public final class TcpProxy implements AutoCloseable {
 
   /** Makes each reply from now on so much later, however many are on their way. */
   public void delayReplies(long millis) {
-    replyDelayMillis = millis;
+    long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
+    replyDelayNanos = () -> nanos;
+  }
+
+  /**
+   * Makes each reply from now on later by 0 to {@code maxMillis} at random. Those of one connection
+   * keep their order.
+   */
+  public void delayReplies(long maxMillis, long seed) {
+    Random random = new Random(seed); // thread-safe: connections share it
+    long bound = TimeUnit.MILLISECONDS.toNanos(maxMillis) + 1;
+    replyDelayNanos = () -> random.nextLong(bound);
   }
 
   /** Cuts all connections, and loses what is on its way. */
@@ -181,7 +194,7 @@ public final class TcpProxy implements AutoCloseable {
     try {
       InputStream in = from.getInputStream();
       for (int length = in.read(buffer); length >= 0; length = in.read(buffer)) {
-        long delay = reply ? TimeUnit.MILLISECONDS.toNanos(replyDelayMillis) : 0;
+        long delay = reply ? replyDelayNanos.getAsLong() : 0;
         chunks.add(new Chunk(time.monotonicNanos() + delay, Arrays.copyOf(buffer, length)));
       }
     } catch (IOException _) {

@@ -20,11 +20,11 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
@@ -47,7 +47,8 @@ final class Offered implements AutoCloseable {
   private final AtomicLongArray refusedSince;
   private final LongAdder refused = new LongAdder();
   private final ConcurrentMap<String, Integer> failures = new ConcurrentHashMap<>();
-  private final AtomicLong underWay = new AtomicLong();
+  private final AtomicLongArray underWay;
+  private volatile int maxUnderWay = Integer.MAX_VALUE;
   private final ScheduledExecutorService ticks = Executors.newSingleThreadScheduledExecutor();
   private volatile Rate rate;
 
@@ -76,6 +77,7 @@ final class Offered implements AutoCloseable {
     this.admitted = new WindowTally(windowMillis, ports.size());
     this.lastAdmittedNanos = new AtomicLongArray(ports.size());
     this.refusedSince = new AtomicLongArray(ports.size());
+    this.underWay = new AtomicLongArray(ports.size());
     for (int node = 0; node < ports.size(); node++) {
       lastAdmittedNanos.set(node, rate.sinceNanos);
       channels.add(
@@ -94,6 +96,14 @@ final class Offered implements AutoCloseable {
             RateLimitDescriptor.newBuilder()
                 .addEntries(RateLimitDescriptor.Entry.newBuilder().setKey(key).setValue(value)))
         .build();
+  }
+
+  /**
+   * Keeps back what is due to a node while so many of its answers are missing: a machine that is
+   * slower than the rate is not drowned.
+   */
+  void atMostUnderWay(int most) {
+    maxUnderWay = most;
   }
 
   /** Goes on at another rate. */
@@ -183,7 +193,9 @@ final class Offered implements AutoCloseable {
   }
 
   private void awaitAnswers() {
-    await("the last answers", () -> underWay.get() == 0);
+    await(
+        "the last answers",
+        () -> IntStream.range(0, channels.size()).allMatch(node -> underWay.get(node) == 0));
   }
 
   @Override
@@ -196,7 +208,7 @@ final class Offered implements AutoCloseable {
     Rate now = rate;
     for (int node = 0; node < channels.size(); node++) {
       long due = now.due(node);
-      while (now.sent.get(node) < due) {
+      while (now.sent.get(node) < due && underWay.get(node) < maxUnderWay) {
         now.sent.incrementAndGet(node);
         ask(node);
       }
@@ -204,7 +216,7 @@ final class Offered implements AutoCloseable {
   }
 
   private void ask(int node) {
-    underWay.incrementAndGet();
+    underWay.incrementAndGet(node);
     RateLimitServiceGrpc.newStub(channels.get(node))
         .withDeadlineAfter(Duration.ofSeconds(ANSWER_SECONDS))
         .shouldRateLimit(request, new Counting(node));
@@ -233,12 +245,12 @@ final class Offered implements AutoCloseable {
     @Override
     public void onError(Throwable error) {
       failures.merge(Status.fromThrowable(error).getCode().name(), 1, Integer::sum);
-      underWay.decrementAndGet();
+      underWay.decrementAndGet(node);
     }
 
     @Override
     public void onCompleted() {
-      underWay.decrementAndGet();
+      underWay.decrementAndGet(node);
     }
   }
 }

@@ -1,0 +1,101 @@
+package io.throttlekit.spec;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * A lease that is asked for again until it is answered is credited once, however late, and would be
+ * lost or credited twice without any one of its safeguards. The counts and the lengths of the ways
+ * to a violation pin the model.
+ */
+class NumberedCallsSpecTest {
+  private static final Configuration WHOLE = Configuration.of("NumberedCalls");
+  private static final String STORE_REMOVED =
+      "{\"same answer\", \"refuse overtaken\", \"until the end\"}";
+
+  @TempDir Path scratch;
+  private Tlc tlc;
+
+  @BeforeEach
+  void makeTlc() {
+    tlc = new Tlc(scratch);
+  }
+
+  @ParameterizedTest(name = "{0}, {1} calls, {2} in flight, {3} windows of {4} ticks")
+  @CsvSource({
+    "'{p1}', 2, 2, 2, 2, 66938",
+    "'{p1}', 2, 2, 3, 1, 86148",
+    "'{p1}', 2, 3, 1, 3, 11602",
+    "'{p1, p2}', 1, 2, 1, 2, 9667",
+  })
+  void everyGrantCountsOnce(
+      String processes, int calls, int inFlight, int windows, int length, long distinct)
+      throws IOException, InterruptedException {
+    Configuration configuration =
+        WHOLE
+            .with("Processes", processes)
+            .with("Calls", calls)
+            .with("MaxInFlight", inFlight)
+            .with("Windows", windows)
+            .with("Length", length);
+    assertHolds(configuration, distinct);
+  }
+
+  /** As PostgreSQL and older releases: what is lost is utilization. */
+  @Test
+  void keepsTheLimitWithAStoreThatKnowsNoNumbers() throws IOException, InterruptedException {
+    Configuration store = WHOLE.with("Removed", STORE_REMOVED).with("Windows", 1);
+    assertHolds(store.invariants("WindowLimit StoreLimit CreditedOnce"), -1);
+  }
+
+  @ParameterizedTest(name = "without \"{0}\": {1}, in {2} states")
+  @CsvSource({
+    "same answer, NothingLost, 5",
+    "refuse overtaken, NothingLost, 8",
+    "until the end, NothingLost, 4",
+    "keep the number, NothingLost, 4",
+    "count late answers, NothingLost, 5",
+    "credit once, CreditedOnce, 7",
+    "credit once, WindowLimit, 13",
+    "lasts since asking, WindowLimit, 15",
+  })
+  void failsWithoutASafeguard(String safeguard, String violated, int states)
+      throws IOException, InterruptedException {
+    assertRefuted(
+        WHOLE.with("Removed", "{\"" + safeguard + "\"}").invariants(violated), violated, states);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource({"NeverTheWholeLimit, 9", "NeverOfTwoWindows, 9", "NeverAbandoned, 5"})
+  void reachesTheInterestingStates(String never, int states)
+      throws IOException, InterruptedException {
+    assertRefuted(WHOLE.invariants(never), never, states);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource({"NeverLate, 5", "NeverAgain, 5", "NeverOvertaken, 8", "NeverACopy, 7"})
+  void takesTheInterestingSteps(String never, int states) throws IOException, InterruptedException {
+    assertRefuted(WHOLE.property(never), never, states);
+  }
+
+  private void assertHolds(Configuration configuration, long distinct)
+      throws IOException, InterruptedException {
+    Verdict verdict = tlc.check(configuration);
+    assertThat(verdict.violated()).as(verdict.output()).isNull();
+    assertThat(verdict.distinct()).isEqualTo(distinct);
+  }
+
+  private void assertRefuted(Configuration configuration, String violated, int states)
+      throws IOException, InterruptedException {
+    Verdict verdict = tlc.check(configuration);
+    assertThat(verdict.violated()).isEqualTo(violated);
+    assertThat(verdict.statesToViolation()).as(verdict.output()).isEqualTo(states);
+  }
+}
