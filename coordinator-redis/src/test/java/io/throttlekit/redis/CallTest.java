@@ -43,8 +43,10 @@ class CallTest {
   }
 
   private static Call.Lease lease(@Nullable CallId id) {
-    LeaseRequest request =
-        new LeaseRequest(Asked.key(MINUTE, "a"), MINUTE, 1, DataLoss.REFILL);
-    return new Call.Lease(Slots.NONE, 0, id == null ? request : new LeaseRequest(request.key(), MINUTE, 1, DataLoss.REFILL, id));
+    LeaseRequest request = new LeaseRequest(Asked.key(MINUTE, "a"), MINUTE, 1, DataLoss.REFILL);
+    return new Call.Lease(
+        Slots.NONE,
+        0,
+        id == null ? request : new LeaseRequest(request.key(), MINUTE, 1, DataLoss.REFILL, id));
   }
 }

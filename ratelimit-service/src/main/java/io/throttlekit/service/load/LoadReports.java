@@ -19,8 +19,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>What is in progress is exact at the moment of a report, but for requests that wait in Envoy
  * for a connection, which are in no report. An Envoy comes back about 5 s after its stream broke;
  * its first report then counts what happened meanwhile. Streams of one node are heard beside each
- * other, so that none can mute another. Messages are not checked against the rules of their definition, which Envoy breaks: a
- * cluster without traffic has no locality.
+ * other, so that none can mute another. Messages are not checked against the rules of their
+ * definition, which Envoy breaks: a cluster without traffic has no locality.
  *
  * <p>Thread-safe; nothing here waits, and a direct executor will do.
  */

@@ -186,8 +186,7 @@ final class Envoys {
           reported += report.requests;
         }
       }
-      return (int)
-          Math.min(MOST, fresh ? reported : (long) Math.ceil(occupied.perNano(nowNanos)));
+      return (int) Math.min(MOST, fresh ? reported : (long) Math.ceil(occupied.perNano(nowNanos)));
     }
   }
 }
