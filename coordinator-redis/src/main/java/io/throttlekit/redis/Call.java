@@ -24,8 +24,11 @@ import org.jspecify.annotations.Nullable;
 abstract sealed class Call<T> extends DeadlineWheel.Entry {
   final CompletableFuture<T> answer = new CompletableFuture<>();
 
-  /** As the answer, without a deadline: for calls whose answer counts however late it comes. */
-  final CompletableFuture<T> reply = new CompletableFuture<>();
+  /**
+   * As the answer, without a deadline, for calls whose answer counts however late it comes; the
+   * answer itself for all others, so that a strict decision does not pay for a second future.
+   */
+  final CompletableFuture<T> reply;
 
   /** By the monotonic clock. */
   final long deadlineNanos;
@@ -36,10 +39,23 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
   /** The hash slot of its counters; Slots.NONE where there is but one Redis. */
   final int slot;
 
-  Call(int slot, long deadlineNanos, boolean patient) {
+  Call(int slot, long deadlineNanos) {
     this.slot = slot;
     this.deadlineNanos = deadlineNanos;
-    this.patient = patient;
+    this.patient = false;
+    this.reply = answer;
+  }
+
+  /**
+   * A call that may take as long as a lease.
+   *
+   * @param id under which it takes effect once, however late; absent for one that is not sent again
+   */
+  Call(int slot, long deadlineNanos, @Nullable CallId id) {
+    this.slot = slot;
+    this.deadlineNanos = deadlineNanos;
+    this.patient = true;
+    this.reply = id == null ? answer : new CompletableFuture<>();
   }
 
   /** How many charges it has. */
@@ -57,14 +73,15 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
     T value = read(reply);
     return () -> {
       this.reply.complete(value);
-      answer.complete(value);
+      answer.complete(value); // without effect where both are one
     };
   }
 
   /** Fails; returns whether a caller still waited. */
   final boolean fail(StoreException failure) {
+    boolean waited = answer.completeExceptionally(failure);
     reply.completeExceptionally(failure);
-    return answer.completeExceptionally(failure);
+    return waited;
   }
 
   private static Decision decision(ByteBuffer reply, long limit) {
@@ -100,7 +117,7 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
     private final int weight;
 
     Acquire(int slot, long deadlineNanos, List<Claim> claims) {
-      super(slot, deadlineNanos, false);
+      super(slot, deadlineNanos);
       this.claims = claims;
       this.weight = charges(claims);
     }
@@ -152,7 +169,7 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
      * @param refused whether the request is refused already
      */
     Part(int slot, long deadlineNanos, List<Claim> claims, boolean refused) {
-      super(slot, deadlineNanos, false);
+      super(slot, deadlineNanos);
       this.claims = claims;
       this.refused = refused;
     }
@@ -178,7 +195,7 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
     private final LeaseRequest request;
 
     Lease(int slot, long deadlineNanos, LeaseRequest request) {
-      super(slot, deadlineNanos, true);
+      super(slot, deadlineNanos, request.id());
       this.request = request;
     }
 
@@ -217,7 +234,7 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
         long chargedMillis,
         long countsToMillis,
         @Nullable CallId id) {
-      super(slot, deadlineNanos, true);
+      super(slot, deadlineNanos, id);
       this.charge = charge;
       this.chargedMillis = chargedMillis;
       this.countsToMillis = countsToMillis;
@@ -240,7 +257,7 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
     private final CounterKey key;
 
     Reset(int slot, long deadlineNanos, CounterKey key) {
-      super(slot, deadlineNanos, false);
+      super(slot, deadlineNanos);
       this.key = key;
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.TimeSource;
 import io.throttlekit.redis.RealRedis;
 import io.throttlekit.redis.RedisProcess;
+import io.throttlekit.redis.TcpProxy;
 import io.throttlekit.service.config.ConfigLoader;
 import io.throttlekit.service.config.ServeFlags;
 import java.io.IOException;
@@ -40,7 +41,7 @@ class StoreWarmUpTest {
 
   @Test
   void asksTheStoreOverEachConnectionAndLeavesNothingThereNorInMetrics() throws Exception {
-    RateLimitService service = service(300);
+    RateLimitService service = service(redis.url(), 300);
     try (Logged log = Logged.by(RateLimitService.class)) {
       assertThat(service.start()).isTrue();
       assertThat(log.lines()) // as many as there was time for
@@ -55,7 +56,9 @@ class StoreWarmUpTest {
       assertThat(connections).as("one for each event loop").hasSize(2);
       assertThat(connections).as("its last command").allMatch(line -> line.contains("cmd=evalsha"));
       assertThat(redis.command("DBSIZE")).as("the epoch and its history").isEqualTo("2");
-      assertThat(redis.command("INFO", "commandstats")).contains("cmdstat_set:calls=2,");
+      assertThat(redis.command("INFO", "commandstats"))
+          .as("the epoch and its history, of hundreds of calls")
+          .contains("cmdstat_set:calls=2,");
       String metrics = metrics(service);
       assertThat(metrics)
           .contains("throttlekit_store_up 1")
@@ -68,10 +71,26 @@ class StoreWarmUpTest {
     }
   }
 
+  /** As far away as in another zone: it is no reason to begin cold. */
+  @Test
+  void aStoreThatAnswersAfter20MillisIsAskedToo() throws Exception {
+    try (TcpProxy slow = TcpProxy.to(redis.port())) {
+      slow.delayReplies(20);
+      RateLimitService service = service("redis://127.0.0.1:" + slow.port(), 300);
+      try (Logged log = Logged.by(RateLimitService.class)) {
+        assertThat(service.start()).isTrue();
+        assertThat(log.lines())
+            .anyMatch(line -> line.matches("INFO warmed up the way to the store with [1-9].*"));
+      } finally {
+        service.stop();
+      }
+    }
+  }
+
   @Test
   void aStoreThatIsNotThereIsNotAsked() throws Exception {
     redis.kill();
-    RateLimitService service = service(300);
+    RateLimitService service = service(redis.url(), 300);
     try (Logged log = Logged.by(RateLimitService.class)) {
       assertThat(service.start()).isTrue();
       assertThat(log.lines()).noneMatch(line -> line.contains("way to the store"));
@@ -80,7 +99,7 @@ class StoreWarmUpTest {
     }
   }
 
-  private RateLimitService service(int requests) throws IOException {
+  private RateLimitService service(String store, int requests) throws IOException {
     Files.writeString(folder.resolve("p.yaml"), "domain: shop\n");
     Map<String, String> environment =
         Map.of(
@@ -91,7 +110,7 @@ class StoreWarmUpTest {
             "PORT", "0",
             "DEBUG_PORT", "0",
             "THROTTLEKIT_GRPC_EVENT_LOOPS", "2",
-            "THROTTLEKIT_STORE_URI", redis.url(),
+            "THROTTLEKIT_STORE_URI", store,
             "THROTTLEKIT_STORE_DEADLINE", "1s",
             "THROTTLEKIT_WARM_UP_REQUESTS", Integer.toString(requests));
     var config = new ConfigLoader(environment).load(ServeFlags.none()).config();

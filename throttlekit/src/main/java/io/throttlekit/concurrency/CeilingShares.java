@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.TreeMap;
+import java.util.function.ObjLongConsumer;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -214,6 +215,11 @@ public final class CeilingShares {
   public OptionalInt share(String gate) {
     Gate known = gates.get(gate);
     return known == null || known.granted < 0 ? OptionalInt.empty() : OptionalInt.of(known.granted);
+  }
+
+  /** Shows what is reserved for each id: the most that it may have in flight by what it knows. */
+  public void forEachReserved(ObjLongConsumer<String> reader) {
+    ids.forEach((name, id) -> reader.accept(name, id.reserved()));
   }
 
   /** What all gates together may be obeying, as far as it was granted here. */

@@ -70,6 +70,7 @@ public final class CeilingServer {
   private final Set<DiscoveryStream<?, ?>> ungreeted = new LinkedHashSet<>();
   private volatile int sharedNodes;
   private volatile Map<Ceiling, Obedience> obedience = Map.of();
+  private volatile Map<Ceiling, Map<String, Long>> reserved = Map.of();
   private int streams;
   private long round;
   private long roundNanos;
@@ -159,6 +160,7 @@ public final class CeilingServer {
       unsettled.clear();
       waiting.forEach(stream -> stream.settle(nowNanos()));
       goRound();
+      reserved = reservedNow();
     });
     notices.write();
   }
@@ -171,6 +173,24 @@ public final class CeilingServer {
   /** How far Envoys obeyed at the last tick, or since; null where there is no such ceiling. */
   public @Nullable Obedience obedience(Ceiling ceiling) {
     return obedience.get(ceiling);
+  }
+
+  /**
+   * Returns how many requests each Envoy may have in flight by its shares, by node id, as it was at
+   * the last tick; an id that is not in it has no share. Empty where there is no such ceiling.
+   */
+  public Map<String, Long> reserved(Ceiling ceiling) {
+    return reserved.getOrDefault(ceiling, Map.of());
+  }
+
+  private Map<Ceiling, Map<String, Long>> reservedNow() {
+    Map<Ceiling, Map<String, Long>> all = HashMap.newHashMap(ceilings.size());
+    ceilings.forEach((ceiling, offered) -> {
+      Map<String, Long> byNode = new HashMap<>();
+      offered.shares.forEachReserved(byNode::put);
+      all.put(ceiling, byNode);
+    });
+    return all;
   }
 
   /** Does something when nothing else is being done here. */

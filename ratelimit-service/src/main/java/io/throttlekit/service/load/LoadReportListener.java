@@ -17,9 +17,6 @@ public interface LoadReportListener {
   /** A report was read. */
   void reported();
 
-  /** A report came from an Envoy that has a newer stream, and was not used. */
-  void superseded();
-
   /** What a report said of a cluster is impossible, and was not used. */
   void impossible();
 }

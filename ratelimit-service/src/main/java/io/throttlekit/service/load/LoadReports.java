@@ -9,9 +9,8 @@ import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.sensor.Sensed;
 import java.time.Duration;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Asks Envoys for the load of all their clusters: the service {@code
@@ -19,9 +18,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>What is in progress is exact at the moment of a report, but for requests that wait in Envoy
  * for a connection, which are in no report. An Envoy comes back about 5 s after its stream broke;
- * its first report then counts what happened meanwhile. Of two streams of one node the newer is
- * heard. Messages are not checked against the rules of their definition, which Envoy breaks: a
- * cluster without traffic has no locality.
+ * its first report then counts what happened meanwhile. Streams of one node are heard beside each
+ * other, so that none can mute another. Messages are not checked against the rules of their
+ * definition, which Envoy breaks: a cluster without traffic has no locality.
  *
  * <p>Thread-safe; nothing here waits, and a direct executor will do.
  */
@@ -34,7 +33,7 @@ public final class LoadReports extends LoadReportingServiceImplBase {
   private final LoadStatsResponse wanted;
   private final int mostStreams;
   private final AtomicInteger streams = new AtomicInteger();
-  private final ConcurrentMap<String, LoadStream> heard = new ConcurrentHashMap<>();
+  private final AtomicLong numbers = new AtomicLong();
 
   /**
    * Tells {@code sensed} of every report.
@@ -70,7 +69,7 @@ public final class LoadReports extends LoadReportingServiceImplBase {
   public StreamObserver<LoadStatsRequest> streamLoadStats(
       StreamObserver<LoadStatsResponse> answers) {
     var call = (ServerCallStreamObserver<LoadStatsResponse>) answers; // in a server it is
-    LoadStream stream = new LoadStream(this, call);
+    LoadStream stream = new LoadStream(this, call, numbers.incrementAndGet());
     listener.opened();
     if (streams.incrementAndGet() > mostStreams) {
       stream.turnAway(
@@ -99,21 +98,12 @@ public final class LoadReports extends LoadReportingServiceImplBase {
     return time.monotonicNanos();
   }
 
-  void joined(LoadStream stream, String node) {
-    heard.put(node, stream);
-  }
-
-  /** Whether it is this stream that speaks for its node: one that was superseded may again. */
-  boolean speaks(LoadStream stream, String node) {
-    LoadStream other = heard.putIfAbsent(node, stream);
-    return other == null || other == stream;
-  }
-
-  void closed(LoadStream stream, String node) {
+  /** A stream has ended; {@code node} is empty where it never named one. */
+  void closed(String node, long stream) {
     streams.decrementAndGet();
     listener.closed();
-    if (!node.isEmpty() && heard.remove(node, stream)) {
-      sensed.left(node);
+    if (!node.isEmpty()) {
+      sensed.left(node, stream);
     }
   }
 }

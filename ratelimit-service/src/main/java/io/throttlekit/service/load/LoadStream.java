@@ -21,13 +21,20 @@ final class LoadStream implements StreamObserver<LoadStatsRequest> {
 
   private final LoadReports reports;
   private final StreamObserver<LoadStatsResponse> answers;
+  private final long number;
   private final NodeIds allowed = NodeIds.ofCall();
   private String node = "";
   private boolean over;
 
-  LoadStream(LoadReports reports, StreamObserver<LoadStatsResponse> answers) {
+  /**
+   * A stream that has not begun.
+   *
+   * @param number that no other stream has
+   */
+  LoadStream(LoadReports reports, StreamObserver<LoadStatsResponse> answers, long number) {
     this.reports = reports;
     this.answers = answers;
+    this.number = number;
   }
 
   @Override
@@ -38,10 +45,6 @@ final class LoadStream implements StreamObserver<LoadStatsRequest> {
     if (message.getClusterStatsCount() == 0) {
       return;
     }
-    if (!reports.speaks(this, node)) {
-      reports.listener().superseded();
-      return;
-    }
     long arrived = reports.nowNanos();
     reports.listener().reported();
     for (ClusterStats stats : message.getClusterStatsList()) {
@@ -49,7 +52,7 @@ final class LoadStream implements StreamObserver<LoadStatsRequest> {
       if (load == null) {
         reports.listener().impossible();
       } else {
-        reports.sensed().reported(node, load, arrived);
+        reports.sensed().reported(node, number, load, arrived);
       }
     }
   }
@@ -78,7 +81,7 @@ final class LoadStream implements StreamObserver<LoadStatsRequest> {
   void over() {
     if (!over) {
       over = true;
-      reports.closed(this, node);
+      reports.closed(node, number);
     }
   }
 
@@ -92,7 +95,6 @@ final class LoadStream implements StreamObserver<LoadStatsRequest> {
       return false;
     }
     node = named;
-    reports.joined(this, node);
     answers.onNext(reports.wanted());
     return true;
   }

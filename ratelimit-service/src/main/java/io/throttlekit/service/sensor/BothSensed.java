@@ -10,14 +10,14 @@ public record BothSensed(Sensed first, Sensed second) implements Sensed {
   }
 
   @Override
-  public void reported(String node, Load load, long arrivedNanos) {
-    first.reported(node, load, arrivedNanos);
-    second.reported(node, load, arrivedNanos);
+  public void reported(String node, long stream, Load load, long arrivedNanos) {
+    first.reported(node, stream, load, arrivedNanos);
+    second.reported(node, stream, load, arrivedNanos);
   }
 
   @Override
-  public void left(String node) {
-    first.left(node);
-    second.left(node);
+  public void left(String node, long stream) {
+    first.left(node, stream);
+    second.left(node, stream);
   }
 }

@@ -44,8 +44,8 @@ public final class LoggedEnds implements Sensed {
   }
 
   @Override
-  public void reported(String node, Load load, long arrivedNanos) {}
+  public void reported(String node, long stream, Load load, long arrivedNanos) {}
 
   @Override
-  public void left(String node) {}
+  public void left(String node, long stream) {}
 }

@@ -21,10 +21,11 @@ public interface Sensed {
    * An Envoy reports the load of a cluster, of those too that have none.
    *
    * @param node the id that the Envoy gives itself, not empty
+   * @param stream on which it reports; each has a number of its own, also where node ids are equal
    * @param arrivedNanos when the report came
    */
-  void reported(String node, Load load, long arrivedNanos);
+  void reported(String node, long stream, Load load, long arrivedNanos);
 
-  /** An Envoy that has reported its load does not any more: it is gone, or the connection is. */
-  void left(String node);
+  /** A stream of load reports has ended; other streams of the same node go on. */
+  void left(String node, long stream);
 }

@@ -12,8 +12,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>In flight is what an Envoy reports itself, which is exact, or else follows by Little's law
  * from the latencies of the requests that ended: an estimate of the seconds before, that knows
- * nothing of requests that do not end. A number of Envoys is remembered; of more, nothing is known.
- * Times are monotonic ns. Called by one thread at a time.
+ * nothing of requests that do not end. Reports on several streams of one node id are added up, and
+ * none takes the place of another. Whatever is reported or estimated, an Envoy has no more in
+ * flight than it was granted. A number of Envoys is remembered; of more, nothing is known. Times
+ * are monotonic ns. Called by one thread at a time.
  */
 final class Envoys {
   private static final int MOST_ENVOYS = 10_000;
@@ -30,6 +32,10 @@ final class Envoys {
   private static final long RECENT_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
   private final Map<String, Envoy> envoys = new HashMap<>();
+
+  /** By node id; absent before shares are known, when reports are taken as they are. */
+  private @Nullable Map<String, Long> granted;
+
   private boolean counted;
   private long countedNanos;
 
@@ -46,15 +52,11 @@ final class Envoys {
   record Demand(String node, int inFlight, long refused, boolean exact) {}
 
   /** Learns what an Envoy counts itself. */
-  void reported(String node, long requests, long nowNanos) {
+  void reported(String node, long stream, long requests, long nowNanos) {
     Envoy envoy = envoy(node, nowNanos);
     if (envoy != null) {
-      int inFlight = Math.clamp(requests, 0, MOST);
-      counted &= envoy.fresh(nowNanos); // else the sum has an estimate of it
-      sum += inFlight - envoy.requests;
-      envoy.reported = true;
-      envoy.reportedNanos = nowNanos;
-      envoy.requests = inFlight;
+      envoy.reports.put(stream, new Report(Math.clamp(requests, 0, MOST), nowNanos));
+      recount(node, envoy, nowNanos);
     }
   }
 
@@ -74,34 +76,60 @@ final class Envoys {
     }
   }
 
-  /** Forgets an Envoy. */
-  void left(String node) {
+  /** Forgets what was reported on a stream; what else is known of its Envoy ages by itself. */
+  void left(String node, long stream) {
+    Envoy envoy = envoys.get(node);
+    if (envoy != null && envoy.reports.remove(stream) != null) {
+      counted = false;
+    }
+  }
+
+  /** Learns what each Envoy may have in flight; it replaces what was granted before. */
+  void granted(Map<String, Long> requests) {
+    granted = requests;
     counted = false;
-    envoys.remove(node);
+  }
+
+  /** Returns whether an Envoy has a share, as far as shares are known. */
+  boolean mayHaveInFlight(String node) {
+    return cap(node) > 0;
   }
 
   /** Requests in flight at all Envoys together, from 0, as they were 20 ms ago at most. */
   int inFlight(long nowNanos) {
     if (!counted || nowNanos - countedNanos >= RECENT_NANOS) {
-      sum = 0;
-      for (Envoy envoy : envoys.values()) {
-        sum += envoy.inFlight(nowNanos);
-      }
       counted = true;
       countedNanos = nowNanos;
+      envoys.forEach((node, envoy) -> recount(node, envoy, nowNanos));
     }
     return Math.clamp(sum, 0, MOST);
   }
 
   /** What each could use. Counts of refusals begin anew, and who is silent is forgotten. */
   List<Demand> demands(long nowNanos) {
-    envoys.values().removeIf(envoy -> envoy.isSilent(nowNanos));
+    envoys
+        .values()
+        .removeIf(envoy -> {
+          boolean silent = envoy.isSilent(nowNanos);
+          sum -= silent ? envoy.inSum : 0;
+          return silent;
+        });
     List<Demand> demands = new ArrayList<>(envoys.size());
     envoys.forEach((node, envoy) -> {
       demands.add(new Demand(node, envoy.inFlight(nowNanos), envoy.refused, envoy.fresh(nowNanos)));
       envoy.refused = 0;
     });
     return demands;
+  }
+
+  private void recount(String node, Envoy envoy, long nowNanos) {
+    int inFlight = (int) Math.min(envoy.inFlight(nowNanos), cap(node));
+    sum += inFlight - envoy.inSum;
+    envoy.inSum = inFlight;
+  }
+
+  private long cap(String node) {
+    return granted == null ? MOST : granted.getOrDefault(node, 0L);
   }
 
   private @Nullable Envoy envoy(String node, long nowNanos) {
@@ -113,29 +141,52 @@ final class Envoys {
     return known;
   }
 
+  /** The last of a stream. */
+  private record Report(int requests, long nanos) {
+    boolean fresh(long nowNanos) {
+      return nowNanos - nanos < FRESH_NANOS;
+    }
+  }
+
   private static final class Envoy {
     final LastSeconds occupied;
-    boolean reported;
-    long reportedNanos;
-    int requests;
+
+    /** By stream: more than one where an Envoy comes back, or shares its node id with another. */
+    final Map<Long, Report> reports = HashMap.newHashMap(1);
+
     long refused;
+
+    /** What the sum has of it. */
+    int inSum;
 
     Envoy(long nowNanos) {
       occupied = new LastSeconds(REMEMBERED_SECONDS, nowNanos);
     }
 
     boolean fresh(long nowNanos) {
-      return reported && nowNanos - reportedNanos < FRESH_NANOS;
+      for (Report report : reports.values()) {
+        if (report.fresh(nowNanos)) {
+          return true;
+        }
+      }
+      return false;
     }
 
     boolean isSilent(long nowNanos) {
       return !fresh(nowNanos) && refused == 0 && occupied.sum(nowNanos) == 0;
     }
 
+    /** By its own count, or by estimate. */
     int inFlight(long nowNanos) {
-      return fresh(nowNanos)
-          ? requests
-          : (int) Math.min(MOST, Math.ceil(occupied.perNano(nowNanos)));
+      long reported = 0;
+      boolean fresh = false;
+      for (Report report : reports.values()) {
+        if (report.fresh(nowNanos)) {
+          fresh = true;
+          reported += report.requests;
+        }
+      }
+      return (int) Math.min(MOST, fresh ? reported : (long) Math.ceil(occupied.perNano(nowNanos)));
     }
   }
 }

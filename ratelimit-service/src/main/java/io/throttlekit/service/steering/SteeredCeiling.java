@@ -14,6 +14,7 @@ import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.sensor.Timeouts;
 import io.throttlekit.service.sensor.Timeouts.Evidence;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -125,14 +126,23 @@ final class SteeredCeiling {
   }
 
   /** An Envoy says what it has in flight, and what it did since it said so last. */
-  synchronized void reported(String node, Load load, long arrivedNanos) {
-    envoys.reported(node, load.inProgress(), arrivedNanos);
+  synchronized void reported(String node, long stream, Load load, long arrivedNanos) {
+    envoys.reported(node, stream, load.inProgress(), arrivedNanos);
     loss.succeeded(load.succeeded(), arrivedNanos);
   }
 
-  /** An Envoy can no longer be heard. */
-  synchronized void left(String node) {
-    envoys.left(node);
+  /** A stream of load reports has ended. */
+  synchronized void left(String node, long stream) {
+    envoys.left(node, stream);
+  }
+
+  /**
+   * Limits what each Envoy can have in flight to what it was granted.
+   *
+   * @param reserved requests by node id; none for an id that is not in it
+   */
+  synchronized void granted(Map<String, Long> reserved) {
+    envoys.granted(reserved);
   }
 
   /** The ceiling that Envoys are to keep to. */
@@ -173,10 +183,12 @@ final class SteeredCeiling {
 
   private void refused(String node, long arrivedNanos) {
     refusals++;
-    refusedOnce = true;
-    refusedNanos = arrivedNanos;
     envoys.refused(node, arrivedNanos);
-    law.refused(arrivedNanos, 1);
+    if (envoys.mayHaveInFlight(node)) { // one without a share cannot have reached it
+      refusedOnce = true;
+      refusedNanos = arrivedNanos;
+      law.refused(arrivedNanos, 1);
+    }
   }
 
   /** What Envoy's report calls a success, or may: each attempt that was answered without 5xx. */

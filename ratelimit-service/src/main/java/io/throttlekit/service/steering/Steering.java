@@ -119,13 +119,13 @@ public final class Steering implements Sensed, AutoCloseable {
   }
 
   @Override
-  public void reported(String node, Load load, long arrivedNanos) {
-    of(load.cluster()).forEach(ceiling -> ceiling.reported(node, load, arrivedNanos));
+  public void reported(String node, long stream, Load load, long arrivedNanos) {
+    of(load.cluster()).forEach(ceiling -> ceiling.reported(node, stream, load, arrivedNanos));
   }
 
   @Override
-  public void left(String node) {
-    steered.values().forEach(ceiling -> ceiling.left(node));
+  public void left(String node, long stream) {
+    steered.values().forEach(ceiling -> ceiling.left(node, stream));
   }
 
   private List<SteeredCeiling> of(String cluster) {
@@ -144,6 +144,7 @@ public final class Steering implements Sensed, AutoCloseable {
       server.offer(ceiling.cluster(), ceiling.priority(), of.offer(now));
     });
     server.tick();
+    steered.forEach((ceiling, of) -> of.granted(server.reserved(ceiling)));
   }
 
   /** Shows each ceiling with its rule. */

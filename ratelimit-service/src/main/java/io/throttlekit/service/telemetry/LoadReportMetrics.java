@@ -11,16 +11,12 @@ public final class LoadReportMetrics implements LoadReportListener {
   private final LongAdder streams = new LongAdder();
   private final LongAdder turnedAway;
   private final LongAdder reports;
-  private final LongAdder superseded;
   private final LongAdder impossible;
 
   /** Registers what is counted. */
   public LoadReportMetrics(Meter meter) {
     OurCounters ours = new OurCounters(meter);
     reports = ours.counter(PREFIX + "messages", "Load reports read");
-    superseded =
-        ours.counter(
-            PREFIX + "superseded", "Load reports of an Envoy that has a newer stream, not used");
     impossible =
         ours.counter(PREFIX + "impossible", "Clusters of which a load report said what cannot be");
     turnedAway =
@@ -48,11 +44,6 @@ public final class LoadReportMetrics implements LoadReportListener {
   @Override
   public void reported() {
     reports.increment();
-  }
-
-  @Override
-  public void superseded() {
-    superseded.increment();
   }
 
   @Override

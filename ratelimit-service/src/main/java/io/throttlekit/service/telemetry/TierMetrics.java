@@ -33,6 +33,7 @@ public final class TierMetrics implements TierListener {
   private final LongAdder lateGrants;
   private final LongAdder lateUnits;
   private final LongAdder evictedCells;
+  private final LongAdder suspensions;
   private final OurCounters.ByWord<DecidedBy> charges;
   private final OurCounters.ByWord<Outage> outages;
 
@@ -54,6 +55,9 @@ public final class TierMetrics implements TierListener {
     evictedCells =
         ours.counter(
             LEASE + "evicted_cells", "Counters whose units were given back for want of room");
+    suspensions =
+        ours.counter(
+            LEASE + "suspensions", "Times this process was suspended and gave back its leases");
     charges =
         ours.counters("throttlekit_charges", "Charges, by who decided them", "by", DecidedBy.class);
     outages =
@@ -118,6 +122,12 @@ public final class TierMetrics implements TierListener {
   @Override
   public void evicted() {
     evictedCells.increment();
+  }
+
+  /** Counts a suspension of this process, after which all leases are given back. */
+  @Override
+  public void suspended() {
+    suspensions.increment();
   }
 
   /** Counts a charge by who decided it. */

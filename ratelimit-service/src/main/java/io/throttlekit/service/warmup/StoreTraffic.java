@@ -10,8 +10,9 @@ import java.util.stream.Stream;
 
 /**
  * The requests by which the way to a shared store is warmed up, and the policies for them. Each
- * asks with zero hits for counters that none has: the store is asked and answers as it always does,
- * and writes nothing.
+ * asks with zero hits for counters that none has, or for units of a limit of 0, which has a leased
+ * rule lease each second and be granted none: the store is asked and answers as it always does, and
+ * writes nothing.
  */
 final class StoreTraffic {
   static final String POLICIES =
@@ -22,6 +23,7 @@ final class StoreTraffic {
         - {key: path, rate_limit: {unit: hour, requests_per_unit: 1000}}
         - {key: closed, rate_limit: {unit: day, requests_per_unit: 1, tier: cached_deny}}
         - {key: tenant, rate_limit: {unit: second, requests_per_unit: 100, tier: leased}}
+        - {key: none, rate_limit: {unit: second, requests_per_unit: 0, tier: leased}}
       """;
 
   private static final int USERS = 500;
@@ -43,18 +45,27 @@ final class StoreTraffic {
     return Stream.of(
         request(one),
         request(peek("path", "/api/v" + user)),
-        switch (user % 4) {
+        switch (user % 5) {
           case 0 -> request(one, peek("path", "/shop"));
           case 1 -> request(peek("closed", name));
           case 2 -> request(peek("tenant", name));
+          case 3 -> request(charge("none", name));
           default -> request(one);
         });
   }
 
   private static RateLimitDescriptor peek(String key, String value) {
+    return hits(0, key, value);
+  }
+
+  private static RateLimitDescriptor charge(String key, String value) {
+    return hits(1, key, value);
+  }
+
+  private static RateLimitDescriptor hits(long hits, String key, String value) {
     return RateLimitDescriptor.newBuilder()
         .addEntries(RateLimitDescriptor.Entry.newBuilder().setKey(key).setValue(value))
-        .setHitsAddend(UInt64Value.of(0))
+        .setHitsAddend(UInt64Value.of(hits))
         .build();
   }
 

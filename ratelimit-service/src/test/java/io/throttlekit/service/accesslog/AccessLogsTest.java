@@ -275,10 +275,10 @@ class AccessLogsTest {
               }
 
               @Override
-              public void reported(String node, Load load, long arrived) {}
+              public void reported(String node, long stream, Load load, long arrived) {}
 
               @Override
-              public void left(String node) {}
+              public void left(String node, long stream) {}
             },
             counts,
             time,

@@ -288,13 +288,13 @@ class EnvoySensorsTest {
     }
 
     @Override
-    public void reported(String node, Load load, long arrivedNanos) {
-      one.reported(node, load, arrivedNanos);
+    public void reported(String node, long stream, Load load, long arrivedNanos) {
+      one.reported(node, stream, load, arrivedNanos);
     }
 
     @Override
-    public void left(String node) {
-      one.left(node);
+    public void left(String node, long stream) {
+      one.left(node, stream);
     }
   }
 }

@@ -302,9 +302,6 @@ class GeneratedSensorsTest {
     public void reported() {}
 
     @Override
-    public void superseded() {}
-
-    @Override
     public void impossible() {}
   }
 }

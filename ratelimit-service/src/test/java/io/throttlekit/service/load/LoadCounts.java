@@ -5,7 +5,6 @@ final class LoadCounts implements LoadReportListener {
   int streams;
   int turnedAway;
   int reported;
-  int superseded;
   int impossible;
 
   @Override
@@ -26,11 +25,6 @@ final class LoadCounts implements LoadReportListener {
   @Override
   public void reported() {
     reported++;
-  }
-
-  @Override
-  public void superseded() {
-    superseded++;
   }
 
   @Override

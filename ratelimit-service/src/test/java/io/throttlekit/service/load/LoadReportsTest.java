@@ -16,6 +16,7 @@ import io.throttlekit.envoy.NodeIds;
 import io.throttlekit.service.sensor.FakeCall;
 import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.Recorded;
+import io.throttlekit.service.sensor.Recorded.Left;
 import io.throttlekit.service.sensor.Recorded.Report;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -59,7 +60,7 @@ class LoadReportsTest {
                     .build()));
     assertThat(recorded.reports)
         .containsExactly(
-            new Report("edge-1", new Load("up", 6, 8, 10, 12, 9, 1_000_000_005), 7_000_000));
+            new Report("edge-1", 1, new Load("up", 6, 8, 10, 12, 9, 1_000_000_005), 7_000_000));
   }
 
   @Test
@@ -84,7 +85,7 @@ class LoadReportsTest {
     StreamObserver<LoadStatsRequest> broken = reports.streamLoadStats(first);
     broken.onNext(from("edge-1", up(2)));
     first.cancel();
-    assertThat(recorded.left).containsExactly("edge-1");
+    assertThat(recorded.left).containsExactly(new Left("edge-1", 1));
     begun("edge-1").onNext(from("edge-1", up(5)));
     assertThat(recorded.reports)
         .extracting(report -> report.load().inProgress())
@@ -93,29 +94,21 @@ class LoadReportsTest {
   }
 
   @Test
-  void ofTwoStreamsOfANodeTheNewerSpeaksAndTheOlderAgainWhenItIsGone() {
-    StreamObserver<LoadStatsRequest> older = begun("edge-1");
-    FakeCall<LoadStatsResponse> call = new FakeCall<>();
-    reports.streamLoadStats(call).onNext(from("edge-1", up(1)));
+  void noStreamOfANodeMutesOrEndsAnother() {
+    FakeCall<LoadStatsResponse> first = new FakeCall<>();
+    StreamObserver<LoadStatsRequest> older = reports.streamLoadStats(first);
+    older.onNext(from("edge-1", up(1)));
+    FakeCall<LoadStatsResponse> second = new FakeCall<>();
+    reports.streamLoadStats(second).onNext(from("edge-1", up(1 << 30)));
     older.onNext(from("edge-1", up(2)));
-    assertThat(counts.superseded).isEqualTo(1);
-    call.closed();
+    assertThat(first.ended).isNull();
+    second.cancel();
     older.onNext(from("edge-1", up(3)));
     assertThat(recorded.reports)
-        .extracting(report -> report.load().inProgress())
-        .containsExactly(1L, 3L);
-    assertThat(recorded.left).containsExactly("edge-1");
-    older.onError(new IllegalStateException("cancelled"));
-    assertThat(recorded.left).containsExactly("edge-1", "edge-1");
-  }
-
-  @Test
-  void theEndOfAStreamThatAnotherHasReplacedIsNoLeaving() {
-    FakeCall<LoadStatsResponse> call = new FakeCall<>();
-    reports.streamLoadStats(call).onNext(from("edge-1"));
-    var _ = begun("edge-1");
-    call.cancel();
-    assertThat(recorded.left).isEmpty();
+        .extracting(report -> report.stream() + ": " + report.load().inProgress())
+        .containsExactly("1: 1", "2: 1073741824", "1: 2", "1: 3");
+    assertThat(recorded.left).containsExactly(new Left("edge-1", 2));
+    assertThat(first.ended).isNull();
   }
 
   @Test

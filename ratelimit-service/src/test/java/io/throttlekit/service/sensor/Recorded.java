@@ -11,11 +11,14 @@ public final class Recorded implements Sensed {
   public record Ended(String node, Reading reading, long beganNanos, long arrivedNanos) {}
 
   /** A report of a cluster's load. */
-  public record Report(String node, Load load, long arrivedNanos) {}
+  public record Report(String node, long stream, Load load, long arrivedNanos) {}
+
+  /** A stream of load reports that has ended. */
+  public record Left(String node, long stream) {}
 
   public final List<Ended> ended = Collections.synchronizedList(new ArrayList<>());
   public final List<Report> reports = Collections.synchronizedList(new ArrayList<>());
-  public final List<String> left = Collections.synchronizedList(new ArrayList<>());
+  public final List<Left> left = Collections.synchronizedList(new ArrayList<>());
 
   /** The readings of those that have ended, in order. */
   public List<Reading> readings() {
@@ -33,12 +36,12 @@ public final class Recorded implements Sensed {
   }
 
   @Override
-  public void reported(String node, Load load, long arrivedNanos) {
-    reports.add(new Report(node, load, arrivedNanos));
+  public void reported(String node, long stream, Load load, long arrivedNanos) {
+    reports.add(new Report(node, stream, load, arrivedNanos));
   }
 
   @Override
-  public void left(String node) {
-    left.add(node);
+  public void left(String node, long stream) {
+    left.add(new Left(node, stream));
   }
 }

@@ -49,6 +49,7 @@ import io.throttlekit.service.concurrency.LeaseEnd;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.load.LoadReports;
 import io.throttlekit.service.sensor.Recorded;
+import io.throttlekit.service.sensor.Recorded.Left;
 import io.throttlekit.service.server.Health.Obstacle;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
 import io.throttlekit.service.telemetry.DecisionTracing;
@@ -226,7 +227,7 @@ class DrainTest {
     server.stop(); // far sooner than its bound, or the test takes too long
     assertThat(log.ended.get()).isEqualTo(Status.Code.UNAVAILABLE);
     assertThat(load.ended.get()).isEqualTo(Status.Code.UNAVAILABLE);
-    await().until(() -> recorded.left.equals(List.of("edge-1")));
+    await().until(() -> recorded.left.equals(List.of(new Left("edge-1", 1))));
     channel.shutdownNow();
     telemetry.close();
   }

@@ -293,10 +293,10 @@ class EventLoopTest {
     }
 
     @Override
-    public void reported(String node, Load load, long arrivedNanos) {}
+    public void reported(String node, long stream, Load load, long arrivedNanos) {}
 
     @Override
-    public void left(String node) {}
+    public void left(String node, long stream) {}
   }
 
   private static final class Ignored implements StreamObserver<StreamAccessLogsResponse> {

@@ -6,6 +6,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import com.google.protobuf.util.JsonFormat;
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
@@ -15,12 +16,20 @@ import io.envoyproxy.envoy.type.v3.RateLimitUnit;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.Reader;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 
 /** Recorded answers of envoyproxy/ratelimit, and how to ask a server for the same. */
 final class RlsCases {
@@ -64,19 +73,47 @@ final class RlsCases {
         .toList();
   }
 
-  /** Asks everything of a case, and compares. */
+  /** Asks everything of a case over gRPC, and compares. */
   static void check(JsonObject testCase, RateLimitServiceBlockingStub stub) {
+    check(testCase, stub::shouldRateLimit);
+  }
+
+  /** Asks everything of a case, and compares. */
+  static void check(JsonObject testCase, Function<RateLimitRequest, RateLimitResponse> server) {
     int step = 0;
     for (JsonElement each : testCase.getAsJsonArray("steps")) {
       JsonObject expected = each.getAsJsonObject().getAsJsonObject("expect");
       RateLimitResponse response =
-          stub.shouldRateLimit(request(each.getAsJsonObject().getAsJsonObject("request")));
+          server.apply(request(each.getAsJsonObject().getAsJsonObject("request")));
       String at = text(testCase, "id") + " step " + ++step;
       assertThat(response.getOverallCode().name()).as(at).isEqualTo(text(expected, "overall"));
       assertThat(response.getStatusesList().stream().map(RlsCases::told))
           .as(at)
           .isEqualTo(expectedStatuses(expected.getAsJsonArray("statuses")));
     }
+  }
+
+  /** Answers requests by {@code POST /json} of an HTTP port. */
+  static Function<RateLimitRequest, RateLimitResponse> json(HttpClient client, String hostPort) {
+    return request -> {
+      try {
+        HttpRequest post =
+            HttpRequest.newBuilder(URI.create("http://" + hostPort + "/json"))
+                .POST(BodyPublishers.ofString(JsonFormat.printer().print(request)))
+                .build();
+        HttpResponse<String> answer = client.send(post, BodyHandlers.ofString());
+        RateLimitResponse.Builder response = RateLimitResponse.newBuilder();
+        assertThat(answer.statusCode()).as(answer.body()).isIn(200, 429);
+        JsonFormat.parser().merge(answer.body(), response);
+        assertThat(answer.statusCode())
+            .isEqualTo(response.getOverallCode() == RateLimitResponse.Code.OK ? 200 : 429);
+        return response.build();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+    };
   }
 
   private record Told(String code, long remaining, String limit) {}

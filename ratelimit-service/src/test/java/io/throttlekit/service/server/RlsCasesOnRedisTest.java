@@ -2,47 +2,108 @@ package io.throttlekit.service.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.NettyChannelBuilder;
+import io.throttlekit.TimeSource;
 import io.throttlekit.redis.RealRedis;
 import io.throttlekit.redis.RedisProcess;
 import io.throttlekit.redis.TcpProxy;
+import io.throttlekit.service.RateLimitService;
+import io.throttlekit.service.config.ConfigLoader;
+import io.throttlekit.service.config.ServeFlags;
+import io.throttlekit.service.server.RlsCasesProcessTest.Run;
 import java.io.IOException;
+import java.net.http.HttpClient;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What envoyproxy/ratelimit really answered, asked of the whole program on a Redis as it has. */
+/**
+ * What envoyproxy/ratelimit really answered, asked over gRPC and over {@code /json} of a service
+ * whose Redis answers 20 ms late: four times what an eager deadline would allow. No setting makes
+ * up for the delay.
+ */
 @RealRedis
 @Timeout(180)
 class RlsCasesOnRedisTest {
+  private static final Pattern READY = Pattern.compile("ready grpc=(\\S+) http=(\\S+) .*");
+  private static final long DELAY_MILLIS = 20;
 
   @TempDir private Path folder;
 
+  /** With nothing but that program's environment. */
   @Test
-  void withThatProgramsEnvironmentAndRedisEveryCaseIsAnsweredAsItDoes() throws IOException {
-    try (RedisProcess redis = RedisProcess.start()) {
+  void aDropInStartAnswersEveryCaseThoughRedisIsSlow() throws IOException {
+    try (RedisProcess redis = RedisProcess.start();
+        TcpProxy slow = TcpProxy.to(redis.port())) {
+      slow.delayReplies(DELAY_MILLIS);
       List<String> environment =
           List.of(
-              "BACKEND_TYPE=redis",
-              "REDIS_SOCKET_TYPE=tcp",
-              "REDIS_URL=127.0.0.1:" + redis.port(),
-              "THROTTLEKIT_STORE_DEADLINE=2s"); // the cases are not about a slow machine
+              "BACKEND_TYPE=redis", "REDIS_SOCKET_TYPE=tcp", "REDIS_URL=127.0.0.1:" + slow.port());
       RlsCasesProcessTest.checkAll(folder, environment, () -> redis.command("FLUSHALL"));
       assertThat(redis.command("DBSIZE")).as("the epoch, and counters").isNotIn("0", "1");
     }
   }
 
-  /** With nothing but that program's environment: no setting of ours makes up for the delay. */
+  /** With the settings of this service, of which all but what is counted are the defaults. */
   @Test
-  void aRedisThatIsSlowIsWaitedFor() throws IOException {
+  void theDefaultSettingsAnswerEveryCaseThoughRedisIsSlow() throws IOException {
     try (RedisProcess redis = RedisProcess.start();
-        TcpProxy slow = TcpProxy.to(redis.port())) {
-      slow.delayReplies(20);
-      List<String> environment =
-          List.of(
-              "BACKEND_TYPE=redis", "REDIS_SOCKET_TYPE=tcp", "REDIS_URL=127.0.0.1:" + slow.port());
-      RlsCasesProcessTest.checkAll(folder, environment, () -> redis.command("FLUSHALL"));
+        TcpProxy slow = TcpProxy.to(redis.port());
+        HttpClient client = HttpClient.newHttpClient()) {
+      slow.delayReplies(DELAY_MILLIS);
+      for (Run run : RlsCasesProcessTest.runs()) {
+        redis.command("FLUSHALL");
+        RateLimitService service = service(run, slow.port());
+        assertThat(service.start()).isTrue();
+        try {
+          Matcher ready = READY.matcher(service.readyLine());
+          assertThat(ready.matches()).isTrue();
+          ManagedChannel channel =
+              NettyChannelBuilder.forTarget(ready.group(1)).usePlaintext().build();
+          try {
+            var stub = RateLimitServiceGrpc.newBlockingStub(channel);
+            RlsCasesProcessTest.check(run, stub::shouldRateLimit);
+          } finally {
+            channel.shutdownNow();
+          }
+          redis.command("FLUSHALL");
+          RlsCasesProcessTest.check(run, RlsCases.json(client, ready.group(2)));
+        } finally {
+          service.stop();
+        }
+      }
     }
+  }
+
+  private RateLimitService service(Run run, int redisPort) throws IOException {
+    Path policies = folder.resolve("policies.yaml");
+    Files.writeString(policies, run.policies());
+    Map<String, String> environment =
+        new HashMap<>(
+            Map.of(
+                "THROTTLEKIT_POLICIES_PATHS", policies.toString(),
+                "GRPC_HOST", "127.0.0.1",
+                "HOST", "127.0.0.1",
+                "GRPC_PORT", "0",
+                "PORT", "0",
+                "DEBUG_PORT", "0",
+                "THROTTLEKIT_STORE_URI", "redis://127.0.0.1:" + redisPort,
+                "THROTTLEKIT_HTTP_JSON", "true",
+                "THROTTLEKIT_WARM_UP_REQUESTS", "0")); // saves time, decides nothing
+    if (!run.stops()) {
+      environment.put("THROTTLEKIT_COMPATIBILITY_CHARGE_REJECTED", "true");
+    }
+    var config = new ConfigLoader(environment).load(ServeFlags.none()).config();
+    return new RateLimitService(Objects.requireNonNull(config), TimeSource.system());
   }
 }

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.gson.JsonObject;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.ManagedChannel;
@@ -12,6 +13,7 @@ import io.grpc.netty.NettyChannelBuilder;
 import io.throttlekit.TimeSource;
 import io.throttlekit.envoy.ChildProcess;
 import java.io.IOException;
+import java.net.http.HttpClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,7 +22,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,7 +37,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(180)
 class RlsCasesProcessTest {
 
-  private static final Pattern READY = Pattern.compile("(?m)^ready grpc=127\\.0\\.0\\.1:(\\d+) ");
+  private static final Pattern READY =
+      Pattern.compile("(?m)^ready grpc=127\\.0\\.0\\.1:(\\d+) http=(\\S+) ");
 
   /** More than any case takes, once the process has answered something. */
   private static final long MARGIN_MILLIS = 700;
@@ -42,7 +48,7 @@ class RlsCasesProcessTest {
   @TempDir private Path folder;
 
   /** Cases that one process can answer, because they share no counter. */
-  private record Run(String policies, boolean stops, Set<String> keys, List<JsonObject> cases) {
+  record Run(String policies, boolean stops, Set<String> keys, List<JsonObject> cases) {
     boolean takes(JsonObject testCase) {
       Set<String> shared = new HashSet<>(keys);
       shared.retainAll(RlsCases.keys(testCase));
@@ -54,26 +60,29 @@ class RlsCasesProcessTest {
 
   @Test
   void withThatProgramsEnvironmentAloneEveryCaseIsAnsweredAsItDoes() throws IOException {
-    checkAll(folder, List.of(), () -> {});
+    checkAll(folder, List.of(), null);
   }
 
   /**
-   * Asks processes every case.
+   * Asks processes every case over gRPC, and over {@code /json} where counters can be forgotten.
    *
    * @param environment more of it, as {@code NAME=value}
-   * @param before runs before each process
+   * @param forget empties the shared store; absent where counters are in the process
    */
-  static void checkAll(Path folder, List<String> environment, Runnable before) throws IOException {
+  static void checkAll(Path folder, List<String> environment, @Nullable Runnable forget)
+      throws IOException {
     int number = 0;
     int checked = 0;
     for (Run run : runs()) {
-      before.run();
-      checked += check(run, environment, Files.createDirectory(folder.resolve("run" + ++number)));
+      Path root = Files.createDirectory(folder.resolve("run" + ++number));
+      check(run, environment, root, forget);
+      checked += run.cases().size();
     }
     assertThat(checked).isEqualTo(35);
   }
 
-  private static List<Run> runs() {
+  /** Every case, in as few runs as there can be. */
+  static List<Run> runs() {
     List<Run> runs = new ArrayList<>();
     for (JsonObject testCase : RlsCases.all()) {
       Run run = runs.stream().filter(r -> r.takes(testCase)).findFirst().orElse(null);
@@ -92,16 +101,20 @@ class RlsCasesProcessTest {
     return runs;
   }
 
-  private static int check(Run run, List<String> environment, Path root) throws IOException {
+  private static void check(Run run, List<String> environment, Path root, @Nullable Runnable forget)
+      throws IOException {
+    if (forget != null) {
+      forget.run();
+    }
     Path config = Files.createDirectories(root.resolve("ratelimit/config"));
     Files.writeString(config.resolve("policies.yaml"), run.policies());
     ManagedChannel channel = null;
     try (ChildProcess process =
         ChildProcess.start(
             command(root, run.stops(), environment), Map.of(), root.resolve("log"))) {
-      String port = process.awaitLog(READY, Duration.ofSeconds(60)).group(1);
+      MatchResult ready = process.awaitLog(READY, Duration.ofSeconds(60));
       channel =
-          NettyChannelBuilder.forAddress("127.0.0.1", Integer.parseInt(port))
+          NettyChannelBuilder.forAddress("127.0.0.1", Integer.parseInt(ready.group(1)))
               .usePlaintext()
               .build();
       var stub = RateLimitServiceGrpc.newBlockingStub(channel).withWaitForReady();
@@ -111,16 +124,26 @@ class RlsCasesProcessTest {
               .addDescriptors(Ask.entries("k", "v"))
               .build();
       assertThat(stub.shouldRateLimit(cold).getOverallCode()).isEqualTo(Code.OK);
-      for (JsonObject testCase : run.cases()) {
-        awaitWindow();
-        RlsCases.check(testCase, stub);
+      check(run, stub::shouldRateLimit);
+      if (forget != null) {
+        forget.run();
+        try (HttpClient client = HttpClient.newHttpClient()) {
+          check(run, RlsCases.json(client, ready.group(2)));
+        }
       }
     } finally {
       if (channel != null) {
         channel.shutdownNow();
       }
     }
-    return run.cases().size();
+  }
+
+  /** Asks a server the cases of a run, one after the other. */
+  static void check(Run run, Function<RateLimitRequest, RateLimitResponse> server) {
+    for (JsonObject testCase : run.cases()) {
+      awaitWindow();
+      RlsCases.check(testCase, server);
+    }
   }
 
   /** Every window is a whole number of seconds, so that none ends during a case. */

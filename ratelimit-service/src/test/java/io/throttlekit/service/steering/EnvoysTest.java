@@ -3,6 +3,7 @@ package io.throttlekit.service.steering;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.steering.Envoys.Demand;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class EnvoysTest {
@@ -13,15 +14,63 @@ class EnvoysTest {
 
   @Test
   void believesWhatEnvoysCountThemselves() {
-    envoys.reported("a", 7, 0);
-    envoys.reported("b", 5, 0);
+    envoys.reported("a", 1, 7, 0);
+    envoys.reported("b", 1, 5, 0);
     envoys.ended("a", 900 * SECOND, 0);
     assertThat(envoys.inFlight(0)).isEqualTo(12);
-    envoys.reported("a", 9, 0);
+    envoys.reported("a", 1, 9, 0);
     assertThat(envoys.inFlight(0)).isEqualTo(14);
-    envoys.left("b");
+    envoys.left("b", 1);
     assertThat(envoys.inFlight(0)).isEqualTo(9);
     assertThat(envoys.demands(0)).containsExactly(new Demand("a", 9, 0, true));
+  }
+
+  @Test
+  void addsUpTheStreamsOfANodeAndForgetsTheOneThatEnds() {
+    envoys.reported("a", 1, 7, 0);
+    envoys.reported("a", 2, 5, 0);
+    assertThat(envoys.inFlight(0)).isEqualTo(12);
+    envoys.reported("a", 2, 6, 0);
+    envoys.left("a", 1);
+    assertThat(envoys.inFlight(0)).isEqualTo(6);
+    envoys.left("a", 3);
+    assertThat(envoys.inFlight(0)).isEqualTo(6);
+    assertThat(envoys.inFlight(3 * SECOND)).isZero();
+  }
+
+  /** Else a client could end what is known of another by a stream of its own. */
+  @Test
+  void theEndOfAStreamLeavesWhatTheLogSays() {
+    envoys.ended("a", 40 * SECOND, 0);
+    int estimated = envoys.inFlight(0);
+    envoys.reported("a", 1, 0, 0);
+    envoys.left("a", 1);
+    assertThat(envoys.inFlight(0)).isEqualTo(estimated).isPositive();
+  }
+
+  @Test
+  void noEnvoyHasMoreInFlightThanItWasGranted() {
+    envoys.granted(Map.of("a", 10L, "b", 10L));
+    envoys.reported("a", 1, 4, 0);
+    envoys.reported("b", 1, 1 << 30, 0);
+    envoys.reported("b", 2, 1 << 30, 0);
+    envoys.reported("invented", 1, 1 << 30, 0);
+    envoys.ended("logged", 900 * SECOND, 0);
+    assertThat(envoys.inFlight(0)).isEqualTo(14);
+    assertThat(envoys.mayHaveInFlight("b")).isTrue();
+    assertThat(envoys.mayHaveInFlight("invented")).isFalse();
+    envoys.granted(Map.of("a", 3L, "invented", 1L));
+    assertThat(envoys.inFlight(0)).isEqualTo(4);
+  }
+
+  @Test
+  void whoIsForgottenIsNotInTheSum() {
+    envoys.reported("a", 1, 7, 0);
+    envoys.reported("b", 1, 5, 0);
+    assertThat(envoys.inFlight(0)).isEqualTo(12);
+    envoys.reported("b", 1, 5, 3 * SECOND - 20 * MILLI);
+    assertThat(envoys.demands(3 * SECOND)).hasSize(1);
+    assertThat(envoys.inFlight(3 * SECOND)).isEqualTo(5);
   }
 
   @Test
@@ -37,13 +86,13 @@ class EnvoysTest {
   void whatAnEnvoyCountsTakesThePlaceOfItsEstimate() {
     envoys.ended("a", 900 * SECOND, 0);
     assertThat(envoys.inFlight(0)).isGreaterThan(100);
-    envoys.reported("a", 3, 0);
+    envoys.reported("a", 1, 3, 0);
     assertThat(envoys.inFlight(0)).isEqualTo(3);
   }
 
   @Test
   void whatIsSaidOnceAnHourIsCountedByNeither() {
-    envoys.reported("a", 100, 0);
+    envoys.reported("a", 1, 100, 0);
     assertThat(envoys.inFlight(3 * SECOND - 1)).isEqualTo(100);
     assertThat(envoys.inFlight(3 * SECOND + 20 * MILLI)).isZero();
     assertThat(envoys.demands(3 * SECOND + 20 * MILLI)).isEmpty();
@@ -59,9 +108,9 @@ class EnvoysTest {
 
   @Test
   void absurdNumbersAreNumbers() {
-    envoys.reported("a", Long.MIN_VALUE, 0);
-    envoys.reported("b", Long.MAX_VALUE, 0);
-    envoys.reported("c", Long.MAX_VALUE, 0);
+    envoys.reported("a", 1, Long.MIN_VALUE, 0);
+    envoys.reported("b", 1, Long.MAX_VALUE, 0);
+    envoys.reported("c", 1, Long.MAX_VALUE, 0);
     envoys.ended("d", Long.MAX_VALUE, 0);
     assertThat(envoys.inFlight(0)).isEqualTo(1 << 30);
   }
@@ -69,7 +118,7 @@ class EnvoysTest {
   @Test
   void aFloodOfNamesIsNotRemembered() {
     for (int i = 0; i < 10_100; i++) {
-      envoys.reported("envoy " + i, 1, 0);
+      envoys.reported("envoy " + i, 1, 1, 0);
     }
     assertThat(envoys.inFlight(0)).isEqualTo(10_000);
   }
@@ -81,7 +130,7 @@ class EnvoysTest {
     }
     assertThat(envoys.demands(SECOND)).hasSize(10_000);
     assertThat(envoys.demands(6 * SECOND)).isEmpty();
-    envoys.reported("new", 1, 6 * SECOND);
+    envoys.reported("new", 1, 1, 6 * SECOND);
     assertThat(envoys.inFlight(6 * SECOND)).isEqualTo(1);
   }
 }

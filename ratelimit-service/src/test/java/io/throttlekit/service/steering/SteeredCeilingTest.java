@@ -72,7 +72,7 @@ class SteeredCeilingTest {
     long at = 0;
     for (int second = 0; second < 60; second++) {
       at += SECOND;
-      limit.reported("a", Told.load(25, 400), at);
+      limit.reported("a", 1, Told.load(25, 400), at);
       for (int i = 0; i < 400; i++) {
         limit.ended("a", Told.answered(20 * MILLI, "fast"), at - 20 * MILLI, at);
       }
@@ -113,7 +113,7 @@ class SteeredCeilingTest {
             default -> Told.answered(latencies[i % 5]);
           };
       any.ended("e" + i % 3, reading, now - latencies[i % 5], now);
-      any.reported("e" + i % 2, Told.load(i % 11 == 0 ? Long.MAX_VALUE : i % 90, i % 5), now);
+      any.reported("e" + i % 2, 1, Told.load(i % 11 == 0 ? Long.MAX_VALUE : i % 90, i % 5), now);
       any.obeyed(any.offer(now), now);
       assertThat(any.offer(now)).isBetween(20, 60);
     }
@@ -125,7 +125,7 @@ class SteeredCeilingTest {
     seconds(2, 100, 20, 1);
     int before = ceiling.offer(now);
     for (int second = 0; second < 20; second++) {
-      ceiling.reported("a", Told.load(40, 200), now);
+      ceiling.reported("a", 1, Told.load(40, 200), now);
       second(100, 20, 40);
       ceiling.offer(now);
     }
@@ -141,7 +141,7 @@ class SteeredCeilingTest {
   @Test
   void aHeldCeilingObeysItsNewRange() {
     for (int second = 0; second < 20; second++) {
-      ceiling.reported("a", Told.load(5, 200), now);
+      ceiling.reported("a", 1, Told.load(5, 200), now);
       second(100, 20, 5);
       ceiling.offer(now);
     }
@@ -165,7 +165,7 @@ class SteeredCeilingTest {
       least = second > 41 ? Math.min(least, last) : least;
       first = second == 41 ? last : first;
       busy.obeyed(last, now - SECOND / 2);
-      busy.reported("a", Told.load(last, 400), now);
+      busy.reported("a", 1, Told.load(last, 400), now);
       long rtt = Math.max(20, last) * MILLI;
       for (int i = 0; i < (second >= 40 ? 360 : 400); i++) {
         busy.ended("a", Told.answered(rtt), now - rtt, now);
@@ -188,7 +188,7 @@ class SteeredCeilingTest {
       before = lowered;
       now += SECOND;
       busy.obeyed(busy.offer(now), now);
-      busy.reported("a", Told.load(100, 400), now);
+      busy.reported("a", 1, Told.load(100, 400), now);
       for (int i = 0; i < 400; i++) {
         busy.ended("a", Told.answered(20 * MILLI), now - 20 * MILLI, now);
       }
@@ -233,7 +233,7 @@ class SteeredCeilingTest {
   /** A second of requests of that latency, at its end. */
   private void second(int requests, int millis, int inFlight) {
     now += SECOND;
-    ceiling.reported("a", Told.load(inFlight, requests), now);
+    ceiling.reported("a", 1, Told.load(inFlight, requests), now);
     for (int i = 0; i < requests; i++) {
       ceiling.ended("a", Told.answered(millis * MILLI), now - millis * MILLI, now);
     }

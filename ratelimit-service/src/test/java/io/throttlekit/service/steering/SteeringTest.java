@@ -298,7 +298,7 @@ class SteeringTest {
     Steering halted = new Steering(halting, AT_ONCE);
     halted.follow(steered("min: 7, max: 7"));
     Thread reload = Thread.ofPlatform().unstarted(() -> halted.follow(PolicyBook.empty()));
-    halted.reported("a", Told.load(3, 3), 0);
+    halted.reported("a", 1, Told.load(3, 3), 0);
     then.set(() ->
         then.set(() -> { // within the push of the ceiling
           reload.start();
@@ -435,6 +435,6 @@ class SteeringTest {
   }
 
   private void report(String node, Load load) {
-    steering.reported(node, load, time.monotonicNanos());
+    steering.reported(node, 1, load, time.monotonicNanos());
   }
 }

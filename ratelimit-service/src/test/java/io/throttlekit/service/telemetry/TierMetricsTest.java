@@ -49,6 +49,7 @@ class TierMetricsTest {
     metrics.lateGrant(5);
     metrics.lateGrant(6);
     metrics.evicted();
+    metrics.suspended();
     assertThat(scraped())
         .contains(
             "throttlekit_lease_riders_total 1.0",
@@ -57,7 +58,8 @@ class TierMetricsTest {
             "throttlekit_lease_forfeited_units_total 4.0",
             "throttlekit_lease_late_grants_total 2.0",
             "throttlekit_lease_late_units_total 11.0",
-            "throttlekit_lease_evicted_cells_total 1.0");
+            "throttlekit_lease_evicted_cells_total 1.0",
+            "throttlekit_lease_suspensions_total 1.0");
   }
 
   @Test

@@ -1,0 +1,52 @@
+package io.throttlekit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.Charge;
+import io.throttlekit.Claim;
+import io.throttlekit.DataLoss;
+import io.throttlekit.Overrun;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.CallId;
+import io.throttlekit.store.LeaseRequest;
+import io.throttlekit.store.StoreException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class CallTest {
+  private static final FixedWindow MINUTE = new FixedWindow(5, 60_000);
+
+  @Test
+  void onlyACallWithAnIdHasAReplyBesideItsAnswer() {
+    Charge charge = new Charge(Asked.key(MINUTE, "a"), MINUTE, 1, Overrun.REFUSE);
+    List<Claim> claims = List.of(new Claim(Claim.Role.ENFORCED, List.of(charge)));
+    Call<?> strict = new Call.Acquire(Slots.NONE, 0, claims);
+    assertThat(strict.reply).isSameAs(strict.answer);
+    Call<?> once = lease(null);
+    assertThat(once.reply).isSameAs(once.answer);
+    Call<?> again = lease(new CallId(8, 1));
+    assertThat(again.reply).isNotSameAs(again.answer);
+  }
+
+  /** A lease whose caller went is settled all the same, and counted as failed once. */
+  @Test
+  void aFailureReachesTheReplyAlsoAfterTheDeadline() {
+    Call.Lease late = lease(new CallId(8, 1));
+    assertThat(late.answer.completeExceptionally(StoreException.late("late"))).isTrue();
+    assertThat(late.reply).isNotDone();
+    assertThat(late.fail(StoreException.notSent("closed"))).isFalse();
+    assertThat(late.reply).isCompletedExceptionally();
+    Call.Lease once = lease(null);
+    assertThat(once.fail(StoreException.notSent("closed"))).isTrue();
+    assertThat(once.fail(StoreException.notSent("closed"))).isFalse();
+  }
+
+  private static Call.Lease lease(@Nullable CallId id) {
+    LeaseRequest request = new LeaseRequest(Asked.key(MINUTE, "a"), MINUTE, 1, DataLoss.REFILL);
+    return new Call.Lease(
+        Slots.NONE,
+        0,
+        id == null ? request : new LeaseRequest(request.key(), MINUTE, 1, DataLoss.REFILL, id));
+  }
+}
