@@ -26,6 +26,7 @@ import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.LoggedEnds;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.sensor.Recorded;
+import io.throttlekit.service.sensor.Recorded.Left;
 import io.throttlekit.service.sensor.Sensed;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
 import io.throttlekit.service.telemetry.LoadReportMetrics;
@@ -152,7 +153,7 @@ class EnvoySensorsTest {
       await().atMost(PATIENCE).until(() -> gate.leases().size() == 0);
     }
     assertThat(gated.ends).hasSize(gated.leased.get()).containsOnly(LeaseEnd.ACCESS_LOG);
-    await().atMost(PATIENCE).until(() -> recorded.left.equals(List.of("edge-1")));
+    await().atMost(PATIENCE).until(() -> recorded.left.equals(List.of(new Left("edge-1", 1))));
   }
 
   private void aClientThatLeaves(EnvoyUnderTest envoy) throws IOException {
