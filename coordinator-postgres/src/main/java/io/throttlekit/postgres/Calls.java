@@ -203,7 +203,7 @@ final class Calls {
         fail(e);
       } catch (AnsweredCalls.Overtaken e) { // so is this
         answered(time.monotonicNanos() - askedNanos);
-        fail(new StoreException(e.getMessage(), null));
+        fail(new StoreException(String.valueOf(e.getMessage()), null));
       } catch (RuntimeException | Error e) { // a bug; the next call goes on all the same
         listener.failed(1, Failure.ERROR, e.toString());
         fail(StoreException.of(e));
