@@ -8,9 +8,11 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +33,8 @@ final class CuttingProxy implements AutoCloseable {
 
   /** Whether what was passed on last was an answer. */
   private final AtomicBoolean answered = new AtomicBoolean(true);
+
+  private volatile long delayMillis;
 
   private CuttingProxy(int target) throws IOException {
     this.target = target;
@@ -58,6 +62,11 @@ final class CuttingProxy implements AutoCloseable {
   /** Nor is the next answer, whatever it is. */
   void cutAtNextAnswer() {
     cutAt.set(ANY);
+  }
+
+  /** Passes each answer on so much later. */
+  void delayAnswers(long millis) {
+    delayMillis = millis;
   }
 
   /** Whether it has happened. */
@@ -107,10 +116,25 @@ final class CuttingProxy implements AutoCloseable {
         if (isAnswer && cut != null && text.contains(cut) && cutAt.compareAndSet(cut, null)) {
           return;
         }
+        boolean late = isAnswer && delayMillis > 0;
+        if (late) {
+          await(delayMillis);
+        }
         out.write(bytes, 0, size);
+        while (late && in.available() > 0) { // the rest of that answer came meanwhile
+          out.write(bytes, 0, in.read(bytes));
+        }
       }
     } catch (IOException _) {
       // the other direction has ended
+    }
+  }
+
+  private static void await(long millis) {
+    long begun = System.nanoTime();
+    long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
+    for (long left = nanos; left > 0; left = begun + nanos - System.nanoTime()) {
+      LockSupport.parkNanos(left);
     }
   }
 }

@@ -10,12 +10,14 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
+import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowGrant;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreException;
+import io.throttlekit.store.StoreListener.Failure;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -25,16 +27,24 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Calls that are sent again, because their answer is lost, or all at the same time. */
+/** Calls that are sent again, because their answer is lost or late, or all at the same time. */
 @RealPostgres
 @Timeout(120)
 class PostgresCallsTest {
+  private static final String LEASED = "SELECT max(leased) FROM throttlekit.windows";
+  private static final String HELD = "SELECT units FROM throttlekit.escrow";
+  private static final long LEASE_MILLIS = 2_400;
+
+  /** Two answers take longer than a lease may, one does not. */
+  private static final long DELAY_MILLIS = 1_300;
+
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
   private final Heard heard = new Heard();
@@ -67,15 +77,76 @@ class PostgresCallsTest {
   @Test
   void aCallWhoseAnswerIsLostAtTheCommitIsAnsweredOnce() {
     throughTheProxy(Wanted.of(proxied()).connections(1));
-    connect();
+    var _ = warm(); // which makes the connections, and commits
     CallId id = new CallId(16, 1);
+    CallId back = new CallId(17, 1);
+
+    Grant counted = lostThenAnswered(() -> store.lease(request(id, 3)));
+    assertThat(counted.units()).isEqualTo(3);
+    assertThat(left(store, "a")).isEqualTo(1);
+    long end = counted.windowEndMillis();
+    var _ = lostThenAnswered(() -> giveBack(store, back, end));
+    assertThat(left(store, "a")).isEqualTo(3);
+
+    assertThat(lostThenAnswered(() -> coordinator.lease(wish(id, 3))).units()).isEqualTo(3);
+    assertThat(database.query(LEASED)).isEqualTo("4");
+
+    EscrowGrant given = lostThenAnswered(() -> escrow.lease(held, 2, id));
+    assertThat(given.units()).isEqualTo(2);
+    assertThat(given.left()).isEqualTo(3);
+    assertThat(lostThenAnswered(() -> escrow.release(held, this.end, back))).isEqualTo(3);
+    assertThat(database.query(HELD)).isEqualTo("0");
+    assertThat(lostThenAnswered(() -> refill("2", 4))).isTrue();
+    assertThat(database.query(HELD)).isEqualTo("4");
+  }
+
+  private <T> T lostThenAnswered(Supplier<CompletionStage<T>> call) {
     proxy.cutAtNextCommit();
-    assertThat(failure(store.lease(request(id, 3))))
+    assertThat(failure(call.get()))
         .isInstanceOfSatisfying(
             StoreException.class, failed -> assertThat(failed.isNotSent()).isFalse());
     assertThat(proxy.hasCut()).isTrue();
-    assertThat(answer(store.lease(request(id, 3))).units()).isEqualTo(3);
-    assertThat(left(store, "a")).isEqualTo(1);
+    return answer(call.get());
+  }
+
+  @Test
+  void anAnswerPastTheDeadlineOfALeaseCounts() {
+    Wanted wanted = Wanted.of(proxied()).connections(1).deadlines(LEASE_MILLIS, LEASE_MILLIS);
+    throughTheProxy(wanted);
+    long windowEnd = warm();
+    CallId id = new CallId(16, 1);
+    Grant before = answer(store.lease(request(id, 3)));
+    PostgresCounterStore leasing = store;
+    PostgresGlobalCoordinator granting = coordinator;
+    PostgresRegionalEscrow giving = escrow;
+    throughTheProxy(wanted);
+    var _ = warm();
+    proxy.delayAnswers(DELAY_MILLIS);
+
+    CompletionStage<Grant> counted = leasing.lease(request(new CallId(24, 1), 1));
+    CompletionStage<Boolean> back = giveBack(store, new CallId(17, 1), before.windowEndMillis());
+    CompletionStage<Grant> leased = granting.lease(wish(id, 3));
+    CompletionStage<Boolean> returned =
+        coordinator.reconcile(new BudgetReturn(Asked.budget(FIVE, "b"), "eu", "1", windowEnd, 1));
+    CompletionStage<EscrowGrant> given = giving.lease(held, 2, id);
+    CompletionStage<Boolean> refilled = refill("2", 4);
+    assertThat(failure(leasing.lease(Asked.lease("b", 1))))
+        .as("one without an id")
+        .hasMessageContaining("in time");
+
+    assertThat(answer(counted).units()).isEqualTo(1);
+    assertThat(answer(back)).isTrue();
+    assertThat(answer(leased).units()).isEqualTo(3);
+    assertThat(answer(returned)).isTrue();
+    assertThat(answer(given).units()).isEqualTo(2);
+    assertThat(answer(refilled)).isTrue();
+    assertThat(heard.failures).as("each is counted as late").hasSize(7);
+    assertThat(heard.failures).containsOnly(Failure.LEASE_DEADLINE);
+  }
+
+  private static CompletionStage<Boolean> giveBack(
+      PostgresCounterStore store, CallId id, long windowEndMillis) {
+    return store.giveBack(request(id, 3), windowEndMillis, 2).thenApply(_ -> true);
   }
 
   @Test

@@ -13,6 +13,7 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.EscrowRefill;
+import io.throttlekit.store.CallId;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
@@ -115,7 +116,8 @@ class PostgresFaultsTest {
     long end = now + 3_600_000;
     CounterKey key = Asked.key(Asked.FIVE, "a");
     assertThat(answer(escrow.refill(new EscrowRefill(key, "1", end, now, end, 8)))).isTrue();
-    assertThat(answer(escrow.lease(key, 3)).left()).isEqualTo(5);
+    CallId id = new CallId(16, 1);
+    assertThat(answer(escrow.lease(key, 3, id)).left()).isEqualTo(5);
     run("UPDATE throttlekit.escrow SET units = 8"); // as a backup from before the lease has it
     server.kill();
     server.restart();
@@ -123,7 +125,7 @@ class PostgresFaultsTest {
     assertThat(answer(escrow.lease(key, 3)).units()).isZero();
     assertThat(answer(escrow.release(key, end))).isZero();
     assertThat(answer(escrow.refill(new EscrowRefill(key, "2", end, now, end, 2)))).isTrue();
-    assertThat(answer(escrow.lease(key, 3)).units()).isEqualTo(2);
+    assertThat(answer(escrow.lease(key, 3, id)).units()).as("not as before").isEqualTo(2);
   }
 
   @Test
