@@ -2,6 +2,7 @@ package io.throttlekit.service.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.throttlekit.rate.WindowTally.Window;
@@ -14,12 +15,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -132,9 +135,15 @@ class LateAnswersTest {
     return offered.admitted().windows().stream().mapToLong(Window::units).sum();
   }
 
-  @Test
-  @EnabledIfSystemProperty(named = "throttlekit.thorough", matches = "true")
-  void aMinutesLimitIsSpentWhole() throws Exception {
+  /** Takes up to two minutes, so it is one of the tests of the profile {@code thorough} only. */
+  @TestFactory
+  Stream<DynamicTest> aMinutesLimitIsSpentWhole() {
+    return Boolean.getBoolean("throttlekit.thorough")
+        ? Stream.of(dynamicTest("a minute", LateAnswersTest::spendAMinutesLimit))
+        : Stream.of();
+  }
+
+  private static void spendAMinutesLimit() throws Exception {
     try (Offered offered = offer(MINUTE_DEMAND, MINUTE_MILLIS, "minute")) {
       long first = System.currentTimeMillis() + KNOWN_MILLIS + MINUTE_MILLIS;
       await("a whole minute")
