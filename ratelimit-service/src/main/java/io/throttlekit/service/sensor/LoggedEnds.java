@@ -3,12 +3,15 @@ package io.throttlekit.service.sensor;
 import io.throttlekit.service.concurrency.Ending;
 import io.throttlekit.service.concurrency.Leases;
 import io.throttlekit.service.sensor.Timeouts.Evidence;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 
 /**
  * Ends the leases of requests that were logged, where their rules say {@code release: access_log}.
- * A timeout lowers a limit only where it is evidence of overload by {@link Timeouts}. Thread-safe.
+ * A timeout lowers a limit only where it is evidence of overload of all routes and clients by
+ * {@link Timeouts}: a cluster may have leases of several rules, so there is no one limit of which
+ * partial evidence could take a half, as with {@code gate: envoy}. Thread-safe; entries of one
+ * cluster wait for each other, and for no other cluster's.
  */
 public final class LoggedEnds implements Sensed {
   /** More clusters than one Envoy has; a log that names others is judged as one cluster. */
@@ -16,8 +19,8 @@ public final class LoggedEnds implements Sensed {
 
   private final Leases leases;
 
-  /** By cluster; guarded by itself. */
-  private final Map<String, Timeouts> timeouts = new HashMap<>();
+  /** By cluster; each guarded by itself. */
+  private final ConcurrentMap<String, Timeouts> timeouts = new ConcurrentHashMap<>();
 
   /** Ends those of {@code leases}. */
   public LoggedEnds(Leases leases) {
@@ -33,14 +36,22 @@ public final class LoggedEnds implements Sensed {
   }
 
   private Ending ending(Reading reading, long nowNanos) {
+    Timeouts of = timeouts(reading.cluster());
     Evidence evidence;
-    synchronized (timeouts) {
-      boolean known = timeouts.containsKey(reading.cluster()) || timeouts.size() < MAX_CLUSTERS;
-      Timeouts of = timeouts.computeIfAbsent(known ? reading.cluster() : "", _ -> new Timeouts());
+    synchronized (of) {
       of.ended(reading, nowNanos);
       evidence = reading.kind().isDrop() ? of.evidence(nowNanos) : Evidence.WHOLE;
     }
     return evidence == Evidence.WHOLE ? reading.ending() : Ending.Plain.UNTOLD;
+  }
+
+  private Timeouts timeouts(String cluster) {
+    Timeouts known = timeouts.get(cluster);
+    if (known != null) {
+      return known;
+    }
+    boolean room = timeouts.size() < MAX_CLUSTERS;
+    return timeouts.computeIfAbsent(room ? cluster : "", _ -> new Timeouts());
   }
 
   @Override

@@ -15,7 +15,9 @@ import java.util.regex.Pattern;
  */
 public final class ServiceProcess implements AutoCloseable {
   private static final Pattern READY =
-      Pattern.compile("(?m)^ready grpc=\\S+:(\\d+) .*debug=\\S+:(\\d+)(?: sensors=\\S+:(\\d+))?$");
+      Pattern.compile(
+          "(?m)^ready grpc=\\S+:(\\d+) http=\\S+:(\\d+) debug=\\S+:(\\d+)(?:"
+              + " sensors=\\S+:(\\d+))?$");
   private static final Map<String, String> QUICK_START =
       Map.of(
           "THROTTLEKIT_WARM_UP_REQUESTS", "0",
@@ -24,10 +26,13 @@ public final class ServiceProcess implements AutoCloseable {
 
   private final ChildProcess process;
   private final int port;
+  private final int httpPort;
   private final int debugPort;
   private final int sensorsPort;
 
-  private ServiceProcess(ChildProcess process, int port, int debugPort, int sensorsPort) {
+  private ServiceProcess(
+      ChildProcess process, int port, int httpPort, int debugPort, int sensorsPort) {
+    this.httpPort = httpPort;
     this.sensorsPort = sensorsPort;
     this.process = process;
     this.port = port;
@@ -52,7 +57,8 @@ public final class ServiceProcess implements AutoCloseable {
           process,
           Integer.parseInt(ready.group(1)),
           Integer.parseInt(ready.group(2)),
-          ready.group(3) == null ? 0 : Integer.parseInt(ready.group(3)));
+          Integer.parseInt(ready.group(3)),
+          ready.group(4) == null ? 0 : Integer.parseInt(ready.group(4)));
     } catch (IOException | RuntimeException e) {
       process.close();
       throw e;
@@ -61,6 +67,10 @@ public final class ServiceProcess implements AutoCloseable {
 
   public int port() {
     return port;
+  }
+
+  public int httpPort() {
+    return httpPort;
   }
 
   public int debugPort() {
