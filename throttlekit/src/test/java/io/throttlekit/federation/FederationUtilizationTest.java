@@ -37,8 +37,8 @@ class FederationUtilizationTest {
     assertThat(mesh.admitted.values()).as(run).allMatch(units -> units <= limit);
     double mean = whole.stream().mapToLong(Long::longValue).average().orElseThrow();
     assertThat(mean).as(run).isGreaterThanOrEqualTo(limit * 0.995);
-    // A call that is lost twice is answered after 750 ms: too late for a window of a second.
-    double least = loss > 0 && windowMillis == 1_000 ? 0.9 : 0.995;
+    // Lost messages cost single windows of a second more: .972 was seen once, .993 once in 240.
+    double least = loss > 0 && windowMillis == 1_000 ? 0.95 : 0.995;
     assertThat(whole).as(run).allMatch(units -> units >= limit * least);
   }
 
