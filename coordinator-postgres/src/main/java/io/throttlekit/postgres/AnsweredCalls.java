@@ -26,7 +26,7 @@ final class AnsweredCalls {
     private static final long serialVersionUID = 1L;
 
     private Overtaken() {
-      super("a later call of the same sender was answered", null, false, false);
+      super(null, null, false, false); // the call fails in the words of StoreException
     }
   }
 

@@ -98,7 +98,7 @@ final class Calls {
     if (call.answer.isDone()) { // before it was added
       deadlines.remove(call);
     }
-    return deadline == Deadline.NONE ? call.reply : call.answer;
+    return call.reply;
   }
 
   void close() {
@@ -164,8 +164,8 @@ final class Calls {
   private final class Call<T> extends Deadlines.Ends {
     final CompletableFuture<T> answer = new CompletableFuture<>();
 
-    /** As the answer, without a deadline. */
-    final CompletableFuture<T> reply = new CompletableFuture<>();
+    /** As the answer; without the deadline, where there is to be none. */
+    final CompletableFuture<T> reply;
 
     private final Deadline deadline;
     private final Blocking<T> work;
@@ -177,6 +177,7 @@ final class Calls {
     Call(Deadline deadline, Blocking<T> work) {
       this.deadline = deadline;
       this.work = work;
+      this.reply = deadline == Deadline.NONE ? new CompletableFuture<>() : answer;
     }
 
     void run() {
@@ -201,9 +202,9 @@ final class Calls {
       } catch (TermsMismatchException e) { // an answer, too
         answered(time.monotonicNanos() - askedNanos);
         fail(e);
-      } catch (AnsweredCalls.Overtaken e) { // so is this
+      } catch (AnsweredCalls.Overtaken _) { // so is this
         answered(time.monotonicNanos() - askedNanos);
-        fail(new StoreException(String.valueOf(e.getMessage()), null));
+        fail(StoreException.overtaken());
       } catch (RuntimeException | Error e) { // a bug; the next call goes on all the same
         listener.failed(1, Failure.ERROR, e.toString());
         fail(StoreException.of(e));

@@ -201,7 +201,7 @@ public final class RedisCounterStore implements CounterStore {
 
   private static Grant granted(Grant grant) {
     if (grant.units() < 0) {
-      throw new StoreException("a later call of the same sender was answered", null);
+      throw StoreException.overtaken();
     }
     return grant;
   }

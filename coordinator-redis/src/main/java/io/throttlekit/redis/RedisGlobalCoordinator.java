@@ -168,7 +168,7 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
           read(terms.scope(), reply.text(2)));
     }
     if (reply.number(0) < 0) {
-      throw new StoreException("a later call of the same sender was answered", null);
+      throw StoreException.overtaken();
     }
     boolean current = lease.windowEndMillis() == BudgetLease.CURRENT;
     return new Grant(

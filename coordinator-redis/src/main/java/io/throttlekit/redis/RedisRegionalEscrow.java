@@ -157,7 +157,7 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
 
   private static long acted(long units) {
     if (units < 0) {
-      throw new StoreException("a later call of the same sender was answered", null);
+      throw StoreException.overtaken();
     }
     return units;
   }

@@ -31,7 +31,7 @@ public final class CallRecords {
     }
     Done done = bySender.get(id.sender());
     if (done != null && done.number() > id.number()) {
-      throw new StoreException("a later call of the same sender was answered", null);
+      throw StoreException.overtaken();
     }
     if (done != null && done.number() == id.number() && done.window() == window) {
       return done.answer();

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 public final class StoreException extends RuntimeException {
   private static final long serialVersionUID = 1L;
   private static final String LATE = "the store did not answer in time";
+  private static final String OVERTAKEN = "a later call of the same sender was answered";
   private static final String NOT_REACHABLE = "the store is not reachable";
 
   private final boolean late;
@@ -37,6 +38,11 @@ public final class StoreException extends RuntimeException {
   /** Returns a failure of a call that never left this process, so nothing was counted. */
   public static StoreException notSent(String message) {
     return new StoreException(message, null, false, true);
+  }
+
+  /** Returns a failure of a call that had no effect, because its sender's next was answered. */
+  public static StoreException overtaken() {
+    return new StoreException(OVERTAKEN, null);
   }
 
   /** Returns whether the store cannot have acted on the call. */
