@@ -24,19 +24,12 @@ final class BudgetRows {
       """;
 
   /**
-   * Sets what is leased of a window (budget, end, leased, leased before). A budget is changed under
-   * the lock of its party; if there are two parties that both have it, whoever comes second finds
-   * it changed, and fails with a null where none may be, to be tried again.
+   * Sets what is leased of a window, and what calls were answered (budget, end, leased, calls,
+   * leased before). A budget is changed under the lock of its party; if there are two parties that
+   * both have it, whoever comes second finds it changed, and fails with a null where none may be,
+   * to be tried again.
    */
   static final String SET_LEASED =
-      """
-      INSERT INTO windows AS w (budget, window_end_millis, leased) VALUES (?, ?, ?)
-        ON CONFLICT (budget, window_end_millis) DO UPDATE
-        SET leased = CASE WHEN w.leased = ? THEN excluded.leased END;
-      """;
-
-  /** The same, and what calls were answered (budget, end, leased, calls, leased before). */
-  static final String SET_LEASED_BY_CALL =
       """
       INSERT INTO windows AS w (budget, window_end_millis, leased, calls) VALUES (?, ?, ?, ?)
         ON CONFLICT (budget, window_end_millis) DO UPDATE

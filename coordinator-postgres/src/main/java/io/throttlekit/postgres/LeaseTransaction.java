@@ -18,7 +18,7 @@ final class LeaseTransaction {
       UPDATE parties SET clock_millis = ? WHERE name = ?;
       """
           + Agreements.WRITE
-          + BudgetRows.SET_LEASED_BY_CALL;
+          + BudgetRows.SET_LEASED;
 
   private final Session session;
   private final Epochs epochs;

@@ -39,7 +39,7 @@ final class ReturnTransaction {
     long end = units.windowEndMillis();
     long now;
     boolean known;
-    long leased;
+    BudgetRows.Window window;
     try (PreparedStatement sql =
         session.prepare(
             BudgetRows.LOCK_PARTY + BudgetRows.clocks(epochs) + IS_KNOWN + BudgetRows.WINDOWS)) {
@@ -59,18 +59,18 @@ final class ReturnTransaction {
         row.next();
         known = row.getBoolean(1);
       }
-      leased = BudgetRows.window(sql, end).leased();
+      window = BudgetRows.window(sql, end);
     }
-    boolean lasts = leased != BudgetRows.NO_WINDOW && end > now;
+    boolean lasts = window.leased() != BudgetRows.NO_WINDOW && end > now;
     if (lasts && !known) {
-      write(now, leased);
+      write(now, window);
     } else {
       session.rollBack();
     }
     return lasts;
   }
 
-  private void write(long now, long leased) throws SQLException {
+  private void write(long now, BudgetRows.Window window) throws SQLException {
     try (PreparedStatement sql = session.prepareLast(WRITE)) {
       sql.setLong(1, now);
       sql.setBytes(2, party);
@@ -79,8 +79,9 @@ final class ReturnTransaction {
       sql.setBytes(5, name);
       sql.setBytes(6, budget);
       sql.setLong(7, units.windowEndMillis());
-      sql.setLong(8, Math.max(0, leased - units.units()));
-      sql.setLong(9, leased);
+      sql.setLong(8, Math.max(0, window.leased() - units.units()));
+      sql.setArray(9, window.calls().column(session));
+      sql.setLong(10, window.leased());
       Session.commit(sql);
     }
   }
