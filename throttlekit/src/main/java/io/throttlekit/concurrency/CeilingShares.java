@@ -2,11 +2,11 @@ package io.throttlekit.concurrency;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.TreeMap;
-import java.util.function.ObjLongConsumer;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -217,9 +217,11 @@ public final class CeilingShares {
     return known == null || known.granted < 0 ? OptionalInt.empty() : OptionalInt.of(known.granted);
   }
 
-  /** Shows what is reserved for each id: the most that it may have in flight by what it knows. */
-  public void forEachReserved(ObjLongConsumer<String> reader) {
-    ids.forEach((name, id) -> reader.accept(name, id.reserved()));
+  /** Returns what is reserved for each id: the most that it may have in flight by what it knows. */
+  public Map<String, Long> reservedById() {
+    Map<String, Long> reserved = HashMap.newHashMap(ids.size());
+    ids.forEach((name, id) -> reserved.put(name, id.reserved()));
+    return reserved;
   }
 
   /** What all gates together may be obeying, as far as it was granted here. */

@@ -185,11 +185,7 @@ public final class CeilingServer {
 
   private Map<Ceiling, Map<String, Long>> reservedNow() {
     Map<Ceiling, Map<String, Long>> all = HashMap.newHashMap(ceilings.size());
-    ceilings.forEach((ceiling, offered) -> {
-      Map<String, Long> byNode = new HashMap<>();
-      offered.shares.forEachReserved(byNode::put);
-      all.put(ceiling, byNode);
-    });
+    ceilings.forEach((ceiling, offered) -> all.put(ceiling, offered.shares.reservedById()));
     return all;
   }
 
