@@ -1,7 +1,5 @@
 package io.throttlekit.spec;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
@@ -37,39 +35,39 @@ class FederatedWindowsSpecTest {
 
   @Test
   void keepsTheLimitWithAllThatARegionDoes() throws IOException, InterruptedException {
-    assertHolds(WHOLE, 55_251);
+    tlc.assertHolds(WHOLE, 55_251);
   }
 
   @Test
   void keepsTheLimitWhileAWindowMayBeOver() throws IOException, InterruptedException {
-    assertHolds(LONG_WINDOWS, 18_855);
+    tlc.assertHolds(LONG_WINDOWS, 18_855);
   }
 
   @Test
   void keepsTheLimitWithAnswersThatTakeLongerThanWindows()
       throws IOException, InterruptedException {
-    assertHolds(MANY_WINDOWS, 8_645);
+    tlc.assertHolds(MANY_WINDOWS, 8_645);
   }
 
   @Test
   void keepsTheLimitWithAnEscrowThatHearsLate() throws IOException, InterruptedException {
-    assertHolds(THIS_WINDOW.with("Length", 2), 72_604);
+    tlc.assertHolds(THIS_WINDOW.with("Length", 2), 72_604);
   }
 
   @Test
   void keepsTheLimitWithTwoProcessesThatShareAnEscrow() throws IOException, InterruptedException {
-    assertHolds(ESCROW.with("Processes", "{p1, p2}"), 18_063);
+    tlc.assertHolds(ESCROW.with("Processes", "{p1, p2}"), 18_063);
   }
 
   @Test
   void keepsTheLimitWithTwoRegions() throws IOException, InterruptedException {
-    assertHolds(PLAIN.with("Regions", "{r1, r2}"), 9_010);
+    tlc.assertHolds(PLAIN.with("Regions", "{r1, r2}"), 9_010);
   }
 
   @Test
   void keepsEveryBudgetWhenTheCoordinatorsClockStepsBack()
       throws IOException, InterruptedException {
-    assertHolds(CLOCKS.with("MaxBack", 2), 17_194);
+    tlc.assertHolds(CLOCKS.with("MaxBack", 2), 17_194);
   }
 
   @ParameterizedTest(name = "without \"{0}\", in {1} states")
@@ -127,8 +125,8 @@ class FederatedWindowsSpecTest {
   @Test
   void keepsTheLimitWithOneOfTheSafeguardsAgainstOldRequests()
       throws IOException, InterruptedException {
-    assertHolds(without("clock after lock", CLOCKS), 4_941);
-    assertHolds(without("only forward", CLOCKS), 2_136);
+    tlc.assertHolds(without("clock after lock", CLOCKS), 4_941);
+    tlc.assertHolds(without("only forward", CLOCKS), 2_136);
   }
 
   @ParameterizedTest(name = "{0}")
@@ -159,18 +157,10 @@ class FederatedWindowsSpecTest {
     return configuration.with("Removed", "{\"" + safeguards + "\"}");
   }
 
-  private void assertHolds(Configuration configuration, long distinct)
-      throws IOException, InterruptedException {
-    Verdict verdict = tlc.check(configuration);
-    assertThat(verdict.violated()).as(verdict.output()).isNull();
-    assertThat(verdict.distinct()).isEqualTo(distinct);
-  }
-
   private void assertRefuted(Configuration configuration, String safeguards, int states)
       throws IOException, InterruptedException {
-    Verdict verdict = tlc.check(without(safeguards, configuration).invariants("WindowLimit"));
-    assertThat(verdict.violated()).isEqualTo("WindowLimit");
-    assertThat(verdict.statesToViolation()).as(verdict.output()).isEqualTo(states);
+    tlc.assertRefuted(
+        without(safeguards, configuration).invariants("WindowLimit"), "WindowLimit", states);
   }
 
   private void assertReached(Configuration configuration, String never, int states)
@@ -178,8 +168,6 @@ class FederatedWindowsSpecTest {
     boolean ofStates = never.equals("NeverTheWholeLimit") || never.equals("NeverForfeited");
     Configuration asked =
         ofStates ? configuration.invariants(never) : configuration.property(never);
-    Verdict verdict = tlc.check(asked);
-    assertThat(verdict.violated()).isEqualTo(never);
-    assertThat(verdict.statesToViolation()).as(verdict.output()).isEqualTo(states);
+    tlc.assertRefuted(asked, never, states);
   }
 }

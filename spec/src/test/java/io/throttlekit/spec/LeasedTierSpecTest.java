@@ -33,41 +33,41 @@ class LeasedTierSpecTest {
 
   @Test
   void keepsTheLimitWithRequestsOfSeveralCosts() throws IOException, InterruptedException {
-    assertHolds(ONE_NODE, 15_226);
+    tlc.assertHolds(ONE_NODE, 15_226);
   }
 
   @Test
   void keepsTheLimitWithTwoNodes() throws IOException, InterruptedException {
-    assertHolds(TWO_NODES, 71_304);
+    tlc.assertHolds(TWO_NODES, 71_304);
   }
 
   @Test
   void keepsTheLimitOverThreeWindows() throws IOException, InterruptedException {
-    assertHolds(ONE_NODE.with("Windows", 3).with("MaxWaiting", 1), 31_677);
+    tlc.assertHolds(ONE_NODE.with("Windows", 3).with("MaxWaiting", 1), 31_677);
   }
 
   @Test
   void keepsTheLimitWithNodesThatMeasureTimeShort() throws IOException, InterruptedException {
-    assertHolds(SLOW_CLOCK, 18_487);
+    tlc.assertHolds(SLOW_CLOCK, 18_487);
   }
 
   @Test
   void keepsTheLimitAndWhatWasRefunded() throws IOException, InterruptedException {
     Configuration refunding =
         ONE_NODE.with("MaxRefunds", 1).invariants("TypeOK StoreLimit WindowLimit Covered");
-    assertHolds(refunding, 65_698);
+    tlc.assertHolds(refunding, 65_698);
   }
 
   @Test
   void carriesAtMostABatchLessOnePerNode() throws IOException, InterruptedException {
-    assertHolds(CARRYING.with("Windows", 3).with("MaxWaiting", 1), 39_370);
+    tlc.assertHolds(CARRYING.with("Windows", 3).with("MaxWaiting", 1), 39_370);
     Configuration ofTwo =
         CARRYING
             .with("Nodes", Configuration.nodes(2))
             .with("Costs", "{1}")
             .with("Limit", 2)
             .with("MaxWaiting", 1);
-    assertHolds(ofTwo, 30_579);
+    tlc.assertHolds(ofTwo, 30_579);
   }
 
   @ParameterizedTest(name = "without \"{0}\"")
@@ -130,13 +130,6 @@ class LeasedTierSpecTest {
 
   private static Configuration without(String safeguard, Configuration configuration) {
     return configuration.with("Removed", "{\"" + safeguard + "\"}");
-  }
-
-  private void assertHolds(Configuration configuration, long distinct)
-      throws IOException, InterruptedException {
-    Verdict verdict = tlc.check(configuration);
-    assertThat(verdict.violated()).as(verdict.output()).isNull();
-    assertThat(verdict.distinct()).isEqualTo(distinct);
   }
 
   private void assertRefuted(Configuration configuration, String expected)

@@ -1,7 +1,5 @@
 package io.throttlekit.spec;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
@@ -45,14 +43,14 @@ class NumberedCallsSpecTest {
             .with("MaxInFlight", inFlight)
             .with("Windows", windows)
             .with("Length", length);
-    assertHolds(configuration, distinct);
+    tlc.assertHolds(configuration, distinct);
   }
 
   /** As releases that keep no records of calls: what is lost is utilization. */
   @Test
   void keepsTheLimitWithAStoreThatKnowsNoNumbers() throws IOException, InterruptedException {
     Configuration store = WHOLE.with("Removed", STORE_REMOVED).with("Windows", 1);
-    assertHolds(store.invariants("WindowLimit StoreLimit CreditedOnce"), 5_218);
+    tlc.assertHolds(store.invariants("WindowLimit StoreLimit CreditedOnce"), 5_218);
   }
 
   @ParameterizedTest(name = "without \"{0}\": {1}, in {2} states")
@@ -68,7 +66,7 @@ class NumberedCallsSpecTest {
   })
   void failsWithoutASafeguard(String safeguard, String violated, int states)
       throws IOException, InterruptedException {
-    assertRefuted(
+    tlc.assertRefuted(
         WHOLE.with("Removed", "{\"" + safeguard + "\"}").invariants(violated), violated, states);
   }
 
@@ -76,26 +74,12 @@ class NumberedCallsSpecTest {
   @CsvSource({"NeverTheWholeLimit, 9", "NeverOfTwoWindows, 9", "NeverAbandoned, 5"})
   void reachesTheInterestingStates(String never, int states)
       throws IOException, InterruptedException {
-    assertRefuted(WHOLE.invariants(never), never, states);
+    tlc.assertRefuted(WHOLE.invariants(never), never, states);
   }
 
   @ParameterizedTest(name = "{0}")
   @CsvSource({"NeverLate, 5", "NeverAgain, 5", "NeverOvertaken, 8", "NeverACopy, 7"})
   void takesTheInterestingSteps(String never, int states) throws IOException, InterruptedException {
-    assertRefuted(WHOLE.property(never), never, states);
-  }
-
-  private void assertHolds(Configuration configuration, long distinct)
-      throws IOException, InterruptedException {
-    Verdict verdict = tlc.check(configuration);
-    assertThat(verdict.violated()).as(verdict.output()).isNull();
-    assertThat(verdict.distinct()).isEqualTo(distinct);
-  }
-
-  private void assertRefuted(Configuration configuration, String violated, int states)
-      throws IOException, InterruptedException {
-    Verdict verdict = tlc.check(configuration);
-    assertThat(verdict.violated()).isEqualTo(violated);
-    assertThat(verdict.statesToViolation()).as(verdict.output()).isEqualTo(states);
+    tlc.assertRefuted(WHOLE.property(never), never, states);
   }
 }

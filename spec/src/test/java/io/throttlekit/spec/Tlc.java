@@ -1,5 +1,7 @@
 package io.throttlekit.spec;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -49,6 +51,22 @@ final class Tlc {
       tlc.destroyForcibly();
     }
     return Verdict.of(Files.readString(output));
+  }
+
+  /** Checks that everything holds, in so many distinct states. */
+  void assertHolds(Configuration configuration, long distinct)
+      throws IOException, InterruptedException {
+    Verdict verdict = check(configuration);
+    assertThat(verdict.violated()).as(verdict.output()).isNull();
+    assertThat(verdict.distinct()).isEqualTo(distinct);
+  }
+
+  /** Checks that this does not hold, and how many states the shortest way there has. */
+  void assertRefuted(Configuration configuration, String violated, int states)
+      throws IOException, InterruptedException {
+    Verdict verdict = check(configuration);
+    assertThat(verdict.violated()).isEqualTo(violated);
+    assertThat(verdict.statesToViolation()).as(verdict.output()).isEqualTo(states);
   }
 
   private static List<String> command(Path run, Path config, String module) {
