@@ -28,7 +28,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -132,7 +131,7 @@ class RateLimitServiceTest {
   void inPlaceOfThatProgramItStartsWithoutPoliciesAndServesOnceTheyAreGood() throws Exception {
     Path config = Files.createDirectories(folder.resolve("rl/config"));
     Path file = Files.writeString(config.resolve("a.yaml"), "domain: ''\n");
-    Map<String, String> environment = new HashMap<>(base());
+    Map<String, String> environment = base();
     environment.remove("THROTTLEKIT_POLICIES_PATHS");
     environment.put("RUNTIME_ROOT", folder.toString());
     environment.put("RUNTIME_SUBDIRECTORY", "rl");
@@ -315,18 +314,13 @@ class RateLimitServiceTest {
   }
 
   private Map<String, String> base() {
-    return Map.of(
-        "THROTTLEKIT_POLICIES_PATHS", folder.toString(),
-        "GRPC_HOST", "127.0.0.1",
-        "HOST", "127.0.0.1",
-        "GRPC_PORT", "0",
-        "PORT", "0",
-        "DEBUG_PORT", "0",
-        "THROTTLEKIT_WARM_UP_REQUESTS", "0");
+    Map<String, String> environment = LoopbackService.environment(folder);
+    environment.put("THROTTLEKIT_WARM_UP_REQUESTS", "0");
+    return environment;
   }
 
   private Map<String, String> with(Map<String, String> more) {
-    Map<String, String> environment = new HashMap<>(base());
+    Map<String, String> environment = base();
     environment.put("THROTTLEKIT_HTTP_JSON", "true");
     environment.putAll(more);
     return environment;

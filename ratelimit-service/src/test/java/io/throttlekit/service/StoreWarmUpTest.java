@@ -2,12 +2,9 @@ package io.throttlekit.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.TimeSource;
 import io.throttlekit.redis.RealRedis;
 import io.throttlekit.redis.RedisProcess;
 import io.throttlekit.redis.TcpProxy;
-import io.throttlekit.service.config.ConfigLoader;
-import io.throttlekit.service.config.ServeFlags;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -17,7 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -101,20 +97,12 @@ class StoreWarmUpTest {
 
   private RateLimitService service(String store, int requests) throws IOException {
     Files.writeString(folder.resolve("p.yaml"), "domain: shop\n");
-    Map<String, String> environment =
-        Map.of(
-            "THROTTLEKIT_POLICIES_PATHS", folder.toString(),
-            "GRPC_HOST", "127.0.0.1",
-            "HOST", "127.0.0.1",
-            "GRPC_PORT", "0",
-            "PORT", "0",
-            "DEBUG_PORT", "0",
-            "THROTTLEKIT_GRPC_EVENT_LOOPS", "2",
-            "THROTTLEKIT_STORE_URI", store,
-            "THROTTLEKIT_STORE_DEADLINE", "1s",
-            "THROTTLEKIT_WARM_UP_REQUESTS", Integer.toString(requests));
-    var config = new ConfigLoader(environment).load(ServeFlags.none()).config();
-    return new RateLimitService(Objects.requireNonNull(config), TimeSource.system());
+    Map<String, String> environment = LoopbackService.environment(folder);
+    environment.put("THROTTLEKIT_GRPC_EVENT_LOOPS", "2");
+    environment.put("THROTTLEKIT_STORE_URI", store);
+    environment.put("THROTTLEKIT_STORE_DEADLINE", "1s");
+    environment.put("THROTTLEKIT_WARM_UP_REQUESTS", Integer.toString(requests));
+    return LoopbackService.of(environment);
   }
 
   private static String metrics(RateLimitService service) throws Exception {

@@ -5,22 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
-import io.throttlekit.TimeSource;
 import io.throttlekit.redis.RealRedis;
 import io.throttlekit.redis.RedisProcess;
 import io.throttlekit.redis.TcpProxy;
+import io.throttlekit.service.LoopbackService;
 import io.throttlekit.service.RateLimitService;
-import io.throttlekit.service.config.ConfigLoader;
-import io.throttlekit.service.config.ServeFlags;
 import io.throttlekit.service.server.RlsCasesProcessTest.Run;
 import java.io.IOException;
 import java.net.http.HttpClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -88,22 +84,13 @@ class RlsCasesOnRedisTest {
   private RateLimitService service(Run run, int redisPort) throws IOException {
     Path policies = folder.resolve("policies.yaml");
     Files.writeString(policies, run.policies());
-    Map<String, String> environment =
-        new HashMap<>(
-            Map.of(
-                "THROTTLEKIT_POLICIES_PATHS", policies.toString(),
-                "GRPC_HOST", "127.0.0.1",
-                "HOST", "127.0.0.1",
-                "GRPC_PORT", "0",
-                "PORT", "0",
-                "DEBUG_PORT", "0",
-                "THROTTLEKIT_STORE_URI", "redis://127.0.0.1:" + redisPort,
-                "THROTTLEKIT_HTTP_JSON", "true",
-                "THROTTLEKIT_WARM_UP_REQUESTS", "0")); // saves time, decides nothing
+    Map<String, String> environment = LoopbackService.environment(policies);
+    environment.put("THROTTLEKIT_STORE_URI", "redis://127.0.0.1:" + redisPort);
+    environment.put("THROTTLEKIT_HTTP_JSON", "true");
+    environment.put("THROTTLEKIT_WARM_UP_REQUESTS", "0"); // saves time, decides nothing
     if (!run.stops()) {
       environment.put("THROTTLEKIT_COMPATIBILITY_CHARGE_REJECTED", "true");
     }
-    var config = new ConfigLoader(environment).load(ServeFlags.none()).config();
-    return new RateLimitService(Objects.requireNonNull(config), TimeSource.system());
+    return LoopbackService.of(environment);
   }
 }
