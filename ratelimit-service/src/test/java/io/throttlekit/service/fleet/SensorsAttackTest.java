@@ -23,12 +23,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Decisions while clients of the port for sensors do what they can, seen from outside. */
 @Timeout(120)
+@Tag("alone")
 class SensorsAttackTest {
   private static final int ROUNDS = 5;
   private static final Duration ROUND = Duration.ofSeconds(1);
