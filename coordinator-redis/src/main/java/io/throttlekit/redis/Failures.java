@@ -21,6 +21,11 @@ final class Failures {
     return StoreException.notSent("the store is closed");
   }
 
+  /** Whether Redis said that it is a replica, or that it has none although it has to. */
+  static boolean isOfNoMaster(String error) {
+    return error.contains("READONLY") || error.contains("NOREPLICAS");
+  }
+
   /** That a call took longer than it may, for an operator. */
   static String late(long millis) {
     return "no answer within " + millis + " ms";

@@ -18,7 +18,9 @@ import org.jspecify.annotations.Nullable;
  * A connection to one Redis, or to the master that Sentinels name.
  *
  * <p>A broken connection is not repaired but replaced, so nothing is sent twice, and Sentinels and
- * the name service are asked again each time.
+ * the name service are asked again each time. Sentinels are asked while it works, too: a master
+ * that they replace while it lives goes on as one until they reach it, for eight seconds and more,
+ * and would admit a limit beside its successor.
  */
 final class SingleLink implements Link {
   private static final long FIRST_RETRY_MILLIS = 10;
@@ -26,8 +28,12 @@ final class SingleLink implements Link {
   /** Requests are to be answered again within 100 ms of the store's return. */
   private static final long LONGEST_RETRY_MILLIS = 50;
 
+  /** Far below the time in which a successor admits nothing where a loss denies (history.lua). */
+  private static final long MASTER_CHECK_MILLIS = 250;
+
   private final RedisClient client;
   private final RedisURI uri;
+  private final @Nullable SentinelMaster sentinels;
   private final EventLoop loop;
   private final Listener listener;
   private @Nullable StatefulRedisConnection<byte[], byte[]> connection;
@@ -43,6 +49,7 @@ final class SingleLink implements Link {
   SingleLink(RedisClient client, RedisURI uri, EventLoop loop, Listener listener) {
     this.client = client;
     this.uri = uri;
+    this.sentinels = uri.getSentinels().isEmpty() ? null : new SentinelMaster(client, uri, loop);
     this.loop = loop;
     this.listener = listener;
   }
@@ -79,6 +86,9 @@ final class SingleLink implements Link {
   @Override
   public CompletionStage<?> close() {
     closed = true;
+    if (sentinels != null) {
+      sentinels.close();
+    }
     StatefulRedisConnection<byte[], byte[]> old = connection;
     connection = null;
     return old == null ? CompletableFuture.completedFuture(null) : old.closeAsync();
@@ -88,20 +98,37 @@ final class SingleLink implements Link {
     if (closed) {
       return;
     }
+    if (sentinels == null) {
+      connectTo(uri);
+    } else {
+      var _ =
+          sentinels
+              .find()
+              .whenComplete((master, failure) -> {
+                if (master == null) {
+                  notConnected(Failures.inWords(failure));
+                } else {
+                  connectTo(master);
+                }
+              });
+    }
+  }
+
+  private void connectTo(RedisURI to) {
     var _ =
         client
-            .connectAsync(ByteArrayCodec.INSTANCE, uri)
-            .whenComplete((made, failure) -> loop.execute(() -> use(made, failure)));
+            .connectAsync(ByteArrayCodec.INSTANCE, to)
+            .whenComplete((made, failure) -> loop.execute(() -> use(made, to, failure)));
   }
 
   private void use(
-      @Nullable StatefulRedisConnection<byte[], byte[]> made, @Nullable Throwable failure) {
+      @Nullable StatefulRedisConnection<byte[], byte[]> made,
+      RedisURI to,
+      @Nullable Throwable failure) {
     if (made == null) {
       String reason = Failures.inWords(failure);
       boolean silent = uri.isSsl() && reason.contains("timed out");
-      whyNot = silent ? reason + "; does it speak TLS?" : reason;
-      listener.notConnected(whyNot);
-      again();
+      notConnected(silent ? reason + "; does it speak TLS?" : reason);
     } else if (closed) {
       var _ = made.closeAsync();
     } else {
@@ -114,19 +141,24 @@ final class SingleLink implements Link {
       var _ =
           handshake.whenComplete((_, refused) -> {
             limit.cancel(false);
-            loop.execute(() -> begin(made, refused));
+            loop.execute(() -> begin(made, to, refused));
           });
     }
   }
 
-  private void begin(StatefulRedisConnection<byte[], byte[]> made, @Nullable Throwable refused) {
+  private void notConnected(String why) {
+    whyNot = why;
+    listener.notConnected(why);
+    again();
+  }
+
+  private void begin(
+      StatefulRedisConnection<byte[], byte[]> made, RedisURI to, @Nullable Throwable refused) {
     if (closed) {
       var _ = made.closeAsync();
     } else if (refused != null) {
-      whyNot = Failures.inWords(refused);
-      listener.notConnected(whyNot);
       var _ = made.closeAsync();
-      again();
+      notConnected(Failures.inWords(refused));
     } else {
       made.addListener(new Watch(made));
       connection = made;
@@ -135,8 +167,35 @@ final class SingleLink implements Link {
         lose(made);
       } else {
         listener.connected();
+        checkLater(made, to);
       }
     }
+  }
+
+  private void checkLater(StatefulRedisConnection<byte[], byte[]> made, RedisURI to) {
+    if (sentinels != null) {
+      Runnable check = () -> check(made, to, sentinels);
+      var _ = loop.schedule(check, MASTER_CHECK_MILLIS, TimeUnit.MILLISECONDS);
+    }
+  }
+
+  /** Gives the connection up when Sentinels name another master; where none answers, it is kept. */
+  @SuppressWarnings("ReferenceEquality") // this connection, not one like it
+  private void check(
+      StatefulRedisConnection<byte[], byte[]> made, RedisURI to, SentinelMaster asked) {
+    if (connection != made) {
+      return;
+    }
+    var _ =
+        asked
+            .find()
+            .whenComplete((master, _) -> {
+              if (master != null && !master.equals(to)) {
+                lose(made);
+              } else {
+                checkLater(made, to);
+              }
+            });
   }
 
   @SuppressWarnings("ReferenceEquality") // this connection, not one like it

@@ -5,6 +5,8 @@
 -- server's master_replid, run_id and master_replid2, in a Cluster the node (else -), and 1 where all
 -- that it acknowledged was on its disk (an append-only file with appendfsync always).
 local NO_REPLID = string.rep('0', 40)
+-- How long a master may be asked, by who does not know it yet, after its replica was promoted.
+local TAKEOVER_MILLIS = 1000
 local match = string.match
 
 -- Whether a node is known here as a master that has not failed.
@@ -65,7 +67,8 @@ local function compare_history(known_history, durable)
       and may_have_forgotten(known_history, run, replid2, node)
   then
     local id, newest = clock[1] * 1000000 + clock[2], tonumber(match(epoch, '^%d+'))
-    loss = now > loss and now or loss
+    local lost = replid2 == NO_REPLID and now or now + TAKEOVER_MILLIS
+    loss = lost > loss and lost or loss
     epoch = string.format('%.0f %.0f', id > newest and id or newest + 1, loss)
     told = epoch
     call('SET', KEYS[1], epoch)

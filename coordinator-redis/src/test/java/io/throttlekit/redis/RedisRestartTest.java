@@ -6,6 +6,7 @@ import static io.throttlekit.redis.Asked.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.DataLoss;
+import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.FixedWindow;
 import java.util.ArrayList;
@@ -168,6 +169,25 @@ class RedisRestartTest {
   }
 
   @Test
+  void aWindowThatBeginsWithinASecondOfAPromotionIsDeniedToo() {
+    FixedWindow tenSeconds = new FixedWindow(5, 10_000);
+    long windowEnd = 1_700_000_010_000L;
+    ManualTime clock = new ManualTime(windowEnd - 500);
+    RedisProcess first = start();
+    RedisProcess second = start();
+    RedisCounterStore before = store(first.url(), clock);
+    assertThat(admits(before, tenSeconds)).isTrue();
+    replicate(second, first);
+    second.command("REPLICAOF", "NO", "ONE");
+    RedisCounterStore after = store(second.url(), clock);
+    clock.setWall(windowEnd + 400);
+    assertThat(admits(before, tenSeconds)).as("by who was not told yet").isTrue();
+    assertThat(admits(after, tenSeconds)).isFalse();
+    clock.setWall(windowEnd + 10_000);
+    assertThat(admits(after, tenSeconds)).isTrue();
+  }
+
+  @Test
   void aMasterThatGetsItsFirstReplicaHasForgottenNothing() {
     RedisProcess first = start();
     admitted(store(first.url()), 60, DataLoss.DENY);
@@ -188,6 +208,16 @@ class RedisRestartTest {
         RedisCounterStore.connect(Stores.patient(url).settings(), TimeSource.system(), heard);
     opened.add(store);
     return Stores.connected(store);
+  }
+
+  private RedisCounterStore store(String url, ManualTime clock) {
+    RedisCounterStore store = Stores.open(url, clock);
+    opened.add(store);
+    return store;
+  }
+
+  private static boolean admits(RedisCounterStore store, FixedWindow window) {
+    return answer(store.acquire(List.of(claim(window, "a", 1, DataLoss.DENY)))).admitted();
   }
 
   private static void replicate(RedisProcess replica, RedisProcess master) {

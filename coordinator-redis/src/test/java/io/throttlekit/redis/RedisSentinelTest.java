@@ -10,6 +10,7 @@ import static io.throttlekit.redis.Asked.left;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.TimeSource;
+import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -93,6 +94,40 @@ class RedisSentinelTest {
     charges(patient("").sentinelLogin("limits", "watch"));
     refuses(patient("").sentinelLogin("nobody", "watch"), "WRONGPASS");
     refuses(patient("").sentinelLogin("", "watch"), "WRONGPASS");
+  }
+
+  @Test
+  void leavesAMasterThatIsReplacedWhileItLives() {
+    monitor();
+    try (RedisCounterStore before = open(patient(""))) {
+      await("connected", () -> answers(before));
+      await("known", () -> sentinel.command("SENTINEL", "REPLICAS", "main").contains("slave"));
+      master.hang();
+      await("replaced", () -> named().contains("" + replica.port()));
+      master.goOn();
+      try (RedisCounterStore after = open(patient(""))) {
+        await("connected", () -> answers(after));
+        acquire(after, "a", 3);
+        await("of one mind", () -> counts(before, "a", 3));
+      }
+      assertThat(master.command("ROLE"))
+          .as("the Sentinel lets it be for eight seconds")
+          .startsWith("master");
+      assertThat(heard.losses).as("by each of them").hasSize(2);
+    }
+  }
+
+  private static boolean counts(RedisCounterStore store, String user, long units) {
+    try {
+      return left(store, user) == 5 - units;
+    } catch (CompletionException _) {
+      return false; // it connects anew
+    }
+  }
+
+  /** Where the Sentinel says that the master is. */
+  private String named() {
+    return sentinel.command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "main");
   }
 
   private void monitor() {

@@ -4,6 +4,8 @@ import io.throttlekit.rate.WindowTally;
 import io.throttlekit.rate.WindowTally.Window;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * What was admitted of one counter: by window, and in each region where it has one of its own.
@@ -41,17 +43,22 @@ final class AdmittedUnits {
   }
 
   /**
-   * Units beyond what any windows may have, from 0.
+   * Units beyond what any windows may have, by the counter and its region; only those that have
+   * any.
    *
    * @param losses how often each region's store lost data
    */
-  long overshoot(int[] losses) {
-    long beyond = 0;
+  Map<String, Long> overshoot(int[] losses) {
+    Map<String, Long> byRegion = new TreeMap<>();
     for (int region = 0; region < tallies.size(); region++) {
       long allowed = counter.refills() ? counter.limit() * losses[region] : 0;
-      beyond += Math.max(0, tallies.get(region).overshoot(counter.limit()) - allowed);
+      long beyond = tallies.get(region).overshoot(counter.limit()) - allowed;
+      if (beyond > 0) {
+        byRegion.put(
+            counter.global() ? counter.key() : counter.key() + " of region " + region, beyond);
+      }
     }
-    return beyond;
+    return byRegion;
   }
 
   /** Windows of a counter that all regions share, in order. */

@@ -13,12 +13,13 @@ final class Failover implements AutoCloseable {
   private final RedisProcess first;
   private final RedisProcess second;
   private final RedisProcess sentinel;
-  private boolean firstLeads = true;
+  private RedisProcess killed;
 
   private Failover(RedisProcess first, RedisProcess second, RedisProcess sentinel) {
     this.first = first;
     this.second = second;
     this.sentinel = sentinel;
+    this.killed = second;
   }
 
   /** Replicates {@code first}, which stays with the caller. */
@@ -44,37 +45,47 @@ final class Failover implements AutoCloseable {
   }
 
   /**
-   * Waits until the one that leads has a replica to fail over to.
+   * Waits until the master has a replica to fail over to.
    *
    * @return whether it has, within ten seconds
    */
   boolean awaitReplica() {
-    RedisProcess leader = firstLeads ? first : second;
     return Waiting.until(() ->
-        leader.command("INFO", "replication").contains("state=online")
+        master().command("INFO", "replication").contains("state=online")
             && sentinel.command("SENTINEL", "REPLICAS", MASTER).contains("slave"));
   }
 
-  /** Kills the one that leads; the other one is promoted by the Sentinel. */
+  /** Kills the master; the other one is promoted by the Sentinel. */
   void kill() {
-    (firstLeads ? first : second).kill();
-    firstLeads = !firstLeads;
+    killed = master();
+    killed.kill();
   }
 
   /**
-   * Waits until the other one leads, and starts the one that was killed as its replica.
+   * Waits until the Sentinel names the other one, and starts the one that was killed as its
+   * replica.
    *
-   * @throws IOException when none leads after ten seconds
+   * @throws IOException when it does not in ten seconds
    */
   void restart() throws IOException {
-    RedisProcess leader = firstLeads ? first : second;
-    boolean promoted = Waiting.until(() -> leader.command("ROLE").startsWith("master"));
-    RedisProcess killed = firstLeads ? second : first;
-    killed.restart();
+    RedisProcess ended = killed;
+    boolean promoted = Waiting.until(() -> master() != ended);
+    ended.restart();
     if (!promoted) {
       throw new IOException("the replica was not promoted:\n" + sentinel.log());
     }
-    killed.command("REPLICAOF", "127.0.0.1", Integer.toString(leader.port()));
+    ended.command("REPLICAOF", "127.0.0.1", Integer.toString(master().port()));
+  }
+
+  /** The one that the Sentinel names, which may have replaced another by itself. */
+  private RedisProcess master() {
+    String named = sentinel.command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER);
+    return named.contains(Integer.toString(second.port())) ? second : first;
+  }
+
+  /** How often the Sentinel has named another master, because of a fault or by itself. */
+  long switches() {
+    return sentinel.log().lines().filter(line -> line.contains("+switch-master")).count();
   }
 
   /** Ends what it started, at once. */

@@ -158,7 +158,10 @@ public record Matrix(long seed, Path folder) {
       return new MatrixRow(
           each.what(),
           fleet.kind(),
-          load.admitted().stream().mapToLong(units -> units.overshoot(losses)).sum(),
+          load.admitted().stream()
+              .flatMap(units -> units.overshoot(losses).values().stream())
+              .mapToLong(Long::longValue)
+              .sum(),
           load.admitted().getFirst().utilization(fromMillis, toMillis),
           load.outcomes().requests(),
           load.outcomes().failed(),

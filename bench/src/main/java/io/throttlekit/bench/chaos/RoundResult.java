@@ -9,7 +9,8 @@ import java.util.TreeMap;
  * What came of a round.
  *
  * @param kind of its coordinator
- * @param overshoot units beyond what each counter may have, by key; only those that have any
+ * @param overshoot units beyond what each counter may have, by its key and region; only those that
+ *     have any
  * @param problems what else is wrong, in words: what hangs, ended by itself, or was not answered
  * @param utilization of the limit that regions share, over all whole windows
  * @param quietWindows units of each window in which nothing went wrong
@@ -48,10 +49,7 @@ record RoundResult(
     }
     Map<String, Long> overshoot = new TreeMap<>();
     for (AdmittedUnits each : load.admitted()) {
-      long beyond = each.overshoot(fleet.losses());
-      if (beyond > 0) {
-        overshoot.put(each.counter().key(), beyond);
-      }
+      overshoot.putAll(each.overshoot(fleet.losses()));
     }
     AdmittedUnits shared = load.admitted().getFirst();
     List<Long> quietWindows = new ArrayList<>();

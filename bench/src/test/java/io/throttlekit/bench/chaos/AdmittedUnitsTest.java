@@ -3,6 +3,7 @@ package io.throttlekit.bench.chaos;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class AdmittedUnitsTest {
@@ -19,10 +20,10 @@ class AdmittedUnitsTest {
         each.admitted(process, 1_100, 1_200);
       }
     }
-    assertThat(shared.overshoot(NO_LOSS)).isEqualTo(4);
-    assertThat(regional.overshoot(NO_LOSS)).isZero();
+    assertThat(shared.overshoot(NO_LOSS)).isEqualTo(Map.of("k", 4L));
+    assertThat(regional.overshoot(NO_LOSS)).isEmpty();
     regional.admitted(5, 1_300, 1_400);
-    assertThat(regional.overshoot(NO_LOSS)).isOne();
+    assertThat(regional.overshoot(NO_LOSS)).isEqualTo(Map.of("k of region 2", 1L));
   }
 
   @Test
@@ -32,8 +33,9 @@ class AdmittedUnitsTest {
       for (int i = 0; i < 5; i++) {
         units.admitted(2, 1_100, 1_200);
       }
-      assertThat(units.overshoot(new int[] {0, 1, 0})).isEqualTo(refills ? 1 : 3);
-      assertThat(units.overshoot(new int[] {1, 0, 1})).isEqualTo(3);
+      assertThat(units.overshoot(new int[] {0, 1, 0}))
+          .isEqualTo(Map.of("k of region 1", refills ? 1L : 3L));
+      assertThat(units.overshoot(new int[] {1, 0, 1})).isEqualTo(Map.of("k of region 1", 3L));
     }
   }
 
@@ -45,13 +47,13 @@ class AdmittedUnitsTest {
     assertThat(clock.step(10_300, 700)).isEqualTo(700);
     units.admitted(0, 10_350, 10_400); // window 11 by the old clock, 12 by the new one
     units.admitted(0, 10_350, 10_400);
-    assertThat(units.overshoot(NO_LOSS)).isZero();
+    assertThat(units.overshoot(NO_LOSS)).isEmpty();
     units.admitted(0, 10_500, 10_600);
-    assertThat(units.overshoot(NO_LOSS)).isOne();
+    assertThat(units.overshoot(NO_LOSS)).isEqualTo(Map.of("k", 1L));
     for (int i = 0; i < 3; i++) {
       units.admitted(0, 12_310, 12_311); // by then the old clock is of no use: 13,010
     }
-    assertThat(units.overshoot(NO_LOSS)).isOne();
+    assertThat(units.overshoot(NO_LOSS)).isEqualTo(Map.of("k", 1L));
     assertThat(units.windows()).extracting(each -> each.endMillis()).contains(14_000L);
   }
 

@@ -87,9 +87,7 @@ class ConnectionBoundsTest {
   @Test
   void aClientThatPingsTooOftenIsSentAway() throws Exception {
     try (RawConnection connection = connect(ConnectionAge.unlimited(), RELAXED, 10)) {
-      for (int i = 0; i < 5; i++) {
-        connection.ping();
-      }
+      connection.pings(5);
       assertThat(connection.await(frame -> frame.type() == GOAWAY).error())
           .isEqualTo(ENHANCE_YOUR_CALM);
       connection.awaitEnd();

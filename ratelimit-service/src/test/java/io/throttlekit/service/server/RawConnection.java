@@ -9,6 +9,7 @@ import io.netty.handler.codec.http2.DefaultHttp2HeadersEncoder;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2HeadersEncoder;
+import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;
@@ -103,7 +104,16 @@ final class RawConnection implements AutoCloseable {
   }
 
   void ping() throws IOException {
-    send(PING, 0, 0, new byte[Long.BYTES]);
+    pings(1);
+  }
+
+  /** Sends so many at once: the server may close the connection when it has read some of them. */
+  void pings(int count) throws IOException {
+    ByteArrayOutputStream together = new ByteArrayOutputStream();
+    for (int i = 0; i < count; i++) {
+      together.write(frame(PING, 0, 0, new byte[Long.BYTES]));
+    }
+    out.write(together.toByteArray());
   }
 
   void answer(Frame ping) throws IOException {
@@ -166,10 +176,14 @@ final class RawConnection implements AutoCloseable {
   }
 
   private void send(int type, int flags, int stream, byte[] payload) throws IOException {
+    out.write(frame(type, flags, stream, payload));
+  }
+
+  private static byte[] frame(int type, int flags, int stream, byte[] payload) {
     ByteBuffer frame = ByteBuffer.allocate(9 + payload.length);
     frame.put((byte) (payload.length >> 16)).putShort((short) payload.length);
     frame.put((byte) type).put((byte) flags).putInt(stream).put(payload);
-    out.write(frame.array());
+    return frame.array();
   }
 
   @Override
