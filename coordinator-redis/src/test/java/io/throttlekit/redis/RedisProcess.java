@@ -180,7 +180,10 @@ public final class RedisProcess implements AutoCloseable {
     for (int waited = 0; waited < PATIENCE_MILLIS; waited += POLL_MILLIS) {
       try {
         new Socket(InetAddress.getLoopbackAddress(), port).close();
-        return;
+        if (!isLoading()) {
+          return;
+        }
+        waitFor(POLL_MILLIS);
       } catch (IOException _) {
         if (waitFor(POLL_MILLIS)) {
           throw new IOException("Redis ended at once:\n" + log());
@@ -188,6 +191,16 @@ public final class RedisProcess implements AutoCloseable {
       }
     }
     throw new IOException("Redis does not answer:\n" + log());
+  }
+
+  /** Whether it reads its file yet; it accepts connections meanwhile. */
+  private boolean isLoading() {
+    try {
+      var _ = command("PING");
+      return false;
+    } catch (UncheckedIOException e) { // it may want a password, or TLS
+      return String.valueOf(e.getMessage()).contains("LOADING");
+    }
   }
 
   private void awaitEnd() {

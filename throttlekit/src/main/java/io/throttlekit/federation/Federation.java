@@ -239,8 +239,13 @@ public final class Federation implements LeaseSource {
     return new Answered<>(kept, answer.askedNanos());
   }
 
+  /**
+   * What waits here is not multiplied: in the first windows of a key that would give one region
+   * most of the budget, more than it can spend before the window ends.
+   */
   private long wantedByTheRegion(LeaseAsk ask) {
-    long most = settings.regionalLeases() * Math.min(ask.units(), ask.window().limit());
+    long size = Math.min(ask.size(), ask.window().limit());
+    long most = ask.units() + (settings.regionalLeases() - 1) * size;
     return Math.max(ask.units(), Math.min(most, ask.usable()));
   }
 

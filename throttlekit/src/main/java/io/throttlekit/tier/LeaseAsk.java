@@ -14,6 +14,8 @@ import io.throttlekit.rate.FixedWindow;
  * @param windowEndMillis names the window that they are for by its end; {@link #CURRENT} for the
  *     one that lasts
  * @param units how many this process wants, from 1
+ * @param size of its leases where no requests wait for more, from 1; the region's escrow is filled
+ *     by so many
  * @param usable how many it may have use for in this window, as far as it can tell; at least {@code
  *     units}
  */
@@ -24,6 +26,7 @@ public record LeaseAsk(
     DataLoss onDataLoss,
     long windowEndMillis,
     long units,
+    long size,
     long usable) {
 
   /** The window that lasts when the wish is read. */

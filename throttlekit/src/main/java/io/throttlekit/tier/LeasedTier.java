@@ -223,6 +223,7 @@ final class LeasedTier implements AutoCloseable {
         onDataLoss,
         wanted.windowEndMillis(),
         wanted.units(),
+        wanted.size(),
         wanted.usable());
   }
 
@@ -345,6 +346,7 @@ final class LeasedTier implements AutoCloseable {
               cell.tier(),
               DataLoss.REFILL,
               windowEndMillis,
+              units,
               units,
               units);
       outstanding.begun();

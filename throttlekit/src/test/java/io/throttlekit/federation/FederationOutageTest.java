@@ -72,7 +72,8 @@ class FederationOutageTest {
   @Test
   void theNextWindowIsNotAskedForEither() {
     leaveAlone();
-    LeaseAsk next = new LeaseAsk(KEY, hundred, tier(true), DataLoss.REFILL, START + 20_000, 8, 8);
+    LeaseAsk next =
+        new LeaseAsk(KEY, hundred, tier(true), DataLoss.REFILL, START + 20_000, 8, 8, 8);
     assertThat(why(federation.lease(next, _ -> {}).toCompletableFuture())).hasMessage(ALONE);
     assertThat(coordinator.leases).hasSize(1);
   }
@@ -124,7 +125,8 @@ class FederationOutageTest {
   void whatGoesBackIsSentAllTheSame() {
     leaveAlone();
     coordinator.calls.fail(false);
-    LeaseAsk back = new LeaseAsk(KEY, hundred, tier(true), DataLoss.REFILL, START + 10_000, 5, 5);
+    LeaseAsk back =
+        new LeaseAsk(KEY, hundred, tier(true), DataLoss.REFILL, START + 10_000, 5, 5, 5);
     federation.giveBack(back, START + 10_000, 5);
     assertThat(coordinator.returns).hasSize(1);
   }
@@ -133,7 +135,8 @@ class FederationOutageTest {
   void whatGoesBackMeanwhileLeavesTheRegionWhatItsStoreHolds() {
     leaveAlone();
     escrow.escrow.refill(new EscrowRefill(REGIONAL, "x", START + 10_000, START, START + 9_000, 5));
-    LeaseAsk back = new LeaseAsk(KEY, hundred, tier(true), DataLoss.REFILL, START + 10_000, 5, 5);
+    LeaseAsk back =
+        new LeaseAsk(KEY, hundred, tier(true), DataLoss.REFILL, START + 10_000, 5, 5, 5);
     federation.giveBack(back, START + 10_000, 5);
     assertThat(lease(true).join().units()).isEqualTo(5);
   }
@@ -145,7 +148,8 @@ class FederationOutageTest {
 
   private CompletableFuture<LeasedUnits> lease(boolean regionalOnly) {
     LeaseAsk ask =
-        new LeaseAsk(KEY, hundred, tier(regionalOnly), DataLoss.REFILL, LeaseAsk.CURRENT, 8, 1_000);
+        new LeaseAsk(
+            KEY, hundred, tier(regionalOnly), DataLoss.REFILL, LeaseAsk.CURRENT, 8, 8, 1_000);
     return federation.lease(ask, _ -> {}).thenApply(Answered::value).toCompletableFuture();
   }
 

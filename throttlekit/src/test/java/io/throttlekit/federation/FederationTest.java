@@ -200,7 +200,7 @@ class FederationTest {
             new Clocks(here, (_, _) -> {}),
             new FederationSettings("us", "n9", 1, 5),
             heard);
-    LeaseAsk ask = new LeaseAsk(KEY, other, tier(other, true), DataLoss.REFILL, 0, 8, 8);
+    LeaseAsk ask = new LeaseAsk(KEY, other, tier(other, true), DataLoss.REFILL, 0, 8, 8, 8);
     assertThatThrownBy(() -> await(lease(us, ask)))
         .isInstanceOf(StoreException.class)
         .hasMessageContaining("region us has a budget of 50 per 10000 ms")
@@ -272,7 +272,7 @@ class FederationTest {
   @Test
   void whatIsNotGlobalIsNotLeasedHere() {
     Tier.Leased leased = new Tier.Leased(new LeaseSize.Fixed(1), true, 0, 0);
-    LeaseAsk ask = new LeaseAsk(KEY, hundred, leased, DataLoss.REFILL, 0, 1, 1);
+    LeaseAsk ask = new LeaseAsk(KEY, hundred, leased, DataLoss.REFILL, 0, 1, 1, 1);
     assertThatIllegalArgumentException()
         .isThrownBy(() -> lease(federation("n1", null), ask))
         .withMessage("only what is global is leased from a federation");
@@ -297,7 +297,7 @@ class FederationTest {
 
   private LeaseAsk ask(long window, long units, long usable, boolean regionalOnly) {
     Tier.Global tier = tier(hundred, regionalOnly);
-    return new LeaseAsk(KEY, hundred, tier, DataLoss.REFILL, window, units, usable);
+    return new LeaseAsk(KEY, hundred, tier, DataLoss.REFILL, window, units, units, usable);
   }
 
   private static Tier.Global tier(FixedWindow window, boolean regionalOnly) {

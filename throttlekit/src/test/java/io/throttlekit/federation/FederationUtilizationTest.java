@@ -43,13 +43,12 @@ class FederationUtilizationTest {
   }
 
   /**
-   * The first lease of a process is sized by its whole demand of that window, and the next window's
-   * by what little it saw of the one in which it began. So at the end of the first whole window a
-   * process may hold units that it can only spend with one of the next each.
+   * Where the window in which a key began was not spent whole, units of it are spent with one of
+   * the next each while it may be over, and the next window lacks those.
    */
   @ParameterizedTest(name = "{0} processes, limit {1}")
   @CsvSource({"1, 10000", "2, 10000", "2, 20000"})
-  void theFirstWholeWindowOfASecondMayLoseATenth(int processes, long limit) {
+  void theFirstWholeWindowOfASecondMayLoseAThirtieth(int processes, long limit) {
     Weather late = new Weather(0, 50 * MILLI, 0, 0, 2_000 * MILLI);
     Plan plan = new Plan(3, processes, true, limit, 0, 1_000, 4, late, late, true, false);
     double sum = 0;
@@ -69,10 +68,10 @@ class FederationUtilizationTest {
     System.out.printf(
         "%d processes, limit %d: first whole window %.4f or more, mean %.4f; second %.4f or more%n",
         processes, limit, first, sum / FIRST_WINDOWS, second);
-    assertThat(sum / FIRST_WINDOWS).isGreaterThan(0.98);
-    // Seen: .907 and .978. They differ by JVM, as the hash of a key does, which spreads leases.
-    assertThat(first).isGreaterThan(0.88);
-    assertThat(second).isGreaterThan(0.95);
+    assertThat(sum / FIRST_WINDOWS).isGreaterThan(0.985);
+    // Seen: .970. It differs by JVM, as the hash of a key does, which spreads leases.
+    assertThat(first).isGreaterThan(0.955);
+    assertThat(second).isGreaterThanOrEqualTo(0.995);
   }
 
   /** Every region wants twice the limit, evenly. */

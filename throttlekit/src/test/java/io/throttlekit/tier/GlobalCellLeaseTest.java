@@ -103,7 +103,7 @@ class GlobalCellLeaseTest {
       huge.take(most, Cost.MAX, true, i);
     }
     assertThat(huge.beginLease(Cost.MAX, ms(1)))
-        .isEqualTo(new UnitsWanted(Cost.MAX - 10, Cost.MAX, LeaseAsk.CURRENT));
+        .isEqualTo(new UnitsWanted(Cost.MAX - 10, 10, Cost.MAX, LeaseAsk.CURRENT));
     assertThat(huge.beginNext(ms(1)).units()).isEqualTo(10);
   }
 
@@ -153,7 +153,7 @@ class GlobalCellLeaseTest {
     assertThat(each.isLow(LASTS)).as("3 are").isTrue();
     assertThat(each.beginLease(0, LASTS))
         .as("47 were wanted, 3 are there")
-        .isEqualTo(new UnitsWanted(10, 44, 2 * END));
+        .isEqualTo(new UnitsWanted(10, 10, 44, 2 * END));
   }
 
   @Test
@@ -206,7 +206,7 @@ class GlobalCellLeaseTest {
     assertThat(cell.beginNext(0).units()).as("as many as were wanted").isEqualTo(2);
     assertThat(cell.beginNext(0).units()).as("asked for").isZero();
     cell.failNext();
-    assertThat(cell.beginNext(0)).isEqualTo(new UnitsWanted(2, 2, 2 * END));
+    assertThat(cell.beginNext(0)).isEqualTo(new UnitsWanted(2, 2, 2, 2 * END));
     assertThat(cell.completeNext(2, units(0, 2 * END, 20_000, 0), 0, 0)).isZero();
     assertThat(cell.beginNext(0).units()).as("answered, were it with nothing").isZero();
   }
@@ -266,7 +266,7 @@ class GlobalCellLeaseTest {
     assertThat(take(cell, 5, LASTS)).isEqualTo(Take.SHORT);
     assertThat(cell.beginLease(5, LASTS))
         .as("as many as were wanted")
-        .isEqualTo(new UnitsWanted(5, 5, 2 * END));
+        .isEqualTo(new UnitsWanted(5, 10, 5, 2 * END));
     cell.complete(5, units(5, 2 * END, 10_001, 90), LASTS, LASTS);
     assertThat(take(cell, 4, LASTS).ofNextToo()).isTrue();
     assertThat(take(cell, 5, LASTS)).as("1 is left of the next").isEqualTo(Take.SHORT);
