@@ -169,7 +169,10 @@ final class RlsCases {
         int unit = RateLimitUnit.valueOf(limit.get(1).getAsString()).getNumber();
         message = Ask.limit(limit.get(0).getAsInt(), unit, message);
       }
-      assertThat(descriptor.keySet()).isSubsetOf("entries", "limit");
+      if (descriptor.has("hits_addend")) {
+        message = Ask.hits(descriptor.get("hits_addend").getAsLong(), message);
+      }
+      assertThat(descriptor.keySet()).isSubsetOf("entries", "limit", "hits_addend");
       request.addDescriptors(message);
     }
     return request.build();

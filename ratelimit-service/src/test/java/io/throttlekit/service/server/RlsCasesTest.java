@@ -24,7 +24,7 @@ class RlsCasesTest {
 
   @Test
   void everyCaseIsThere() {
-    assertThat(RlsCases.all()).hasSize(35);
+    assertThat(RlsCases.all()).hasSize(43);
   }
 
   private static void run(JsonObject testCase) {
