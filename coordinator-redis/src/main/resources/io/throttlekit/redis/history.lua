@@ -9,11 +9,12 @@ local NO_REPLID = string.rep('0', 40)
 local TAKEOVER_MILLIS = 1000
 local match = string.match
 
--- Whether a node is known here as a master that has not failed.
+-- Whether a node is known here as a master that has not failed; one that is only suspected
+-- ("fail?"), as on a busy machine, was not replaced.
 local function is_master(node)
   local nodes = redis.pcall('CLUSTER', 'NODES')
   local flags = type(nodes) == 'string' and match(nodes, node .. ' %S+ (%S+)') or ''
-  return match(flags, 'master') and not match(flags, 'fail')
+  return match(flags, 'master') and not match(flags .. ',', 'fail,')
 end
 
 local function may_have_forgotten(was, run, replid2, node)
