@@ -11,7 +11,7 @@ import java.util.Base64;
  *
  * <p>All 256 bits of the hash are kept, so different entries have different short forms, even those
  * that a client chooses: a collision costs 2^128 hashes. Every process finds the same short form
- * without a secret, see docs/adr/0008-long-keys-are-hashed.md.
+ * without a secret, see docs/adr/0009-long-keys-are-hashed.md.
  */
 final class LongEntries {
   /** What stays as it is. */

@@ -21,8 +21,8 @@ final class Failures {
     return StoreException.notSent("the store is closed");
   }
 
-  /** Whether Redis said that it is a replica, or that it has none although it has to. */
-  static boolean isOfNoMaster(String error) {
+  /** Whether Redis takes no writes: it is a replica, or has fewer replicas than it needs. */
+  static boolean refusesWrites(String error) {
     return error.contains("READONLY") || error.contains("NOREPLICAS");
   }
 

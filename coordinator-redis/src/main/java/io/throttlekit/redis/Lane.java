@@ -231,7 +231,7 @@ final class Lane implements Lanes.OnLoop {
       flight.land(reply, shared.epochs);
     } else {
       boolean told = failure instanceof RedisCommandExecutionException;
-      if (Failures.isOfNoMaster(error) || (shared.slots.isCluster() && !told)) {
+      if (Failures.refusesWrites(error) || (shared.slots.isCluster() && !told)) {
         link.renew(); // it is no longer the master, or others have its slots now
       }
       String inWords = "Redis: " + error;

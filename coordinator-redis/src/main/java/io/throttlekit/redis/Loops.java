@@ -1,5 +1,6 @@
 package io.throttlekit.redis;
 
+import io.lettuce.core.RedisException;
 import io.lettuce.core.resource.DefaultEventLoopGroupProvider;
 import io.lettuce.core.resource.EventLoopGroupProvider;
 import io.lettuce.core.resource.Transports;
@@ -9,8 +10,11 @@ import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.EventExecutorGroup;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ImmediateEventExecutor;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -57,6 +61,16 @@ final class Loops {
   /** Gives a client one loop and no other thread. */
   static EventLoopGroupProvider only(EventLoop loop) {
     return new Only(loop);
+  }
+
+  /** Fails a stage that is not complete in time, with {@code why} in words. */
+  static void limit(EventLoop loop, CompletableFuture<?> stage, Duration time, String why) {
+    ScheduledFuture<?> limit =
+        loop.schedule(
+            () -> stage.completeExceptionally(new RedisException(why)),
+            time.toMillis(),
+            TimeUnit.MILLISECONDS);
+    var _ = stage.whenComplete((_, _) -> limit.cancel(false));
   }
 
   private record Only(EventLoop loop) implements EventLoopGroupProvider {

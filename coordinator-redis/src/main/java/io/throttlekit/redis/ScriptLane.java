@@ -195,7 +195,7 @@ final class ScriptLane implements Lanes.OnLoop {
       sent.call.land(parts, shared.epochs);
     } else {
       boolean told = failure instanceof RedisCommandExecutionException;
-      if (Failures.isOfNoMaster(error) || (shared.settings.cluster() && !told)) {
+      if (Failures.refusesWrites(error) || (shared.settings.cluster() && !told)) {
         link.renew(); // it is no longer the master, or others have its slots now
       }
       String inWords = "Redis: " + error;

@@ -10,7 +10,6 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +22,10 @@ final class SentinelMaster {
   private final EventLoop loop;
   private @Nullable StatefulRedisSentinelConnection<String, String> connection;
 
+  /** The answer to the newest question; at first none has been asked. */
+  private CompletableFuture<RedisURI> found =
+      CompletableFuture.failedFuture(new RedisException("not asked"));
+
   /**
    * @param sentinels the URI that names them and the master
    */
@@ -34,20 +37,26 @@ final class SentinelMaster {
 
   /**
    * The master that the first Sentinel which answers names; completes on the loop. Fails when none
-   * answers or knows one. Not to be called again before.
+   * answers or knows one. Who asks before the answer has come gets the same.
    */
   CompletionStage<RedisURI> find() {
-    CompletableFuture<RedisURI> found = new CompletableFuture<>();
+    if (found.isDone()) {
+      found = new CompletableFuture<>();
+      begin();
+    }
+    return found;
+  }
+
+  private void begin() {
     StatefulRedisSentinelConnection<String, String> known = connection;
     if (known != null && known.isOpen()) {
-      ask(known, found);
+      ask(known);
     } else {
       var _ =
           client
               .connectSentinelAsync(StringCodec.UTF8, sentinels)
-              .whenComplete((made, failure) -> loop.execute(() -> use(made, failure, found)));
+              .whenComplete((made, failure) -> loop.execute(() -> use(made, failure)));
     }
-    return found;
   }
 
   /** Closes the connection for good, once nothing is asked. */
@@ -60,38 +69,25 @@ final class SentinelMaster {
   }
 
   private void use(
-      @Nullable StatefulRedisSentinelConnection<String, String> made,
-      @Nullable Throwable failure,
-      CompletableFuture<RedisURI> found) {
+      @Nullable StatefulRedisSentinelConnection<String, String> made, @Nullable Throwable failure) {
     if (made == null) {
       found.completeExceptionally(failure == null ? new RedisException("unknown") : failure);
     } else {
       close();
       connection = made;
-      ask(made, found);
+      ask(made);
     }
   }
 
-  private void ask(
-      StatefulRedisSentinelConnection<String, String> sentinel, CompletableFuture<RedisURI> found) {
+  private void ask(StatefulRedisSentinelConnection<String, String> sentinel) {
     CompletableFuture<SocketAddress> answer =
         sentinel.async().getMasterAddrByName(sentinels.getSentinelMasterId()).toCompletableFuture();
-    var limit =
-        loop.schedule(
-            () -> answer.completeExceptionally(new RedisException("the Sentinel does not answer")),
-            sentinels.getTimeout().toMillis(),
-            TimeUnit.MILLISECONDS);
+    Loops.limit(loop, answer, sentinels.getTimeout(), "the Sentinel does not answer");
     var _ =
-        answer.whenComplete((address, failure) -> {
-          limit.cancel(false);
-          loop.execute(() -> answered(address, failure, found));
-        });
+        answer.whenComplete((address, failure) -> loop.execute(() -> answered(address, failure)));
   }
 
-  private void answered(
-      @Nullable SocketAddress address,
-      @Nullable Throwable failure,
-      CompletableFuture<RedisURI> found) {
+  private void answered(@Nullable SocketAddress address, @Nullable Throwable failure) {
     if (address instanceof InetSocketAddress named) {
       found.complete(at(named));
     } else {

@@ -2,13 +2,11 @@ package io.throttlekit.redis;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisConnectionStateListener;
-import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.netty.channel.EventLoop;
-import io.netty.util.concurrent.ScheduledFuture;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -106,7 +104,7 @@ final class SingleLink implements Link {
               .find()
               .whenComplete((master, failure) -> {
                 if (master == null) {
-                  notConnected(Failures.inWords(failure));
+                  notConnected(failure);
                 } else {
                   connectTo(master);
                 }
@@ -126,29 +124,21 @@ final class SingleLink implements Link {
       RedisURI to,
       @Nullable Throwable failure) {
     if (made == null) {
-      String reason = Failures.inWords(failure);
-      boolean silent = uri.isSsl() && reason.contains("timed out");
-      notConnected(silent ? reason + "; does it speak TLS?" : reason);
+      notConnected(failure);
     } else if (closed) {
       var _ = made.closeAsync();
     } else {
       CompletableFuture<?> handshake = listener.connecting(made.async()).toCompletableFuture();
-      ScheduledFuture<?> limit =
-          loop.schedule(
-              () -> handshake.completeExceptionally(new RedisException("Redis does not answer")),
-              uri.getTimeout().toMillis(),
-              TimeUnit.MILLISECONDS);
-      var _ =
-          handshake.whenComplete((_, refused) -> {
-            limit.cancel(false);
-            loop.execute(() -> begin(made, to, refused));
-          });
+      Loops.limit(loop, handshake, uri.getTimeout(), "Redis does not answer");
+      var _ = handshake.whenComplete((_, refused) -> loop.execute(() -> begin(made, to, refused)));
     }
   }
 
-  private void notConnected(String why) {
-    whyNot = why;
-    listener.notConnected(why);
+  private void notConnected(@Nullable Throwable failure) {
+    String reason = Failures.inWords(failure);
+    boolean silent = uri.isSsl() && reason.contains("timed out");
+    whyNot = silent ? reason + "; does it speak TLS?" : reason;
+    listener.notConnected(whyNot);
     again();
   }
 
@@ -158,7 +148,7 @@ final class SingleLink implements Link {
       var _ = made.closeAsync();
     } else if (refused != null) {
       var _ = made.closeAsync();
-      notConnected(Failures.inWords(refused));
+      notConnected(refused);
     } else {
       made.addListener(new Watch(made));
       connection = made;

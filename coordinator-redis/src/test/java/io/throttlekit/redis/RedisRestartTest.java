@@ -181,7 +181,7 @@ class RedisRestartTest {
     second.command("REPLICAOF", "NO", "ONE");
     RedisCounterStore after = store(second.url(), clock);
     clock.setWall(windowEnd + 400);
-    assertThat(admits(before, tenSeconds)).as("by who was not told yet").isTrue();
+    assertThat(admits(before, tenSeconds)).as("by the old master").isTrue();
     assertThat(admits(after, tenSeconds)).isFalse();
     clock.setWall(windowEnd + 10_000);
     assertThat(admits(after, tenSeconds)).isTrue();

@@ -113,7 +113,7 @@ class RedisSentinelTest {
       assertThat(master.command("ROLE"))
           .as("the Sentinel lets it be for eight seconds")
           .startsWith("master");
-      assertThat(heard.losses).as("by who knew the old master").isNotEmpty();
+      assertThat(heard.losses).as("of the replaced master").isNotEmpty();
     }
   }
 

@@ -132,7 +132,7 @@ final class GlobalCell extends LeaseCell {
     long size = sizer.size(ofNext ? 0 : Math.max(0, pace.offered() - cost), limit);
     long units = Math.clamp(Math.max(lacking, Math.min(size, usable)), 1, limit);
     long end = ofNext ? clock.nextEndMillis() : LeaseAsk.CURRENT;
-    return new UnitsWanted(units, Math.min(size, limit), Math.max(units, usable), end);
+    return new UnitsWanted(units, size, Math.max(units, usable), end);
   }
 
   /** How many more units requests will want, of which {@code lacking} wait for them. */
@@ -178,7 +178,7 @@ final class GlobalCell extends LeaseCell {
     long limit = Math.max(1, window.limit());
     long wanted = Math.min(sizer.size(0, limit), wantedOfNext(toCome(now)));
     long units = Math.clamp(wanted, 1, limit);
-    return new UnitsWanted(units, units, units, clock.nextEndMillis());
+    return UnitsWanted.of(units, clock.nextEndMillis());
   }
 
   @Override

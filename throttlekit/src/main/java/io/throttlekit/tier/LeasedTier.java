@@ -339,16 +339,7 @@ final class LeasedTier implements AutoCloseable {
   private void giveBack(LeaseCell cell, long units, long windowEndMillis) {
     if (units > 0) {
       listener.gaveBack(units);
-      LeaseAsk lease =
-          new LeaseAsk(
-              cell.key(),
-              cell.window(),
-              cell.tier(),
-              DataLoss.REFILL,
-              windowEndMillis,
-              units,
-              units,
-              units);
+      LeaseAsk lease = request(cell, UnitsWanted.of(units, windowEndMillis), DataLoss.REFILL);
       outstanding.begun();
       giveBack(lease, windowEndMillis, units).whenComplete((_, _) -> outstanding.answered());
     }

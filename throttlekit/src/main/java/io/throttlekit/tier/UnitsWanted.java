@@ -13,6 +13,11 @@ record UnitsWanted(long units, long size, long usable, long windowEndMillis) {
 
   /** Of the window that lasts, no more than are asked for. */
   static UnitsWanted of(long units) {
-    return new UnitsWanted(units, units, units, LeaseAsk.CURRENT);
+    return of(units, LeaseAsk.CURRENT);
+  }
+
+  /** Of a window, no more than are asked for. */
+  static UnitsWanted of(long units, long windowEndMillis) {
+    return new UnitsWanted(units, units, units, windowEndMillis);
   }
 }

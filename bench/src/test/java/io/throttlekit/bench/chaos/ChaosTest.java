@@ -20,7 +20,7 @@ class ChaosTest {
   private static final long SEED = 20_261_123;
 
   /** Faults of a fleet; its starts and quiet times make it a minute. */
-  private static final int SECONDS = Integer.getInteger("throttlekit.chaos.seconds", 36);
+  private static final int SECONDS = Boolean.getBoolean("throttlekit.thorough") ? 300 : 36;
 
   @TempDir private Path folder;
 
