@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,21 +21,31 @@ import org.jspecify.annotations.Nullable;
  * of passing an answer on, once each time it is told to.
  */
 final class CuttingProxy implements AutoCloseable {
-  /** In every answer. */
+  /** In every message. */
   private static final String ANY = "";
 
   /** In the answer that a transaction was committed. */
   private static final String COMMITTED = "COMMIT\0";
 
+  /**
+   * In a request that commits what it writes. A pool commits, too, in a request of its own, when it
+   * has made a connection, which it does at any time.
+   */
+  private static final Pattern WRITES =
+      Pattern.compile("(INSERT|UPDATE|DELETE) .*COMMIT", Pattern.DOTALL);
+
   private final ServerSocket listening;
   private final int target;
-  private final AtomicReference<@Nullable String> cutAt = new AtomicReference<>();
+  private final AtomicReference<@Nullable Cut> cutAt = new AtomicReference<>();
   private final AtomicInteger trips = new AtomicInteger();
 
   /** Whether what was passed on last was an answer. */
   private final AtomicBoolean answered = new AtomicBoolean(true);
 
   private volatile long delayMillis;
+
+  /** An answer that is not passed on: one that has {@code answer} in it, to such a request. */
+  private record Cut(Pattern request, String answer) {}
 
   private CuttingProxy(int target) throws IOException {
     this.target = target;
@@ -54,14 +65,14 @@ final class CuttingProxy implements AutoCloseable {
     return listening.getLocalPort();
   }
 
-  /** The next commit is not told of. */
+  /** Does not pass on the answer to the next commit of a request that writes. */
   void cutAtNextCommit() {
-    cutAt.set(COMMITTED);
+    cutAt.set(new Cut(WRITES, COMMITTED));
   }
 
   /** Nor is the next answer, whatever it is. */
   void cutAtNextAnswer() {
-    cutAt.set(ANY);
+    cutAt.set(new Cut(Pattern.compile(ANY), ANY));
   }
 
   /** Passes each answer on so much later. */
@@ -93,15 +104,16 @@ final class CuttingProxy implements AutoCloseable {
       while (true) {
         Socket client = listening.accept();
         Socket server = new Socket(InetAddress.getLoopbackAddress(), target);
-        var _ = Thread.ofVirtual().start(() -> copy(client, server, false));
-        var _ = Thread.ofVirtual().start(() -> copy(server, client, true));
+        AtomicReference<String> request = new AtomicReference<>(ANY);
+        var _ = Thread.ofVirtual().start(() -> copy(client, server, false, request));
+        var _ = Thread.ofVirtual().start(() -> copy(server, client, true, request));
       }
     } catch (IOException _) {
       // closed
     }
   }
 
-  private void copy(Socket from, Socket to, boolean isAnswer) {
+  private void copy(Socket from, Socket to, boolean isAnswer, AtomicReference<String> request) {
     try (from;
         to) {
       InputStream in = from.getInputStream();
@@ -112,8 +124,9 @@ final class CuttingProxy implements AutoCloseable {
           trips.incrementAndGet();
         }
         String text = new String(bytes, 0, size, StandardCharsets.ISO_8859_1);
-        String cut = cutAt.get();
-        if (isAnswer && cut != null && text.contains(cut) && cutAt.compareAndSet(cut, null)) {
+        if (!isAnswer) {
+          request.set(text);
+        } else if (isCut(request.get(), text)) {
           return;
         }
         boolean late = isAnswer && delayMillis > 0;
@@ -128,6 +141,14 @@ final class CuttingProxy implements AutoCloseable {
     } catch (IOException _) {
       // the other direction has ended
     }
+  }
+
+  private boolean isCut(String request, String answer) {
+    Cut cut = cutAt.get();
+    return cut != null
+        && cut.request.matcher(request).find()
+        && answer.contains(cut.answer)
+        && cutAt.compareAndSet(cut, null);
   }
 
   private static void await(long millis) {

@@ -139,7 +139,9 @@ final class Lane implements Lanes.OnLoop {
     closed = true;
     failArrived();
     StoreException over = Failures.closed();
-    traffic.values().forEach(each -> each.failWaiting(over));
+    traffic
+        .values()
+        .forEach(each -> each.failAll(over)); // before ended() says that all are answered
     var _ = link.close().whenComplete((_, _) -> ended.complete(null));
   }
 

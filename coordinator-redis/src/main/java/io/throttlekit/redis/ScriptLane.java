@@ -125,6 +125,7 @@ final class ScriptLane implements Lanes.OnLoop {
   private void end() {
     if (!closed) {
       closed = true;
+      underWay.forEach(sent -> sent.call.fail(Failures.closed())); // before ended() is complete
       var _ = link.close().whenComplete((_, _) -> ended.complete(null));
     }
   }

@@ -40,9 +40,11 @@ final class Traffic {
     return waiting.isEmpty() && flights.isEmpty();
   }
 
-  void failWaiting(StoreException failure) {
+  /** Fails the calls that wait and those under way, whose round trips stay until they end. */
+  void failAll(StoreException failure) {
     waiting.forEach(call -> call.fail(failure));
     waiting.clear();
+    flights.forEach(flight -> flight.fail(failure));
   }
 
   boolean hasWaiting() {

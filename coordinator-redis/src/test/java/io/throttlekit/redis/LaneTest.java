@@ -3,10 +3,14 @@ package io.throttlekit.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.api.async.BaseRedisAsyncCommands;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandType;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.StoreListener;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -16,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class LaneTest {
+  private static final long LEASE_MILLIS = 10;
+
   private final EventLoop loop = new DefaultEventLoop();
   private final TimeSource time = TimeSource.system();
 
@@ -47,8 +53,21 @@ class LaneTest {
     assertThat(links.getFirst().used).as("to load the script").isTrue();
   }
 
+  /** As when the connection was given up before the lane was closed. */
+  @Test
+  void callsInProgressHaveFailedWhenALaneHasEndedThoughItsConnectionIsStillClosing() {
+    Lane lane = new Lane(loop, shared(), HangingLink::new);
+    Call<Boolean> call = new Call.Reset(Slots.NONE, Long.MAX_VALUE, Asked.key(Asked.FIVE, "user"));
+    lane.submit(call);
+    CompletableFuture<Boolean> failedByTheEnd =
+        CompletableFuture.supplyAsync(lane::close, loop)
+            .thenCompose(ended -> ended.thenApply(_ -> call.answer.isCompletedExceptionally()));
+    assertThat(Asked.answer(failedByTheEnd)).isTrue();
+  }
+
   private Lane.Shared shared() {
-    RedisSettings settings = Wanted.redis("redis://127.0.0.1").settings();
+    RedisSettings settings =
+        Wanted.redis("redis://127.0.0.1").deadlines(1_000, LEASE_MILLIS).settings();
     Slots slots = Slots.none(new KeyText(""));
     Epochs epochs = new Epochs(StoreListener.NONE);
     return new Lane.Shared(
@@ -62,8 +81,31 @@ class LaneTest {
         null);
   }
 
-  /** Tells of a connection when it is opened. */
-  private static final class FakeLink implements Link {
+  /** Has a connection that never answers. */
+  private static final class HangingLink extends FakeLink {
+    private final BaseRedisAsyncCommands<byte[], byte[]> commands;
+
+    @SuppressWarnings("unchecked") // the class of a generic type
+    HangingLink(EventLoop loop, Link.Listener listener) {
+      super(loop, listener);
+      AsyncCommand<byte[], byte[], byte[]> unanswered =
+          new AsyncCommand<>(new Command<>(CommandType.EVALSHA, null));
+      Object proxy =
+          Proxy.newProxyInstance(
+              BaseRedisAsyncCommands.class.getClassLoader(),
+              new Class<?>[] {BaseRedisAsyncCommands.class},
+              (_, _, _) -> unanswered);
+      this.commands = (BaseRedisAsyncCommands<byte[], byte[]>) proxy;
+    }
+
+    @Override
+    public BaseRedisAsyncCommands<byte[], byte[]> commands() {
+      return commands;
+    }
+  }
+
+  /** Reports a connection when it is opened. */
+  private static class FakeLink implements Link {
     private final Link.Listener listener;
     private boolean used;
 

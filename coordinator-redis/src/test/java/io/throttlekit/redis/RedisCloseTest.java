@@ -9,6 +9,8 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
+import io.throttlekit.store.Outcome;
+import io.throttlekit.store.StoreListener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -60,6 +62,32 @@ class RedisCloseTest {
     store.close();
     answer(store.ended().thenApply(_ -> true));
     assertThat(lease).isCompletedExceptionally();
+  }
+
+  /** The calls have no deadline that ends before the store does. */
+  @Test
+  void callsInProgressHaveFailedWhenAStoreHasEnded() {
+    Wanted slow = Stores.patient(redis.url()).deadlines(20_000, 300);
+    RedisCounterStore store = open(slow);
+    RedisGlobalCoordinator coordinator = Stores.coordinator(slow, StoreListener.NONE);
+    redis.hang();
+    CompletionStage<Outcome> decision = Asked.ask(store, "user", 1);
+    Grant grant = new Grant(1, 1_000, 0, 0);
+    CompletionStage<Boolean> units =
+        Leased.giveBack(coordinator, Leased.five("user"), "eu", "id", grant);
+    assertFailedAtTheEnd(decision, store.ended(), store::close);
+    assertFailedAtTheEnd(units, coordinator.ended(), coordinator::close);
+  }
+
+  /** Looks at the call on the thread that completes {@code ended}, so no later event counts. */
+  private static void assertFailedAtTheEnd(
+      CompletionStage<?> call, CompletionStage<?> ended, Runnable close) {
+    CompletableFuture<Boolean> failedByThen =
+        ended
+            .thenApply(_ -> call.toCompletableFuture().isCompletedExceptionally())
+            .toCompletableFuture();
+    close.run();
+    assertThat(answer(failedByThen)).isTrue();
   }
 
   private static RedisCounterStore open(Wanted wanted) {
