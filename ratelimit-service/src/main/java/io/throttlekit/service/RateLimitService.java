@@ -225,9 +225,11 @@ public final class RateLimitService {
     }
     shared.countCalls(false);
     try {
-      if (!shared.awaitAnswers()) {
+      SharedStore.Answering answering = shared.awaitAnswers();
+      if (!answering.all()) {
         LOG.warn("{}; on_outage of each rule decides meanwhile", shared.inWords());
-      } else if (path.loops() != null && !config.store().address().inMemory()) {
+      }
+      if (answering.store() && path.loops() != null && !config.store().address().inMemory()) {
         int requests =
             new StoreWarmUp(config, shared.counters(), path.loops(), time, stopping).run();
         LOG.info("warmed up the way to the store with {} requests", requests);

@@ -11,8 +11,11 @@ import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.FederatedLimiter;
 import io.throttlekit.federation.Federation;
+import io.throttlekit.federation.FederationListener;
 import io.throttlekit.federation.FederationSettings;
 import io.throttlekit.federation.GlobalCoordinator;
+import io.throttlekit.federation.InMemoryCoordinator;
+import io.throttlekit.federation.InMemoryEscrow;
 import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
@@ -33,7 +36,6 @@ import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.Timer;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -42,7 +44,12 @@ final class Regions {
   private static final Budget NOBODYS = nobodys();
   private static final Tier.Global NOBODYS_TIER =
       new Tier.Global(new LeaseSize.Fixed(1), 0, 0, NOBODYS.terms(), DataLoss.REFILL, false);
-  private static final int MOST_DECISIONS = 200;
+
+  /** End of a window of 1970: nothing is leased of it any more, and nothing written. */
+  private static final long ENDED = NOBODYS.window().windowMillis();
+
+  private static final int MAX_CALLS = 200;
+  private static final int MAX_DECISIONS = 2_000;
   private static final long WARM_UP_NANOS = 250_000_000;
 
   private final String region;
@@ -50,7 +57,7 @@ final class Regions {
   private final @Nullable Backend<RegionalEscrow> escrow;
   private final BackendState state;
   private final Federation federation;
-  private final TimeSource time;
+  private final Clocks clocks;
 
   private Regions(
       FederationConfig config,
@@ -64,7 +71,7 @@ final class Regions {
     this.coordinator = coordinator;
     this.escrow = escrow;
     this.state = state;
-    this.time = clocks.time();
+    this.clocks = clocks;
     this.federation =
         new Federation(
             new TracedCoordinator(coordinator.api(), config.coordinator().toString(), tracer),
@@ -121,39 +128,62 @@ final class Regions {
   }
 
   /**
-   * Waits until the coordinator has answered, having asked it for what nobody shares; then has
-   * requests for as much decided for a moment, as those of others will be, so that they are fast
-   * before others come. Of a coordinator that is far away that is few, for each lease is written
-   * there.
+   * Waits until the coordinator has answered, then warms up the way to it and to the region's
+   * escrow, for a moment each. They are asked as requests ask them, for units of a window that
+   * ended long ago and of a counter that none has, so that they write nothing.
    *
-   * @return whether it has
+   * @return whether the coordinator has answered
    */
-  boolean answer(Greeting greeting, Timer timer) throws InterruptedException {
-    if (!greeting.await(coordinator, this::greet, 1, Long.MAX_VALUE)) {
-      return false;
+  boolean awaitAnswers(Greeting greeting) throws InterruptedException {
+    boolean answered = greeting.await(coordinator, this::leaseNothing, 1, Long.MAX_VALUE);
+    if (answered) {
+      var _ =
+          greeting
+              .within(WARM_UP_NANOS)
+              .await(coordinator, this::leaseNothing, MAX_CALLS, Long.MAX_VALUE);
     }
+    Backend<RegionalEscrow> near = escrow;
+    if (near != null) {
+      var _ =
+          greeting
+              .within(WARM_UP_NANOS)
+              .await(
+                  near,
+                  () -> near.ready().get().thenCompose(_ -> near.api().lease(NOBODYS.key(), 1)),
+                  MAX_CALLS,
+                  Long.MAX_VALUE);
+    }
+    decide(greeting.within(WARM_UP_NANOS));
+    return answered;
+  }
+
+  private CompletionStage<?> leaseNothing() {
+    BudgetLease nothing = new BudgetLease(NOBODYS, region, ENDED, 1, DataLoss.REFILL);
+    return coordinator.ready().get().thenCompose(_ -> coordinator.api().lease(nothing));
+  }
+
+  /** Decides requests as those of others will be, in memory, each by a lease of its own. */
+  private void decide(Greeting moment) throws InterruptedException {
+    TimeSource time = clocks.time();
+    InMemoryCoordinator own = new InMemoryCoordinator(time);
+    Federation nobodys =
+        new Federation(
+            own,
+            new InMemoryEscrow(time),
+            clocks,
+            new FederationSettings(region, "start", 1, 1),
+            FederationListener.NONE);
     TierSettings settings = new TierSettings(1, WARM_UP_NANOS, 0);
-    Greeting moment = greeting.within(WARM_UP_NANOS);
+    Timer timer = clocks.alarm()::runAfter;
     try (FederatedLimiter warm =
-        new FederatedLimiter(federation, time, timer, settings, TierListener.NONE)) {
-      var _ = moment.await(coordinator, () -> decide(warm), MOST_DECISIONS, Long.MAX_VALUE);
+        new FederatedLimiter(nobodys, time, timer, settings, TierListener.NONE)) {
+      var _ =
+          moment.await(
+              Backend.here(own),
+              () -> warm.charge(NOBODYS.key(), NOBODYS.window(), NOBODYS_TIER, 1, Outage.DENY),
+              MAX_DECISIONS,
+              Long.MAX_VALUE);
     }
-    return true;
-  }
-
-  /** Each time it has to lease, as it has no use for more than it spends. */
-  private static CompletionStage<?> decide(FederatedLimiter limiter) {
-    return limiter.charge(NOBODYS.key(), NOBODYS.window(), NOBODYS_TIER, 1, Outage.DENY);
-  }
-
-  private CompletionStage<?> greet() {
-    BudgetLease nothing = new BudgetLease(NOBODYS, region, BudgetLease.CURRENT, 1, DataLoss.REFILL);
-    CompletionStage<?> near =
-        escrow == null
-            ? CompletableFuture.completedFuture(true)
-            : escrow.ready().get().thenCompose(_ -> escrow.api().lease(NOBODYS.key(), 1));
-    return near.thenCompose(_ -> coordinator.ready().get())
-        .thenCompose(_ -> coordinator.api().lease(nothing));
   }
 
   /** Warns where the coordinator may lose what a rule of these policies relies on. */

@@ -19,6 +19,7 @@ import io.throttlekit.tier.Timer;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -37,9 +38,7 @@ public final class SharedStore implements AutoCloseable {
 
   private static final Duration LONGEST_GREETING = Duration.ofSeconds(2);
 
-  /**
-   * So few that a store which answers after 20 ms, say in another zone, is not taken for absent.
-   */
+  /** A process that has just begun takes longer for its first calls. */
   private static final int FAST_ANSWERS = 10;
 
   /** A lease that is being asked for is given back once it has been answered. */
@@ -117,20 +116,47 @@ public final class SharedStore implements AutoCloseable {
   }
 
   /**
-   * Waits until the store answers as fast as requests will ask it to: a connection has to be made,
-   * and a process that has just begun takes longer for its first calls than a request may wait. It
-   * only looks, at a counter that nobody has.
+   * Which of the backends answered.
    *
-   * @return whether it does by now; if not, it may at any time later
+   * @param store that of the region
+   * @param coordinator of all regions; true where there is none
    */
-  public boolean awaitAnswers() throws InterruptedException {
+  public record Answering(boolean store, boolean coordinator) {
+    /** Whether both did. */
+    public boolean all() {
+      return store && coordinator;
+    }
+  }
+
+  /**
+   * Waits, for 2 s at most, until the store answers as fast as requests need it, and the
+   * coordinator answers: connections have to be made, and a process that has just begun takes
+   * longer for its first calls than a request may wait. Neither waits for the other, and neither is
+   * written to. A store that has answered only slowly by then has answered.
+   *
+   * @return which have; the others may at any time later
+   */
+  public Answering awaitAnswers() throws InterruptedException {
     Greeting greeting = new Greeting(time, time.monotonicNanos() + LONGEST_GREETING.toNanos());
-    return greeting.await(
-            counters,
-            () -> counters.ready().get().thenCompose(_ -> counters.api().peek(NOBODY, NOTHING)),
-            FAST_ANSWERS,
-            deadlineNanos / 2)
-        && (regions == null || regions.answer(greeting, timer));
+    Regions far = regions;
+    FutureTask<Boolean> coordinator =
+        new FutureTask<>(() -> far == null || far.awaitAnswers(greeting));
+    Thread.ofVirtual().name("coordinator-greeting").start(coordinator);
+    try {
+      boolean near = greeting.await(counters, this::look, 1, Long.MAX_VALUE);
+      if (near) {
+        var _ = greeting.await(counters, this::look, FAST_ANSWERS, deadlineNanos / 2);
+      }
+      return new Answering(near, coordinator.get());
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e.getCause());
+    } finally {
+      coordinator.cancel(true); // of no effect where it is done
+    }
+  }
+
+  private CompletionStage<?> look() {
+    return counters.ready().get().thenCompose(_ -> counters.api().peek(NOBODY, NOTHING));
   }
 
   /** The store itself, without the tiers in front of it. */

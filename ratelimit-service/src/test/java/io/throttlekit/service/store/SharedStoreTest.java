@@ -73,7 +73,7 @@ class SharedStoreTest {
   @Test
   void waitsUntilTheStoreAnswersAndLeavesNothingThere() throws Exception {
     try (SharedStore store = store()) {
-      assertThat(store.awaitAnswers()).isTrue();
+      assertThat(store.awaitAnswers().all()).isTrue();
       assertThat(store.inWords()).contains("answers");
       assertThat(reachable).isNotEmpty().endsWith(true);
     }
@@ -84,9 +84,9 @@ class SharedStoreTest {
   void waitsNoLongerThanPeopleForAStoreThatHangsAndGoesOnWithoutIt() throws Exception {
     redis.hang();
     try (SharedStore store = store()) {
-      assertThat(store.awaitAnswers()).isFalse();
+      assertThat(store.awaitAnswers().store()).isFalse();
       redis.goOn();
-      assertThat(store.awaitAnswers()).as("it may at any time later").isTrue();
+      assertThat(store.awaitAnswers().store()).as("it may at any time later").isTrue();
     }
   }
 
@@ -94,7 +94,7 @@ class SharedStoreTest {
   void aStoreThatIsNotThereIsNoReasonNotToStart() throws Exception {
     redis.kill();
     try (SharedStore store = store()) {
-      assertThat(store.awaitAnswers()).isFalse();
+      assertThat(store.awaitAnswers().store()).isFalse();
       assertThat(store.inWords()).doesNotContain("answers");
     }
   }
@@ -130,7 +130,7 @@ class SharedStoreTest {
       awaitAnswers(store);
       redis.kill();
       double before = failures();
-      assertThat(store.awaitAnswers()).isFalse();
+      assertThat(store.awaitAnswers().store()).isFalse();
       assertThat(failures() - before).isBetween(2.0, 150.0);
     }
   }
@@ -139,15 +139,37 @@ class SharedStoreTest {
   void whatIsLeasedOfAllRegionsGoesBackBeforeItDisconnects() throws Exception {
     try (SharedStore store = region()) {
       awaitAnswers(store);
-      assertThat(sum("throttlekit_federation_coordinator_leases_total"))
-          .as("asked as requests ask, for a moment")
-          .isGreaterThan(1);
-      assertThat(sum("throttlekit_charges_total")).as("of nobody's requests").isZero();
       assertThat(admittedOfAllRegions(store, 1)).isEqualTo(1);
     }
     try (SharedStore store = region()) {
       awaitAnswers(store);
       assertThat(admittedOfAllRegions(store, 200)).isEqualTo(99);
+    }
+  }
+
+  @Test
+  void theCoordinatorAndTheEscrowAreAskedAsRequestsAskThemAndNothingIsWritten() throws Exception {
+    try (SharedStore store = region()) {
+      awaitAnswers(store);
+      assertThat(sum("throttlekit_coordinator_requests_total")).isGreaterThan(1);
+      assertThat(sum("throttlekit_federation_coordinator_leases_total")).isZero();
+      assertThat(sum("throttlekit_charges_total")).as("of nobody's requests").isZero();
+      assertThat(redis.command("KEYS", "*").lines())
+          .allMatch(key -> key.contains("epoch") || key.contains("history"));
+    }
+  }
+
+  @Test
+  void theCoordinatorIsAskedThoughTheStoreIsAwayAndTheOtherWayRound() throws Exception {
+    try (TcpProxy away = TcpProxy.to(redis.port())) {
+      away.hang();
+      try (SharedStore store = region(address(away.port()), redis.port())) {
+        assertThat(store.awaitAnswers()).isEqualTo(new SharedStore.Answering(false, true));
+      }
+      try (SharedStore store = region(address(redis.port()), away.port())) {
+        assertThat(store.awaitAnswers()).isEqualTo(new SharedStore.Answering(true, false));
+      }
+      away.goOn();
     }
   }
 
@@ -165,7 +187,7 @@ class SharedStoreTest {
 
   /** A busy machine takes longer for its first answers. */
   private static void awaitAnswers(SharedStore store) {
-    await().until(store::awaitAnswers);
+    await().until(() -> store.awaitAnswers().all());
   }
 
   private double failures() throws IOException {
@@ -214,8 +236,13 @@ class SharedStoreTest {
   }
 
   private SharedStore region(int coordinatorPort) {
+    return region(address(redis.port()), coordinatorPort);
+  }
+
+  private SharedStore region(StoreAddress address, int coordinatorPort) {
     StoreConfig store = StoreConfig.defaults();
     return store(
+        address,
         new FederationConfig(
             "eu", address(coordinatorPort), store.access(), "gale:", PATIENT, PATIENT, 4));
   }
