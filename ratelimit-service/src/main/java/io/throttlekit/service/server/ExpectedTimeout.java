@@ -20,7 +20,7 @@ final class ExpectedTimeout {
   /** No timeout is shorter: the header is in whole ms. */
   static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  /** Of what is left, one part in so many is for the way back. */
+  /** Of a timeout, one part in so many is for the way back. */
   private static final int WAY_BACK_SHARE = 10;
 
   private static final long LEAST_WAY_BACK_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -28,21 +28,27 @@ final class ExpectedTimeout {
   private ExpectedTimeout() {}
 
   /**
-   * Returns the ns that a decision may wait for something: what is left until the caller goes, less
-   * a tenth and at least 2 ms less, in which the answer gets back to it; 0 where nothing is left,
-   * {@link Long#MAX_VALUE} where the caller names no timeout.
+   * Returns the ns that a decision may still wait for something: the smaller of Envoy's timeout and
+   * the call's deadline, less a tenth and at least 2 ms, in which the answer gets back, and less
+   * the age of the call; 0 where nothing is left, {@link Long#MAX_VALUE} where the caller names
+   * neither.
    *
-   * @param deadline of the call in gRPC's own terms
-   * @param ageNanos how long ago the call came
+   * @param deadline of the call in gRPC's own terms, which begins when the call is read
+   * @param ageNanos how long ago the call arrived
+   * @param readNanos how long ago it was read, at most its age: the caller has waited as long as it
+   *     lay unread, which gRPC does not know
    */
-  static long patienceNanos(Metadata headers, @Nullable Deadline deadline, long ageNanos) {
-    long timeout = timeoutNanos(headers);
-    long byHeader = timeout == Long.MAX_VALUE ? timeout : timeout - ageNanos;
-    long byGrpc = deadline == null ? Long.MAX_VALUE : deadline.timeRemaining(TimeUnit.NANOSECONDS);
-    long left = Math.min(byHeader, byGrpc);
-    return left == Long.MAX_VALUE
-        ? left
-        : Math.max(0, left - Math.max(left / WAY_BACK_SHARE, LEAST_WAY_BACK_NANOS));
+  static long patienceNanos(
+      Metadata headers, @Nullable Deadline deadline, long ageNanos, long readNanos) {
+    long byGrpc =
+        deadline == null
+            ? Long.MAX_VALUE
+            : deadline.timeRemaining(TimeUnit.NANOSECONDS) + readNanos;
+    long timeout = Math.min(timeoutNanos(headers), byGrpc);
+    return timeout == Long.MAX_VALUE
+        ? timeout
+        : Math.max(
+            0, timeout - Math.max(timeout / WAY_BACK_SHARE, LEAST_WAY_BACK_NANOS) - ageNanos);
   }
 
   /**

@@ -57,6 +57,9 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   /** When the call can have arrived at the earliest, which its caller's timeout counts from. */
   private final long arrivedNanos;
 
+  /** When it was read, from which gRPC counts its deadline. */
+  private final long readNanos;
+
   // Written on the event loop before the request is decided: admission hands them on with it.
   private byte @Nullable [] message;
   private @Nullable RateLimitRequest request;
@@ -80,6 +83,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     this.headers = headers;
     this.span = span;
     this.arrivedNanos = LoopThread.arrivedNanos(deciding.time());
+    this.readNanos = deciding.time().monotonicNanos();
   }
 
   /** A call whose message is awaited. */
@@ -134,9 +138,11 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
           }
         }
         tellEnd(now);
-      } else if (gaveUp && ENDED.compareAndSet(this, ANSWERED, COUNTED)) {
-        deciding.metrics().abandoned(Abandonment.RESET); // the answer was not sent
-        deciding.timeouts().missed();
+      } else if (ENDED.compareAndSet(this, ANSWERED, COUNTED)) { // the answer was not sent
+        if (gaveUp) {
+          abandoned(Abandonment.RESET, now);
+        }
+        endSpan();
       }
     } finally { // also of a caller that was answered, but went before the answer
       gone();
@@ -146,11 +152,12 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   /** The answer has left: an event loop that was busy meanwhile may have made it late. */
   @Override
   public void onComplete() {
-    if (ended == ANSWERED
-        && isLate(deciding.time().monotonicNanos())
-        && ENDED.compareAndSet(this, ANSWERED, COUNTED)) {
-      deciding.metrics().abandoned(Abandonment.ANSWERED_LATE);
-      deciding.timeouts().missed();
+    if (ENDED.compareAndSet(this, ANSWERED, COUNTED)) {
+      long now = deciding.time().monotonicNanos();
+      if (isLate(now)) {
+        abandoned(Abandonment.ANSWERED_LATE, now);
+      }
+      endSpan();
     }
   }
 
@@ -192,11 +199,9 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   @Override
   public long patienceNanos() {
-    long ageNanos =
-        startNanos == NOT_STARTED
-            ? 0
-            : Math.max(0, deciding.time().monotonicNanos() - arrivedNanos);
-    return ExpectedTimeout.patienceNanos(headers, Context.current().getDeadline(), ageNanos);
+    long now = deciding.time().monotonicNanos();
+    return ExpectedTimeout.patienceNanos(
+        headers, Context.current().getDeadline(), now - arrivedNanos, now - readNanos);
   }
 
   private void decide(byte[] complete) {
@@ -242,7 +247,10 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
       if (late) {
         abandoned(Abandonment.ANSWERED_LATE, now);
       }
-      tellEnd(now);
+      count(now);
+      if (late) { // else it ends when the answer has left, or could not
+        endSpan();
+      }
     } finally { // the caller is answered, whatever becomes of telling others
       if (!call.isCancelled()) {
         call.sendHeaders(new Metadata());
@@ -353,13 +361,21 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   private void tellEnd(long now) {
     try {
-      if (startNanos != NOT_STARTED) {
-        deciding.metrics().answered(now - startNanos);
-      }
+      count(now);
     } finally {
-      if (span != null) {
-        span.end();
-      }
+      endSpan();
+    }
+  }
+
+  private void count(long now) {
+    if (startNanos != NOT_STARTED) {
+      deciding.metrics().answered(now - startNanos);
+    }
+  }
+
+  private void endSpan() {
+    if (span != null) {
+      span.end();
     }
   }
 

@@ -7,7 +7,9 @@ import io.opentelemetry.context.Scope;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The span of one request that is traced. Used by one thread at a time; {@link #end} it once. */
+/**
+ * The span of one request that is traced. Thread-safe; what comes after {@link #end} is ignored.
+ */
 public final class DecisionSpan {
   private static final AttributeKey<String> DOMAIN = AttributeKey.stringKey("ratelimit.domain");
   private static final AttributeKey<String> RULE = AttributeKey.stringKey("ratelimit.rule");

@@ -5,6 +5,11 @@ import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Metadata;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import io.throttlekit.ManualTime;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
@@ -12,10 +17,14 @@ import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.telemetry.CallMetrics;
 import io.throttlekit.service.telemetry.CallMetrics.Abandonment;
+import io.throttlekit.service.telemetry.DecisionSpan;
+import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.Failure;
 import java.io.ByteArrayInputStream;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Which calls count as given up by their callers, by a clock that the test moves. */
@@ -25,12 +34,21 @@ class AbandonedCallsTest {
   private final ManualTime time = new ManualTime(0);
   private final List<Failure> failures = new ArrayList<>();
   private final List<Abandonment> abandoned = new ArrayList<>();
+  private final InMemorySpanExporter spans = InMemorySpanExporter.create();
+  private final SdkTracerProvider tracers =
+      SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(spans)).build();
+  private final DecisionTracing tracing = DecisionTracing.on(tracers.get("test"), 1);
   private final Deciding deciding =
       new Deciding(
           new RateLimitFrontEnd((_, _) -> null, Setup.BARE, Setup.NATIVE, Setup.limits()),
           new Counted(),
           time,
           TimeoutWarnings.ofRateLimits(time));
+
+  @AfterEach
+  void close() {
+    tracers.close();
+  }
 
   @Test
   void aCallerThatGaveUpIsCountedOnceHoweverItIsNoticed() {
@@ -93,8 +111,71 @@ class AbandonedCallsTest {
     assertThat(failures).containsExactly(Failure.CANCELLED, Failure.CANCELLED);
   }
 
+  @Test
+  void theSpanOfACallThatWasGivenUpIsAnError() {
+    RateLimitCall reset = traced();
+    time.advance(20);
+    reset.onCancel();
+    assertThat(onlySpan()).isEqualTo(StatusCode.ERROR);
+
+    RateLimitCall late = traced();
+    time.advance(20);
+    late.answered(ADMITTED);
+    late.onComplete();
+    assertThat(onlySpan()).isEqualTo(StatusCode.ERROR);
+
+    RateLimitCall sentLate = traced();
+    sentLate.answered(ADMITTED);
+    time.advance(20);
+    sentLate.onComplete();
+    assertThat(onlySpan()).isEqualTo(StatusCode.ERROR);
+
+    RateLimitCall resetAfterTheAnswerWasWritten = traced();
+    resetAfterTheAnswerWasWritten.answered(ADMITTED);
+    time.advance(20);
+    resetAfterTheAnswerWasWritten.onCancel();
+    assertThat(onlySpan()).isEqualTo(StatusCode.ERROR);
+  }
+
+  @Test
+  void theSpanOfACallThatWasNotGivenUpEndsOnceWithoutAnError() {
+    RateLimitCall inTime = traced();
+    inTime.answered(ADMITTED);
+    time.advance(19);
+    inTime.onComplete();
+    assertThat(onlySpan()).isEqualTo(StatusCode.UNSET);
+
+    RateLimitCall left = traced();
+    time.advance(9);
+    left.onCancel();
+    assertThat(onlySpan()).isEqualTo(StatusCode.UNSET);
+
+    RateLimitCall leftAfterTheAnswerWasWritten = traced();
+    time.advance(9);
+    leftAfterTheAnswerWasWritten.answered(ADMITTED);
+    leftAfterTheAnswerWasWritten.onCancel();
+    leftAfterTheAnswerWasWritten.onComplete();
+    assertThat(onlySpan()).isEqualTo(StatusCode.UNSET);
+  }
+
+  private RateLimitCall traced() {
+    return begun(waiting("20"), tracing.start(new Metadata()));
+  }
+
+  /** The status of the one span that has ended since the last call. */
+  private StatusCode onlySpan() {
+    List<SpanData> ended = spans.getFinishedSpanItems();
+    spans.reset();
+    assertThat(ended).hasSize(1);
+    return ended.getFirst().getStatus().getStatusCode();
+  }
+
   private RateLimitCall begun(Metadata headers) {
-    RateLimitCall call = new RateLimitCall(deciding, new SentCall(), headers, null);
+    return begun(headers, null);
+  }
+
+  private RateLimitCall begun(Metadata headers, @Nullable DecisionSpan span) {
+    RateLimitCall call = new RateLimitCall(deciding, new SentCall(), headers, span);
     call.onMessage(new ByteArrayInputStream(x(entries("zero", "a")).toByteArray()));
     call.onHalfClose();
     return call;

@@ -12,6 +12,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class ExpectedTimeoutTest {
   private static final String HEADER = "x-envoy-expected-rq-timeout-ms";
+  private static final Deadline.Ticker STOPPED =
+      new Deadline.Ticker() {
+        @Override
+        public long nanoTime() {
+          return 0;
+        }
+      };
 
   @ParameterizedTest
   @CsvSource({"200, 180000", "20, 18000", "5, 3000", "2, 0", "1, 0", "99999999, 77760000000"})
@@ -27,40 +34,44 @@ class ExpectedTimeoutTest {
 
   @Test
   void whereNoTimeoutIsSaidNothingIsLimited() {
-    assertThat(ExpectedTimeout.patienceNanos(new Metadata(), null, 0)).isEqualTo(Long.MAX_VALUE);
+    assertThat(ExpectedTimeout.patienceNanos(new Metadata(), null, 0, 0)).isEqualTo(Long.MAX_VALUE);
   }
 
   @Test
   void theDeadlineOfTheCallCountsWhereItIsNearer() {
     Metadata headers = new Metadata();
     headers.put(Metadata.Key.of(HEADER, Metadata.ASCII_STRING_MARSHALLER), "20");
-    Deadline.Ticker stopped =
-        new Deadline.Ticker() {
-          @Override
-          public long nanoTime() {
-            return 0;
-          }
-        };
-    Deadline eight = Deadline.after(8, TimeUnit.MILLISECONDS, stopped);
-    Deadline over = Deadline.after(-8, TimeUnit.MILLISECONDS, stopped);
-    assertThat(ExpectedTimeout.patienceNanos(headers, eight, 0)).isEqualTo(6_000_000);
-    long byGrpcAlone = ExpectedTimeout.patienceNanos(new Metadata(), eight, 1_000_000_000);
-    assertThat(byGrpcAlone).as("which is counted from now").isEqualTo(6_000_000);
-    assertThat(ExpectedTimeout.patienceNanos(headers, over, 0)).isZero();
+    Deadline eight = Deadline.after(8, TimeUnit.MILLISECONDS, STOPPED);
+    Deadline over = Deadline.after(-8, TimeUnit.MILLISECONDS, STOPPED);
+    assertThat(ExpectedTimeout.patienceNanos(headers, eight, 0, 0)).isEqualTo(6_000_000);
+    assertThat(ExpectedTimeout.patienceNanos(new Metadata(), eight, 0, 0)).isEqualTo(6_000_000);
+    assertThat(ExpectedTimeout.patienceNanos(headers, over, 0, 0)).isZero();
+  }
+
+  @Test
+  void theDeadlineOfTheCallCountsFromItsArrivalThoughGrpcCountsFromWhenItWasRead() {
+    Deadline forty = Deadline.after(40, TimeUnit.MILLISECONDS, STOPPED);
+    assertThat(ExpectedTimeout.patienceNanos(new Metadata(), forty, 15_000_000, 0))
+        .as("it lay unread for 15 ms")
+        .isEqualTo(21_000_000);
+    assertThat(ExpectedTimeout.patienceNanos(new Metadata(), forty, 25_000_000, 10_000_000))
+        .as("and was read 10 ms ago, so its caller waits for 50 ms")
+        .isEqualTo(20_000_000);
+    assertThat(ExpectedTimeout.patienceNanos(new Metadata(), forty, 40_000_000, 0)).isZero();
   }
 
   @Test
   void theTimeSinceTheCallCameIsNoLongerLeft() {
     Metadata headers = new Metadata();
     headers.put(Metadata.Key.of(HEADER, Metadata.ASCII_STRING_MARSHALLER), "100");
-    assertThat(ExpectedTimeout.patienceNanos(headers, null, 40_000_000)).isEqualTo(54_000_000);
-    assertThat(ExpectedTimeout.patienceNanos(headers, null, 99_000_000)).isZero();
-    assertThat(ExpectedTimeout.patienceNanos(headers, null, 500_000_000)).isZero();
+    assertThat(ExpectedTimeout.patienceNanos(headers, null, 40_000_000, 0)).isEqualTo(50_000_000);
+    assertThat(ExpectedTimeout.patienceNanos(headers, null, 90_000_000, 0)).isZero();
+    assertThat(ExpectedTimeout.patienceNanos(headers, null, 500_000_000, 0)).isZero();
   }
 
   private static long patience(String text) {
     Metadata headers = new Metadata();
     headers.put(Metadata.Key.of(HEADER, Metadata.ASCII_STRING_MARSHALLER), text);
-    return ExpectedTimeout.patienceNanos(headers, null, 0);
+    return ExpectedTimeout.patienceNanos(headers, null, 0, 0);
   }
 }
