@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.DataLoss;
 import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
+import io.throttlekit.federation.Budget;
+import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.rate.FixedWindow;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
  * replica.
  */
 @RealRedis
-@Timeout(60)
+@Timeout(180)
 class RedisRestartTest {
   private static final FixedWindow HUNDRED = new FixedWindow(100, Asked.FIVE.windowMillis());
   private static final String[] ALWAYS = {"--appendonly", "yes", "--appendfsync", "always"};
@@ -48,6 +50,39 @@ class RedisRestartTest {
     await("back", () -> Asked.answers(store));
     admitted += admitted(store, 200, DataLoss.DENY);
     assertThat(admitted).as("of 100").isEqualTo(100);
+    assertThat(heard.losses).hasSize(1);
+  }
+
+  /** The first save point is made quick; the file holds what the default ones would leave. */
+  @Test
+  void underDenyAtMostTheLimitIsAdmittedWithTheDefaultSavePoints() {
+    RedisProcess redis = start("--save", "1", "1");
+    RedisCounterStore store = store(redis.url());
+    int admitted = admitted(store, 14, DataLoss.DENY);
+    await(
+        "saved by itself",
+        () -> redis.command("INFO", "persistence").contains("rdb_changes_since_last_save:0"));
+    redis.command("CONFIG", "SET", "save", "3600 1 300 100 60 10000");
+    admitted += admitted(store, 86, DataLoss.DENY);
+    restart(redis);
+    await("back", () -> Asked.answers(store));
+    assertThat(redis.command("EXISTS", "tk1:epoch")).as("it read its file").isEqualTo("1");
+    admitted += admitted(store, 200, DataLoss.DENY);
+    assertThat(admitted).as("of 100").isEqualTo(100);
+    assertThat(heard.losses).hasSize(1);
+    assertThat(heard.persistence.getLast().gaps()).isNotEmpty();
+  }
+
+  @Test
+  void aCoordinatorThatWasAReplicaGrantsNothingOfItsWindowsUnderDeny() {
+    RedisProcess first = start(ALWAYS);
+    RedisProcess second = start(ALWAYS);
+    Budget budget = Leased.five("a");
+    assertThat(denied(coordinator(first), budget, 2)).isEqualTo(2);
+    replicate(second, first);
+    second.command("REPLICAOF", "NO", "ONE");
+    assertThat(denied(coordinator(first), budget, 3)).as("by the old master").isEqualTo(3);
+    assertThat(denied(coordinator(second), budget, 3)).as("which lacks them").isZero();
     assertThat(heard.losses).hasSize(1);
   }
 
@@ -201,6 +236,16 @@ class RedisRestartTest {
     RedisProcess redis = RedisProcess.start(options);
     opened.add(redis);
     return redis;
+  }
+
+  private RedisGlobalCoordinator coordinator(RedisProcess redis) {
+    RedisGlobalCoordinator coordinator = Stores.coordinator(Stores.patient(redis.url()), heard);
+    opened.add(coordinator);
+    return coordinator;
+  }
+
+  private static long denied(RedisGlobalCoordinator coordinator, Budget budget, long units) {
+    return answer(coordinator.lease(Leased.denied(budget, BudgetLease.CURRENT, units))).units();
   }
 
   private RedisCounterStore store(String url) {
