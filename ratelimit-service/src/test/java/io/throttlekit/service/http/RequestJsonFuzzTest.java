@@ -8,11 +8,12 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Damaged bodies: refused, or read as protobuf's own parser reads them; never anything else. */
-@Timeout(1_200)
+@Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // for what hangs
 class RequestJsonFuzzTest {
   /** Of each of two seeds. */
   private static final int BODIES = Boolean.getBoolean("throttlekit.thorough") ? 500_000 : 50_000;
