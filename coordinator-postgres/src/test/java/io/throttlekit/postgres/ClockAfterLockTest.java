@@ -26,7 +26,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A window that ends while a transaction waits for the rows that it needs; by the real clock. */
 @RealPostgres
-@Timeout(60)
+@Timeout(180)
 class ClockAfterLockTest {
   private static final long WINDOW = 1_500;
   private static final String WAITING =

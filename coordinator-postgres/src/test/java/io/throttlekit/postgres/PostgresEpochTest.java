@@ -22,7 +22,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A PostgreSQL that has lost its rows, or got back older ones. */
 @RealPostgres
-@Timeout(60)
+@Timeout(180)
 class PostgresEpochTest {
   private static final long START = 1_700_000_000_000L;
   private static final long MINUTE = 60_000;

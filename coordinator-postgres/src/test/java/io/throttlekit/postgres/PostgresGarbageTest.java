@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Rows whose time is over. */
 @RealPostgres
-@Timeout(60)
+@Timeout(180)
 class PostgresGarbageTest {
   private static final long START = 1_700_000_000_000L;
   private static final long EVERY = 7_000;

@@ -1,9 +1,8 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.ports.ReservedPort;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,11 +32,11 @@ public final class PostgresProcess implements AutoCloseable {
 
   private final List<String> options;
   private final Path folder;
-  private final int port;
+  private final ReservedPort port;
   private final Thread lastResort = new Thread(this::kill);
   private Process process;
 
-  private PostgresProcess(int port, Path folder, List<String> options) throws IOException {
+  private PostgresProcess(ReservedPort port, Path folder, List<String> options) throws IOException {
     this.port = port;
     this.folder = folder;
     this.options = options;
@@ -63,7 +62,7 @@ public final class PostgresProcess implements AutoCloseable {
     all.addAll(List.of(options));
     try {
       Path folder = Files.createTempDirectory("postgres");
-      PostgresProcess server = new PostgresProcess(freePort(), folder, all);
+      PostgresProcess server = new PostgresProcess(ReservedPort.take(), folder, all);
       server.awaitAnswer();
       return server;
     } catch (IOException e) {
@@ -89,12 +88,12 @@ public final class PostgresProcess implements AutoCloseable {
       Files.createFile(copy.resolve("data").resolve("standby.signal"));
       Files.writeString( // where ALTER SYSTEM can change it
           copy.resolve("data").resolve("postgresql.auto.conf"),
-          "primary_conninfo = 'host=127.0.0.1 port=%d user=%s'\n".formatted(port, SUPERUSER));
+          "primary_conninfo = 'host=127.0.0.1 port=%d user=%s'\n".formatted(port(), SUPERUSER));
       List<String> ofStandby = new ArrayList<>(this.options);
       ofStandby.add("wal_retrieve_retry_interval=100ms");
       this.options.addAll(List.of(options));
       process = launch();
-      PostgresProcess standby = new PostgresProcess(freePort(), copy, ofStandby);
+      PostgresProcess standby = new PostgresProcess(ReservedPort.take(), copy, ofStandby);
       standby.awaitAnswer();
       awaitAnswer();
       return standby;
@@ -131,12 +130,12 @@ public final class PostgresProcess implements AutoCloseable {
 
   /** Where it listens, on 127.0.0.1. */
   public int port() {
-    return port;
+    return port.number();
   }
 
   /** The URL of a database. */
   public String url(String database) {
-    return "jdbc:postgresql://127.0.0.1:" + port + "/" + database;
+    return "jdbc:postgresql://127.0.0.1:" + port() + "/" + database;
   }
 
   /** A connection of its superuser, which commits each statement, and waits for none too long. */
@@ -197,13 +196,14 @@ public final class PostgresProcess implements AutoCloseable {
   public void close() {
     kill();
     Runtime.getRuntime().removeShutdownHook(lastResort);
+    port.close();
     PostgresProgram.delete(folder);
   }
 
   private Process launch() throws IOException {
     List<String> command = new ArrayList<>();
     command.addAll(List.of(PostgresProgram.path("postgres").toString(), "-D"));
-    command.addAll(List.of(data().toString(), "-p", String.valueOf(port)));
+    command.addAll(List.of(data().toString(), "-p", String.valueOf(port())));
     command.addAll(List.of("-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="));
     for (String option : options) {
       command.addAll(List.of("-c", option));
@@ -288,14 +288,6 @@ public final class PostgresProcess implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted", e);
-    }
-  }
-
-  private static int freePort() {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
     }
   }
 }

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Transactions that others are in the way of. */
 @RealPostgres
-@Timeout(60)
+@Timeout(180)
 class PostgresRetryTest {
   private static final String WAITING =
       "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"

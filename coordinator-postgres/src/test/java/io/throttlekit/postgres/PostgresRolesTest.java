@@ -27,7 +27,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The roles of docs/POSTGRES.md, with the SQL that stands there and nothing more. */
 @RealPostgres
-@Timeout(60)
+@Timeout(180)
 class PostgresRolesTest {
   private static final String OWNER = "throttlekit_owner";
   private static final String SERVICE = "throttlekit_service";

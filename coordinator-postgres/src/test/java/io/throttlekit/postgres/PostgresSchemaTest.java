@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tables that are not there, are older or newer, or may not be made. */
 @RealPostgres
-@Timeout(60)
+@Timeout(180)
 class PostgresSchemaTest {
   private static final String NAME = "own";
   private static final String VERSION = "SELECT max(version) FROM own.schema_version";

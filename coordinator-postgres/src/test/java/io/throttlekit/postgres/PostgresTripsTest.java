@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * How often a lease waits for a PostgreSQL that is far away, and what a broken connection costs.
  */
 @RealPostgres
-@Timeout(60)
+@Timeout(180)
 class PostgresTripsTest {
   /** Hikari asks whether a connection lives that was idle for half a second. */
   private static final long IDLE_MILLIS = 700;

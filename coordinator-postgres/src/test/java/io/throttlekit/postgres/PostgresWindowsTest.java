@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Windows of a server whose clock steps back, for a process that knows nothing of before. */
 @RealPostgres
-@Timeout(60)
+@Timeout(180)
 class PostgresWindowsTest {
   private static final long WINDOW = 10_000;
   private static final long END = 1_700_000_010_000L;

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** What a process that ends still gives back. */
 @RealRedis
-@Timeout(60)
+@Timeout(180)
 class RedisCloseTest {
   private static final int COUNTERS = 2_000;
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A coordinator whose Redis has lost its data. */
 @RealRedis
-@Timeout(60)
+@Timeout(180)
 class RedisCoordinatorEpochTest {
   private static final long WINDOW = 10_000;
   private static final long END = 1_700_000_010_000L;

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** A coordinator whose Redis hangs, dies, is late, or forgets its scripts. */
 @RealRedis
-@Timeout(60)
+@Timeout(180)
 class RedisCoordinatorFaultsTest {
   private final RedisProcess redis = RedisProcess.start();
   private final TcpProxy proxy = TcpProxy.to(redis.port());

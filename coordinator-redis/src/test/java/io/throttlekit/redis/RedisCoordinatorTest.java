@@ -33,7 +33,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a coordinator does in Redis beyond what all of them do. */
 @RealRedis
-@Timeout(60)
+@Timeout(180)
 class RedisCoordinatorTest {
   /** Texts that would fall together if they were only put one after the other. */
   static final List<String> STRANGE =

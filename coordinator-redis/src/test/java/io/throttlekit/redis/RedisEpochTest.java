@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A Redis that has lost its counters, and the keys that it keeps. */
 @RealRedis
-@Timeout(60)
+@Timeout(180)
 class RedisEpochTest {
   private static final long START = 1_700_000_000_000L;
   private static final long MINUTE = 60_000;

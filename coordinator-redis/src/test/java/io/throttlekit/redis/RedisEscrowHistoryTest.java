@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
  * units three are leased; then a Redis that does not know of the lease is asked for the rest.
  */
 @RealRedis
-@Timeout(60)
+@Timeout(180)
 class RedisEscrowHistoryTest {
   private static final long END = 1_600_000_010_000L;
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What an escrow does in Redis beyond what all of them do. */
 @RealRedis
-@Timeout(60)
+@Timeout(180)
 class RedisEscrowTest {
   private static final long HOUR = 3_600_000;
   private static final long WINDOW_END = 1_600_000_010_000L; // by another clock

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** A Redis that hangs, dies, is late, or forgets its scripts. */
 @RealRedis
-@Timeout(60)
+@Timeout(180)
 class RedisFaultsTest {
   private final RedisProcess redis = RedisProcess.start();
   private final TcpProxy proxy = TcpProxy.to(redis.port());

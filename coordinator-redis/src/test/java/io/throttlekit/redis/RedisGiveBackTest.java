@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Charges that are undone, at once or when others have been charged since. */
 @RealRedis
-@Timeout(60)
+@Timeout(180)
 class RedisGiveBackTest {
   private static final long START = 1_700_000_000_000L;
   private static final long MINUTE = 60_000;

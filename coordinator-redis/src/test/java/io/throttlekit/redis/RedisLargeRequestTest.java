@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @RealRedis
-@Timeout(60)
+@Timeout(180)
 class RedisLargeRequestTest {
   private static final int CHARGES = 20_000;
   private static final long MOST_MICROS = 3_000_000;

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What values of 58 KB leave in Redis. */
 @RealRedis
-@Timeout(60)
+@Timeout(180)
 class RedisLongKeysTest {
   private static final String VALUE = "x".repeat(58_000);
 

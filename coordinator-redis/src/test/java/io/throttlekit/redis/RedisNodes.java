@@ -2,6 +2,7 @@ package io.throttlekit.redis;
 
 import static io.throttlekit.redis.Asked.await;
 
+import io.throttlekit.ports.ReservedPort;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
@@ -9,6 +10,7 @@ import java.util.function.IntUnaryOperator;
 /** A Redis Cluster of processes on this machine, whose masters share the slots evenly. */
 final class RedisNodes implements AutoCloseable {
   private static final int SLOTS = 16_384;
+  private static final String NO_FAILOVER = "cluster-replica-no-failover";
 
   private final List<RedisProcess> masters = new ArrayList<>();
   private final List<RedisProcess> replicas = new ArrayList<>();
@@ -65,6 +67,16 @@ final class RedisNodes implements AutoCloseable {
     return replicas.get(master);
   }
 
+  /** Lets no replica take over from a master, however long a busy machine keeps that waiting. */
+  void keepMasters() {
+    replicas.forEach(each -> each.command("CONFIG", "SET", NO_FAILOVER, "yes"));
+  }
+
+  /** Ends {@link #keepMasters} for the replica of one master. */
+  void mayReplaceMaster(int master) {
+    replica(master).command("CONFIG", "SET", NO_FAILOVER, "no");
+  }
+
   /** The number of the master that a slot had at the start. */
   int masterOf(int slot) {
     int master = 0;
@@ -113,15 +125,15 @@ final class RedisNodes implements AutoCloseable {
   }
 
   private RedisProcess launch() {
-    int port = RedisProcess.freePort();
+    ReservedPort port = ReservedPort.take();
     return RedisProcess.start(
         port,
         "--cluster-announce-port",
-        String.valueOf(announced.applyAsInt(port)),
+        String.valueOf(announced.applyAsInt(port.number())),
         "--cluster-enabled",
         "yes",
         "--cluster-node-timeout",
-        "1500",
+        "3000",
         "--cluster-require-full-coverage",
         "no",
         "--repl-diskless-sync-delay",

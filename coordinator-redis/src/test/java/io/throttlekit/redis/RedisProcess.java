@@ -1,9 +1,9 @@
 package io.throttlekit.redis;
 
+import io.throttlekit.ports.ReservedPort;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -24,11 +24,11 @@ public final class RedisProcess implements AutoCloseable {
 
   private final List<String> options;
   private final Path folder;
-  private final int port;
+  private final ReservedPort port;
   private final Thread lastResort = new Thread(this::kill);
   private Process process;
 
-  private RedisProcess(int port, Path folder, List<String> options) throws IOException {
+  private RedisProcess(ReservedPort port, Path folder, List<String> options) throws IOException {
     this.port = port;
     this.folder = folder;
     this.options = options;
@@ -42,11 +42,11 @@ public final class RedisProcess implements AutoCloseable {
    * @param options as on its command line: {@code --appendonly yes}; a port is chosen here
    */
   public static RedisProcess start(String... options) {
-    return start(freePort(), options);
+    return start(ReservedPort.take(), options);
   }
 
-  /** The same on a given port. */
-  public static RedisProcess start(int port, String... options) {
+  /** The same on a given port, which is closed with it. */
+  static RedisProcess start(ReservedPort port, String... options) {
     try {
       Path folder = Files.createTempDirectory("redis");
       RedisProcess redis = new RedisProcess(port, folder, List.of(options));
@@ -57,23 +57,14 @@ public final class RedisProcess implements AutoCloseable {
     }
   }
 
-  /** A port that nobody listens on. */
-  public static int freePort() {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
   /** Where it listens, on 127.0.0.1. */
   public int port() {
-    return port;
+    return port.number();
   }
 
   /** Its URL. */
   public String url() {
-    return "redis://127.0.0.1:" + port;
+    return "redis://127.0.0.1:" + port();
   }
 
   /** Its folder, which is empty at first. */
@@ -130,7 +121,7 @@ public final class RedisProcess implements AutoCloseable {
 
   /** Its answer to a command without blanks in its words, as the protocol has it. */
   public String command(String... words) {
-    return RedisCommand.send(port, words);
+    return RedisCommand.send(port(), words);
   }
 
   /** CPU time that it has used, user and system, in microseconds. */
@@ -157,6 +148,7 @@ public final class RedisProcess implements AutoCloseable {
   public void close() {
     kill();
     Runtime.getRuntime().removeShutdownHook(lastResort);
+    port.close();
   }
 
   private Process launch() throws IOException {
@@ -167,7 +159,7 @@ public final class RedisProcess implements AutoCloseable {
       Files.writeString(file, "");
       command.add(file.toString());
     }
-    command.addAll(List.of("--port", String.valueOf(port), "--bind", "127.0.0.1"));
+    command.addAll(List.of("--port", String.valueOf(port()), "--bind", "127.0.0.1"));
     command.addAll(List.of("--dir", folder.toString(), "--save", ""));
     command.addAll(options);
     return new ProcessBuilder(command)
@@ -179,7 +171,7 @@ public final class RedisProcess implements AutoCloseable {
   private void awaitAnswer() throws IOException {
     for (int waited = 0; waited < PATIENCE_MILLIS; waited += POLL_MILLIS) {
       try {
-        new Socket(InetAddress.getLoopbackAddress(), port).close();
+        new Socket(InetAddress.getLoopbackAddress(), port()).close();
         if (!isLoading()) {
           return;
         }

@@ -17,8 +17,11 @@ import org.junit.jupiter.api.Timeout;
 
 /** A master that dies and whose replica takes over. */
 @RealRedis
-@Timeout(90)
+@Timeout(180)
 class RedisSentinelTest {
+  /** Longer than a busy machine keeps a Redis from answering. */
+  private static final long DEADLINE_MILLIS = 5_000;
+
   private final RedisProcess master = RedisProcess.start();
   private final RedisProcess replica =
       RedisProcess.start("--replicaof", "127.0.0.1", "" + master.port());
@@ -35,7 +38,7 @@ class RedisSentinelTest {
   @Test
   void goesOnWithTheNewMasterAndItsCounts() {
     monitor();
-    Wanted wanted = Wanted.redis(url("")).deadlines(500, 2_000);
+    Wanted wanted = Wanted.redis(url("")).deadlines(DEADLINE_MILLIS, DEADLINE_MILLIS);
     try (RedisCounterStore store = open(wanted)) {
       await("connected", () -> answers(store));
       acquire(store, "a", 3);
@@ -52,7 +55,7 @@ class RedisSentinelTest {
   @Test
   void aFederationGoesOnWithTheNewMasterAndWithoutWhatTheOldOneHeld() {
     monitor();
-    Wanted wanted = Wanted.redis(url("")).deadlines(500, 2_000);
+    Wanted wanted = Wanted.redis(url("")).deadlines(DEADLINE_MILLIS, DEADLINE_MILLIS);
     try (RedisGlobalCoordinator coordinator = Stores.coordinator(wanted, heard);
         RedisRegionalEscrow escrow = Stores.escrow(wanted, heard)) {
       await("connected", () -> Leased.answers(coordinator));
@@ -99,6 +102,8 @@ class RedisSentinelTest {
   @Test
   void leavesAMasterThatIsReplacedWhileItLives() {
     monitor();
+    // Or the Sentinel would make a replica of it, eight seconds after it goes on.
+    master.command("ACL", "SETUSER", "default", "-replicaof", "-slaveof");
     try (RedisCounterStore before = open(patient(""))) {
       await("connected", () -> answers(before));
       await("known", () -> sentinel.command("SENTINEL", "REPLICAS", "main").contains("slave"));
@@ -110,9 +115,7 @@ class RedisSentinelTest {
         acquire(after, "a", 3);
         await("of one mind", () -> counts(before, "a", 3));
       }
-      assertThat(master.command("ROLE"))
-          .as("the Sentinel lets it be for eight seconds")
-          .startsWith("master");
+      assertThat(master.command("ROLE")).startsWith("master");
       assertThat(heard.losses).as("of the replaced master").isNotEmpty();
     }
   }

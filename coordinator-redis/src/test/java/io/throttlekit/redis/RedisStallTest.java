@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** A Redis that pauses, for a moment or for longer, as a busy machine makes it, or its fork. */
 @RealRedis
-@Timeout(60)
+@Timeout(180)
 class RedisStallTest {
   private static final int[] RATES = {100, 1_000, 5_000};
   private static final int[] PAUSES_MILLIS = {1, 5, 20, 60, 120, 200};

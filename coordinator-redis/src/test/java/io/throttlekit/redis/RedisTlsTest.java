@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.netty.pkitesting.X509Bundle;
 import io.throttlekit.TimeSource;
+import io.throttlekit.ports.ReservedPort;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -28,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A Redis behind TLS, which mostly a proxy speaks for it: not every Redis is built with it. */
 @RealRedis
-@Timeout(60)
+@Timeout(180)
 class RedisTlsTest {
   private static final Authority OURS = Authority.named("ours");
   private static final Authority OTHER = Authority.named("other");
@@ -59,7 +60,9 @@ class RedisTlsTest {
 
   @Test
   void decidesInARedisThatSpeaksTlsItself() {
-    int port = RedisProcess.freePort();
+    ReservedPort reserved = ReservedPort.take();
+    opened.add(reserved);
+    int port = reserved.number();
     RedisProcess itself = withTls(port, OURS.issue("localhost"));
     opened.add(itself);
     RedisCounterStore store = open(port, showing(OURS.issue("client")));

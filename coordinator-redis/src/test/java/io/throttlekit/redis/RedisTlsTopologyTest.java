@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * before each, whose port the others tell.
  */
 @RealRedis
-@Timeout(90)
+@Timeout(180)
 class RedisTlsTopologyTest {
   private static final String HOST = "127.0.0.1";
   private static final Authority OURS = Authority.named("ours");

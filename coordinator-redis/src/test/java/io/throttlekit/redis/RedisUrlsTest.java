@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** The ways to a Redis. */
 @RealRedis
-@Timeout(60)
+@Timeout(180)
 class RedisUrlsTest {
   private static RedisProcess redis;
   private static Path socket;

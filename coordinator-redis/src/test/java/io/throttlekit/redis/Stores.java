@@ -3,7 +3,6 @@ package io.throttlekit.redis;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.StoreListener;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 
 /** Stores for tests. */
 final class Stores {
@@ -69,6 +68,6 @@ final class Stores {
   }
 
   static void awaitReady(CompletionStage<?> ready) {
-    ready.toCompletableFuture().orTimeout(PATIENT_MILLIS, TimeUnit.MILLISECONDS).join();
+    Asked.answer(ready);
   }
 }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** How a service that starts warms the way to its PostgreSQL up. */
 @RealPostgres
-@Timeout(60)
+@Timeout(180)
 class PostgresWarmUpTest {
   @TempDir private Path folder;
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.ports.ReservedPort;
 import io.throttlekit.service.config.ConfigLoader;
 import io.throttlekit.service.config.LoadedConfig;
 import io.throttlekit.service.config.ServeFlags;
@@ -215,13 +216,13 @@ class RateLimitServiceTest {
   void aFailureAfterListeningStopsEverythingAndLeavesNothingToStop(Throwable failure)
       throws IOException {
     write(1);
-    int grpc;
-    int http;
-    try (ServerSocket one = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-        ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      grpc = one.getLocalPort();
-      http = other.getLocalPort();
+    try (ReservedPort grpc = ReservedPort.take();
+        ReservedPort http = ReservedPort.take()) {
+      stopsEverythingAfter(failure, grpc.number(), http.number());
     }
+  }
+
+  private void stopsEverythingAfter(Throwable failure, int grpc, int http) {
     Map<String, String> environment =
         with(
             Map.of(
@@ -284,16 +285,14 @@ class RateLimitServiceTest {
   @Test
   void metricsHaveAListenerOfTheirOwnWhereThatIsAsked() throws Exception {
     write(1);
-    int port;
-    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      port = free.getLocalPort();
+    try (ReservedPort port = ReservedPort.take()) {
+      String address = "127.0.0.1:" + port.number();
+      RateLimitService service =
+          started(Map.of("PROMETHEUS_ADDR", address, "PROMETHEUS_PATH", "/m"));
+      assertThat(service.healthy()).isTrue();
+      HttpRequest request = HttpRequest.newBuilder(URI.create("http://" + address + "/m")).build();
+      assertThat(http.send(request, BodyHandlers.ofString()).body()).contains("ratelimit_service");
     }
-    RateLimitService service =
-        started(Map.of("PROMETHEUS_ADDR", "127.0.0.1:" + port, "PROMETHEUS_PATH", "/m"));
-    assertThat(service.healthy()).isTrue();
-    HttpRequest request =
-        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/m")).build();
-    assertThat(http.send(request, BodyHandlers.ofString()).body()).contains("ratelimit_service");
   }
 
   @Test

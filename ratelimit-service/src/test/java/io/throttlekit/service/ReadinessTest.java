@@ -8,10 +8,9 @@ import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
 import io.grpc.netty.NettyChannelBuilder;
 import io.throttlekit.TimeSource;
+import io.throttlekit.ports.ReservedPort;
 import io.throttlekit.service.config.ConfigLoader;
 import io.throttlekit.service.config.ServeFlags;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -27,14 +26,19 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** When a service that starts says that it serves. */
-@Timeout(30)
+@Timeout(180)
 class ReadinessTest {
   @TempDir private Path folder;
 
   @Test
   void neitherHealthNorTheReadyLineSayYesBeforeTheWarmUpHasEnded() throws Exception {
-    int grpc = freePort();
-    int http = freePort();
+    try (ReservedPort grpc = ReservedPort.take();
+        ReservedPort http = ReservedPort.take()) {
+      neitherSaysYesBeforeTheWarmUpHasEnded(grpc.number(), http.number());
+    }
+  }
+
+  private void neitherSaysYesBeforeTheWarmUpHasEnded(int grpc, int http) throws Exception {
     HeldWarmUp time = new HeldWarmUp();
     RateLimitService service = service(grpc, http, time);
     ManagedChannel channel =
@@ -77,12 +81,6 @@ class ReadinessTest {
             "THROTTLEKIT_WARM_UP_REQUESTS", "100");
     var config = new ConfigLoader(environment).load(ServeFlags.none()).config();
     return new RateLimitService(Objects.requireNonNull(config), time);
-  }
-
-  private static int freePort() throws Exception {
-    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return free.getLocalPort();
-    }
   }
 
   private static ServingStatus health(ManagedChannel channel) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What {@code bin/throttlekit} says when it has nothing to run, in a copy of the project. */
-@Timeout(60)
+@Timeout(180)
 class StartScriptTest {
 
   @TempDir private Path home;

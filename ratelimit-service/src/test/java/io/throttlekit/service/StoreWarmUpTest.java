@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** How a service that starts warms the way to its store up. */
 @RealRedis
-@Timeout(60)
+@Timeout(180)
 class StoreWarmUpTest {
   /** What is waited for, and what a busy machine adds to it; two in turn would take longer. */
   private static final Duration ABSENT = Duration.ofMillis(3_500);

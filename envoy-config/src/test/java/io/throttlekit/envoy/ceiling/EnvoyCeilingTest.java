@@ -13,10 +13,10 @@ import io.throttlekit.envoy.EnvoyProgram;
 import io.throttlekit.envoy.EnvoyWiring;
 import io.throttlekit.envoy.RealEnvoy;
 import io.throttlekit.envoy.ceiling.Ceiling.Priority;
+import io.throttlekit.ports.ReservedPort;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -42,6 +42,10 @@ class EnvoyCeilingTest {
   @TempDir Path folder;
   private final BlockingQueue<Integer> obeyed = new LinkedBlockingQueue<>();
   private final List<Server> servers = new ArrayList<>();
+
+  /** For a server that comes, or comes back, while Envoy runs. */
+  private final ReservedPort reserved = ReservedPort.take();
+
   private final HttpClient client =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private HeldUpstream upstream;
@@ -56,13 +60,14 @@ class EnvoyCeilingTest {
     servers.forEach(Server::shutdownNow);
     client.shutdownNow();
     upstream.close();
+    reserved.close();
   }
 
   @Test
   void obeysWhatItWasToldLastThroughEveryChange() throws Exception {
-    CeilingServer ceilings = serve(0, "one");
+    int port = reserved.number();
+    CeilingServer ceilings = serve(port, "one");
     ceilings.offer("upstream", Priority.DEFAULT, 2);
-    int port = servers.getFirst().getPort();
     try (EnvoyProcess envoy = start(bootstrap(port))) {
       awaitObeyed(2);
       assertThat(passOf(5, envoy)).isEqualTo(2);
@@ -89,7 +94,7 @@ class EnvoyCeilingTest {
 
   @Test
   void obeysItsBootstrapWhileNobodyIsThere() throws Exception {
-    int port = freePort();
+    int port = reserved.number();
     String four = bootstrap(port).replace("max_requests: 100", "max_requests: 4");
     try (EnvoyProcess envoy = start(four)) {
       assertThat(passOf(6, envoy)).isEqualTo(4);
@@ -216,11 +221,5 @@ class EnvoyCeilingTest {
   private CompletableFuture<HttpResponse<Void>> send(EnvoyProcess envoy) {
     URI uri = URI.create("http://127.0.0.1:" + envoy.port() + "/");
     return client.sendAsync(HttpRequest.newBuilder(uri).build(), BodyHandlers.discarding());
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 0, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    }
   }
 }

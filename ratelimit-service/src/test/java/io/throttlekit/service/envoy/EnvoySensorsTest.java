@@ -16,6 +16,7 @@ import io.opentelemetry.api.OpenTelemetry;
 import io.throttlekit.TimeSource;
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.envoy.EnvoyWiring;
+import io.throttlekit.ports.ReservedPort;
 import io.throttlekit.service.accesslog.AccessLogs;
 import io.throttlekit.service.concurrency.ConcurrencyGate;
 import io.throttlekit.service.concurrency.Gated;
@@ -33,7 +34,6 @@ import io.throttlekit.service.telemetry.LoadReportMetrics;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -77,6 +77,7 @@ class EnvoySensorsTest {
       """;
 
   @TempDir Path folder;
+  private final ReservedPort closed = ReservedPort.take();
   private final Recorded recorded = new Recorded();
   private final Gated gated = new Gated();
   private final ConcurrencyGate gate =
@@ -113,6 +114,7 @@ class EnvoySensorsTest {
     client.shutdownNow();
     server.shutdownNow().awaitTermination(10, TimeUnit.SECONDS);
     upstream.close();
+    closed.close();
   }
 
   @Test
@@ -236,7 +238,7 @@ class EnvoySensorsTest {
                     + "- request_headers: {header_name: x-refuse, descriptor_key: refuse}\n")
         + cluster("small", upstream.port(), "{max_requests: 1}")
         + cluster("queue", upstream.port(), "{max_pending_requests: 0}")
-        + cluster("nobody", closedPort(), "{}");
+        + cluster("nobody", closed.number(), "{}");
   }
 
   private static String cluster(String name, int port, String threshold) {
@@ -255,14 +257,6 @@ class EnvoySensorsTest {
         .replace("THRESHOLD", threshold)
         .replace("PORT", Integer.toString(port))
         .indent(4);
-  }
-
-  private static int closedPort() {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new AssertionError(e);
-    }
   }
 
   /** Refuses what asks for it, and gives a lease to all else. */

@@ -1,8 +1,7 @@
 package io.throttlekit.service.envoy;
 
+import io.throttlekit.ports.ReservedPort;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -17,16 +16,18 @@ import org.testcontainers.utility.MountableFile;
  * Envoy as a container on the host's network, because the service and the upstream listen on the
  * host's loopback.
  */
-record OfImage(GenericContainer<?> container, int port, int adminPort) implements EnvoyUnderTest {
+record OfImage(GenericContainer<?> container, ReservedPort reserved, ReservedPort forAdmin)
+    implements EnvoyUnderTest {
   private static final String CONFIG = "/etc/envoy/throttlekit.yaml";
 
   static OfImage start(String image, Bootstrap bootstrap, Path folder) throws IOException {
-    int port = freePort();
-    int adminPort = freePort();
+    ReservedPort port = ReservedPort.take();
+    ReservedPort adminPort = ReservedPort.take();
     GenericContainer<?> container =
         new GenericContainer<>(image)
             .withNetworkMode("host")
-            .withCopyToContainer(Transferable.of(bootstrap.on(port, adminPort)), CONFIG)
+            .withCopyToContainer(
+                Transferable.of(bootstrap.on(port.number(), adminPort.number())), CONFIG)
             .withCopyFileToContainer(MountableFile.forHostPath(folder, 0755), folder.toString())
             .withCommand("envoy", "-c", CONFIG, "--disable-hot-restart", "--concurrency", "2")
             .waitingFor(Wait.forLogMessage(".*starting main dispatch loop.*", 1));
@@ -35,8 +36,13 @@ record OfImage(GenericContainer<?> container, int port, int adminPort) implement
   }
 
   @Override
+  public int port() {
+    return reserved.number();
+  }
+
+  @Override
   public String admin(String path) throws IOException {
-    URI uri = URI.create("http://127.0.0.1:" + adminPort + path);
+    URI uri = URI.create("http://127.0.0.1:" + forAdmin.number() + path);
     try (HttpClient http = HttpClient.newHttpClient()) {
       return http.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()).body();
     } catch (InterruptedException e) {
@@ -48,11 +54,7 @@ record OfImage(GenericContainer<?> container, int port, int adminPort) implement
   @Override
   public void close() {
     container.stop();
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    }
+    reserved.close();
+    forAdmin.close();
   }
 }

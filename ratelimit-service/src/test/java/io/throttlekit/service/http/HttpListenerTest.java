@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(180)
 class HttpListenerTest {
   private final AtomicInteger lost = new AtomicInteger();
   private final CountDownLatch asked = new CountDownLatch(1);

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(180)
 class SharedPageTest {
   private final AtomicInteger renderings = new AtomicInteger();
   private final Semaphore allowed = new Semaphore(0);

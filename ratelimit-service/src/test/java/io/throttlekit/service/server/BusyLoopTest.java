@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Requests that wait while the one event loop is busy with another; the test moves the clock. */
-@Timeout(60)
+@Timeout(180)
 class BusyLoopTest {
   private static final Map<String, String> WAITS_20_MS =
       Map.of("x-envoy-expected-rq-timeout-ms", "20");

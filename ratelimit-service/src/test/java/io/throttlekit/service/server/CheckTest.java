@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Checks over a wire. */
-@Timeout(60)
+@Timeout(180)
 class CheckTest {
   private static final String POLICY =
       """

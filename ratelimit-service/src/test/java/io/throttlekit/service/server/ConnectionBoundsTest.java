@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What the configuration bounds of a connection, seen from its other end. */
-@Timeout(60)
+@Timeout(180)
 class ConnectionBoundsTest {
   private static final int NO_ERROR = 0;
   private static final int ENHANCE_YOUR_CALM = 11;

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** How many connections there may be, for how long without calls, and what they may reset. */
-@Timeout(60)
+@Timeout(180)
 class ConnectionLimitsTest {
   private static final int ENHANCE_YOUR_CALM = 11;
   private static final Duration NEVER = Duration.ZERO;

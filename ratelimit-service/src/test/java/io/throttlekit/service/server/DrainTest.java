@@ -67,7 +67,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(180)
 class DrainTest {
   private final AtomicReference<@Nullable String> lastRefusal = new AtomicReference<>();
   private final Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);

@@ -51,7 +51,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @RealRedis
-@Timeout(60)
+@Timeout(180)
 class SharedStoreTest {
   private static final long HOUR = 3_600_000;
   private static final Duration PATIENT = Duration.ofSeconds(1); // longer than a busy machine takes
