@@ -92,7 +92,7 @@ record ComparisonReport(
         Locale.ROOT,
         "{\"name\":\"%s\",\"per_second\":%.0f,\"cpu_micros\":%.3f,\"half_load_cpu_micros\":%.3f,"
             + "\"half_load_p50_millis\":%.3f,\"half_load_p99_millis\":%.3f,"
-            + "\"allocated_bytes\":%.0f,\"resident_bytes\":%d}",
+            + "\"allocated_bytes\":%.0f,\"resident_bytes\":%d,\"failed\":%d}",
         f.name(),
         f.peakPerSecond(),
         f.peakCpuMicros(),
@@ -100,6 +100,7 @@ record ComparisonReport(
         f.halfLoadP50Millis(),
         f.halfLoadP99Millis(),
         f.allocatedBytes(),
-        f.residentBytes());
+        f.residentBytes(),
+        f.failed());
   }
 }

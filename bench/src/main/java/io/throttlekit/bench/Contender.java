@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** One of the servers that are compared, and what was measured of it so far. */
 final class Contender implements AutoCloseable {
@@ -76,7 +77,10 @@ final class Contender implements AutoCloseable {
         Median.of(steady.stream().map(round -> round.load().millisAt(50)).toList()),
         Median.of(steady.stream().map(round -> round.load().millisAt(99)).toList()),
         allocatedBytes,
-        saturated.stream().mapToLong(MeasuredLoad::residentBytes).max().orElse(0));
+        saturated.stream().mapToLong(MeasuredLoad::residentBytes).max().orElse(0),
+        Stream.concat(saturated.stream(), steady.stream())
+            .mapToLong(round -> round.load().failed())
+            .sum());
   }
 
   private MeasuredLoad measure(Load load, Duration time) throws IOException, InterruptedException {

@@ -61,17 +61,19 @@ final class FederationBenchmark {
     }
     Servers servers = Servers.from(arguments);
     return () -> {
+      List<Target> targets = new ArrayList<>();
       if (!coordinator.equals("postgresql")) {
-        measure(servers, Coordinating.redis(), windows, only);
+        targets.addAll(measure(servers, Coordinating.redis(), windows, only));
       }
       if (!coordinator.equals("redis")) {
-        measure(servers, Coordinating.postgres(), windows, only);
+        targets.addAll(measure(servers, Coordinating.postgres(), windows, only));
       }
+      Target.require(targets);
     };
   }
 
-  private static void measure(Servers servers, Coordinating opened, int windows, String only)
-      throws IOException {
+  private static List<Target> measure(
+      Servers servers, Coordinating opened, int windows, String only) throws IOException {
     try (Coordinating coordinator = opened;
         Regions regions = Regions.start(servers, coordinator, REGIONS)) {
       System.out.println("## Coordinator: " + coordinator.name() + "\n");
@@ -84,6 +86,7 @@ final class FederationBenchmark {
       }
       System.out.println('\n' + Target.table(targets));
       System.out.println(Target.jsonArray(targets));
+      return targets;
     }
   }
 

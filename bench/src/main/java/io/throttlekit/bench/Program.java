@@ -25,7 +25,8 @@ interface Program {
   /**
    * Runs it, and says in one line what is wrong when it cannot.
    *
-   * @return the exit code: 0, 2 for a wrong command line, 1 when something failed
+   * @return the exit code: 0, 2 for a wrong command line, 1 when something failed or a target was
+   *     missed
    */
   static int start(Reader reader, Set<String> options, PrintStream errors, String... args)
       throws InterruptedException {

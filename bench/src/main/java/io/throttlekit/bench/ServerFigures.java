@@ -10,6 +10,7 @@ package io.throttlekit.bench;
  * @param halfLoadP99Millis 99th percentile of latency at half load
  * @param allocatedBytes heap bytes that the server allocated per decision
  * @param residentBytes the largest resident memory seen in the closed loops
+ * @param failed calls that ended with an error, or never, in all of its loads that count
  */
 record ServerFigures(
     String name,
@@ -19,4 +20,5 @@ record ServerFigures(
     double halfLoadP50Millis,
     double halfLoadP99Millis,
     double allocatedBytes,
-    long residentBytes) {}
+    long residentBytes,
+    long failed) {}

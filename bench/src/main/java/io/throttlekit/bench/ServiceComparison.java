@@ -42,6 +42,7 @@ final class ServiceComparison {
       ComparisonReport report = new Comparison(plan).run(noOp, service);
       System.out.println(report.table());
       System.out.println(report.json());
+      Target.require(report.targets());
     }
   }
 }

@@ -59,10 +59,15 @@ final class ServiceOverloadBenchmark {
             Target.atMost(
                 "MB of heap in use after 10×, beyond those after 1×",
                 16,
-                heap.getLast() - heap.getFirst()));
+                heap.getLast() - heap.getFirst()),
+            Target.atMost(
+                "MB of heap while 10× is offered, beyond those while 1× is",
+                32,
+                ServiceOverload.heapGrowthMegabytes(all)));
     System.out.println();
     System.out.println(Target.table(targets));
     System.out.println("{\"targets\":" + Target.jsonArray(targets) + "}");
+    Target.require(targets);
   }
 
   /** Of clients and service together. */

@@ -36,6 +36,7 @@ record StoreReport(
             "leased, p99 at half load / no-op",
             2,
             leased.halfLoadP99Millis() / noOp.halfLoadP99Millis()),
+        Target.atMost("strict, decisions that failed", 0, (double) strict.failed()),
         Target.atMost("leased, round trips / batches begun, per key", 1, trips.share()));
   }
 

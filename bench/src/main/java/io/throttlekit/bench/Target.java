@@ -1,6 +1,8 @@
 package io.throttlekit.bench;
 
+import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /**
  * A measured figure beside what it should be.
@@ -22,6 +24,22 @@ record Target(String what, double measured, double bound, boolean most) {
 
   boolean reached() {
     return most ? measured <= bound : measured >= bound;
+  }
+
+  /**
+   * Checks that all are reached, once they have been printed.
+   *
+   * @throws IllegalStateException with one line that names those that are missed
+   */
+  static void require(List<Target> targets) {
+    String missed =
+        targets.stream()
+            .filter(target -> !target.reached())
+            .map(Target::what)
+            .collect(Collectors.joining("; "));
+    if (!missed.isEmpty()) {
+      throw new IllegalStateException("missed: " + missed);
+    }
   }
 
   /** A row of a Markdown table: what, measured, target, whether reached. */

@@ -20,19 +20,25 @@ import org.jspecify.annotations.Nullable;
 final class Demo {
   private final Function<Consumer<String>, EnvoyLookup> envoys;
   private final Consumer<String> progress;
+  private final String filterTimeout;
   private final CountDownLatch stop = new CountDownLatch(1);
 
   /**
    * @param envoys how to find Envoy; told where progress goes
    * @param progress told, in one line for people, what takes long
+   * @param filterTimeout how long Envoy waits for the service
    */
-  Demo(Function<Consumer<String>, EnvoyLookup> envoys, Consumer<String> progress) {
+  Demo(
+      Function<Consumer<String>, EnvoyLookup> envoys,
+      Consumer<String> progress,
+      String filterTimeout) {
     this.envoys = envoys;
     this.progress = progress;
+    this.filterTimeout = filterTimeout;
   }
 
   static Demo ofThisMachine(Consumer<String> progress) {
-    return new Demo(EnvoyBinary::find, progress);
+    return new Demo(EnvoyBinary::find, progress, DemoFiles.FILTER_TIMEOUT);
   }
 
   /** Ends {@link #run} soon; for any thread. */
@@ -108,7 +114,7 @@ final class Demo {
       throws IOException {
     progress.accept("starting Envoy " + version);
     String bootstrap =
-        DemoFiles.text("envoy.yaml")
+        DemoFiles.bootstrap("envoy.yaml", filterTimeout)
             .replace("@SERVICE@", Integer.toString(servicePort))
             .replace("@UPSTREAM@", Integer.toString(upstreamPort));
     try {

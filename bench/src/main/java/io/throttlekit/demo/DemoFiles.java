@@ -10,6 +10,9 @@ import java.util.Objects;
 
 /** The files of the demo: those that come with it, and those that it writes. */
 public final class DemoFiles {
+  /** How long the filters of the demo's Envoys wait, as all examples recommend. */
+  static final String FILTER_TIMEOUT = "0.1s";
+
   private DemoFiles() {}
 
   /**
@@ -21,6 +24,15 @@ public final class DemoFiles {
     try (InputStream file = DemoFiles.class.getResourceAsStream(name)) {
       return new String(Objects.requireNonNull(file, name).readAllBytes(), StandardCharsets.UTF_8);
     }
+  }
+
+  /**
+   * An Envoy's bootstrap that comes with the demo.
+   *
+   * @param filterTimeout how long its rate limit filter waits, in place of {@link #FILTER_TIMEOUT}
+   */
+  static String bootstrap(String name, String filterTimeout) throws IOException {
+    return text(name).replace(" timeout: " + FILTER_TIMEOUT, " timeout: " + filterTimeout);
   }
 
   /** A new folder, deleted with everything in it in the end. */

@@ -29,20 +29,26 @@ final class MeshDemo {
 
   private final Function<Consumer<String>, EnvoyLookup> envoys;
   private final Consumer<String> progress;
+  private final String filterTimeout;
   private final TimeSource time = TimeSource.system();
   private final CountDownLatch stop = new CountDownLatch(1);
 
   /**
    * @param envoys how to find Envoy; told where progress goes
    * @param progress told, in one line for people, what takes long
+   * @param filterTimeout how long Envoy waits for the service
    */
-  MeshDemo(Function<Consumer<String>, EnvoyLookup> envoys, Consumer<String> progress) {
+  MeshDemo(
+      Function<Consumer<String>, EnvoyLookup> envoys,
+      Consumer<String> progress,
+      String filterTimeout) {
     this.envoys = envoys;
     this.progress = progress;
+    this.filterTimeout = filterTimeout;
   }
 
   static MeshDemo ofThisMachine(Consumer<String> progress) {
-    return new MeshDemo(EnvoyBinary::find, progress);
+    return new MeshDemo(EnvoyBinary::find, progress, DemoFiles.FILTER_TIMEOUT);
   }
 
   /** Ends {@link #run} soon; for any thread. */
@@ -104,7 +110,7 @@ final class MeshDemo {
       regions.add(MeshRegion.begin(name, policy, coordinator, folder.resolve(name), started));
     }
     for (MeshRegion region : regions) {
-      region.awaitReady(envoy, started);
+      region.awaitReady(envoy, filterTimeout, started);
       progress.accept("region " + region.name() + " is ready: " + region.envoy());
     }
     started.push(() -> endTogether(regions));

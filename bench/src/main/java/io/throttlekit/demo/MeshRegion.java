@@ -64,12 +64,12 @@ final class MeshRegion {
     return region;
   }
 
-  /** Waits for the services, and starts Envoy. */
-  void awaitReady(Path envoyProgram, Undo started) throws IOException {
+  /** Waits for the services, and starts Envoy, which waits so long for each decision. */
+  void awaitReady(Path envoyProgram, String filterTimeout, Undo started) throws IOException {
     Upstream upstream = new Upstream();
     started.push(upstream::close);
     String bootstrap =
-        DemoFiles.text("mesh-envoy.yaml")
+        DemoFiles.bootstrap("mesh-envoy.yaml", filterTimeout)
             .replace("@FIRST@", Integer.toString(services.getFirst().awaitPort()))
             .replace("@SECOND@", Integer.toString(services.getLast().awaitPort()))
             .replace("@UPSTREAM@", Integer.toString(upstream.port()));

@@ -62,6 +62,20 @@ class ProgramTest {
   }
 
   @Test
+  void aTargetThatIsMissedIsNamedAndExitsWith1() throws Exception {
+    Target reached = Target.atMost("p99", 5, 3);
+    Target missed = Target.atMost("failed", 0, 1);
+    assertThat(judged(reached)).isZero();
+    assertThat(bytes.size()).isZero();
+    assertThat(judged(reached, missed)).isEqualTo(1);
+    assertThat(lines()).containsExactly("bin/bench: missed: failed");
+  }
+
+  private int judged(Target... targets) throws InterruptedException {
+    return Program.start(_ -> () -> Target.require(List.of(targets)), Set.of(), errors);
+  }
+
+  @Test
   void whatSucceedsSaysNothingHereAndExitsWith0() throws Exception {
     assertThat(Program.start(_ -> () -> {}, Set.of(), errors)).isZero();
     assertThat(bytes.size()).isZero();

@@ -6,10 +6,12 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ReportTest {
-  private final ServerFigures noOp = new ServerFigures("no-op", 50_000, 10, 15, 0.2, 2, 1_000, 90);
+  private final ServerFigures noOp =
+      new ServerFigures("no-op", 50_000, 10, 15, 0.2, 2, 1_000, 90, 0);
   private final ServerFigures good =
-      new ServerFigures("service", 45_000, 11, 16, 0.2, 2.2, 1_090, 99);
-  private final ServerFigures bad = new ServerFigures("service", 40_000, 12, 20, 0.3, 3, 1_200, 99);
+      new ServerFigures("service", 45_000, 11, 16, 0.2, 2.2, 1_090, 99, 0);
+  private final ServerFigures bad =
+      new ServerFigures("service", 40_000, 12, 20, 0.3, 3, 1_200, 99, 0);
 
   @Test
   void aServiceWithinEveryRatioReachesAllTargets() {
@@ -41,6 +43,19 @@ class ReportTest {
         .startsWith("{\"warm\":true,\"rounds\":10,\"half_load_per_second\":22500,")
         .contains("\"measured\":1.1000,\"at_most\":1.15,\"reached\":true")
         .doesNotContain("\n");
+  }
+
+  @Test
+  void aStrictDecisionThatFailedMissesTheTargetOfNone() {
+    ServerFigures failing = new ServerFigures("strict", 25_000, 20, 30, 0.4, 4, 2_000, 99, 1);
+    RoundTrips trips = new RoundTrips(1, 1);
+    StoreReport none = new StoreReport(noOp, good, good, good, trips, 5, 1);
+    StoreReport one = new StoreReport(noOp, good, good, failing, trips, 5, 1);
+    assertThat(none.targets()).contains(Target.atMost("strict, decisions that failed", 0, 0));
+    assertThat(one.targets())
+        .filteredOn(target -> !target.reached())
+        .containsExactly(Target.atMost("strict, decisions that failed", 0, 1));
+    assertThat(one.json()).contains("\"resident_bytes\":99,\"failed\":1}");
   }
 
   @Test

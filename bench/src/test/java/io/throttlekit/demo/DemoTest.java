@@ -15,6 +15,9 @@ import org.junit.jupiter.api.Test;
 
 @RealEnvoy
 class DemoTest {
+  /** How long Envoy waits where other tests take the processors. */
+  private static final String PATIENT = "2s";
+
   private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
   private final List<String> progress = new ArrayList<>();
 
@@ -50,7 +53,7 @@ class DemoTest {
 
   private Summary run(EnvoyLookup envoy, int seconds) throws Exception {
     try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
-      return new Demo(_ -> envoy, progress::add).run(seconds, 7, out, false);
+      return new Demo(_ -> envoy, progress::add, PATIENT).run(seconds, 7, out, false);
     }
   }
 

@@ -18,6 +18,9 @@ import org.junit.jupiter.api.Timeout;
 
 @RealEnvoy
 class MeshDemoTest {
+  /** How long Envoy waits where other tests take the processors. */
+  private static final String PATIENT = "2s";
+
   private static final int EU = MeshScenario.REGIONS.indexOf(MeshScenario.CUT);
 
   /** By the scenario, the window in which a region is cut off from its beginning to its end. */
@@ -67,7 +70,7 @@ class MeshDemoTest {
 
   private MeshSummary run(EnvoyLookup envoy, int seconds) throws Exception {
     try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
-      return new MeshDemo(_ -> envoy, progress::add).run(seconds, out);
+      return new MeshDemo(_ -> envoy, progress::add, PATIENT).run(seconds, out);
     }
   }
 }

@@ -16,6 +16,8 @@ import io.grpc.netty.NettyChannelBuilder;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
 import io.throttlekit.bench.EventLoops;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryType;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -110,6 +112,7 @@ final class ImpatientClients implements AutoCloseable {
         length,
         lag.getValueAtPercentile(99) / 1e6,
         lag.getMaxValue() / 1e6,
+        probe.mostHeapBytes,
         probe.probes,
         probe.bad,
         probe.slowestNanos / 1e6);
@@ -162,11 +165,20 @@ final class ImpatientClients implements AutoCloseable {
     }
   }
 
+  /** The heap in use but for what was allocated since the last collection. */
+  private static long outlivedBytes() {
+    return ManagementFactory.getMemoryPoolMXBeans().stream()
+        .filter(pool -> pool.getType() == MemoryType.HEAP && !pool.getName().contains("Eden"))
+        .mapToLong(pool -> pool.getUsage().getUsed())
+        .sum();
+  }
+
   private final class Probe implements Runnable {
     private volatile boolean ended;
     private int probes;
     private int bad;
     private long slowestNanos;
+    private long mostHeapBytes;
 
     @Override
     public void run() {
@@ -186,6 +198,7 @@ final class ImpatientClients implements AutoCloseable {
         probes++;
         bad += serving ? 0 : 1;
         slowestNanos = Math.max(slowestNanos, time.monotonicNanos() - asked);
+        mostHeapBytes = Math.max(mostHeapBytes, outlivedBytes());
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
       }
     }

@@ -13,6 +13,8 @@ import java.util.Locale;
  * @param length how long it was offered
  * @param lagMillis how late the generator sent a request at most, but one in a hundred
  * @param mostLagMillis how late it sent any
+ * @param mostHeapBytes largest heap that had outlived a collection while the load was offered, of
+ *     clients and service together
  * @param probes of the service's health
  * @param badProbes of these, not answered with SERVING in a second
  * @param slowestProbeMillis how long the slowest took
@@ -25,6 +27,7 @@ public record Offered(
     Duration length,
     double lagMillis,
     double mostLagMillis,
+    long mostHeapBytes,
     int probes,
     int badProbes,
     double slowestProbeMillis) {
@@ -46,12 +49,13 @@ public record Offered(
   public String row() {
     return String.format(
         Locale.ROOT,
-        "| %,d | %,.0f | %,.0f | %.2f | %.2f | %d of %d | %.1f |",
+        "| %,d | %,.0f | %,.0f | %.2f | %.2f | %.0f | %d of %d | %.1f |",
         perSecond,
         inTimePerSecond(),
         refused * 1e3 / length.toMillis(),
         lagMillis,
         mostLagMillis,
+        mostHeapBytes / 1e6,
         probes - badProbes,
         probes,
         slowestProbeMillis);

@@ -16,8 +16,8 @@ public final class ServiceOverload {
 
   private static final String HEAD =
       """
-      | offered/s | answered in time/s | refused as too late/s | lag of the generator p99, ms | most | health | slowest probe, ms |
-      |---|---|---|---|---|---|---|\
+      | offered/s | answered in time/s | refused as too late/s | lag of the generator p99, ms | most | MB of heap at most | health | slowest probe, ms |
+      |---|---|---|---|---|---|---|---|\
       """;
 
   private ServiceOverload() {}
@@ -51,6 +51,11 @@ public final class ServiceOverload {
   public static double kept(List<Offered> all) {
     double best = all.stream().mapToDouble(Offered::inTimePerSecond).max().orElse(1);
     return all.getLast().inTimePerSecond() / best;
+  }
+
+  /** MB of heap at most that the last load held beyond what the first one did, while offered. */
+  public static double heapGrowthMegabytes(List<Offered> all) {
+    return (all.getLast().mostHeapBytes() - all.getFirst().mostHeapBytes()) / 1e6;
   }
 
   /** Prints a Markdown table. */
