@@ -45,6 +45,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -53,6 +54,7 @@ import org.junit.jupiter.api.io.TempDir;
  * request in five is slow, in turn with times in which none is.
  */
 @MeshTest
+@Tag("alone")
 class EnvoyTimeoutsTest {
   private static final Duration AT_MOST = Duration.ofSeconds(60);
   private static final int PER_SECOND = 75;
