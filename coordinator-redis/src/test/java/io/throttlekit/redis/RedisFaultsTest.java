@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -63,15 +64,17 @@ class RedisFaultsTest {
     await("warm", () -> answers(store));
     redis.hang();
     await("open", () -> failure(ask(store, "a", 1)) instanceof StoreException && !store.isUp());
-    int before = heard.failures.size();
-    long atOnce =
+    long begun = System.nanoTime();
+    long waited =
         IntStream.range(0, 1000)
-            .filter(_ -> ask(store, "a", 1).toCompletableFuture().isCompletedExceptionally())
+            .filter(_ -> !ask(store, "a", 1).toCompletableFuture().isCompletedExceptionally())
             .count();
-    assertThat(atOnce).isGreaterThan(950); // others try whether it is back
-    assertThat(heard.failures.stream().skip(before))
-        .filteredOn(Failure.OPEN::equals)
-        .hasSizeGreaterThan(950);
+    long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun);
+    assertThat(waited)
+        .as("probes in %d ms", millis)
+        .isLessThanOrEqualTo(millis / Wanted.PROBE_MILLIS + 2);
+    assertThat(heard.failures.stream().filter(Failure.OPEN::equals).count())
+        .isGreaterThanOrEqualTo(1000 - waited);
     redis.goOn();
     await("back", () -> answers(store));
     await("up", store::isUp);

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 /** What a test wants of a store; as in production where it says nothing. Not thread-safe. */
 final class Wanted {
   static final long CONNECT_TIMEOUT_MILLIS = 1_000;
+  static final long PROBE_MILLIS = 25;
 
   private final String url;
   private final boolean cluster;
@@ -14,7 +15,7 @@ final class Wanted {
   private long leaseDeadlineMillis = 2_000;
   private int maxBatch = 64;
   private int maxInFlight = 2;
-  private CircuitBreaker.Settings breaker = new CircuitBreaker.Settings(5, 1_000, 25);
+  private CircuitBreaker.Settings breaker = new CircuitBreaker.Settings(5, 1_000, PROBE_MILLIS);
 
   private Wanted(String url, boolean cluster) {
     this.url = url;
