@@ -1,7 +1,7 @@
 package io.throttlekit.service.envoy;
 
+import static io.throttlekit.service.Patient.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.opentelemetry.proto.trace.v1.Span;

@@ -1,12 +1,12 @@
 package io.throttlekit.service.fleet;
 
+import static io.throttlekit.service.Patient.await;
 import static io.throttlekit.service.fleet.RegionPolicies.ENDLESS_MILLIS;
 import static io.throttlekit.service.fleet.RegionPolicies.LEASE;
 import static io.throttlekit.service.fleet.RegionPolicies.LIMIT;
 import static io.throttlekit.service.fleet.RegionPolicies.WINDOW_MILLIS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.grpc.Status;

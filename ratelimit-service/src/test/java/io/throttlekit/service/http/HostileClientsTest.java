@@ -1,5 +1,6 @@
 package io.throttlekit.service.http;
 
+import static io.throttlekit.service.Patient.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -18,8 +19,6 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -208,11 +207,6 @@ class HostileClientsTest {
       assertThat(reset).hasMessageContaining("reset");
     }
     return all.toString(UTF_8);
-  }
-
-  /** As long as a busy machine may need: the test ends sooner when it is as it should be. */
-  private static ConditionFactory await() {
-    return Awaitility.await().atMost(Duration.ofSeconds(50));
   }
 
   private static String statusLine(Socket socket) throws IOException {

@@ -1,12 +1,12 @@
 package io.throttlekit.service.server;
 
+import static io.throttlekit.service.Patient.await;
 import static io.throttlekit.service.authz.Authorizing.asking;
 import static io.throttlekit.service.authz.Authorizing.header;
 import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.envoyproxy.envoy.config.core.v3.Node;
 import io.envoyproxy.envoy.data.accesslog.v3.AccessLogCommon;

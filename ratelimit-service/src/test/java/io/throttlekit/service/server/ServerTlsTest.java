@@ -1,10 +1,10 @@
 package io.throttlekit.service.server;
 
+import static io.throttlekit.service.Patient.await;
 import static io.throttlekit.service.server.Ask.entries;
 import static io.throttlekit.service.server.Ask.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
