@@ -1,6 +1,7 @@
 package io.throttlekit.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.redis.RealRedis;
@@ -29,6 +30,8 @@ import org.junit.jupiter.api.io.TempDir;
 class StoreWarmUpTest {
   /** What is waited for, and what a busy machine adds to it; two in turn would take longer. */
   private static final Duration ABSENT = Duration.ofMillis(3_500);
+
+  private static final Duration LATE = Duration.ofMillis(250);
 
   private static final Pattern HTTP = Pattern.compile(".* http=(\\S+) .*");
 
@@ -85,9 +88,26 @@ class StoreWarmUpTest {
   @Test
   void aStoreThatAnswersAfter250MillisIsAskedToo() throws Exception {
     try (TcpProxy slow = TcpProxy.to(redis.port())) {
-      slow.delayReplies(250);
+      slow.delayReplies(LATE.toMillis());
       assertThat(warmedUp(LoopbackService.of(environment("redis://127.0.0.1:" + slow.port(), 300))))
           .isTrue();
+    }
+  }
+
+  /** The time of the warm-up ends with calls in flight: their answers come as late as others. */
+  @Test
+  void whatWasInFlightWhenTheWarmUpEndedIsNotCountedEither() throws Exception {
+    try (TcpProxy slow = TcpProxy.to(redis.port())) {
+      slow.delayReplies(LATE.toMillis());
+      RateLimitService service = service("redis://127.0.0.1:" + slow.port(), 20_000);
+      try {
+        assertThat(service.start()).isTrue();
+        await()
+            .during(LATE.multipliedBy(2))
+            .until(() -> metrics(service), page -> page.contains("store_requests_total 0.0"));
+      } finally {
+        service.stop();
+      }
     }
   }
 

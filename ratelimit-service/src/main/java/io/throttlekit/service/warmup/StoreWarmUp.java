@@ -43,6 +43,9 @@ public final class StoreWarmUp {
   /** Where it ends, however slow the store is. */
   private static final Duration LONGEST = Duration.ofSeconds(3);
 
+  /** What is in flight at that time is awaited for so long, so that it is counted nowhere. */
+  private static final Duration LAST_ANSWERS = Duration.ofSeconds(1);
+
   /** What the compilers need to see of each method, and some more. */
   private static final int REQUESTS = 20_000;
 
@@ -95,8 +98,13 @@ public final class StoreWarmUp {
       if (now < round) { // the time is up
         break;
       }
-      lease(end);
+      for (int burst = 0; burst < LEASE_BURSTS && visit.mayGoOn(end) && lease(end); burst++) {
+        // asks for leases, as none of the requests does
+      }
       visit.awaitCompilers(end);
+    }
+    if (answered < most) { // each loop's last lease is answered after all that it asked before
+      var _ = lease(time.monotonicNanos() + LAST_ANSWERS.toNanos());
     }
     return answered;
   }
@@ -120,26 +128,24 @@ public final class StoreWarmUp {
     }
   }
 
-  /** Asks for leases on each loop, as none of the requests does. */
-  private void lease(long end) {
-    for (int burst = 0; burst < LEASE_BURSTS && visit.mayGoOn(end); burst++) {
-      List<CompletableFuture<?>> answers = new ArrayList<>();
-      for (EventExecutor loop : loops) {
-        CompletableFuture<Boolean> answered = new CompletableFuture<>();
-        answers.add(answered);
-        loop.execute(() -> leases(answered));
-      }
-      try {
-        CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
-            .get(Math.max(1, end - time.monotonicNanos()), TimeUnit.NANOSECONDS);
-      } catch (ExecutionException | TimeoutException e) {
-        LOG.debug("a lease of the warm-up was not answered", e);
-        return;
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt(); // ends the warm-up
-        return;
-      }
+  /** Asks for leases on each loop; returns whether all were answered until {@code end}. */
+  private boolean lease(long end) {
+    List<CompletableFuture<?>> answers = new ArrayList<>();
+    for (EventExecutor loop : loops) {
+      CompletableFuture<Boolean> answered = new CompletableFuture<>();
+      answers.add(answered);
+      loop.execute(() -> leases(answered));
     }
+    try {
+      CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
+          .get(Math.max(1, end - time.monotonicNanos()), TimeUnit.NANOSECONDS);
+      return true;
+    } catch (ExecutionException | TimeoutException e) {
+      LOG.debug("a lease of the warm-up was not answered", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // ends the warm-up
+    }
+    return false;
   }
 
   private void leases(CompletableFuture<Boolean> answered) {
