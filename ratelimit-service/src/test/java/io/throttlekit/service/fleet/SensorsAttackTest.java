@@ -59,26 +59,31 @@ class SensorsAttackTest {
       while (System.nanoTime() - warm < Duration.ofSeconds(4).toNanos()) {
         var _ = p99(decisions);
       }
-      double[] quiet = new double[ROUNDS];
-      double[] attacked = new double[ROUNDS];
+      // In pairs: what else the machine does slows the two measurements of a round alike.
+      double[] slower = new double[ROUNDS];
       AtomicLong answers = new AtomicLong();
+      long attackedNanos = 0;
       for (int round = 0; round < ROUNDS; round++) {
-        quiet[round] = p99(decisions);
+        double quiet = p99(decisions);
+        long begun = System.nanoTime();
         List<Toggling> streams = new ArrayList<>();
         for (ManagedChannel channel : hostile) {
           streams.add(Toggling.begin(channel, "node-" + streams.size(), answers));
         }
-        attacked[round] = p99(decisions);
+        slower[round] = p99(decisions) / quiet;
         streams.forEach(Toggling::end);
+        attackedNanos += System.nanoTime() - begun;
       }
-      Arrays.sort(quiet);
-      Arrays.sort(attacked);
+      Arrays.sort(slower);
+      double seconds = attackedNanos / 1e9;
       String figures =
-          "p99 in ms, quiet %s, attacked %s; %d answers"
-              .formatted(Arrays.toString(quiet), Arrays.toString(attacked), answers.get());
+          "p99 under attack by that without, in %d rounds: %s; %d answers in %.1f s"
+              .formatted(ROUNDS, Arrays.toString(slower), answers.get(), seconds);
       System.err.println(figures);
-      assertThat(attacked[ROUNDS / 2]).as(figures).isLessThanOrEqualTo(3 * quiet[ROUNDS / 2]);
-      assertThat(answers.get()).as("answers to 4 clients in 5 s").isLessThan(4 * 5 * 60);
+      assertThat(slower[ROUNDS / 2]).as(figures).isLessThanOrEqualTo(3);
+      assertThat(answers.get() / seconds / hostile.size())
+          .as("answers to a client in a second: %s", figures)
+          .isLessThan(60);
       assertThat(Files.size(folder.resolve("log"))).as("bytes of log").isLessThan(100_000);
       hostile.forEach(ManagedChannel::shutdownNow);
       decisions.shutdownNow();
