@@ -1,0 +1,89 @@
+package io.throttlekit.redis;
+
+import io.throttlekit.Claim;
+import io.throttlekit.DataLoss;
+import io.throttlekit.TimeSource;
+import io.throttlekit.store.CounterStore;
+import io.throttlekit.store.StallConformance;
+import io.throttlekit.store.StoreListener.Failure;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * A Cluster one of whose three masters pauses, or stops for longer: its breaker is its own, and
+ * requests for counters of the others do not fail.
+ */
+@RealRedis
+@Timeout(180)
+class RedisClusterStallTest extends StallConformance {
+  private static final Slots SLOTS = Slots.ofCluster(new KeyText(""));
+
+  private final RedisNodes nodes = startedNodes();
+  private final Heard heard = new Heard();
+  private final RedisCounterStore store =
+      Stores.connected(
+          RedisCounterStore.connect(
+              Wanted.cluster(nodes.urls()).settings(), TimeSource.system(), heard));
+
+  /** Masters that suspect none of them which is stopped for two seconds. */
+  private static RedisNodes startedNodes() {
+    RedisNodes nodes = RedisNodes.start();
+    for (RedisProcess node : nodes.masters()) {
+      node.command("CONFIG", "SET", "cluster-node-timeout", "15000");
+    }
+    return nodes;
+  }
+
+  @AfterEach
+  void stop() {
+    store.close();
+    nodes.close();
+  }
+
+  @Override
+  protected CounterStore store() {
+    return store;
+  }
+
+  @Override
+  protected Claim claim(String user) {
+    return Asked.claim(Asked.FIVE, user, 1, DataLoss.REFILL);
+  }
+
+  @Override
+  protected void pause(long millis) {
+    nodes.masters().getFirst().pause(millis);
+  }
+
+  @Override
+  protected void hang() {
+    nodes.masters().getFirst().hang();
+  }
+
+  @Override
+  protected void goOn() {
+    nodes.masters().getFirst().goOn();
+  }
+
+  @Override
+  protected boolean isOfServer(String user) {
+    return nodes.masterOf(SLOTS.of(Asked.key(Asked.FIVE, user))) == 0;
+  }
+
+  /** The store is up while any node answers. */
+  @Override
+  protected List<String> statesOfAStop() {
+    return List.of();
+  }
+
+  @Override
+  protected List<String> states() {
+    return heard.states;
+  }
+
+  @Override
+  protected List<Failure> failures() {
+    return heard.failures;
+  }
+}
