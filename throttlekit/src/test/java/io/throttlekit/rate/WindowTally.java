@@ -80,18 +80,25 @@ public final class WindowTally {
   }
 
   /**
-   * Counts one request that was admitted.
+   * Counts an admitted request of one unit.
    *
-   * @param source who admitted it, from 0
+   * @param source the node that admitted it, from 0
    * @param askedMillis read before it was sent
    * @param answeredMillis read when its answer had come, by the same clock
    */
   public void admitted(int source, long askedMillis, long answeredMillis) {
+    admitted(source, askedMillis, answeredMillis, 1);
+  }
+
+  /** Counts an admitted request of so many units, which are all of one window. */
+  public void admitted(int source, long askedMillis, long answeredMillis, long units) {
     Span span = new Span(endMillis(askedMillis), endMillis(answeredMillis));
     if (span.first == span.last) {
-      within.computeIfAbsent(span.first, _ -> new AtomicLongArray(sources)).incrementAndGet(source);
+      within
+          .computeIfAbsent(span.first, _ -> new AtomicLongArray(sources))
+          .addAndGet(source, units);
     } else {
-      straddling.computeIfAbsent(span, _ -> new LongAdder()).increment();
+      straddling.computeIfAbsent(span, _ -> new LongAdder()).add(units);
     }
     ends.add(span.first);
     ends.add(span.last);
@@ -137,11 +144,23 @@ public final class WindowTally {
     return units;
   }
 
+  /** May have been admitted from the window that ends first to the one that ends last. */
+  public long unitsAtMost(long firstEndMillis, long lastEndMillis) {
+    long units = units(firstEndMillis, lastEndMillis);
+    for (Map.Entry<Span, LongAdder> each : straddling.entrySet()) {
+      Span span = each.getKey();
+      boolean inside = span.isWithin(firstEndMillis, lastEndMillis);
+      boolean touches = span.first <= lastEndMillis && span.last >= firstEndMillis;
+      units += touches && !inside ? each.getValue().sum() : 0;
+    }
+    return units;
+  }
+
   /**
    * How many more were admitted in any run of windows than it may have, from 0. It is 0 exactly
    * when every request can be said to have been decided in one window of those that it straddles,
    * so that none has more than the limit (the marriage theorem: the windows of a request are a
-   * run).
+   * run). Of requests of several units it is the least overshoot, as if each unit straddled alone.
    */
   public long overshoot(long limit) {
     List<Long> all = List.copyOf(ends);

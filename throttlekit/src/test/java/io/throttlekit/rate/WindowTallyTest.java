@@ -34,6 +34,17 @@ class WindowTallyTest {
   }
 
   @Test
+  void aRequestCountsAsManyUnitsAsItCosts() {
+    tally.admitted(0, 1_000, 1_999, 5);
+    tally.admitted(1, 1_999, 2_000, 7);
+    assertThat(tally.windows())
+        .containsExactly(
+            new Window(2_000, List.of(5L, 0L), 7), new Window(3_000, List.of(0L, 0L), 7));
+    assertThat(tally.overshoot(6)).isZero();
+    assertThat(tally.overshoot(5)).isEqualTo(2);
+  }
+
+  @Test
   void whatStraddlesFindsItsPlaceInAWindowThatHasOne() {
     admitted(3, 1_500, 1_500);
     admitted(2, 1_999, 2_001);
@@ -50,6 +61,8 @@ class WindowTallyTest {
     assertThat(tally.overshoot(3)).isOne();
     assertThat(tally.units(2_000, 3_000)).isEqualTo(7);
     assertThat(tally.units(3_000, 4_000)).isEqualTo(3);
+    assertThat(tally.unitsAtMost(2_000, 3_000)).isEqualTo(7);
+    assertThat(tally.unitsAtMost(3_000, 4_000)).isEqualTo(5);
   }
 
   @Test

@@ -39,11 +39,14 @@ final class Offered implements AutoCloseable {
   private static final Duration POLL = Duration.ofMillis(20);
   private static final long ANSWER_SECONDS = 5;
 
-  private final RateLimitRequest request;
+  /** Which a node is sent in turn. */
+  private final List<RateLimitRequest> requests;
+
   private final long windowMillis;
   private final List<ManagedChannel> channels = new ArrayList<>();
   private final AtomicLongArray lastAdmittedNanos;
   private final WindowTally admitted;
+  private final WindowTally asked;
   private final AtomicLongArray refusedSince;
   private final LongAdder refused = new LongAdder();
   private final ConcurrentMap<String, Integer> failures = new ConcurrentHashMap<>();
@@ -64,17 +67,35 @@ final class Offered implements AutoCloseable {
   }
 
   /**
-   * Begins.
+   * Begins to send requests of one unit.
    *
    * @param perSecond requests for each node
    * @param windowMillis length of the policy's window in ms
    */
   Offered(
       List<Integer> ports, List<Integer> perSecond, long windowMillis, String key, String value) {
+    this(ports, perSecond, windowMillis, key, value, List.of(1));
+  }
+
+  /**
+   * Begins.
+   *
+   * @param perSecond requests for each node
+   * @param windowMillis length of the policy's window in ms
+   * @param costs units of the requests to a node, in turn
+   */
+  Offered(
+      List<Integer> ports,
+      List<Integer> perSecond,
+      long windowMillis,
+      String key,
+      String value,
+      List<Integer> costs) {
     this.rate = Rate.fromNow(perSecond);
     this.windowMillis = windowMillis;
-    this.request = request(key, value);
+    this.requests = costs.stream().map(cost -> request(key, value, cost)).toList();
     this.admitted = new WindowTally(windowMillis, ports.size());
+    this.asked = new WindowTally(windowMillis, ports.size());
     this.lastAdmittedNanos = new AtomicLongArray(ports.size());
     this.refusedSince = new AtomicLongArray(ports.size());
     this.underWay = new AtomicLongArray(ports.size());
@@ -89,9 +110,10 @@ final class Offered implements AutoCloseable {
     var _ = ticks.scheduleAtFixedRate(this::tick, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
   }
 
-  private static RateLimitRequest request(String key, String value) {
+  private static RateLimitRequest request(String key, String value, int cost) {
     return RateLimitRequest.newBuilder()
         .setDomain("fleet")
+        .setHitsAddend(cost)
         .addDescriptors(
             RateLimitDescriptor.newBuilder()
                 .addEntries(RateLimitDescriptor.Entry.newBuilder().setKey(key).setValue(value)))
@@ -163,6 +185,11 @@ final class Offered implements AutoCloseable {
     return admitted;
   }
 
+  /** What was requested, by window and node, whatever was answered. */
+  WindowTally asked() {
+    return asked;
+  }
+
   /** Those that are over, and lasted wholly while requests were offered. */
   List<Window> wholeWindows() {
     List<Window> whole = admitted.windows();
@@ -181,7 +208,7 @@ final class Offered implements AutoCloseable {
   /** Asks each node once more than it is due, and waits for all answers. */
   void once() {
     for (int node = 0; node < channels.size(); node++) {
-      ask(node);
+      ask(node, requests.getFirst());
     }
     awaitAnswers();
   }
@@ -209,25 +236,29 @@ final class Offered implements AutoCloseable {
     for (int node = 0; node < channels.size(); node++) {
       long due = now.due(node);
       while (now.sent.get(node) < due && underWay.get(node) < maxUnderWay) {
-        now.sent.incrementAndGet(node);
-        ask(node);
+        long turn = now.sent.getAndIncrement(node);
+        ask(node, requests.get(Math.toIntExact(turn % requests.size())));
       }
     }
   }
 
-  private void ask(int node) {
+  private void ask(int node, RateLimitRequest request) {
     underWay.incrementAndGet(node);
+    int cost = request.getHitsAddend();
     RateLimitServiceGrpc.newStub(channels.get(node))
         .withDeadlineAfter(Duration.ofSeconds(ANSWER_SECONDS))
-        .shouldRateLimit(request, new Counting(node));
+        .shouldRateLimit(request, new Counting(node, cost));
   }
 
   private final class Counting implements StreamObserver<RateLimitResponse> {
     private final int node;
+    private final int cost;
     private final long askedMillis = System.currentTimeMillis();
 
-    Counting(int node) {
+    Counting(int node, int cost) {
       this.node = node;
+      this.cost = cost;
+      asked.admitted(node, askedMillis, askedMillis, cost);
     }
 
     @Override
@@ -237,7 +268,7 @@ final class Offered implements AutoCloseable {
         refusedSince.incrementAndGet(node);
         return;
       }
-      admitted.admitted(node, askedMillis, System.currentTimeMillis());
+      admitted.admitted(node, askedMillis, System.currentTimeMillis(), cost);
       lastAdmittedNanos.set(node, System.nanoTime());
       refusedSince.set(node, 0);
     }
