@@ -25,6 +25,9 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
   /** More than an Envoy sends in a pause: a request for each type, and an acknowledgement. */
   static final int CREDITS = 8;
 
+  /** Of a version of ours; it is kept, and whoever sends a longer one did not have it from here. */
+  private static final int LONGEST_VERSION = 100;
+
   private final Wire<Q, A> wire;
   private final ServerCallStreamObserver<A> call;
   private final CeilingServer server;
@@ -176,7 +179,7 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     if (asked.typeUrl().isEmpty() || asked.typeUrl().equals(RuntimeLayer.TYPE_URL)) {
       if (!asked.nonce().isEmpty()) {
         answered(asked);
-      } else if (!asked.version().isEmpty()) {
+      } else if (!asked.version().isEmpty() && asked.version().length() <= LONGEST_VERSION) {
         version = asked.version();
       }
       subscribe(asked.subscription());

@@ -192,6 +192,16 @@ class CeilingStreamsTest {
     assertThat(newer.ended()).isFalse();
   }
 
+  /** Versions are kept: a client may name one of 256 KiB on each of its streams. */
+  @Test
+  void aVersionThatIsLongerThanAnyOfOursIsNotKept() {
+    served.ceilings().offer("up", Priority.DEFAULT, 10);
+    FakeEnvoy older = FakeEnvoy.connect(served.channel(), "a");
+    older.obeyAll();
+    FakeEnvoy.reconnect(served.channel(), "a", "x".repeat(200) + older.version()).obeyAll();
+    assertThat(served.ceilings().sharedNodes()).isEqualTo(1);
+  }
+
   @Test
   void anAnonymousEnvoyThatReportsAnythingLeavesTheOthersTheirs() {
     try (ServedCeilings fleet = new ServedCeilings(CeilingSettings.DEFAULT)) {

@@ -31,6 +31,7 @@ public final class EntryReader {
 
   private static final int LONGEST_LEASE = 128;
   private static final int LONGEST_ROUTE = 64;
+  private static final int LONGEST_ADDRESS = 64;
 
   /**
    * A reader is slower than its backend if more than one in so many parts is written afterwards.
@@ -62,7 +63,13 @@ public final class EntryReader {
         marked ? leases(metadata) : List.of(),
         marked,
         route(entry, common),
-        common.getDownstreamRemoteAddress().getSocketAddress().getAddress());
+        client(common));
+  }
+
+  /** An address is remembered, so nothing is taken for one that is longer than any. */
+  private static String client(AccessLogCommon common) {
+    String address = common.getDownstreamRemoteAddress().getSocketAddress().getAddress();
+    return address.length() <= LONGEST_ADDRESS ? address : "";
   }
 
   /** Routes need no name in Envoy; the first segment of the path tells most of those apart. */

@@ -82,6 +82,12 @@ public final class Leases {
     tellEnd(lease, LeaseEnd.ACCESS_LOG, ending);
   }
 
+  /** Whether a lease of this name lives that ends when its request is logged. */
+  public synchronized boolean awaitsLog(String id) {
+    Lease lease = byId.get(id);
+    return lease != null && lease.endsWhenLogged();
+  }
+
   /** Ends the lease of this name, if it lives; counts it as stale if not. */
   public void end(String id, LeaseEnd how) {
     Lease lease;

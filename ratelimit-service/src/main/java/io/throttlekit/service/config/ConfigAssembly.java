@@ -78,7 +78,8 @@ final class ConfigAssembly {
             values.get(Settings.MAX_CONNECTIONS),
             values.get(Settings.MAX_RESETS)),
         values.get(Settings.EVENT_LOOPS),
-        new GrpcConfig.Drain(values.get(Settings.DRAIN_DELAY), values.get(Settings.DRAIN_TIMEOUT)));
+        new GrpcConfig.Drain(values.get(Settings.DRAIN_DELAY), values.get(Settings.DRAIN_TIMEOUT)),
+        values.get(Settings.REFLECTION));
   }
 
   /** In plaintext, {@code /json} would let those charge whom gRPC asks for a certificate. */

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param limits what one client may ask for
  * @param eventLoops I/O threads; 0 for one per core
  * @param drain how it stops
+ * @param reflection whether clients may ask which services and messages there are
  */
 public record GrpcConfig(
     String host,
@@ -26,7 +27,8 @@ public record GrpcConfig(
     KeepAlive keepAlive,
     Limits limits,
     int eventLoops,
-    Drain drain) {
+    Drain drain,
+    boolean reflection) {
 
   private static final int CONNECTIONS = 10_000;
 
@@ -34,6 +36,20 @@ public record GrpcConfig(
    * An Envoy resets each call that takes longer than its timeout: all of them while a store hangs.
    */
   private static final int RESETS_PER_SECOND = 10_000;
+
+  /** A listener without reflection. */
+  public GrpcConfig(
+      String host,
+      int port,
+      @Nullable Path unixSocket,
+      @Nullable TlsConfig tls,
+      ConnectionAge connectionAge,
+      KeepAlive keepAlive,
+      Limits limits,
+      int eventLoops,
+      Drain drain) {
+    this(host, port, unixSocket, tls, connectionAge, keepAlive, limits, eventLoops, drain, false);
+  }
 
   /**
    * When connections are asked to go.

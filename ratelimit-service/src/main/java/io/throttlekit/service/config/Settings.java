@@ -111,6 +111,8 @@ final class Settings {
           Forms.duration(Duration.ZERO, Duration.ofHours(1)),
           GRPC.drain().delay());
 
+  static final Setting<Boolean> REFLECTION =
+      new Setting<>("grpc.reflection", Forms.flag(), GRPC.reflection());
   static final Setting<String> HTTP_HOST =
       new Setting<>("http.host", Forms.host(), DEFAULTS.http().host());
   static final Setting<Integer> HTTP_PORT =
@@ -239,6 +241,7 @@ final class Settings {
           EVENT_LOOPS,
           DRAIN_TIMEOUT,
           DRAIN_DELAY,
+          REFLECTION,
           HTTP_HOST,
           HTTP_PORT,
           HTTP_JSON,

@@ -1,7 +1,10 @@
 package io.throttlekit.service.loop;
 
+import io.grpc.Metadata;
+import io.grpc.ServerStreamTracer;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import io.throttlekit.TimeSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The thread of one event loop. Knows since when the bytes that it reads at present may have been
@@ -11,6 +14,8 @@ public final class LoopThread extends FastThreadLocalThread {
   // Written and read by this thread only.
   private boolean reading;
   private long arrivedNanos;
+  private @Nullable ClientConnection connection;
+  private @Nullable HeldCall begun;
 
   LoopThread(ThreadGroup group, Runnable work, String name) {
     super(group, work, name);
@@ -38,5 +43,28 @@ public final class LoopThread extends FastThreadLocalThread {
   /** Notes that no more bytes are read in this turn of the loop. */
   void hasRead() {
     reading = false;
+  }
+
+  /** Notes whose bytes are read from now on; null for none. */
+  void serves(@Nullable ClientConnection reading) {
+    connection = reading;
+    begun = null;
+  }
+
+  /** Begins to follow a call of the connection that is read. */
+  ServerStreamTracer begin(Metadata headers) {
+    ClientConnection from = connection;
+    if (from == null) {
+      return new ServerStreamTracer() {};
+    }
+    HeldCall call = new HeldCall(from, headers);
+    from.begun(call);
+    begun = call;
+    return call;
+  }
+
+  /** The call that was begun last for the bytes that are read now. */
+  @Nullable HeldCall begun() {
+    return begun;
   }
 }

@@ -1,4 +1,6 @@
-/** Event loops that know since when what they read may have waited; the bound on connections. */
+/**
+ * Event loops that know since when what they read may have waited, and bounds on their connections.
+ */
 @NullMarked
 package io.throttlekit.service.loop;
 

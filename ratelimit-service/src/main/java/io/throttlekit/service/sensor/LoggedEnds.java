@@ -17,6 +17,8 @@ public final class LoggedEnds implements Sensed {
   /** More clusters than one Envoy has; a log that names others is judged as one cluster. */
   private static final int MAX_CLUSTERS = 1_000;
 
+  private static final int LONGEST_CLUSTER = 256;
+
   private final Leases leases;
 
   /** By cluster; each guarded by itself. */
@@ -29,7 +31,9 @@ public final class LoggedEnds implements Sensed {
 
   @Override
   public void ended(String node, Reading reading, long beganNanos, long arrivedNanos) {
-    if (!reading.leases().isEmpty()) {
+    // Invented leases are no evidence: a log that names thousands must not fill the table of
+    // clusters.
+    if (reading.leases().stream().anyMatch(leases::awaitsLog)) {
       Ending ending = ending(reading, arrivedNanos);
       reading.leases().forEach(lease -> leases.logged(lease, ending));
     }
@@ -50,7 +54,7 @@ public final class LoggedEnds implements Sensed {
     if (known != null) {
       return known;
     }
-    boolean room = timeouts.size() < MAX_CLUSTERS;
+    boolean room = timeouts.size() < MAX_CLUSTERS && cluster.length() <= LONGEST_CLUSTER;
     return timeouts.computeIfAbsent(room ? cluster : "", _ -> new Timeouts());
   }
 

@@ -18,6 +18,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.TlsConfig;
 import io.throttlekit.service.loop.ConnectionBound;
+import io.throttlekit.service.loop.HeldByClients;
 import io.throttlekit.service.server.Health.Obstacle;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -33,7 +34,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves rate-limit requests, what else Envoy asks or tells, health and reflection over gRPC.
+ * Serves rate-limit requests, what else Envoy asks or tells, health and, where it is on, reflection
+ * over gRPC.
  *
  * <p>Everything runs on the event loops, so nothing behind it may block. Thread-safe; started once
  * and stopped once.
@@ -65,6 +67,9 @@ public final class GrpcServer {
   /** Most bytes of the headers of one call; Envoy's take some 200. */
   private static final int HEADER_BYTES = 8 << 10;
 
+  /** Streams on the port of decisions, such as those that watch health. */
+  private static final int MAX_WATCHES = 1_000;
+
   /** How long a client may take for TLS. */
   private static final Duration HANDSHAKE = Duration.ofSeconds(10);
 
@@ -80,6 +85,7 @@ public final class GrpcServer {
   private final GrpcConfig config;
   private final Health health;
   private final ConnectionBound connections;
+  private final HeldByClients held;
   private final Server server;
   private final Transport transport;
   private final EventLoopGroup eventLoops;
@@ -111,7 +117,7 @@ public final class GrpcServer {
       Health health,
       @Nullable EventLoopGroup shared,
       Duration tlsPollInterval) {
-    this(config, service, more, health, shared, tlsPollInterval, Integer.MAX_VALUE);
+    this(config, service, more, health, shared, tlsPollInterval, MAX_WATCHES);
   }
 
   private GrpcServer(
@@ -126,18 +132,17 @@ public final class GrpcServer {
     this.config = config;
     this.health = health;
     this.connections = new ConnectionBound(config.limits().connections());
+    TimeSource time = service == null ? TimeSource.system() : service.deciding().time();
+    this.held =
+        new HeldByClients(
+            Transport.loops(config.eventLoops()), config.limits().messageBytes(), time);
     this.transport = Transport.of(config);
     TlsConfig tlsConfig = config.tls();
     this.tls = tlsConfig == null ? null : ServerTls.follow(tlsConfig, tlsPollInterval);
     Path socket = config.unixSocket();
     this.socketFile = socket == null ? null : new UnixSocketFile(socket);
     this.ownsLoops = shared == null;
-    this.eventLoops =
-        shared == null
-            ? transport.eventLoops(
-                config.eventLoops(),
-                service == null ? TimeSource.system() : service.deciding().time())
-            : shared;
+    this.eventLoops = shared == null ? transport.eventLoops(config.eventLoops(), time) : shared;
     STREAM_ERRORS.forEach(logger -> logger.setLevel(Level.SEVERE));
     try {
       this.server = build(service, more);
@@ -193,6 +198,7 @@ public final class GrpcServer {
   /** Shows in {@code meter} what it has open; to be called once. */
   public void show(Meter meter) {
     connections.show(meter);
+    held.show(meter);
   }
 
   /** The port listened on, or −1 for a Unix socket. */
@@ -243,6 +249,7 @@ public final class GrpcServer {
             .directExecutor()
             .flowControlWindow(UNREAD_BYTES)
             .decompressorRegistry(COMPRESSIONS)
+            .addStreamTracerFactory(held.calls())
             .maxInboundMessageSize(config.limits().messageBytes())
             .maxInboundMetadataSize(HEADER_BYTES)
             .maxConcurrentCallsPerConnection(config.limits().callsPerConnection())
@@ -251,9 +258,10 @@ public final class GrpcServer {
             .permitKeepAliveTime(config.keepAlive().permitted().toNanos(), TimeUnit.NANOSECONDS)
             .permitKeepAliveWithoutCalls(true);
     if (service != null) {
+      builder.addService(service.definition()).addService(lasting(health.service()));
+    }
+    if (service != null && config.reflection()) {
       builder
-          .addService(service.definition())
-          .addService(lasting(health.service()))
           .addService(lasting(ProtoReflectionServiceV1.newInstance()))
           .addService(lasting(reflectionAlpha()));
     }
@@ -288,7 +296,8 @@ public final class GrpcServer {
   /** Connections are counted before anything else is done with them. */
   private ChannelFactory<ServerChannel> listeningChannels() {
     ChannelFactory<ServerChannel> plain = new ReflectiveChannelFactory<>(transport.channelType());
-    return connections.listening(tls == null ? plain : tls.connections().listening(plain));
+    ChannelFactory<ServerChannel> known = tls == null ? plain : tls.connections().listening(plain);
+    return connections.listening(held.listening(known));
   }
 
   private ServerServiceDefinition lasting(BindableService service) {

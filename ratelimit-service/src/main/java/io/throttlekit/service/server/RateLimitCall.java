@@ -11,6 +11,7 @@ import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.concurrency.Lease;
+import io.throttlekit.service.loop.HeldCall;
 import io.throttlekit.service.loop.LoopThread;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.telemetry.CallMetrics.Abandonment;
@@ -53,6 +54,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   private final ServerCall<InputStream, byte[]> call;
   private final Metadata headers;
   private final @Nullable DecisionSpan span;
+  private final @Nullable HeldCall held = HeldCall.begun();
 
   /** When the call can have arrived at the earliest, which its caller's timeout counts from. */
   private final long arrivedNanos;
@@ -112,6 +114,9 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   @Override
   public void onHalfClose() {
     byte[] complete = message;
+    if (held != null) {
+      held.requestIsComplete();
+    }
     if (ended != OPEN) {
       return;
     }
@@ -356,7 +361,15 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   /** Whether the caller of this method, and no other, is to end the call. */
   private boolean claimEnd(int state) {
-    return ENDED.compareAndSet(this, OPEN, state);
+    boolean claimed = ENDED.compareAndSet(this, OPEN, state);
+    if (claimed) {
+      message = null; // a client that does not read its answer must not keep it here
+      request = null;
+      if (held != null) {
+        held.isAnswered();
+      }
+    }
+    return claimed;
   }
 
   private void tellEnd(long now) {

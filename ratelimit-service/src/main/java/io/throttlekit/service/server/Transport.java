@@ -59,7 +59,11 @@ record Transport(
    * @param time what the ages of requests are measured by
    */
   EventLoopGroup eventLoops(int count, TimeSource time) {
-    int loops = count == 0 ? Runtime.getRuntime().availableProcessors() : count;
-    return LoopGroup.of(loops, THREADS, ioHandler, time);
+    return LoopGroup.of(loops(count), THREADS, ioHandler, time);
+  }
+
+  /** Returns how many event loops are meant by a count that is 0 for one per core. */
+  static int loops(int count) {
+    return count == 0 ? Runtime.getRuntime().availableProcessors() : count;
   }
 }

@@ -95,6 +95,11 @@ final class Envoys {
     return cap(node) > 0;
   }
 
+  /** Returns whether an Envoy has come for its shares, as far as shares are known. */
+  boolean mayReport(String node) {
+    return granted == null || granted.containsKey(node);
+  }
+
   /** Requests in flight at all Envoys together, from 0, as they were 20 ms ago at most. */
   int inFlight(long nowNanos) {
     if (!counted || nowNanos - countedNanos >= RECENT_NANOS) {
@@ -134,7 +139,7 @@ final class Envoys {
 
   private @Nullable Envoy envoy(String node, long nowNanos) {
     Envoy known = envoys.get(node);
-    if (known == null && envoys.size() < MOST_ENVOYS) {
+    if (known == null && (envoys.size() < MOST_ENVOYS || (granted != null && mayReport(node)))) {
       known = new Envoy(nowNanos);
       envoys.put(node, known);
     }

@@ -128,7 +128,9 @@ final class SteeredCeiling {
   /** An Envoy says what it has in flight, and what it did since it said so last. */
   synchronized void reported(String node, long stream, Load load, long arrivedNanos) {
     envoys.reported(node, stream, load.inProgress(), arrivedNanos);
-    loss.succeeded(load.succeeded(), arrivedNanos);
+    if (envoys.mayReport(node)) { // claims of others must not keep the limit from rising
+      loss.succeeded(load.succeeded(), arrivedNanos);
+    }
   }
 
   /** A stream of load reports has ended. */

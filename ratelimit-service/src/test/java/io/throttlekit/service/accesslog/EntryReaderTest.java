@@ -277,6 +277,12 @@ class EntryReaderTest {
         .setAddress("127.0.0.9")
         .setPortValue(40_000);
     assertThat(read(entry).client()).isEqualTo("127.0.0.9");
+    entry
+        .getCommonPropertiesBuilder()
+        .getDownstreamRemoteAddressBuilder()
+        .getSocketAddressBuilder()
+        .setAddress("9".repeat(100_000));
+    assertThat(read(entry).client()).as("no address is so long").isEmpty();
   }
 
   @Test

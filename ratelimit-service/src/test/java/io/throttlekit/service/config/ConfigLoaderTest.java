@@ -245,6 +245,7 @@ class ConfigLoaderTest {
         Map.entry("THROTTLEKIT_GRPC_MAX_RESETS_PER_SECOND", "13"),
         Map.entry("THROTTLEKIT_GRPC_EVENT_LOOPS", "3"),
         Map.entry("THROTTLEKIT_GRPC_DRAIN_TIMEOUT", "4s"),
+        Map.entry("THROTTLEKIT_GRPC_REFLECTION", "true"),
         Map.entry("THROTTLEKIT_GRPC_DRAIN_DELAY", "5s"),
         Map.entry("THROTTLEKIT_HTTP_HOST", "localhost"),
         Map.entry("THROTTLEKIT_HTTP_PORT", "2"),

@@ -177,7 +177,9 @@ class DrainTest {
 
   @Test
   void aReflectionStreamDoesNotHoldUpTheDrainAndACallInProgressDoes() throws Exception {
-    GrpcServer server = serve(Duration.ofMinutes(5), Duration.ZERO);
+    GrpcServer server =
+        setup.serve(
+            Setup.reflecting(Setup.listener(null, null, Duration.ofMinutes(5), Duration.ZERO)));
     ManagedChannel channel = Channels.to(server);
     CompletableFuture<Status> ended = new CompletableFuture<>();
     var call = open(channel, ended);

@@ -12,6 +12,7 @@ import io.grpc.reflection.v1.ServerReflectionGrpc;
 import io.grpc.reflection.v1.ServerReflectionRequest;
 import io.grpc.reflection.v1.ServerReflectionResponse;
 import io.grpc.stub.StreamObserver;
+import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.server.Health.Obstacle;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -22,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class HealthAndReflectionTest {
   private final Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
-  private final GrpcServer server = setup.serve(Setup.loopback());
+  private final GrpcServer server = setup.serve(Setup.reflecting(Setup.loopback()));
   private final ManagedChannel channel = Channels.to(server);
 
   @AfterEach
@@ -68,6 +69,25 @@ class HealthAndReflectionTest {
     assertThat(services.join())
         .contains("envoy.service.ratelimit.v3.RateLimitService", "grpc.health.v1.Health");
     requests.onCompleted();
+  }
+
+  @Test
+  void thereIsNoReflectionUnlessItIsConfigured() {
+    assertThat(GrpcConfig.defaults().reflection()).isFalse();
+    GrpcServer closed = setup.serve(Setup.loopback());
+    ManagedChannel client = Channels.to(closed);
+    CompletableFuture<String> services = new CompletableFuture<>();
+    try {
+      ServerReflectionGrpc.newStub(client)
+          .serverReflectionInfo(
+              new First<ServerReflectionResponse>(
+                  services, response -> response.getListServicesResponse().toString()))
+          .onNext(ServerReflectionRequest.newBuilder().setListServices("").build());
+      assertThatThrownBy(services::join).hasMessageContaining("UNIMPLEMENTED");
+    } finally {
+      client.shutdownNow();
+      closed.stop();
+    }
   }
 
   @Test

@@ -38,6 +38,7 @@ final class RawConnection implements AutoCloseable {
   private static final int END_STREAM = 1;
   private static final int END_HEADERS = 4;
   private static final byte CANCEL = 8;
+  private static final byte INITIAL_WINDOW_SIZE = 4;
   private static final int PATIENCE_MILLIS = 15_000;
 
   private final Socket socket;
@@ -171,8 +172,18 @@ final class RawConnection implements AutoCloseable {
 
   /** Goes on with that call: a message whose end does not come. */
   void beginMessage() throws IOException {
+    beginMessage(1);
+  }
+
+  /** The same for a call on that stream. */
+  void beginMessage(int stream) throws IOException {
     ByteBuffer message = ByteBuffer.allocate(100).put((byte) 0).putInt(500);
-    send(DATA, 0, 1, message.array());
+    send(DATA, 0, stream, message.array());
+  }
+
+  /** From now on no byte of an answer may be sent. */
+  void readNoAnswers() throws IOException {
+    send(SETTINGS, 0, 0, new byte[] {0, INITIAL_WINDOW_SIZE, 0, 0, 0, 0});
   }
 
   private void send(int type, int flags, int stream, byte[] payload) throws IOException {

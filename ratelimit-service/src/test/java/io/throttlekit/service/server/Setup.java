@@ -134,6 +134,21 @@ public final class Setup {
     return listener(null, null, Duration.ofSeconds(10), Duration.ZERO);
   }
 
+  /** The same with reflection. */
+  static GrpcConfig reflecting(GrpcConfig config) {
+    return new GrpcConfig(
+        config.host(),
+        config.port(),
+        config.unixSocket(),
+        config.tls(),
+        config.connectionAge(),
+        config.keepAlive(),
+        config.limits(),
+        config.eventLoops(),
+        config.drain(),
+        true);
+  }
+
   static GrpcConfig listener(
       @Nullable Path socket, @Nullable TlsConfig tls, Duration drainTimeout, Duration drainDelay) {
     GrpcConfig d = GrpcConfig.defaults();

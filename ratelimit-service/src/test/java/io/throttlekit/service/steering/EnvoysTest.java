@@ -49,6 +49,18 @@ class EnvoysTest {
   }
 
   @Test
+  void inventedNamesDoNotKeepOutAnEnvoyThatHasAShare() {
+    for (int i = 0; i < 20_000; i++) {
+      envoys.ended("invented-" + i, SECOND, 0);
+    }
+    envoys.reported("late", 1, 3, 0);
+    assertThat(envoys.demands(0)).hasSize(10_000);
+    envoys.granted(Map.of("edge", 5L));
+    envoys.reported("edge", 1, 4, 0);
+    assertThat(envoys.demands(0)).contains(new Demand("edge", 4, 0, true)).hasSize(10_001);
+  }
+
+  @Test
   void noEnvoyHasMoreInFlightThanItWasGranted() {
     envoys.granted(Map.of("a", 10L, "b", 10L));
     envoys.reported("a", 1, 4, 0);

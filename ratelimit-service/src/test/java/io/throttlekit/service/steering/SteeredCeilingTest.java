@@ -7,6 +7,7 @@ import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.server.Book;
+import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -136,6 +137,18 @@ class SteeredCeilingTest {
     assertThat(ceiling.offer(now)).isGreaterThan(held);
     assertThat(ceiling.held()).isFalse();
     assertThat(before).isEqualTo(20);
+  }
+
+  /** Else anybody who reports could keep all limits from rising. */
+  @Test
+  void claimsOfAnEnvoyThatHasNoShareHoldNothing() {
+    ceiling.granted(Map.of("a", 20L));
+    for (int second = 0; second < 20; second++) {
+      ceiling.reported("invented", 7, Told.load(0, 1L << 40), now);
+      second(100, 20, 5);
+      ceiling.offer(now);
+    }
+    assertThat(ceiling.held()).isFalse();
   }
 
   @Test

@@ -1,0 +1,132 @@
+package io.throttlekit.service.loop;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection and its open calls, the oldest first. It is the first handler of its connection,
+ * so that calls begin while it passes on what was read. Confined to the event loop.
+ */
+final class ClientConnection extends ChannelInboundHandlerAdapter {
+  private final HeldByClients owner;
+  private @Nullable LoopLedger ledger;
+  private @Nullable ChannelHandlerContext context;
+  private @Nullable HeldCall first;
+  private @Nullable HeldCall last;
+
+  // As of the last look.
+  private long heldBytes;
+  private long decidingBytes;
+  private long byteLooks;
+  private boolean passing;
+
+  ClientConnection(HeldByClients owner) {
+    this.owner = owner;
+  }
+
+  @Override
+  public void channelActive(ChannelHandlerContext ctx) {
+    context = ctx;
+    ledger = owner.ledger(ctx.channel().eventLoop());
+    ledger.add(this);
+    ctx.fireChannelActive();
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext ctx) {
+    if (ledger != null) {
+      ledger.remove(this);
+    }
+    ctx.fireChannelInactive();
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext ctx, Object message) {
+    LoopLedger loop = ledger;
+    if (loop != null && Thread.currentThread() instanceof LoopThread thread) {
+      loop.lookSoon();
+      thread.serves(this);
+      try {
+        ctx.fireChannelRead(message);
+      } finally {
+        thread.serves(null);
+      }
+    } else {
+      ctx.fireChannelRead(message);
+    }
+  }
+
+  void begun(HeldCall call) {
+    call.before = last;
+    if (last == null) {
+      first = call;
+    } else {
+      last.after = call;
+    }
+    last = call;
+  }
+
+  /** Forgets a call; without effect the second time. */
+  void ended(HeldCall call) {
+    HeldCall before = call.before;
+    HeldCall after = call.after;
+    if (before == null && after == null && first != call) {
+      return;
+    }
+    if (before == null) {
+      first = after;
+    } else {
+      before.after = after;
+    }
+    if (after == null) {
+      last = before;
+    } else {
+      after.before = before;
+    }
+    call.before = null;
+    call.after = null;
+  }
+
+  /** Adds up what its calls hold. */
+  void look() {
+    heldBytes = 0;
+    decidingBytes = 0;
+    byteLooks = 0;
+    passing = false;
+    for (HeldCall call = first; call != null; call = call.after) {
+      long held = call.look();
+      heldBytes += held;
+      byteLooks += held * (call.looks() - 1); // what has just been read is held by everybody
+      decidingBytes += call.decidingBytes();
+      passing |= call.passes();
+    }
+  }
+
+  /** Bytes that its client holds. */
+  long heldBytes() {
+    return heldBytes;
+  }
+
+  /** Bytes of messages that are being decided. */
+  long decidingBytes() {
+    return decidingBytes;
+  }
+
+  /** Bytes that its client has held since earlier looks, each as often as it was looked at. */
+  long byteLooks() {
+    return byteLooks;
+  }
+
+  /** Whether there is to be another look, even when nothing is read meanwhile. */
+  boolean needsLook() {
+    return passing || heldBytes > 0;
+  }
+
+  /** Closes it at once, from the transport's end: HTTP/2 would wait for open calls. */
+  void cutOff() {
+    if (context != null) {
+      var _ = context.close();
+    }
+  }
+}
