@@ -32,7 +32,7 @@ public final class HeldCall extends ServerStreamTracer {
     ANSWER
   }
 
-  private final ClientConnection connection;
+  private final @Nullable ClientConnection connection;
   private final Metadata headers;
   private boolean lasting;
   private long receivedBytes;
@@ -46,16 +46,18 @@ public final class HeldCall extends ServerStreamTracer {
   @Nullable HeldCall before;
   @Nullable HeldCall after;
 
-  HeldCall(ClientConnection connection, Metadata headers) {
+  HeldCall(@Nullable ClientConnection connection, Metadata headers) {
     this.connection = connection;
     this.headers = headers;
   }
 
   /**
-   * The call that the current thread has begun last for the bytes that it reads; null elsewhere.
+   * The call that the current thread has begun last for the bytes that it reads; elsewhere one of
+   * no connection.
    */
-  public static @Nullable HeldCall begun() {
-    return Thread.currentThread() instanceof LoopThread loop ? loop.begun() : null;
+  public static HeldCall begun() {
+    HeldCall begun = Thread.currentThread() instanceof LoopThread loop ? loop.begun() : null;
+    return begun == null ? new HeldCall(null, new Metadata()) : begun;
   }
 
   /** The request is complete: until it is answered, the call is not held by its client. */
@@ -92,7 +94,9 @@ public final class HeldCall extends ServerStreamTracer {
 
   @Override
   public void streamClosed(Status status) {
-    connection.ended(this);
+    if (connection != null) {
+      connection.ended(this);
+    }
   }
 
   /** Whether it ends by itself, and soon. */

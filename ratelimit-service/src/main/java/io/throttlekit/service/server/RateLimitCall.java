@@ -54,7 +54,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   private final ServerCall<InputStream, byte[]> call;
   private final Metadata headers;
   private final @Nullable DecisionSpan span;
-  private final @Nullable HeldCall held = HeldCall.begun();
+  private final HeldCall held = HeldCall.begun();
 
   /** When the call can have arrived at the earliest, which its caller's timeout counts from. */
   private final long arrivedNanos;
@@ -114,9 +114,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   @Override
   public void onHalfClose() {
     byte[] complete = message;
-    if (held != null) {
-      held.requestIsComplete();
-    }
+    held.requestIsComplete();
     if (ended != OPEN) {
       return;
     }
@@ -365,9 +363,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     if (claimed) {
       message = null; // a client that does not read its answer must not keep it here
       request = null;
-      if (held != null) {
-        held.isAnswered();
-      }
+      held.isAnswered();
     }
     return claimed;
   }
