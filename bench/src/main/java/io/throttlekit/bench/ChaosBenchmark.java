@@ -33,7 +33,7 @@ final class ChaosBenchmark {
     boolean json = arguments.flag("json");
     PrintStream log = json ? System.err : System.out;
     if (arguments.flag("matrix")) {
-      return () -> finish(new Matrix(seed, folder).run(log), json);
+      return () -> finish(new Matrix(folder).run(log), json);
     }
     Campaign campaign = new Campaign(seed, Duration.ofMinutes(minutes), folder);
     return () -> finish(campaign.run(log), json);
@@ -43,8 +43,12 @@ final class ChaosBenchmark {
     System.out.println(json ? report.json() : report.markdown());
     if (report.overshoot() > 0 || !report.problems().isEmpty()) {
       throw new IllegalStateException(
-          "%d units beyond limits, and %d problems: repeat with --seed %d"
-              .formatted(report.overshoot(), report.problems().size(), report.seed()));
+          "%d units beyond limits, and %d problems %s: repeat with %s"
+              .formatted(
+                  report.overshoot(),
+                  report.problems().size(),
+                  report.problems(),
+                  report.repeat()));
     }
   }
 }

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongUnaryOperator;
 
 /**
  * What was admitted in each window of a clock that whoever asks reads: what answers say of their
@@ -163,12 +164,26 @@ public final class WindowTally {
    * run). Of requests of several units it is the least overshoot, as if each unit straddled alone.
    */
   public long overshoot(long limit) {
-    List<Long> all = List.copyOf(ends);
+    return overshoot(Long.MIN_VALUE, _ -> limit);
+  }
+
+  /**
+   * The same, of a part of the windows, and where a window may have a limit of its own.
+   *
+   * @param sinceMillis windows that had ended by then are left out
+   * @param limits of the window that ends then, from 0
+   */
+  public long overshoot(long sinceMillis, LongUnaryOperator limits) {
+    List<Long> all = List.copyOf(ends.tailSet(sinceMillis, false));
     long most = 0;
     for (int first = 0; first < all.size(); first++) {
+      long room = 0;
+      long end = all.get(first);
       for (long last : all.subList(first, all.size())) {
-        long windows = (last - all.get(first)) / windowMillis + 1;
-        most = Math.max(most, units(all.get(first), last) - limit * windows);
+        for (; end <= last; end += windowMillis) {
+          room += limits.applyAsLong(end);
+        }
+        most = Math.max(most, units(all.get(first), last) - room);
       }
     }
     return most;

@@ -3,6 +3,7 @@ package io.throttlekit.rate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
@@ -33,11 +34,16 @@ class WindowTallyPropertyTest {
     int[] seen = new int[2];
     for (int history = 0; history < HISTORIES; history++) {
       List<Admitted> admitted = history(random);
-      int limit = random.nextInt(1, 4);
-      boolean fits = fits(admitted, new int[WINDOWS], limit, 0);
+      int[] limits = random.ints(WINDOWS, 1, 4).toArray();
+      boolean fits = fits(admitted, limits, 0);
+      assertThat(tally(admitted).overshoot(0, end -> limits[index(end)]) == 0)
+          .as("seed %d, history %d, limits %s: %s", SEED, history, list(limits), admitted)
+          .isEqualTo(fits);
+      int limit = limits[0];
+      Arrays.fill(limits, limit);
       assertThat(tally(admitted).overshoot(limit) == 0)
           .as("seed %d, history %d, limit %d: %s", SEED, history, limit, admitted)
-          .isEqualTo(fits);
+          .isEqualTo(fits(admitted, limits, 0));
       seen[fits ? 1 : 0]++;
     }
     assertThat(seen[0]).as("histories beyond their limit").isGreaterThan(HISTORIES / 10);
@@ -82,17 +88,29 @@ class WindowTallyPropertyTest {
     return tally;
   }
 
-  /** Whether the requests from {@code next} on find places, tried one by one. */
-  private static boolean fits(List<Admitted> admitted, int[] taken, int limit, int next) {
+  private static int index(long endMillis) {
+    return Math.toIntExact(endMillis / WINDOW_MILLIS) - 1;
+  }
+
+  private static List<Integer> list(int[] limits) {
+    return Arrays.stream(limits).boxed().toList();
+  }
+
+  /**
+   * Whether the requests from {@code next} on find places, tried one by one.
+   *
+   * @param places that windows have left
+   */
+  private static boolean fits(List<Admitted> admitted, int[] places, int next) {
     if (next == admitted.size()) {
       return true;
     }
     Admitted request = admitted.get(next);
     for (int window = request.first(); window <= request.last(); window++) {
-      if (taken[window] < limit) {
-        taken[window]++;
-        boolean rest = fits(admitted, taken, limit, next + 1);
-        taken[window]--;
+      if (places[window] > 0) {
+        places[window]--;
+        boolean rest = fits(admitted, places, next + 1);
+        places[window]++;
         if (rest) {
           return true;
         }

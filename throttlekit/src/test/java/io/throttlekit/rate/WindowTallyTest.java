@@ -72,6 +72,20 @@ class WindowTallyTest {
     assertThat(tally.overshoot(3)).isOne();
   }
 
+  @Test
+  void aHigherLimitOfOneWindowIsOfNoUseToAnother() {
+    admitted(5, 1_500, 1_500);
+    admitted(3, 2_500, 2_500);
+    admitted(5, 3_500, 3_500);
+    assertThat(tally.overshoot(0, end -> end == 2_000 ? 5 : 3)).isEqualTo(2);
+    assertThat(tally.overshoot(0, end -> end == 2_000 || end == 4_000 ? 5 : 3)).isZero();
+    admitted(2, 2_999, 3_001);
+    assertThat(tally.overshoot(0, end -> end == 2_000 ? 7 : end == 4_000 ? 5 : 3)).isEqualTo(2);
+    assertThat(tally.overshoot(0, end -> end == 4_000 ? 7 : 5)).isZero();
+    assertThat(tally.overshoot(1_999, _ -> 3)).as("5, 3, 5 and 2 between").isEqualTo(6);
+    assertThat(tally.overshoot(2_000, _ -> 3)).as("3, 5 and 2 between").isEqualTo(4);
+  }
+
   private void admitted(int requests, long askedMillis, long answeredMillis) {
     for (int i = 0; i < requests; i++) {
       tally.admitted(0, askedMillis, answeredMillis);

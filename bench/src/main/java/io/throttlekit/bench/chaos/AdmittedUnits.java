@@ -43,22 +43,36 @@ final class AdmittedUnits {
   }
 
   /**
-   * Units beyond what any windows may have, by the counter and its region; only those that have
-   * any.
+   * Units beyond what windows that had not ended by then may have, by the counter and its region;
+   * only those that have any. Each loss of its store allows a region one more limit in the windows
+   * that it happened in, where the counter starts again after one.
    *
-   * @param losses how often each region's store lost data
+   * @param losses of stores, all of them
+   * @param sinceMillis by the clock of this host; earlier ones are left out
    */
-  Map<String, Long> overshoot(int[] losses) {
+  Map<String, Long> overshoot(List<StoreLoss> losses, long sinceMillis) {
     Map<String, Long> byRegion = new TreeMap<>();
     for (int region = 0; region < tallies.size(); region++) {
-      long allowed = counter.refills() ? counter.limit() * losses[region] : 0;
-      long beyond = tallies.get(region).overshoot(counter.limit()) - allowed;
+      int there = region;
+      long beyond =
+          tallies
+              .get(region)
+              .overshoot(sinceMillis, end -> counter.limit() * (1 + losses(losses, there, end)));
       if (beyond > 0) {
         byRegion.put(
             counter.global() ? counter.key() : counter.key() + " of region " + region, beyond);
       }
     }
     return byRegion;
+  }
+
+  private long losses(List<StoreLoss> losses, int region, long windowEndMillis) {
+    return counter.refills()
+        ? losses.stream()
+            .filter(each -> each.region() == region)
+            .filter(each -> each.isIn(windowEndMillis, counter.windowMillis()))
+            .count()
+        : 0;
   }
 
   /** Windows of a counter that all regions share, in order. */
@@ -68,9 +82,25 @@ final class AdmittedUnits {
 
   /** The part of the limit that was admitted in the whole windows from one time to another. */
   double utilization(long fromMillis, long toMillis) {
-    WindowTally tally = tallies.getFirst();
-    long first = tally.endMillis(clock.latest(fromMillis)) + counter.windowMillis();
-    long last = tally.endMillis(clock.earliest(toMillis)) - counter.windowMillis();
+    return utilization(tallies.getFirst(), clock.latest(fromMillis), clock.earliest(toMillis));
+  }
+
+  /**
+   * The same of a counter that each region has.
+   *
+   * @param region or a negative number for the mean of all
+   */
+  double utilization(int region, long fromMillis, long toMillis) {
+    List<WindowTally> those = region < 0 ? tallies : List.of(tallies.get(region));
+    return those.stream()
+        .mapToDouble(each -> utilization(each, fromMillis, toMillis))
+        .average()
+        .orElse(Double.NaN);
+  }
+
+  private double utilization(WindowTally tally, long fromMillis, long toMillis) {
+    long first = tally.endMillis(fromMillis) + counter.windowMillis();
+    long last = tally.endMillis(toMillis) - counter.windowMillis();
     long windows = (last - first) / counter.windowMillis() + 1;
     return windows < 1
         ? Double.NaN

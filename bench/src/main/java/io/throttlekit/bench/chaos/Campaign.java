@@ -53,6 +53,6 @@ public record Campaign(long seed, Duration time, Path folder) {
       log.println(results.getLast().row());
       results.getLast().problems().forEach(log::println);
     }
-    return new CampaignReport(seed, results);
+    return new CampaignReport(seed, time, results);
   }
 }

@@ -1,12 +1,18 @@
 package io.throttlekit.bench.chaos;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.ToLongFunction;
 
-/** What came of a campaign. */
-public record CampaignReport(long seed, List<RoundResult> rounds) implements Report {
+/**
+ * What came of a campaign.
+ *
+ * @param time that it was to take, which with the seed repeats it
+ */
+public record CampaignReport(long seed, Duration time, List<RoundResult> rounds) implements Report {
 
   /** Copies the list. */
   public CampaignReport {
@@ -32,49 +38,67 @@ public record CampaignReport(long seed, List<RoundResult> rounds) implements Rep
     return kinds;
   }
 
+  /** How much of each fault of a kind took place, in words. */
+  public List<String> extents(String kind) {
+    return rounds.stream()
+        .flatMap(round -> round.happened().stream())
+        .filter(each -> each.fault().kind().equals(kind))
+        .map(Happened::extent)
+        .toList();
+  }
+
   /** Units of each window in which nothing went wrong. */
   public List<Long> quietWindows() {
     return rounds.stream().flatMap(round -> round.quietWindows().stream()).toList();
   }
 
-  /** Distinct keys of floods. */
+  /** Distinct keys of floods that were answered. */
   public long floodedKeys() {
     return rounds.stream().mapToLong(RoundResult::floodedKeys).sum();
   }
 
   @Override
+  public String repeat() {
+    return "bin/bench chaos --minutes " + time.toMinutes() + " --seed " + seed;
+  }
+
+  @Override
   public String markdown() {
-    StringBuilder text =
-        new StringBuilder(
-            "| coordinator | faults | admitted beyond the limit | utilization | requests | failed |"
-                + " unanswered in 5 s | lost units | flooded keys |\n"
-                + "|---|---|---|---|---|---|---|---|---|\n");
+    StringBuilder text = new StringBuilder(RoundResult.head());
     rounds.forEach(round -> text.append(round.row()).append('\n'));
     text.append("\nfaults: ").append(kinds());
     problems().forEach(problem -> text.append("\nproblem: ").append(problem));
-    return text.append("\nrepeat with --seed ").append(seed).toString();
+    return text.append("\nrepeat: ").append(repeat()).toString();
   }
 
   @Override
   public String json() {
-    long requests = rounds.stream().mapToLong(RoundResult::requests).sum();
-    long failed = rounds.stream().mapToLong(RoundResult::failed).sum();
-    long lost = rounds.stream().mapToLong(RoundResult::lost).sum();
     double utilization =
         rounds.stream().mapToDouble(RoundResult::utilization).average().orElse(Double.NaN);
     return String.format(
         Locale.ROOT,
         "{\"seed\":%d,\"rounds\":%d,\"faults\":%d,\"overshoot\":%d,\"problems\":%d,"
-            + "\"utilization\":%.4f,\"requests\":%d,\"failed\":%d,\"lost\":%d,\"flooded_keys\":%d}",
+            + "\"utilization\":%.4f,\"requests\":%d,\"failed\":%d,\"late\":%d,\"held_back\":%d,"
+            + "\"not_sent\":%d,\"unanswered\":%d,\"lost\":%d,\"lost_without_fault\":%d,"
+            + "\"flooded_keys\":%d}",
         seed,
         rounds.size(),
         kinds().values().stream().mapToInt(Integer::intValue).sum(),
         overshoot(),
         problems().size(),
         Double.isFinite(utilization) ? utilization : 0,
-        requests,
-        failed,
-        lost,
+        sum(round -> round.requests().requests()),
+        sum(round -> round.requests().failed()),
+        sum(round -> round.requests().late()),
+        sum(round -> round.requests().heldBack()),
+        sum(round -> round.requests().behind()),
+        sum(round -> round.requests().unanswered()),
+        sum(RoundResult::lost),
+        sum(RoundResult::lostWithoutFault),
         floodedKeys());
+  }
+
+  private long sum(ToLongFunction<RoundResult> figure) {
+    return rounds.stream().mapToLong(figure).sum();
   }
 }

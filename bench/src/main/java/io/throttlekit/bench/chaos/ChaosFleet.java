@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
@@ -34,15 +35,15 @@ final class ChaosFleet implements AutoCloseable {
   private final List<RedisProcess> redis = new ArrayList<>();
   private final List<StoreServer> stores = new ArrayList<>();
   private final List<TcpProxy> toStores = new ArrayList<>();
-  private final List<TcpProxy> toCoordinator = new ArrayList<>();
+  private final List<List<TcpProxy>> toCoordinator = new ArrayList<>();
   private final AtomicReferenceArray<@Nullable ServiceNode> nodes =
       new AtomicReferenceArray<>(PROCESSES);
-  private final int[] losses = new int[REGIONS];
+  private final List<StoreLoss> losses = new CopyOnWriteArrayList<>();
   private final CoordinatorClock clock = new CoordinatorClock(Counters.GLOBAL_WINDOW_MILLIS);
   private final Path folder;
   private final CoordinatorKind kind;
   private final StoreServer coordinator;
-  private final @Nullable SteppedPostgres stepped;
+  private final @Nullable PostgresPair pair;
   private @Nullable Failover failover;
   private final Thread endWithJvm = Thread.ofPlatform().unstarted(this::endServers);
   private int started;
@@ -54,11 +55,13 @@ final class ChaosFleet implements AutoCloseable {
     if (kind == CoordinatorKind.REDIS) {
       RedisProcess server = RedisProcess.start("--appendonly", "yes", "--appendfsync", "always");
       coordinator = StoreServer.of(server);
-      stepped = null;
+      pair = null;
     } else {
+      // A server that is killed loses nothing by it: what it has written is in the host's memory.
       PostgresProcess server = PostgresProcess.start("fsync=off", "full_page_writes=off");
-      coordinator = StoreServer.of(server);
-      stepped = new SteppedPostgres(server);
+      SteppedPostgres.prepare(server);
+      pair = PostgresPair.of(server);
+      coordinator = StoreServer.of(pair);
     }
   }
 
@@ -95,7 +98,7 @@ final class ChaosFleet implements AutoCloseable {
       redis.add(server);
       stores.add(StoreServer.of(server));
       toStores.add(TcpProxy.to(server.port()));
-      toCoordinator.add(TcpProxy.to(coordinator.port()));
+      toCoordinator.add(coordinator.ports().stream().map(TcpProxy::to).toList());
     }
     failover = Failover.of(redis.get(REPLICATED));
   }
@@ -130,7 +133,7 @@ final class ChaosFleet implements AutoCloseable {
       failover.end();
     }
     redis.forEach(RedisProcess::kill);
-    coordinator.kill().run();
+    coordinator.end().run();
   }
 
   /** Starts a process, in place of one that has ended if there was one, on another port. */
@@ -155,14 +158,14 @@ final class ChaosFleet implements AutoCloseable {
     environment.put("THROTTLEKIT_FEDERATION_REGION", "region-" + region);
     environment.put(
         "THROTTLEKIT_FEDERATION_COORDINATOR",
-        coordinator.uri().apply(toCoordinator.get(region).port()));
+        coordinator.uri().apply(toCoordinator(region).stream().map(TcpProxy::port).toList()));
     return environment;
   }
 
   private String storeUri(int region) {
     return region == REPLICATED && failover != null
         ? failover.uri()
-        : stores.get(region).uri().apply(toStores.get(region).port());
+        : stores.get(region).uri().apply(List.of(toStore(region).port()));
   }
 
   static int regionOf(int process) {
@@ -195,8 +198,8 @@ final class ChaosFleet implements AutoCloseable {
     return toStores.get(region);
   }
 
-  /** Between a region and the coordinator. */
-  TcpProxy toCoordinator(int region) {
+  /** Between a region and each server of the coordinator. */
+  List<TcpProxy> toCoordinator(int region) {
     return toCoordinator.get(region);
   }
 
@@ -207,10 +210,20 @@ final class ChaosFleet implements AutoCloseable {
 
   /** Steps the coordinator's clock forward, which only a PostgreSQL allows. */
   void stepCoordinator(long millis) throws SQLException {
-    if (stepped == null) {
-      throw new IllegalStateException("the clock of a Redis cannot be stepped");
+    SteppedPostgres.ahead(pair().primary(), clock.step(TimeSource.system().wallMillis(), millis));
+  }
+
+  /**
+   * The servers of the coordinator, where it has two.
+   *
+   * @throws IllegalStateException when it is a Redis
+   */
+  PostgresPair pair() {
+    PostgresPair known = pair;
+    if (known == null) {
+      throw new IllegalStateException("the coordinator is a Redis");
     }
-    stepped.ahead(clock.step(TimeSource.system().wallMillis(), millis));
+    return known;
   }
 
   /** Has the region's store write what it has to its file. */
@@ -218,19 +231,25 @@ final class ChaosFleet implements AutoCloseable {
     redis.get(region).command("SAVE");
   }
 
-  /** Notes that a region's store lost, or may have lost, data. */
-  void noteLoss(int region) {
-    losses[region]++;
+  /** Ends a region's store at once: what it has counted may be forgotten. */
+  void kill(int region, Runnable kill) {
+    long from = TimeSource.system().wallMillis();
+    kill.run();
+    losses.add(new StoreLoss(region, from, TimeSource.system().wallMillis()));
   }
 
   /**
-   * How often each region's store lost data. On a busy machine the Sentinel also replaces a master
-   * that did not answer in time.
+   * Starts a region's store that was killed, without what a fault had it save before.
+   *
+   * @throws IOException when that cannot be removed
    */
-  int[] losses() {
-    int[] all = losses.clone();
-    all[REPLICATED] = Math.toIntExact(Math.max(all[REPLICATED], failover().switches()));
-    return all;
+  void startEmpty(int region) throws IOException {
+    StoreServer.startEmpty(redis.get(region));
+  }
+
+  /** When stores may have lost data, in order. */
+  List<StoreLoss> losses() {
+    return List.copyOf(losses);
   }
 
   /** What replaces the store of the last region. */
@@ -242,15 +261,6 @@ final class ChaosFleet implements AutoCloseable {
     return known;
   }
 
-  /** The sum of a metric over all processes that answer. */
-  double metric(String name) {
-    double sum = 0;
-    for (int process = 0; process < PROCESSES; process++) {
-      sum += node(process).metric(name);
-    }
-    return sum;
-  }
-
   @Override
   public void close() {
     for (int process = 0; process < PROCESSES; process++) {
@@ -260,7 +270,7 @@ final class ChaosFleet implements AutoCloseable {
       }
     }
     toStores.forEach(TcpProxy::close);
-    toCoordinator.forEach(TcpProxy::close);
+    toCoordinator.forEach(each -> each.forEach(TcpProxy::close));
     if (failover != null) {
       failover.close();
     }

@@ -13,6 +13,11 @@ record CoordinatorClockStepped(long millis) implements Fault {
   }
 
   @Override
+  public int region() {
+    return NO_REGION;
+  }
+
+  @Override
   public Running begin(Stage stage) throws Exception {
     stage.fleet().stepCoordinator(millis);
     return () -> {};

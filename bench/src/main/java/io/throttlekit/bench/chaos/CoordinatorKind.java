@@ -3,7 +3,7 @@ package io.throttlekit.bench.chaos;
 /** Where regions share a limit. */
 enum CoordinatorKind {
   REDIS("Redis, AOF always"),
-  POSTGRESQL("PostgreSQL");
+  POSTGRESQL("PostgreSQL, synchronous standby");
 
   private final String words;
 

@@ -1,5 +1,7 @@
 package io.throttlekit.bench.chaos;
 
+import java.io.IOException;
+
 /** The store of the last region is killed, and its replica takes over. */
 record FailedOver() implements Fault {
 
@@ -9,11 +11,22 @@ record FailedOver() implements Fault {
   }
 
   @Override
+  public int region() {
+    return ChaosFleet.REPLICATED;
+  }
+
+  @Override
+  public boolean endsByItself() {
+    return true;
+  }
+
+  @Override
   public Running begin(Stage stage) throws Exception {
     Failover failover = stage.fleet().failover();
-    var _ = failover.awaitReplica();
-    stage.fleet().noteLoss(ChaosFleet.REPLICATED);
-    failover.kill();
+    if (!failover.awaitReplica()) {
+      throw new IOException("there is no replica to fail over to");
+    }
+    stage.fleet().kill(ChaosFleet.REPLICATED, failover::kill);
     return () -> stage.fleet().startAgain(failover::restart);
   }
 }

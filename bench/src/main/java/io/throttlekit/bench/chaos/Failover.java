@@ -10,6 +10,12 @@ import java.io.IOException;
 final class Failover implements AutoCloseable {
   private static final String MASTER = "main";
 
+  /** How long a master may be silent while a fault is to replace it. */
+  private static final String DURING_A_FAULT_MILLIS = "300";
+
+  /** And at other times: a machine that is busy is no reason to replace it. */
+  private static final String ELSE_MILLIS = "60000";
+
   private final RedisProcess first;
   private final RedisProcess second;
   private final RedisProcess sentinel;
@@ -29,7 +35,7 @@ final class Failover implements AutoCloseable {
     RedisProcess sentinel = RedisProcess.start("--sentinel");
     sentinel.command(
         "SENTINEL", "MONITOR", MASTER, "127.0.0.1", Integer.toString(first.port()), "1");
-    sentinel.command("SENTINEL", "SET", MASTER, "down-after-milliseconds", "300");
+    sentinel.command("SENTINEL", "SET", MASTER, "down-after-milliseconds", ELSE_MILLIS);
     sentinel.command("SENTINEL", "SET", MASTER, "failover-timeout", "3000");
     Failover failover = new Failover(first, second, sentinel);
     if (!failover.awaitReplica()) {
@@ -47,29 +53,33 @@ final class Failover implements AutoCloseable {
   /**
    * Waits until the master has a replica to fail over to.
    *
-   * @return whether it has, within ten seconds
+   * @return whether it has, within a minute
    */
   boolean awaitReplica() {
-    return Waiting.until(() ->
-        master().command("INFO", "replication").contains("state=online")
-            && sentinel.command("SENTINEL", "REPLICAS", MASTER).contains("slave"));
+    return Waiting.until(
+        () ->
+            master().command("INFO", "replication").contains("state=online")
+                && sentinel.command("SENTINEL", "REPLICAS", MASTER).contains("slave"),
+        Waiting.LONG);
   }
 
   /** Kills the master; the other one is promoted by the Sentinel. */
   void kill() {
     killed = master();
     killed.kill();
+    sentinel.command("SENTINEL", "SET", MASTER, "down-after-milliseconds", DURING_A_FAULT_MILLIS);
   }
 
   /**
    * Waits until the Sentinel names the other one, and starts the one that was killed as its
    * replica.
    *
-   * @throws IOException when it does not in ten seconds
+   * @throws IOException when it does not in a minute
    */
   void restart() throws IOException {
     RedisProcess ended = killed;
-    boolean promoted = Waiting.until(() -> master() != ended);
+    boolean promoted = Waiting.until(() -> master() != ended, Waiting.LONG);
+    sentinel.command("SENTINEL", "SET", MASTER, "down-after-milliseconds", ELSE_MILLIS);
     ended.restart();
     if (!promoted) {
       throw new IOException("the replica was not promoted:\n" + sentinel.log());

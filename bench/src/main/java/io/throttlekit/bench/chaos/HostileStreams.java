@@ -16,18 +16,23 @@ import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 
 /**
- * Clients that claim to be Envoys: they toggle subscriptions, report a billion requests in
- * progress, and log nonsense, as fast as the process takes it up to a bound.
+ * Clients that claim to be Envoys: they toggle the subscription to their share of a limit, report a
+ * billion requests in progress, and log nonsense, as fast as the process takes it up to a bound.
  *
  * @param connections from 1
  */
 record HostileStreams(int process, int connections) implements Fault {
   private static final String RUNTIME = "type.googleapis.com/envoy.service.runtime.v3.Runtime";
+
+  /** The name that an Envoy's {@code rtds_layer} has in the examples, and the service answers. */
+  private static final String RESOURCE = "ceiling";
+
   private static final int BURST = 10;
   private static final long PAUSE_NANOS = 5_000_000;
   private static final long IN_PROGRESS = 1L << 30;
@@ -38,9 +43,16 @@ record HostileStreams(int process, int connections) implements Fault {
   }
 
   @Override
+  public int region() {
+    return ChaosFleet.regionOf(process);
+  }
+
+  @Override
   public Running begin(Stage stage) {
     List<ManagedChannel> channels = new ArrayList<>();
     List<Thread> threads = new ArrayList<>();
+    LongAdder sent = new LongAdder();
+    LongAdder shares = new LongAdder();
     for (int connection = 0; connection < connections; connection++) {
       ManagedChannel channel = Load.channel(stage.fleet().node(process).sensorsPort());
       channels.add(channel);
@@ -48,31 +60,56 @@ record HostileStreams(int process, int connections) implements Fault {
       threads.add(
           flood(
               AggregatedDiscoveryServiceGrpc.newStub(channel)::streamAggregatedResources,
-              place -> subscription(node, place)));
-      threads.add(
-          flood(LoadReportingServiceGrpc.newStub(channel)::streamLoadStats, _ -> loadReport(node)));
+              place -> subscription(node, place),
+              sent,
+              shares));
       threads.add(
           flood(
-              AccessLogServiceGrpc.newStub(channel)::streamAccessLogs, place -> log(node, place)));
+              LoadReportingServiceGrpc.newStub(channel)::streamLoadStats,
+              _ -> loadReport(node),
+              sent,
+              new LongAdder()));
+      threads.add(
+          flood(
+              AccessLogServiceGrpc.newStub(channel)::streamAccessLogs,
+              place -> log(node, place),
+              sent,
+              new LongAdder()));
     }
-    return () -> {
-      threads.forEach(Thread::interrupt);
-      for (Thread thread : threads) {
-        thread.join();
+    return new Running() {
+      @Override
+      public void end() throws InterruptedException {
+        threads.forEach(Thread::interrupt);
+        for (Thread thread : threads) {
+          thread.join();
+        }
+        channels.forEach(ManagedChannel::shutdownNow);
       }
-      channels.forEach(ManagedChannel::shutdownNow);
+
+      @Override
+      public String extent() {
+        return sent.sum() + " messages taken, " + shares.sum() + " shares received";
+      }
     };
   }
 
   private static <Q, A> Thread flood(
-      Function<StreamObserver<A>, StreamObserver<Q>> open, IntFunction<Q> message) {
+      Function<StreamObserver<A>, StreamObserver<Q>> open,
+      IntFunction<Q> message,
+      LongAdder sent,
+      LongAdder answers) {
     return Thread.startVirtualThread(() -> {
-      Ignored<A> ignored = new Ignored<>();
-      ClientCallStreamObserver<Q> stream = (ClientCallStreamObserver<Q>) open.apply(ignored);
+      Counted<A> counted = new Counted<>(answers);
+      ClientCallStreamObserver<Q> stream = (ClientCallStreamObserver<Q>) open.apply(counted);
       int place = 0;
-      while (!Thread.currentThread().isInterrupted() && !ignored.ended) {
+      while (!Thread.currentThread().isInterrupted()) {
+        if (counted.ended) {
+          counted = new Counted<>(answers);
+          stream = (ClientCallStreamObserver<Q>) open.apply(counted);
+        }
         for (int i = 0; i < BURST && stream.isReady(); i++) {
           stream.onNext(message.apply(place++));
+          sent.increment();
         }
         LockSupport.parkNanos(PAUSE_NANOS);
       }
@@ -82,7 +119,8 @@ record HostileStreams(int process, int connections) implements Fault {
   private static DiscoveryRequest subscription(Node node, int place) {
     DiscoveryRequest.Builder request =
         DiscoveryRequest.newBuilder().setNode(node).setTypeUrl(RUNTIME).setVersionInfo("" + place);
-    return place % 2 == 0 ? request.addResourceNames("limits").build() : request.build();
+    // Three, as messages are read in even numbers: each round finds another state.
+    return place % 3 != 0 ? request.addResourceNames(RESOURCE).build() : request.build();
   }
 
   private static LoadStatsRequest loadReport(Node node) {
@@ -107,11 +145,18 @@ record HostileStreams(int process, int connections) implements Fault {
         .build();
   }
 
-  private static final class Ignored<A> implements StreamObserver<A> {
+  private static final class Counted<A> implements StreamObserver<A> {
+    private final LongAdder answers;
     private volatile boolean ended;
 
+    Counted(LongAdder answers) {
+      this.answers = answers;
+    }
+
     @Override
-    public void onNext(A value) {}
+    public void onNext(A value) {
+      answers.increment();
+    }
 
     @Override
     public void onError(Throwable error) {

@@ -4,19 +4,23 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
+import io.throttlekit.TimeSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Distinct keys that come once each, a hundred in a request, to all processes; it ends when all
- * were answered.
+ * Distinct keys, a hundred in a request, to all processes. It ends when all were answered; a
+ * request that fails comes again with the same keys, to the process that is there then.
  *
  * @param first the number of the first one
  * @param keys how many, from 1
  */
 record KeyFlood(long first, int keys) implements Fault {
   private static final int IN_A_REQUEST = 100;
+  private static final long MAX_SILENCE_NANOS = TimeUnit.MINUTES.toNanos(2);
+  private static final long PAUSE_MILLIS = 200;
 
   @Override
   public String kind() {
@@ -24,45 +28,83 @@ record KeyFlood(long first, int keys) implements Fault {
   }
 
   @Override
+  public int region() {
+    return NO_REGION;
+  }
+
+  @Override
   public Running begin(Stage stage) {
+    LongAdder answered = new LongAdder();
     List<Thread> threads = new ArrayList<>();
     for (int process = 0; process < ChaosFleet.PROCESSES; process++) {
       int number = process;
-      threads.add(Thread.startVirtualThread(() -> send(stage, number)));
+      threads.add(Thread.startVirtualThread(() -> send(stage, number, answered)));
     }
-    return () -> {
-      for (Thread thread : threads) {
-        thread.join();
+    return new Running() {
+      @Override
+      public void end() throws InterruptedException {
+        for (Thread thread : threads) {
+          thread.join();
+        }
+        stage.floodedKeys().add(answered.sum());
+      }
+
+      @Override
+      public String extent() {
+        return answered.sum() + " keys answered";
       }
     };
   }
 
-  private void send(Stage stage, int process) {
-    ManagedChannel channel = Load.channel(stage.fleet().node(process).port());
+  private void send(Stage stage, int process, LongAdder answered) {
+    int part = Math.ceilDiv(keys, ChaosFleet.PROCESSES);
+    long from = first + (long) process * part;
+    long end = Math.min(from + part, first + keys);
+    ServiceNode node = stage.fleet().node(process);
+    ManagedChannel channel = Load.channel(node.port());
     try {
-      int part = Math.ceilDiv(keys, ChaosFleet.PROCESSES);
-      long from = first + (long) process * part;
-      for (long key = from; key < from + part; key += IN_A_REQUEST) {
-        RateLimitRequest.Builder request = RateLimitRequest.newBuilder().setDomain(Counter.DOMAIN);
-        for (int i = 0; i < IN_A_REQUEST; i++) {
-          request.addDescriptors(Counter.descriptor(Counters.FLOOD, "k" + (key + i)));
+      long answeredNanos = TimeSource.system().monotonicNanos();
+      long key = from;
+      while (key < end
+          && TimeSource.system().monotonicNanos() - answeredNanos < MAX_SILENCE_NANOS) {
+        long next = Math.min(key + IN_A_REQUEST, end);
+        if (isAnswered(channel, request(key, next))) {
+          answered.add(next - key);
+          key = next;
+          answeredNanos = TimeSource.system().monotonicNanos();
+          continue;
         }
-        send(stage, channel, request.build());
+        TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+        if (!node.equals(stage.fleet().node(process))) {
+          channel.shutdownNow();
+          node = stage.fleet().node(process);
+          channel = Load.channel(node.port());
+        }
       }
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
     } finally {
       channel.shutdownNow();
     }
   }
 
-  private static void send(Stage stage, ManagedChannel channel, RateLimitRequest request) {
+  private static RateLimitRequest request(long from, long to) {
+    RateLimitRequest.Builder request = RateLimitRequest.newBuilder().setDomain(Counter.DOMAIN);
+    for (long key = from; key < to; key++) {
+      request.addDescriptors(Counter.descriptor(Counters.FLOOD, "k" + key));
+    }
+    return request.build();
+  }
+
+  private static boolean isAnswered(ManagedChannel channel, RateLimitRequest request) {
     try {
       var _ =
           RateLimitServiceGrpc.newBlockingStub(channel)
               .withDeadlineAfter(Load.ANSWER_SECONDS, TimeUnit.SECONDS)
               .shouldRateLimit(request);
+      return true;
     } catch (StatusRuntimeException _) {
-      // a process that is away fails a part of the flood at once
+      return false;
     }
-    stage.floodedKeys().add(IN_A_REQUEST);
   }
 }

@@ -18,8 +18,12 @@ final class Lane {
   private final TimeSource time = TimeSource.system();
   private final List<Happened> happened = new ArrayList<>();
 
-  private Lane(List<Planned> planned, Stage stage, PrintStream log, long beginNanos) {
+  private final boolean machines;
+
+  private Lane(
+      List<Planned> planned, boolean machines, Stage stage, PrintStream log, long beginNanos) {
     this.planned = planned;
+    this.machines = machines;
     this.stage = stage;
     this.log = log;
     this.beginNanos = beginNanos;
@@ -29,11 +33,13 @@ final class Lane {
    * Lets faults happen in a thread of their own. One that is late begins at once: each happens,
    * however slow the machine is.
    *
+   * @param machines whether they are of machines, which units get lost by; else of clients
    * @return what happened, once all have ended; or what went wrong
    */
   static CompletableFuture<List<Happened>> run(
-      List<Planned> planned, Stage stage, PrintStream log) {
-    Lane lane = new Lane(planned, stage, log, TimeSource.system().monotonicNanos());
+      List<Planned> planned, boolean machines, Stage stage, PrintStream log) {
+    long now = TimeSource.system().monotonicNanos();
+    Lane lane = new Lane(planned, machines, stage, log, now);
     return CompletableFuture.supplyAsync(lane::all, task -> Thread.ofVirtual().start(task));
   }
 
@@ -56,7 +62,8 @@ final class Lane {
   private Happened one(Planned next, @org.jspecify.annotations.Nullable Planned following)
       throws Exception {
     Waiting.untilNanos(beginNanos + TimeUnit.MILLISECONDS.toNanos(next.atMillis()));
-    long failedBefore = stage.load().outcomes().failed();
+    long failedBefore = stage.load().outcomes().figures().failed();
+    long lostBefore = lost();
     long began = time.monotonicNanos();
     Fault.Running running = next.fault().begin(stage);
     try {
@@ -72,7 +79,14 @@ final class Lane {
         next.fault(),
         TimeUnit.NANOSECONDS.toMillis(began - beginNanos),
         TimeUnit.NANOSECONDS.toMillis(ended - began),
-        stage.load().outcomes().failed() - failedBefore,
-        TimeUnit.NANOSECONDS.toMillis(stage.load().outcomes().recoveryNanos(ended)));
+        stage.load().outcomes().figures().failed() - failedBefore,
+        TimeUnit.NANOSECONDS.toMillis(
+            stage.load().outcomes().recoveryNanos(next.fault().endsByItself() ? began : ended)),
+        lost() - lostBefore,
+        running.extent());
+  }
+
+  private long lost() {
+    return machines ? stage.lost().read() : 0;
   }
 }

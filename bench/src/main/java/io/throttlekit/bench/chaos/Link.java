@@ -1,6 +1,7 @@
 package io.throttlekit.bench.chaos;
 
 import io.throttlekit.redis.TcpProxy;
+import java.util.List;
 
 /**
  * The way from a region to a server.
@@ -9,8 +10,8 @@ import io.throttlekit.redis.TcpProxy;
  */
 record Link(int region, boolean toCoordinator) {
 
-  TcpProxy in(ChaosFleet fleet) {
-    return toCoordinator ? fleet.toCoordinator(region) : fleet.toStore(region);
+  List<TcpProxy> in(ChaosFleet fleet) {
+    return toCoordinator ? fleet.toCoordinator(region) : List.of(fleet.toStore(region));
   }
 
   /** The server that it leads to. */

@@ -1,6 +1,7 @@
 package io.throttlekit.bench.chaos;
 
 import io.throttlekit.redis.TcpProxy;
+import java.util.List;
 
 /**
  * A region does not reach a server.
@@ -15,13 +16,14 @@ record LinkCut(Link link, boolean refused) implements Fault {
   }
 
   @Override
+  public int region() {
+    return link.region();
+  }
+
+  @Override
   public Running begin(Stage stage) {
-    TcpProxy proxy = link.in(stage.fleet());
-    if (refused) {
-      proxy.refuse();
-    } else {
-      proxy.hang();
-    }
-    return proxy::goOn;
+    List<TcpProxy> proxies = link.in(stage.fleet());
+    proxies.forEach(refused ? TcpProxy::refuse : TcpProxy::hang);
+    return () -> proxies.forEach(TcpProxy::goOn);
   }
 }

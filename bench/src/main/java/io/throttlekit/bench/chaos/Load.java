@@ -11,12 +11,14 @@ import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,15 +30,22 @@ final class Load implements AutoCloseable {
   /** How long a request waits for its answer; less than that is not held against a process. */
   static final long ANSWER_SECONDS = 5;
 
+  private static final Duration LAST_ANSWERS = Duration.ofSeconds(30);
   private static final long TICK_MILLIS = 5;
   private static final int MAX_CATCH_UP = 50;
   private static final int MAX_IN_FLIGHT = 200;
-  private static final String CALLER_WAITS_MILLIS = "1000";
+
+  /** How long a caller waits before it goes on without an answer. */
+  static final long CALLER_WAITS_MILLIS = 1_000;
+
+  /** Ticks that come so late show that this process did not run. */
+  private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
   private static final Metadata.Key<String> EXPECTED_TIMEOUT =
       Metadata.Key.of("x-envoy-expected-rq-timeout-ms", Metadata.ASCII_STRING_MARSHALLER);
 
   private final TimeSource time = TimeSource.system();
-  private final List<AdmittedUnits> admitted;
+  private final Admissions admitted;
   private final List<RateLimitRequest> requests = new ArrayList<>();
   private final Outcomes outcomes = new Outcomes(ChaosFleet.PROCESSES);
   private final AtomicReferenceArray<@Nullable ManagedChannel> channels =
@@ -45,12 +54,18 @@ final class Load implements AutoCloseable {
   private final ScheduledExecutorService ticks;
   private volatile int fasterRegion = -1;
   private volatile int factor = 1;
-  private long lastTickNanos = time.monotonicNanos();
+  private volatile long lastTickNanos = time.monotonicNanos();
+  private final LongAdder stalledNanos = new LongAdder();
 
-  Load(ChaosFleet fleet) {
-    admitted = Counters.ALL.stream().map(each -> new AdmittedUnits(each, fleet.clock())).toList();
+  /**
+   * Begins.
+   *
+   * @param admitted counts what is admitted
+   */
+  Load(ChaosFleet fleet, Admissions admitted) {
+    this.admitted = admitted;
     Counters.ALL.forEach(counter -> requests.add(counter.request()));
-    due = new double[ChaosFleet.PROCESSES][admitted.size()];
+    due = new double[ChaosFleet.PROCESSES][requests.size()];
     for (int process = 0; process < ChaosFleet.PROCESSES; process++) {
       connect(process, fleet.node(process).port());
     }
@@ -89,7 +104,7 @@ final class Load implements AutoCloseable {
   }
 
   /** What was admitted of each counter. */
-  List<AdmittedUnits> admitted() {
+  Admissions admitted() {
     return admitted;
   }
 
@@ -98,10 +113,15 @@ final class Load implements AutoCloseable {
     return outcomes;
   }
 
+  /** How long this process was not run by its machine, up to now. */
+  long stalledNanos() {
+    return stalledNanos.sum() + Math.max(0, time.monotonicNanos() - lastTickNanos - LATE_NANOS);
+  }
+
   /** Offers no more, and waits for the last answers. */
   void stop() {
     ticks.close();
-    var _ = Waiting.until(() -> outcomes.underWay() == 0);
+    var _ = Waiting.until(() -> outcomes.underWay() == 0, LAST_ANSWERS);
   }
 
   @Override
@@ -117,14 +137,19 @@ final class Load implements AutoCloseable {
 
   private void tick() {
     long now = time.monotonicNanos();
-    double seconds = (now - lastTickNanos) / 1e9;
+    long since = now - lastTickNanos;
+    stalledNanos.add(Math.max(0, since - LATE_NANOS));
     lastTickNanos = now;
     for (int process = 0; process < due.length; process++) {
       int times = ChaosFleet.regionOf(process) == fasterRegion ? factor : 1;
       for (int counter = 0; counter < requests.size(); counter++) {
         double[] owed = due[process];
-        owed[counter] += times * seconds * Counters.ALL.get(counter).perSecond();
-        owed[counter] = Math.min(owed[counter], MAX_CATCH_UP);
+        owed[counter] += times * since / 1e9 * Counters.ALL.get(counter).perSecond();
+        long beyond = (long) owed[counter] - MAX_CATCH_UP;
+        if (beyond > 0) {
+          outcomes.behind(beyond);
+          owed[counter] -= beyond;
+        }
         while (owed[counter] >= 1) {
           owed[counter]--;
           send(process, counter);
@@ -135,11 +160,15 @@ final class Load implements AutoCloseable {
 
   private void send(int process, int counter) {
     ManagedChannel channel = channels.get(process);
-    if (channel == null || outcomes.underWay(process) >= MAX_IN_FLIGHT) {
+    if (channel == null) {
+      return; // closed
+    }
+    if (outcomes.underWay(process) >= MAX_IN_FLIGHT) {
+      outcomes.heldBack(process, time.monotonicNanos());
       return;
     }
     Metadata headers = new Metadata();
-    headers.put(EXPECTED_TIMEOUT, CALLER_WAITS_MILLIS);
+    headers.put(EXPECTED_TIMEOUT, Long.toString(CALLER_WAITS_MILLIS));
     outcomes.sent(process);
     RateLimitServiceGrpc.newStub(channel)
         .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
@@ -152,6 +181,7 @@ final class Load implements AutoCloseable {
     private final int counter;
     private final long sentMillis = time.wallMillis();
     private final long sentNanos = time.monotonicNanos();
+    private final long stalledBefore = stalledNanos();
 
     Answer(int process, int counter) {
       this.process = process;
@@ -162,15 +192,17 @@ final class Load implements AutoCloseable {
     public void onNext(RateLimitResponse response) {
       boolean ok = response.getOverallCode() == Code.OK;
       if (ok) {
-        admitted.get(counter).admitted(process, sentMillis, time.wallMillis());
+        admitted.of(counter).admitted(process, sentMillis, time.wallMillis());
       }
       boolean shared = ok && Counters.ALL.get(counter).global();
-      outcomes.answered(process, time.monotonicNanos(), shared);
+      outcomes.answered(process, sentNanos, time.monotonicNanos(), shared);
     }
 
     @Override
     public void onError(Throwable error) {
-      outcomes.failed(process, sentNanos, time.monotonicNanos(), Status.fromThrowable(error));
+      long stalled = stalledNanos() - stalledBefore;
+      outcomes.failed(
+          process, sentNanos, time.monotonicNanos(), stalled, Status.fromThrowable(error));
     }
 
     @Override

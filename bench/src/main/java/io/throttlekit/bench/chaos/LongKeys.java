@@ -19,6 +19,11 @@ record LongKeys(int process, int keys, int bytes) implements Fault {
   }
 
   @Override
+  public int region() {
+    return ChaosFleet.regionOf(process);
+  }
+
+  @Override
   public Running begin(Stage stage) {
     ManagedChannel channel = Load.channel(stage.fleet().node(process).port());
     Thread thread = Thread.startVirtualThread(() -> send(channel));

@@ -4,8 +4,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /** What came of each fault alone. */
-public record MatrixReport(long seed, List<MatrixRow> rows, List<String> problems)
-    implements Report {
+public record MatrixReport(List<MatrixRow> rows, List<String> problems) implements Report {
 
   /** Copies both lists. */
   public MatrixReport {
@@ -16,6 +15,11 @@ public record MatrixReport(long seed, List<MatrixRow> rows, List<String> problem
   @Override
   public long overshoot() {
     return rows.stream().mapToLong(MatrixRow::overshoot).sum();
+  }
+
+  @Override
+  public String repeat() {
+    return "bin/bench chaos --matrix";
   }
 
   @Override

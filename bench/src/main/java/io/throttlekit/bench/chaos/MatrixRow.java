@@ -9,10 +9,13 @@ import java.util.Locale;
  * @param kind of the coordinator
  * @param overshoot units beyond what counters may have, of all of them
  * @param utilization of the limit that regions share, over the whole windows of the row
- * @param requests that were sent
- * @param failed those that were neither admitted nor refused
- * @param recoverySeconds from the end of the fault until the last request failed and every region
- *     had admitted units of the shared limit; not a number where one admitted none
+ * @param regional the same of the region's own limits, or of all regions where it affects none or
+ *     all
+ * @param requests what became of them
+ * @param recoverySeconds from the end of the fault, or its beginning where it ends by itself, until
+ *     the last request failed and every region had admitted units of the shared limit; not a number
+ *     where one admitted none
+ * @param lost units that processes counted as lost
  * @param original what envoyproxy/ratelimit does
  */
 record MatrixRow(
@@ -20,27 +23,32 @@ record MatrixRow(
     CoordinatorKind kind,
     long overshoot,
     double utilization,
-    long requests,
-    long failed,
+    double regional,
+    RequestFigures requests,
     double recoverySeconds,
+    long lost,
     String original) {
 
   static String head() {
-    return "| fault | coordinator | admitted beyond the limit | utilization | failed requests |"
-        + " seconds to recover | envoyproxy/ratelimit |\n|---|---|---|---|---|---|---|\n";
+    return "| fault | coordinator | admitted beyond the limit | utilization | of own limits |"
+        + " failed requests | not sent | seconds to recover | lost units | envoyproxy/ratelimit |\n"
+        + "|---|---|---|---|---|---|---|---|---|---|\n";
   }
 
   /** A row of a Markdown table. */
   String markdown() {
     return String.format(
         Locale.ROOT,
-        "| %s | %s | %d | %.2f | %.1f %% | %s | %s |",
+        "| %s | %s | %d | %.2f | %.2f | %.1f %% | %d | %s | %d | %s |",
         what,
         kind.words(),
         overshoot,
         utilization,
-        percentFailed(),
+        regional,
+        requests.percentFailed(),
+        requests.behind(),
         Double.isNaN(recoverySeconds) ? "–" : String.format(Locale.ROOT, "%.2f", recoverySeconds),
+        lost,
         original);
   }
 
@@ -49,17 +57,17 @@ record MatrixRow(
     return String.format(
         Locale.ROOT,
         "{\"fault\":\"%s\",\"coordinator\":\"%s\",\"overshoot\":%d,\"utilization\":%s,"
-            + "\"failed_percent\":%.2f,\"recovery_seconds\":%s}",
+            + "\"own_utilization\":%s,\"failed_percent\":%.2f,\"not_sent\":%d,"
+            + "\"recovery_seconds\":%s,\"lost\":%d}",
         what,
         kind.words(),
         overshoot,
         number(utilization),
-        percentFailed(),
-        number(recoverySeconds));
-  }
-
-  private double percentFailed() {
-    return 100.0 * failed / Math.max(1, requests);
+        number(regional),
+        requests.percentFailed(),
+        requests.behind(),
+        number(recoverySeconds),
+        lost);
   }
 
   private static String number(double value) {

@@ -12,13 +12,21 @@ import java.util.concurrent.atomic.LongAdder;
 /** What became of requests: how many, and when each process last did what. Thread-safe. */
 final class Outcomes {
   private static final long NEVER = Long.MIN_VALUE;
+  private static final long CALLER_WAITS_NANOS =
+      TimeUnit.MILLISECONDS.toNanos(Load.CALLER_WAITS_MILLIS);
+
+  /** Of a machine that was busy with others for longer, nothing is held against a process. */
+  private static final long MAX_STALL_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
   private final LongAdder sent = new LongAdder();
+  private final LongAdder late = new LongAdder();
+  private final LongAdder heldBack = new LongAdder();
+  private final LongAdder behind = new LongAdder();
   private final LongAdder unanswered = new LongAdder();
   private final AtomicLongArray underWay;
   private final ConcurrentMap<String, LongAdder> failures = new ConcurrentHashMap<>();
 
-  /** When a request that a process failed was sent, the newest; and the time of its failure. */
+  /** When the caller of a request that a process failed last saw that. */
   private final AtomicLongArray lastFailureNanos;
 
   /** When a process last admitted a unit that all regions share. */
@@ -47,12 +55,27 @@ final class Outcomes {
     underWay.incrementAndGet(process);
   }
 
+  /** Notes that a request was not sent, as too many wait for the process. */
+  void heldBack(int process, long nowNanos) {
+    heldBack.increment();
+    lastFailureNanos.accumulateAndGet(process, nowNanos, Math::max);
+  }
+
+  /** Notes that so many requests were due and not sent, as the generator had not run. */
+  void behind(long requests) {
+    behind.add(requests);
+  }
+
   /**
-   * Notes an answer.
+   * Notes an answer. One that comes after its caller has left is a failure.
    *
    * @param shared whether it admitted a unit that all regions share
    */
-  void answered(int process, long nowNanos, boolean shared) {
+  void answered(int process, long sentNanos, long nowNanos, boolean shared) {
+    if (nowNanos - sentNanos > CALLER_WAITS_NANOS) {
+      late.increment();
+      failedAt(process, sentNanos, nowNanos);
+    }
     if (shared) {
       lastSharedNanos.accumulateAndGet(process, nowNanos, Math::max);
     }
@@ -62,17 +85,29 @@ final class Outcomes {
     underWay.decrementAndGet(process);
   }
 
-  void failed(int process, long sentNanos, long nowNanos, Status status) {
+  /**
+   * Notes a failure.
+   *
+   * @param stalledNanos how long this process did not run meanwhile
+   */
+  void failed(int process, long sentNanos, long nowNanos, long stalledNanos, Status status) {
     underWay.decrementAndGet(process);
     failures.computeIfAbsent(status.getCode().name(), _ -> new LongAdder()).increment();
-    lastFailureNanos.accumulateAndGet(process, nowNanos, Math::max);
-    boolean late = status.getCode() == Status.Code.DEADLINE_EXCEEDED;
+    failedAt(process, sentNanos, nowNanos);
+    boolean expired = status.getCode() == Status.Code.DEADLINE_EXCEEDED;
     long waited = nowNanos - sentNanos;
-    if (late
+    if (expired
         && waited >= TimeUnit.SECONDS.toNanos(Load.ANSWER_SECONDS) / 2
+        && stalledNanos < MAX_STALL_NANOS
         && sentNanos > runningSinceNanos.get(process)) {
       unanswered.increment();
     }
+  }
+
+  /** A caller sees a failure when it comes, or when it leaves. */
+  private void failedAt(int process, long sentNanos, long nowNanos) {
+    long seen = Math.min(nowNanos, sentNanos + CALLER_WAITS_NANOS);
+    lastFailureNanos.accumulateAndGet(process, seen, Math::max);
   }
 
   /** Notes that a process is stopped or ended on purpose, until {@link #running}. */
@@ -99,39 +134,25 @@ final class Outcomes {
     return all;
   }
 
-  /** Requests that were sent. */
-  long requests() {
-    return sent.sum();
-  }
-
-  /** Requests that a running process, which a slow machine may have kept, did not answer. */
-  long unanswered() {
-    return unanswered.sum();
-  }
-
-  /** Requests that were neither admitted nor refused. */
-  long failed() {
-    return failures.values().stream().mapToLong(LongAdder::sum).sum();
-  }
-
-  /** The same, by status. */
-  Map<String, Long> failures() {
+  /** All counts up to now. */
+  RequestFigures figures() {
     Map<String, Long> byStatus = new TreeMap<>();
     failures.forEach((status, times) -> byStatus.put(status, times.sum()));
-    return byStatus;
+    return new RequestFigures(
+        sent.sum(), byStatus, late.sum(), heldBack.sum(), behind.sum(), unanswered.sum());
   }
 
   /**
    * How long after a fault the last request failed, in ns; 0 when none did.
    *
-   * @param endNanos when the fault ended
+   * @param sinceNanos when the fault ended, or began
    */
-  long recoveryNanos(long endNanos) {
-    long latest = endNanos;
+  long recoveryNanos(long sinceNanos) {
+    long latest = sinceNanos;
     for (int process = 0; process < lastFailureNanos.length(); process++) {
       latest = Math.max(latest, lastFailureNanos.get(process));
     }
-    return latest - endNanos;
+    return latest - sinceNanos;
   }
 
   /** Whether a region has admitted a unit that all share since then. */

@@ -13,6 +13,11 @@ record ProcessClockStepped(int process, long millis) implements Fault {
   }
 
   @Override
+  public int region() {
+    return ChaosFleet.regionOf(process);
+  }
+
+  @Override
   public Running begin(Stage stage) {
     OffsetClock clock = stage.fleet().node(process).clock();
     clock.set(millis);

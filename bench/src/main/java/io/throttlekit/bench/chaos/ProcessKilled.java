@@ -13,7 +13,14 @@ record ProcessKilled(int process) implements Fault {
   }
 
   @Override
+  public int region() {
+    return ChaosFleet.regionOf(process);
+  }
+
+  @Override
   public Running begin(Stage stage) {
+    stage.expectAlive(process);
+    stage.lost().ending(process);
     stage.absent(process);
     stage.fleet().node(process).close();
     CompletableFuture<Void> replaced =

@@ -9,7 +9,13 @@ record ProcessPaused(int process) implements Fault {
   }
 
   @Override
+  public int region() {
+    return ChaosFleet.regionOf(process);
+  }
+
+  @Override
   public Running begin(Stage stage) {
+    stage.expectAlive(process);
     stage.absent(process);
     stage.fleet().node(process).pause();
     return () -> {

@@ -4,7 +4,7 @@ import io.throttlekit.rate.WindowTally.Window;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A time without faults, by the coordinator's clock. */
+/** A time without faults, in which this process ran; by the coordinator's clock. */
 record QuietTime(long fromMillis, long toMillis) {
 
   /** The units of each window that lies wholly in it; 0 for one that nothing was admitted in. */

@@ -1,6 +1,7 @@
 package io.throttlekit.bench.chaos;
 
 import io.throttlekit.redis.TcpProxy;
+import java.util.List;
 
 /**
  * Every reply of a server comes later.
@@ -15,9 +16,14 @@ record RepliesDelayed(Link link, int millis) implements Fault {
   }
 
   @Override
+  public int region() {
+    return link.region();
+  }
+
+  @Override
   public Running begin(Stage stage) {
-    TcpProxy proxy = link.in(stage.fleet());
-    proxy.delayReplies(millis);
-    return () -> proxy.delayReplies(0);
+    List<TcpProxy> proxies = link.in(stage.fleet());
+    proxies.forEach(proxy -> proxy.delayReplies(millis));
+    return () -> proxies.forEach(proxy -> proxy.delayReplies(0));
   }
 }

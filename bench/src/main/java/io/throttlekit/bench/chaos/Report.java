@@ -5,8 +5,8 @@ import java.util.List;
 /** What came of a campaign or a matrix. */
 public interface Report {
 
-  /** The seed that repeats it. */
-  long seed();
+  /** The command that repeats it. */
+  String repeat();
 
   /** Units that were admitted beyond what limits and losses of data allow, of all counters. */
   long overshoot();

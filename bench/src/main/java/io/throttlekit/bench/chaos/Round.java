@@ -15,7 +15,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
  * A fleet under load from its start to its end, with faults between two quiet times. For one
@@ -24,22 +23,27 @@ import java.util.concurrent.atomic.LongAdder;
 final class Round implements AutoCloseable {
   private static final long SETTLING_MILLIS = 1_000;
   private static final long QUIET_MILLIS = 2_500;
-  private static final long MAX_LATE_SECONDS = 120;
+  private static final long MAX_LATE_SECONDS = 300;
+  private static final int QUIET_ATTEMPTS = 8;
+
+  /** A machine that lets this process wait for longer may let all others wait, too. */
+  private static final long MAX_STALL_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
   private final TimeSource time = TimeSource.system();
   private final ChaosFleet fleet;
   private final Load load;
   private final Stage stage;
   private final PrintStream log;
+  private final OthersUse others;
   private final long beganMillis;
   private final List<QuietTime> quiet = new ArrayList<>();
-  private final List<String> problems = new ArrayList<>();
 
-  private Round(ChaosFleet fleet, PrintStream log) {
+  private Round(ChaosFleet fleet, OthersUse others, PrintStream log) {
     this.fleet = fleet;
+    this.others = others;
     this.log = log;
-    this.load = new Load(fleet);
-    this.stage = new Stage(fleet, load, new LongAdder());
+    this.load = new Load(fleet, new Admissions(fleet.clock()));
+    this.stage = Stage.of(fleet, load);
     this.beganMillis = time.wallMillis();
   }
 
@@ -51,7 +55,13 @@ final class Round implements AutoCloseable {
    */
   static Round start(Path folder, CoordinatorKind kind, PrintStream log)
       throws IOException, SQLException {
-    return new Round(ChaosFleet.start(folder, kind), log);
+    OthersUse others = new OthersUse();
+    try {
+      return new Round(ChaosFleet.start(folder, kind), others, log);
+    } catch (IOException | SQLException | RuntimeException e) {
+      others.close();
+      throw e;
+    }
   }
 
   /** Runs a whole round. */
@@ -69,26 +79,38 @@ final class Round implements AutoCloseable {
   /** Waits until every region has admitted units: the first decisions of a process are slow. */
   void awaitFirstUnits() throws InterruptedException {
     long began = time.monotonicNanos();
-    boolean admitted = Waiting.until(() -> load.outcomes().allRegionsAdmittedSince(began));
+    boolean admitted =
+        Waiting.until(() -> load.outcomes().allRegionsAdmittedSince(began), Waiting.LONG);
     if (!admitted) {
-      log.println("a region admitted nothing in the first ten seconds");
+      stage.problems().add("a region admitted nothing in the first minute");
     }
     Waiting.untilNanos(time.monotonicNanos() + TimeUnit.MILLISECONDS.toNanos(SETTLING_MILLIS));
   }
 
-  /** Lets nothing happen for a while, in which every window has to admit units. */
+  /**
+   * Lets nothing happen for a while, in which every window has to admit units. A while in which
+   * this process did not run is not judged, and followed by another.
+   */
   void quiet() throws InterruptedException {
-    Waiting.untilNanos(time.monotonicNanos() + TimeUnit.MILLISECONDS.toNanos(SETTLING_MILLIS));
-    long from = fleet.clock().latest(time.wallMillis());
-    Waiting.untilNanos(time.monotonicNanos() + TimeUnit.MILLISECONDS.toNanos(QUIET_MILLIS));
-    quiet.add(new QuietTime(from, fleet.clock().earliest(time.wallMillis())));
+    for (int attempt = 0; attempt < QUIET_ATTEMPTS; attempt++) {
+      Waiting.untilNanos(time.monotonicNanos() + TimeUnit.MILLISECONDS.toNanos(SETTLING_MILLIS));
+      long stalled = load.stalledNanos();
+      long from = fleet.clock().latest(time.wallMillis());
+      Waiting.untilNanos(time.monotonicNanos() + TimeUnit.MILLISECONDS.toNanos(QUIET_MILLIS));
+      if (load.stalledNanos() - stalled <= MAX_STALL_NANOS) {
+        quiet.add(new QuietTime(from, fleet.clock().earliest(time.wallMillis())));
+        return;
+      }
+      log.println("this process did not run in a quiet time, which is not judged");
+    }
   }
 
   /** Lets faults happen in both lanes, and waits until they are over. */
   List<Happened> happen(Schedule schedule) throws InterruptedException {
     List<CompletableFuture<List<Happened>>> lanes =
         List.of(
-            Lane.run(schedule.machines(), stage, log), Lane.run(schedule.clients(), stage, log));
+            Lane.run(schedule.machines(), true, stage, log),
+            Lane.run(schedule.clients(), false, stage, log));
     List<Happened> happened = new ArrayList<>();
     for (CompletableFuture<List<Happened>> lane : lanes) {
       try {
@@ -96,9 +118,9 @@ final class Round implements AutoCloseable {
             lane.get(lastMillis(schedule) / 1_000 + MAX_LATE_SECONDS, TimeUnit.SECONDS));
       } catch (ExecutionException e) {
         Throwable cause = e.getCause();
-        problems.add(String.valueOf(cause == null ? e.getMessage() : cause.getMessage()));
+        stage.problems().add(String.valueOf(cause == null ? e.getMessage() : cause.getMessage()));
       } catch (TimeoutException _) {
-        problems.add("faults do not end: the fleet hangs");
+        stage.problems().add("faults do not end: the fleet hangs");
       }
     }
     return happened;
@@ -110,41 +132,33 @@ final class Round implements AutoCloseable {
     return all.stream().mapToLong(each -> each.atMillis() + each.lastsMillis()).max().orElse(0);
   }
 
-  Load load() {
-    return load;
-  }
-
-  ChaosFleet fleet() {
-    return fleet;
-  }
-
   /** Holds the fleet to answering, and the load to its limits. */
-  RoundResult result(List<Happened> happened) {
+  RoundResult result(List<Happened> happened) throws IOException {
     probe();
-    double lost = fleet.metric("throttlekit_federation_lost_units_total");
+    long lost = stage.lost().read();
     long toMillis = time.wallMillis();
     load.stop();
     return RoundResult.of(
         fleet,
-        load,
+        stage,
         happened,
-        problems,
+        stage.problems(),
         quiet,
         beganMillis,
         toMillis,
         lost,
-        stage.floodedKeys().sum());
+        others.share());
   }
 
   private void probe() {
     for (int process = 0; process < ChaosFleet.PROCESSES; process++) {
+      stage.expectAlive(process);
       if (!fleet.node(process).alive()) {
-        problems.add("process " + process + " ended by itself: " + fleet.node(process).log());
         continue;
       }
       ManagedChannel channel = Load.channel(fleet.node(process).port());
-      if (!Waiting.until(() -> serves(channel))) {
-        problems.add("process " + process + " does not serve ten seconds after all faults");
+      if (!Waiting.until(() -> serves(channel), Waiting.LONG)) {
+        stage.problems().add("process " + process + " does not serve a minute after all faults");
       }
       channel.shutdownNow();
     }
@@ -166,5 +180,6 @@ final class Round implements AutoCloseable {
   public void close() {
     load.close();
     fleet.close();
+    others.close();
   }
 }

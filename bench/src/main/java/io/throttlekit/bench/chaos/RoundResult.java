@@ -14,11 +14,10 @@ import java.util.TreeMap;
  * @param problems what else is wrong, in words: what hangs, ended by itself, or was not answered
  * @param utilization of the limit that regions share, over all whole windows
  * @param quietWindows units of each window in which nothing went wrong
- * @param requests that were sent
- * @param failures those that were neither admitted nor refused, by status
- * @param unanswered those of them that a process which was running did not answer in five seconds
- * @param lost units that processes count as lost
- * @param floodedKeys distinct keys of floods
+ * @param requests what became of them
+ * @param lost units that processes count as lost, those without a fault among them
+ * @param floodedKeys distinct keys of floods that were answered
+ * @param others the part of the machine's processors that other programs used, from 0 to 1
  */
 record RoundResult(
     CoordinatorKind kind,
@@ -27,31 +26,57 @@ record RoundResult(
     List<String> problems,
     double utilization,
     List<Long> quietWindows,
-    long requests,
-    Map<String, Long> failures,
-    long unanswered,
+    RequestFigures requests,
     long lost,
-    long floodedKeys) {
+    long floodedKeys,
+    double others) {
+  /** More than that used by others may keep processes from answering. */
+  private static final double MAX_OTHERS = .15;
+
+  /** Copies the collections. */
+  RoundResult {
+    happened = List.copyOf(happened);
+    overshoot = new TreeMap<>(overshoot);
+    problems = problems(problems, quietWindows, requests, others <= MAX_OTHERS);
+    quietWindows = List.copyOf(quietWindows);
+  }
+
+  private static List<String> problems(
+      List<String> problems, List<Long> quietWindows, RequestFigures requests, boolean judged) {
+    List<String> all = new ArrayList<>(problems);
+    if (!judged) {
+      return List.copyOf(all);
+    }
+    long empty = quietWindows.stream().filter(units -> units == 0).count();
+    if (empty > 0) {
+      all.add("nothing was admitted in " + empty + " windows without faults");
+    }
+    if (requests.unanswered() > 0) {
+      all.add(
+          requests.unanswered()
+              + " requests to running processes were not answered in "
+              + Load.ANSWER_SECONDS
+              + " s");
+    }
+    return List.copyOf(all);
+  }
 
   static RoundResult of(
       ChaosFleet fleet,
-      Load load,
+      Stage stage,
       List<Happened> happened,
       List<String> problems,
       List<QuietTime> quiet,
       long fromMillis,
       long toMillis,
-      double lost,
-      long floodedKeys) {
+      long lost,
+      double others) {
+    Load load = stage.load();
     List<String> wrong = new ArrayList<>(problems);
     if (load.outcomes().underWay() > 0) {
       wrong.add(load.outcomes().underWay() + " requests never ended");
     }
-    Map<String, Long> overshoot = new TreeMap<>();
-    for (AdmittedUnits each : load.admitted()) {
-      overshoot.putAll(each.overshoot(fleet.losses()));
-    }
-    AdmittedUnits shared = load.admitted().getFirst();
+    AdmittedUnits shared = load.admitted().shared();
     List<Long> quietWindows = new ArrayList<>();
     for (QuietTime time : quiet) {
       quietWindows.addAll(time.windows(shared.windows(), shared.counter().windowMillis()));
@@ -59,39 +84,60 @@ record RoundResult(
     return new RoundResult(
         fleet.kind(),
         happened,
-        overshoot,
+        load.admitted().overshoot(fleet.losses(), Long.MIN_VALUE),
         wrong,
         shared.utilization(fromMillis, toMillis),
         quietWindows,
-        load.outcomes().requests(),
-        load.outcomes().failures(),
-        load.outcomes().unanswered(),
-        Math.round(lost),
-        floodedKeys);
+        load.outcomes().figures(),
+        lost,
+        stage.floodedKeys().sum(),
+        others);
   }
 
   long overshootUnits() {
     return overshoot.values().stream().mapToLong(Long::longValue).sum();
   }
 
-  long failed() {
-    return failures.values().stream().mapToLong(Long::longValue).sum();
+  /** Units that were lost during and after a fault of machines, by its kind. */
+  Map<String, Long> lostByFault() {
+    Map<String, Long> byKind = new TreeMap<>();
+    for (Happened each : happened) {
+      if (each.lost() != 0) {
+        byKind.merge(each.fault().kind(), each.lost(), Long::sum);
+      }
+    }
+    return byKind;
+  }
+
+  /** Units that were lost in times without a fault of machines. */
+  long lostWithoutFault() {
+    return lost - lostByFault().values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  static String head() {
+    return "| coordinator | faults | admitted beyond the limit | utilization | requests | failed |"
+        + " not sent | unanswered | lost units in faults | lost units else | keys of floods |"
+        + " processors used by others |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   }
 
   /** A row of a Markdown table. */
   String row() {
-    return "| %s | %d | %s | %.3f | %d | %d (%.2f %%) %s | %d | %d | %d |"
+    return "| %s | %d | %s | %.3f | %d | %d (%.2f %%) %s | %d | %d | %d %s | %d | %d | %.0f %% |"
         .formatted(
             kind.words(),
             happened.size(),
             overshoot.isEmpty() ? "0" : overshoot.toString(),
             utilization,
-            requests,
-            failed(),
-            100.0 * failed() / Math.max(1, requests),
-            failures,
-            unanswered,
-            lost,
-            floodedKeys);
+            requests.requests(),
+            requests.failed(),
+            requests.percentFailed(),
+            requests.reasons(),
+            requests.behind(),
+            requests.unanswered(),
+            lost - lostWithoutFault(),
+            lostByFault(),
+            lostWithoutFault(),
+            floodedKeys,
+            100 * others);
   }
 }

@@ -64,6 +64,7 @@ record Schedule(List<Planned> machines, List<Planned> clients) {
     }
     if (kind == CoordinatorKind.POSTGRESQL) {
       first.add(random -> new CoordinatorClockStepped(random.nextLong(100, 900)));
+      first.add(own.nextInt(first.size() + 1), _ -> new CoordinatorFailedOver()); // only once
     }
     long slot = Math.clamp(millis / first.size(), MIN_SLOT_MILLIS, MAX_SLOT_MILLIS);
     List<Planned> machines = new ArrayList<>();

@@ -8,7 +8,7 @@ package io.throttlekit.bench.chaos;
  */
 record ServerKilled(int region) implements Fault {
   /** In place of a region. */
-  static final int COORDINATOR = -1;
+  static final int COORDINATOR = NO_REGION;
 
   @Override
   public String kind() {
@@ -17,12 +17,13 @@ record ServerKilled(int region) implements Fault {
 
   @Override
   public Running begin(Stage stage) {
-    StoreServer server = server(stage.fleet(), region);
-    if (region != COORDINATOR) {
-      stage.fleet().noteLoss(region);
+    ChaosFleet fleet = stage.fleet();
+    if (region == COORDINATOR) {
+      fleet.coordinator().kill().run();
+      return () -> fleet.startAgain(fleet.coordinator().restart()::run);
     }
-    server.kill().run();
-    return () -> stage.fleet().startAgain(server.restart()::run);
+    fleet.kill(region, fleet.store(region).kill());
+    return () -> fleet.startAgain(() -> fleet.startEmpty(region));
   }
 
   static StoreServer server(ChaosFleet fleet, int region) {

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
@@ -17,24 +18,32 @@ import java.util.regex.Pattern;
  * A process of the service, and its clock. For one thread.
  *
  * @param port of gRPC
- * @param httpPort of {@code /metrics}
+ * @param httpPort of {@code /metrics}, for all
+ * @param debugPort of the same, for operators
  * @param sensorsPort where Envoys stream logs and load reports to
  * @param log what it writes
  */
 record ServiceNode(
-    ChildProcess process, OffsetClock clock, int port, int httpPort, int sensorsPort, Path log)
+    ChildProcess process,
+    OffsetClock clock,
+    int port,
+    int httpPort,
+    int debugPort,
+    int sensorsPort,
+    Path log)
     implements AutoCloseable {
   private static final Pattern READY =
       Pattern.compile(
-          "(?m)^ready grpc=\\S+:(\\d+) http=\\S+:(\\d+) debug=\\S+?(?: sensors=\\S+:(\\d+))?$");
-  private static final Duration MAX_START = Duration.ofSeconds(60);
+          "(?m)^ready grpc=\\S+:(\\d+) http=\\S+:(\\d+) debug=\\S+?:(\\d+)(?:"
+              + " sensors=\\S+:(\\d+))?$");
+  private static final Duration MAX_START = Duration.ofMinutes(2);
   private static final int METRICS_TIMEOUT_MILLIS = 2_000;
 
   /**
    * Starts it and waits until it serves.
    *
    * @param name of its files in {@code folder}
-   * @throws IOException with its log, when it ends before, or does not serve within a minute
+   * @throws IOException with its log, when it ends before, or does not serve within two minutes
    */
   static ServiceNode start(Path folder, String name, Map<String, String> environment)
       throws IOException {
@@ -44,9 +53,10 @@ record ServiceNode(
     try {
       MatchResult ready = process.awaitLog(READY, MAX_START);
       int port = Integer.parseInt(ready.group(1));
-      int sensors = ready.group(3) == null ? port : Integer.parseInt(ready.group(3));
+      int sensors = ready.group(4) == null ? port : Integer.parseInt(ready.group(4));
       int http = Integer.parseInt(ready.group(2));
-      return new ServiceNode(process, OffsetClock.of(clock), port, http, sensors, log);
+      int debug = Integer.parseInt(ready.group(3));
+      return new ServiceNode(process, OffsetClock.of(clock), port, http, debug, sensors, log);
     } catch (IOException | RuntimeException e) {
       process.close();
       throw e;
@@ -72,6 +82,13 @@ record ServiceNode(
     return ProcessHandle.of(process.pid()).isPresent();
   }
 
+  /** Hands over its log when it has ended, by itself or not. */
+  void ifEnded(Consumer<Path> log) {
+    if (!alive()) {
+      log.accept(this.log);
+    }
+  }
+
   /** Ends it at once (SIGKILL). */
   void kill() {
     ProcessHandle.of(process.pid()).ifPresent(ProcessHandle::destroyForcibly);
@@ -89,7 +106,7 @@ record ServiceNode(
   double metric(String name) {
     try {
       URLConnection page =
-          URI.create("http://127.0.0.1:" + httpPort + "/metrics").toURL().openConnection();
+          URI.create("http://127.0.0.1:" + debugPort + "/metrics").toURL().openConnection();
       page.setConnectTimeout(METRICS_TIMEOUT_MILLIS);
       page.setReadTimeout(METRICS_TIMEOUT_MILLIS);
       try (InputStream body = page.getInputStream()) {

@@ -25,6 +25,11 @@ record SlowReaders(int process, int clients) implements Fault {
   }
 
   @Override
+  public int region() {
+    return ChaosFleet.regionOf(process);
+  }
+
+  @Override
   public Running begin(Stage stage) throws IOException {
     int port = stage.fleet().node(process).httpPort();
     List<Socket> sockets = new ArrayList<>();
@@ -34,12 +39,21 @@ record SlowReaders(int process, int clients) implements Fault {
         sockets.add(socket);
         socket.getOutputStream().write(ASK);
       } catch (IOException _) {
-        // turned away, which is the process's right
+        // turned away, which is the process's right, or it is not there
       }
     }
-    return () -> {
-      for (Socket socket : sockets) {
-        socket.close();
+    int asked = sockets.size();
+    return new Running() {
+      @Override
+      public void end() throws IOException {
+        for (Socket socket : sockets) {
+          socket.close();
+        }
+      }
+
+      @Override
+      public String extent() {
+        return asked + " connected";
       }
     };
   }

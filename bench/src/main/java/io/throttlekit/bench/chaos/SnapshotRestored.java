@@ -16,12 +16,11 @@ record SnapshotRestored(int region) implements Fault {
 
   @Override
   public Running begin(Stage stage) {
-    var _ = Waiting.until(() -> sinceWindowBegan() < EARLY_MILLIS);
+    var _ = Waiting.until(() -> sinceWindowBegan() < EARLY_MILLIS, Waiting.LONG);
     stage.fleet().saveSnapshot(region);
     return () -> {
-      stage.fleet().noteLoss(region);
       StoreServer store = stage.fleet().store(region);
-      store.kill().run();
+      stage.fleet().kill(region, store.kill());
       stage.fleet().startAgain(store.restart()::run);
     };
   }

@@ -7,15 +7,18 @@ import java.sql.Statement;
 
 /**
  * Replaces the {@code clock_timestamp()} of a PostgreSQL by one that can be stepped forward: the
- * clock that the service reads. For one thread.
+ * clock that the service reads.
  */
 final class SteppedPostgres {
-  private final PostgresProcess postgres;
+  private SteppedPostgres() {}
 
-  /** To be made before the first client connects, whose plans keep the function that they found. */
-  SteppedPostgres(PostgresProcess postgres) throws SQLException {
-    this.postgres = postgres;
+  /**
+   * Replaces the clock of a server; to be called before the first client connects, whose plans keep
+   * the function that they found.
+   */
+  static void prepare(PostgresProcess postgres) throws SQLException {
     execute(
+        postgres,
         """
         CREATE TABLE pg_catalog.ahead (millis bigint NOT NULL);
         INSERT INTO pg_catalog.ahead VALUES (0);
@@ -26,12 +29,12 @@ final class SteppedPostgres {
         """);
   }
 
-  /** Sets it so far ahead of the host's clock. */
-  void ahead(long millis) throws SQLException {
-    execute("UPDATE pg_catalog.ahead SET millis = " + millis);
+  /** Sets the clock of a server that has been prepared so far ahead of the host's. */
+  static void ahead(PostgresProcess postgres, long millis) throws SQLException {
+    execute(postgres, "UPDATE pg_catalog.ahead SET millis = " + millis);
   }
 
-  private void execute(String sql) throws SQLException {
+  private static void execute(PostgresProcess postgres, String sql) throws SQLException {
     try (Connection connection = postgres.connect("postgres");
         Statement statement = connection.createStatement()) {
       statement.execute("SET allow_system_table_mods = on; " + sql);

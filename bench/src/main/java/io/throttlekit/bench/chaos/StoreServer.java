@@ -2,49 +2,70 @@ package io.throttlekit.bench.chaos;
 
 import io.throttlekit.postgres.PostgresProcess;
 import io.throttlekit.redis.RedisProcess;
-import java.util.function.IntFunction;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
- * A store or coordinator in a process of its own, and what can happen to it. For one thread.
+ * A store or coordinator in processes of its own, and what can happen to it. For one thread.
  *
- * @param port where it listens, on 127.0.0.1
- * @param uri its address where it is reached by another port
+ * @param ports where its servers listen, on 127.0.0.1
+ * @param uri its address where they are reached by other ports, in the same order
+ * @param kill ends the server that writes
+ * @param end ends all servers at once; from any thread
  */
 record StoreServer(
-    int port,
-    IntFunction<String> uri,
+    List<Integer> ports,
+    Function<List<Integer>, String> uri,
     Runnable kill,
     Runnable restart,
     Runnable pause,
     Runnable resume,
+    Runnable end,
     Runnable stop)
     implements AutoCloseable {
 
   static StoreServer of(RedisProcess redis) {
     return new StoreServer(
-        redis.port(),
-        port -> "redis://127.0.0.1:" + port,
+        List.of(redis.port()),
+        ports -> "redis://127.0.0.1:" + ports.getFirst(),
         redis::kill,
         redis::restart,
         redis::hang,
         redis::goOn,
+        redis::kill,
         redis::close);
   }
 
-  static StoreServer of(PostgresProcess postgres) {
+  /**
+   * Starts a Redis that was killed, without the snapshot that it may have saved before.
+   *
+   * @throws IOException when that cannot be removed
+   */
+  static void startEmpty(RedisProcess redis) throws IOException {
+    Files.deleteIfExists(redis.folder().resolve("dump.rdb"));
+    redis.restart();
+  }
+
+  static StoreServer of(PostgresPair pair) {
     return new StoreServer(
-        postgres.port(),
-        port ->
-            "postgresql://"
-                + PostgresProcess.SUPERUSER
-                + "@127.0.0.1:"
-                + port
-                + "/postgres?sslmode=disable",
-        postgres::kill,
-        postgres::restart,
-        postgres::hang,
-        postgres::goOn,
-        postgres::close);
+        pair.ports(),
+        ports ->
+            ports.stream()
+                .map(port -> "127.0.0.1:" + port)
+                .collect(
+                    Collectors.joining(
+                        ",",
+                        "postgresql://" + PostgresProcess.SUPERUSER + "@",
+                        "/postgres?sslmode=disable")),
+        () -> pair.primary().kill(),
+        () -> pair.primary().restart(),
+        () -> pair.primary().hang(),
+        () -> pair.primary().goOn(),
+        pair::kill,
+        pair::close);
   }
 
   @Override

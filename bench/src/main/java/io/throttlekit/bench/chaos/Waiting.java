@@ -9,20 +9,22 @@ import java.util.function.BooleanSupplier;
 
 /** Waits on the clock of this host. */
 final class Waiting {
-  private static final Duration LONGEST = Duration.ofSeconds(10);
+  /** For what takes a second, on a machine that others keep busy. */
+  static final Duration LONG = Duration.ofMinutes(1);
+
   private static final long POLL_NANOS = 20_000_000;
 
   private Waiting() {}
 
   /**
-   * Waits for something, at most ten seconds.
+   * Waits for something.
    *
    * @param condition one that cannot be read yet does not hold
-   * @return whether it held
+   * @return whether it held in time
    */
-  static boolean until(BooleanSupplier condition) {
+  static boolean until(BooleanSupplier condition, Duration longest) {
     TimeSource time = TimeSource.system();
-    long end = time.monotonicNanos() + LONGEST.toNanos();
+    long end = time.monotonicNanos() + longest.toNanos();
     while (!holds(condition)) {
       if (time.monotonicNanos() - end >= 0) {
         return false;

@@ -7,7 +7,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class AdmittedUnitsTest {
-  private static final int[] NO_LOSS = {0, 0, 0};
+  private static final List<StoreLoss> NO_LOSS = List.of();
 
   private final CoordinatorClock clock = new CoordinatorClock(1_000);
 
@@ -20,23 +20,52 @@ class AdmittedUnitsTest {
         each.admitted(process, 1_100, 1_200);
       }
     }
-    assertThat(shared.overshoot(NO_LOSS)).isEqualTo(Map.of("k", 4L));
-    assertThat(regional.overshoot(NO_LOSS)).isEmpty();
+    assertThat(shared.overshoot(NO_LOSS, 0)).isEqualTo(Map.of("k", 4L));
+    assertThat(regional.overshoot(NO_LOSS, 0)).isEmpty();
     regional.admitted(5, 1_300, 1_400);
-    assertThat(regional.overshoot(NO_LOSS)).isEqualTo(Map.of("k of region 2", 1L));
+    assertThat(regional.overshoot(NO_LOSS, 0)).isEqualTo(Map.of("k of region 2", 1L));
   }
 
   @Test
-  void aLossAllowsOneMoreLimitInItsRegionWhereCountsStartAgain() {
+  void aLossAllowsOneMoreLimitInItsRegionAndWindowWhereCountsStartAgain() {
     for (boolean refills : new boolean[] {true, false}) {
       AdmittedUnits units = new AdmittedUnits(counter(false, refills), clock);
       for (int i = 0; i < 5; i++) {
         units.admitted(2, 1_100, 1_200);
       }
-      assertThat(units.overshoot(new int[] {0, 1, 0}))
+      assertThat(overshoot(units, new StoreLoss(1, 1_500, 1_550)))
           .isEqualTo(Map.of("k of region 1", refills ? 1L : 3L));
-      assertThat(units.overshoot(new int[] {1, 0, 1})).isEqualTo(Map.of("k of region 1", 3L));
+      assertThat(overshoot(units, new StoreLoss(1, 500, 550), new StoreLoss(1, 2_000, 2_100)))
+          .as("in the windows before and after")
+          .isEqualTo(Map.of("k of region 1", 3L));
+      assertThat(overshoot(units, new StoreLoss(0, 1_500, 1_550), new StoreLoss(2, 1_500, 1_550)))
+          .as("in other regions")
+          .isEqualTo(Map.of("k of region 1", 3L));
     }
+  }
+
+  @Test
+  void manyLossesDoNotHideAnOvershootOfAWindowWithoutOne() {
+    AdmittedUnits units = new AdmittedUnits(counter(false, true), clock);
+    for (int i = 0; i < 4; i++) {
+      units.admitted(2, 1_100, 1_200);
+      units.admitted(2, 3_100, 3_200);
+    }
+    units.admitted(2, 5_100, 5_200);
+    units.admitted(2, 5_100, 5_200);
+    units.admitted(2, 5_100, 5_200);
+    assertThat(overshoot(units, new StoreLoss(1, 1_150, 1_160), new StoreLoss(1, 2_990, 3_000)))
+        .isEqualTo(Map.of("k of region 1", 1L));
+  }
+
+  @Test
+  void aWindowWithoutAnEndHasOneLimitHoweverLongItLasts() {
+    Counter endless = new Counter("k", "", true, false, 2, 365_000L * 24 * 3_600_000, 1);
+    Admissions admitted = new Admissions(List.of(new AdmittedUnits(endless, clock)));
+    for (long at = 1_000; at < 400_000; at += 100_000) {
+      admitted.of(0).admitted(0, at, at + 10);
+    }
+    assertThat(admitted.overshoot(NO_LOSS, 300_000)).isEqualTo(Map.of("k", 2L));
   }
 
   @Test
@@ -47,13 +76,13 @@ class AdmittedUnitsTest {
     assertThat(clock.step(10_300, 700)).isEqualTo(700);
     units.admitted(0, 10_350, 10_400); // window 11 by the old clock, 12 by the new one
     units.admitted(0, 10_350, 10_400);
-    assertThat(units.overshoot(NO_LOSS)).isEmpty();
+    assertThat(units.overshoot(NO_LOSS, 0)).isEmpty();
     units.admitted(0, 10_500, 10_600);
-    assertThat(units.overshoot(NO_LOSS)).isEqualTo(Map.of("k", 1L));
+    assertThat(units.overshoot(NO_LOSS, 0)).isEqualTo(Map.of("k", 1L));
     for (int i = 0; i < 3; i++) {
       units.admitted(0, 12_310, 12_311); // by then the old clock is of no use: 13,010
     }
-    assertThat(units.overshoot(NO_LOSS)).isEqualTo(Map.of("k", 1L));
+    assertThat(units.overshoot(NO_LOSS, 0)).isEqualTo(Map.of("k", 1L));
     assertThat(units.windows()).extracting(each -> each.endMillis()).contains(14_000L);
   }
 
@@ -75,6 +104,10 @@ class AdmittedUnitsTest {
     units.admitted(0, 13_100, 13_100);
     assertThat(new QuietTime(10_500, 14_500).windows(units.windows(), 1_000))
         .containsExactly(1L, 0L, 1L);
+  }
+
+  private static Map<String, Long> overshoot(AdmittedUnits units, StoreLoss... losses) {
+    return units.overshoot(List.of(losses), 0);
   }
 
   private static Counter counter(boolean global, boolean refills) {

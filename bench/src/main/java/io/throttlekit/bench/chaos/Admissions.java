@@ -1,0 +1,61 @@
+package io.throttlekit.bench.chaos;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What a fleet has admitted of each counter, from its start to its end: a window that does not end
+ * has one limit however many loads the fleet has had. Thread-safe.
+ */
+final class Admissions {
+  private final List<AdmittedUnits> counters;
+
+  /**
+   * Nothing yet, of the counters of {@link Counters#ALL}.
+   *
+   * @param clock of the coordinator
+   */
+  Admissions(CoordinatorClock clock) {
+    this(Counters.ALL.stream().map(each -> new AdmittedUnits(each, clock)).toList());
+  }
+
+  Admissions(List<AdmittedUnits> counters) {
+    this.counters = List.copyOf(counters);
+  }
+
+  /** Of one counter, by its place in {@link Counters#ALL}. */
+  AdmittedUnits of(int counter) {
+    return counters.get(counter);
+  }
+
+  /** Of the counter that all regions share, in windows that end. */
+  AdmittedUnits shared() {
+    return counters.getFirst();
+  }
+
+  /**
+   * Units beyond what windows that had not ended by then may have, by the counter and its region;
+   * only those that have any.
+   *
+   * @param losses of stores, all of them
+   */
+  Map<String, Long> overshoot(List<StoreLoss> losses, long sinceMillis) {
+    Map<String, Long> all = new TreeMap<>();
+    counters.forEach(each -> all.putAll(each.overshoot(losses, sinceMillis)));
+    return all;
+  }
+
+  /**
+   * The part of its own limits that a region, or each on average, admitted in whole windows.
+   *
+   * @param region or a negative number for all
+   */
+  double regionalUtilization(int region, long fromMillis, long toMillis) {
+    return counters.stream()
+        .filter(each -> !each.counter().global())
+        .mapToDouble(each -> each.utilization(region, fromMillis, toMillis))
+        .average()
+        .orElse(Double.NaN);
+  }
+}

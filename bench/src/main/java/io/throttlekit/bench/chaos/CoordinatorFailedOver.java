@@ -1,0 +1,25 @@
+package io.throttlekit.bench.chaos;
+
+/**
+ * The primary of the coordinator, a PostgreSQL, is killed, and its synchronous standby promoted a
+ * while later; once for each fleet.
+ */
+record CoordinatorFailedOver() implements Fault {
+
+  @Override
+  public String kind() {
+    return "coordinator failed over";
+  }
+
+  @Override
+  public int region() {
+    return NO_REGION;
+  }
+
+  @Override
+  public Running begin(Stage stage) {
+    PostgresPair pair = stage.fleet().pair();
+    pair.killForGood();
+    return pair::promote;
+  }
+}

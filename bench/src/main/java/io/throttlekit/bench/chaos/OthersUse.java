@@ -1,0 +1,110 @@
+package io.throttlekit.bench.chaos;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How much of this (Linux) machine's processors went to programs that this one has not started, or
+ * was kept from it by its host, from when it is made. Thread-safe.
+ */
+final class OthersUse implements AutoCloseable {
+  private static final Path PROC = Path.of("/proc");
+  private static final long SAMPLE_MILLIS = 500;
+
+  // Fields of the first line of /proc/stat.
+  private static final int USER = 1;
+  private static final int SYSTEM = 3;
+  private static final int STOLEN = 8;
+
+  // Fields of /proc/PID/stat behind the name of the program.
+  private static final int USER_OF_PROCESS = 11;
+  private static final int SYSTEM_OF_PROCESS = 12;
+
+  private final ScheduledExecutorService samples =
+      Executors.newSingleThreadScheduledExecutor(
+          Thread.ofPlatform().daemon().name("others-use").factory());
+  private final Map<Long, Long> ticks = new HashMap<>();
+  private final Machine before;
+  private long own;
+
+  /**
+   * Ticks of all processors since the machine was started.
+   *
+   * @param busy those that programs used, or that were stolen
+   */
+  record Machine(long busy, long all) {
+
+    static Machine parse(String line) {
+      String[] fields = line.split(" +", -1);
+      long busy = 0;
+      long all = 0;
+      for (int field = USER; field <= STOLEN; field++) {
+        long value = Long.parseLong(fields[field]);
+        all += value;
+        busy += field <= SYSTEM || field == STOLEN ? value : 0;
+      }
+      return new Machine(busy, all);
+    }
+
+    /** The part of all ticks since then that was busy with other things than our own. */
+    double others(Machine since, long own) {
+      return Math.max(0, busy - since.busy - own) / (double) Math.max(1, all - since.all);
+    }
+  }
+
+  OthersUse() throws IOException {
+    sample();
+    own = 0;
+    before = machine();
+    var _ =
+        samples.scheduleWithFixedDelay(
+            this::sample, SAMPLE_MILLIS, SAMPLE_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  /** From 0 to 1. */
+  synchronized double share() throws IOException {
+    sample();
+    return machine().others(before, own);
+  }
+
+  private static Machine machine() throws IOException {
+    return Machine.parse(Files.readAllLines(PROC.resolve("stat")).getFirst());
+  }
+
+  /** Adds what processes have used since the last time: of one that ends, the rest is unknown. */
+  private synchronized void sample() {
+    ProcessHandle self = ProcessHandle.current();
+    List<Long> pids = new ArrayList<>(self.descendants().map(ProcessHandle::pid).toList());
+    pids.add(self.pid());
+    Map<Long, Long> now = new HashMap<>();
+    for (long pid : pids) {
+      try {
+        now.put(pid, parse(Files.readString(PROC.resolve(pid + "/stat"))));
+      } catch (IOException _) {
+        // it has ended meanwhile
+      }
+    }
+    now.forEach((pid, used) -> own += used - Math.min(used, ticks.getOrDefault(pid, 0L)));
+    ticks.clear();
+    ticks.putAll(now);
+  }
+
+  /** What a process has used since it began, in ticks. */
+  static long parse(String stat) {
+    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+    return Long.parseLong(fields[USER_OF_PROCESS]) + Long.parseLong(fields[SYSTEM_OF_PROCESS]);
+  }
+
+  @Override
+  public void close() {
+    samples.shutdownNow();
+  }
+}

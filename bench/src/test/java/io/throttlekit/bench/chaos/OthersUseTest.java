@@ -1,0 +1,24 @@
+package io.throttlekit.bench.chaos;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.bench.chaos.OthersUse.Machine;
+import org.junit.jupiter.api.Test;
+
+class OthersUseTest {
+
+  @Test
+  void whatIsBusyAndNotOurOwnIsOfOthers() {
+    Machine before = Machine.parse("cpu  100 10 20 500 5 1 2 3 0 0");
+    Machine after = Machine.parse("cpu  160 20 40 600 5 1 2 13 0 0");
+    assertThat(before).isEqualTo(new Machine(133, 641));
+    assertThat(after.others(before, 60)).isEqualTo(.2);
+    assertThat(after.others(before, 300)).isZero();
+  }
+
+  @Test
+  void theNameOfAProgramMayHaveBlanksAndParentheses() {
+    assertThat(OthersUse.parse("7 (a) b (c) S 1 7 7 0 -1 4 5 6 7 8 30 12 40 50 20 0"))
+        .isEqualTo(42);
+  }
+}

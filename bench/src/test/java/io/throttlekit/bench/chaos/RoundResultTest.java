@@ -1,0 +1,58 @@
+package io.throttlekit.bench.chaos;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class RoundResultTest {
+
+  @Test
+  void aWindowWithoutFaultsThatIsEmptyAndRequestsWithoutAnswersAreProblems() {
+    assertThat(result(List.of(150L, 1L), 0).problems()).isEmpty();
+    assertThat(result(List.of(150L, 0L), 0).problems())
+        .containsExactly("nothing was admitted in 1 windows without faults");
+    assertThat(result(List.of(150L), 3).problems())
+        .containsExactly("3 requests to running processes were not answered in 5 s");
+  }
+
+  @Test
+  void onAMachineThatOthersUseNeitherIs() {
+    assertThat(result(List.of(150L, 0L), 3, .5).problems()).isEmpty();
+  }
+
+  @Test
+  void unitsThatGotLostInAFaultAreToldFromOthers() {
+    RoundResult result = result(List.of(), 0);
+    assertThat(result.lostByFault()).isEqualTo(Map.of("store killed", 7L));
+    assertThat(result.lostWithoutFault()).isEqualTo(2);
+  }
+
+  @Test
+  void aReportEndsWithTheCommandThatRepeatsIt() {
+    CampaignReport report =
+        new CampaignReport(42, Duration.ofMinutes(3), List.of(result(List.of(), 0)));
+    assertThat(report.markdown()).endsWith("repeat: bin/bench chaos --minutes 3 --seed 42");
+  }
+
+  private static RoundResult result(List<Long> quietWindows, long unanswered) {
+    return result(quietWindows, unanswered, .1);
+  }
+
+  private static RoundResult result(List<Long> quietWindows, long unanswered, double others) {
+    Happened killed = new Happened(new ServerKilled(0), 0, 500, 1, 20, 7, "");
+    return new RoundResult(
+        CoordinatorKind.REDIS,
+        List.of(killed),
+        Map.of(),
+        List.of(),
+        1,
+        quietWindows,
+        new RequestFigures(10, Map.of("UNAVAILABLE", 1L), 0, 0, 0, unanswered),
+        9,
+        0,
+        others);
+  }
+}
