@@ -33,11 +33,11 @@ public record RedisSettings(
     CircuitBreaker.Settings breaker,
     long connectTimeoutMillis) {
 
-  /** What stands before a host, to the last at sign: a password may have some, too. */
+  /**
+   * What stands before the last host, of a Cluster with the nodes before it: a password may have
+   * colons, commas and at signs.
+   */
   private static final Pattern LOGIN = Pattern.compile("://.*@");
-
-  /** The same where commas separate URLs. */
-  private static final Pattern LOGINS = Pattern.compile("://[^,]*@");
 
   /** Checks the ranges. */
   public RedisSettings {
@@ -56,7 +56,7 @@ public record RedisSettings(
   public String toString() {
     return "RedisSettings[url=%s, cluster=%s, access=%s, deadlineMillis=%d, leaseDeadlineMillis=%d]"
         .formatted(
-            (cluster ? LOGINS : LOGIN).matcher(url).replaceAll("://***@"),
+            LOGIN.matcher(url).replaceAll("://***@"),
             cluster,
             access,
             deadlineMillis,

@@ -18,8 +18,7 @@ final class Check implements ServerCallHandler<InputStream, byte[]> {
   private final DecisionTracing tracing;
 
   Check(CheckFrontEnd frontEnd, DecisionTracing tracing, TimeSource time) {
-    this.deciding =
-        new Deciding(frontEnd, frontEnd.metrics(), time, TimeoutWarnings.ofChecks(time));
+    this.deciding = new Deciding(frontEnd, frontEnd.metrics(), time, CallWarnings.ofChecks(time));
     this.tracing = tracing;
   }
 

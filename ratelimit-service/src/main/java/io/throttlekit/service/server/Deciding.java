@@ -10,7 +10,6 @@ import io.throttlekit.service.telemetry.CallMetrics;
  * @param frontEnd reads, decides and answers them
  * @param metrics counts them
  * @param time how long they take; the same as that of the event loops
- * @param timeouts reports calls that came too late for their callers
+ * @param warnings logs calls that came too late for their callers, and those that failed
  */
-record Deciding(
-    FrontEnd frontEnd, CallMetrics metrics, TimeSource time, TimeoutWarnings timeouts) {}
+record Deciding(FrontEnd frontEnd, CallMetrics metrics, TimeSource time, CallWarnings warnings) {}

@@ -24,8 +24,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One call in progress. Ends it exactly once, with an answer or an error.
@@ -35,7 +33,6 @@ import org.slf4j.LoggerFactory;
  * on the event loop: whoever sets {@code ended} ends the call, and nobody else touches it then.
  */
 final class RateLimitCall extends ServerCall.Listener<InputStream> implements Later {
-  private static final Logger LOG = LoggerFactory.getLogger(RateLimitCall.class);
   private static final long NOT_STARTED = Long.MIN_VALUE;
 
   // States of a call, in this order only; see ENDED.
@@ -194,7 +191,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
       case StoreException outage ->
           fail(Status.UNAVAILABLE.withDescription(outage.forCaller()), Failure.STORE);
       default -> {
-        LOG.error("a rate limit request failed", cause);
+        deciding.warnings().failed(cause);
         fail(Status.INTERNAL.withDescription("internal error"));
       }
     }
@@ -204,7 +201,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   public long patienceNanos() {
     long now = deciding.time().monotonicNanos();
     return ExpectedTimeout.patienceNanos(
-        headers, Context.current().getDeadline(), now - arrivedNanos, now - readNanos);
+        headers, Context.current().getDeadline(), Math.max(0, now - arrivedNanos), now - readNanos);
   }
 
   private void decide(byte[] complete) {
@@ -298,7 +295,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   private void abandoned(Abandonment how, long now) {
     deciding.metrics().abandoned(how);
-    deciding.timeouts().missed();
+    deciding.warnings().missed();
     if (span != null) {
       long millis = TimeUnit.NANOSECONDS.toMillis(now - arrivedNanos);
       span.failed("the caller gave up: there was no answer within " + millis + " ms");
@@ -307,7 +304,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   private void shed() {
     if (claimEnd(COUNTED)) {
-      deciding.timeouts().missed();
+      deciding.warnings().missed();
       end(
           Status.DEADLINE_EXCEEDED.withDescription("read too late to be answered in time"),
           Failure.SHED,
@@ -319,7 +316,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   private void failLate(long now) {
     if (claimEnd(COUNTED)) {
       deciding.metrics().abandoned(Abandonment.ANSWERED_LATE);
-      deciding.timeouts().missed();
+      deciding.warnings().missed();
       end(
           Status.DEADLINE_EXCEEDED.withDescription("the caller's timeout has passed"),
           Failure.CANCELLED,

@@ -27,7 +27,7 @@ final class ShouldRateLimit implements ServerCallHandler<InputStream, byte[]> {
       RateLimitMetrics metrics,
       DecisionTracing tracing,
       TimeSource time) {
-    this.deciding = new Deciding(frontEnd, metrics, time, TimeoutWarnings.ofRateLimits(time));
+    this.deciding = new Deciding(frontEnd, metrics, time, CallWarnings.ofRateLimits(time));
     this.tracing = tracing;
   }
 

@@ -43,7 +43,7 @@ class AbandonedCallsTest {
           new RateLimitFrontEnd((_, _) -> null, Setup.BARE, Setup.NATIVE, Setup.limits()),
           new Counted(),
           time,
-          TimeoutWarnings.ofRateLimits(time));
+          CallWarnings.ofRateLimits(time));
 
   @AfterEach
   void close() {

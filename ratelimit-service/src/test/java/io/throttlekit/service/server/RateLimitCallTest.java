@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.grpc.Metadata;
 import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
+import io.throttlekit.service.Logged;
 import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
@@ -64,7 +65,7 @@ class RateLimitCallTest {
 
   private Deciding deciding(TimeSource time) {
     return new Deciding(
-        service.deciding().frontEnd(), new Counted(), time, TimeoutWarnings.ofRateLimits(time));
+        service.deciding().frontEnd(), new Counted(), time, CallWarnings.ofRateLimits(time));
   }
 
   @Test
@@ -172,6 +173,25 @@ class RateLimitCallTest {
         });
     begun.answered(new Answer(true, unwritable.verdicts(), false, Gated.lease(gate)));
     assertThat(gated.ends).containsExactly(LeaseEnd.CANCELLED);
+  }
+
+  @Test
+  void faultsAreLoggedOnceInTenSeconds() {
+    ManualTime time = new ManualTime(0);
+    Deciding slow = deciding(time);
+    try (Logged logged = Logged.by(CallWarnings.class)) {
+      for (int i = 0; i < 1_000; i++) {
+        begun(slow, new SentCall(), new Metadata()).failed(new IllegalStateException("a bug"));
+      }
+      assertThat(logged.lines())
+          .containsExactly("SEVERE 1 ShouldRateLimit calls failed since the last such line");
+      time.advance(10_000);
+      begun(slow, new SentCall(), new Metadata()).failed(new IllegalStateException("a bug"));
+      assertThat(logged.lines())
+          .hasSize(2)
+          .last()
+          .isEqualTo("SEVERE 1000 ShouldRateLimit calls failed since the last such line");
+    }
   }
 
   @Test
