@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,6 +46,7 @@ class ReadinessTest {
         NettyChannelBuilder.forAddress("127.0.0.1", grpc).usePlaintext().build();
     try (HttpClient client = HttpClient.newHttpClient();
         Logged log = Logged.by(RateLimitService.class)) {
+      time.holds(() -> !log.lines().isEmpty()); // of the warm-up, and not before it
       FutureTask<Boolean> start = new FutureTask<>(service::start);
       Thread.ofPlatform().name(HeldWarmUp.STARTING).start(start);
       time.begun.await();
@@ -95,12 +97,17 @@ class ReadinessTest {
     return client.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.discarding()).statusCode();
   }
 
-  /** The starting thread measures time in the warm-up alone, and is held there. */
+  /** Holds the starting thread where it next measures time once a condition is true. */
   private static final class HeldWarmUp implements TimeSource {
     static final String STARTING = "starting";
 
     final CountDownLatch begun = new CountDownLatch(1);
     final CountDownLatch mayEnd = new CountDownLatch(1);
+    private volatile BooleanSupplier when = () -> false;
+
+    void holds(BooleanSupplier when) {
+      this.when = when;
+    }
 
     @Override
     public long wallMillis() {
@@ -109,7 +116,7 @@ class ReadinessTest {
 
     @Override
     public long monotonicNanos() {
-      if (Thread.currentThread().getName().equals(STARTING)) {
+      if (Thread.currentThread().getName().equals(STARTING) && when.getAsBoolean()) {
         begun.countDown();
         try {
           mayEnd.await();

@@ -3,6 +3,7 @@ package io.throttlekit.service.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
+import io.throttlekit.TimeSource;
 import io.throttlekit.concurrency.Obedience;
 import io.throttlekit.descriptors.Ceiling;
 import io.throttlekit.descriptors.Rule;
@@ -11,6 +12,7 @@ import io.throttlekit.service.concurrency.Entering;
 import io.throttlekit.service.concurrency.Lease;
 import io.throttlekit.service.concurrency.Wanted;
 import io.throttlekit.service.loop.ConnectionBound;
+import io.throttlekit.service.loop.HeldByClients;
 import io.throttlekit.service.server.Book;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -53,6 +55,7 @@ class MetricsPageTest {
       StoreMetrics.ofStore(fixture.telemetry.meter()).roundTrip(1, 1);
       StoreMetrics.ofCoordinator(fixture.telemetry.meter()).roundTrip(1, 1);
       new ConnectionBound(1).show(fixture.telemetry.meter());
+      new HeldByClients(1, 1, TimeSource.system()).show(fixture.telemetry.meter());
       new TierMetrics(fixture.telemetry.meter());
       new CheckMetrics(fixture.telemetry.meter()).answered(1);
       new FederationMetrics(fixture.telemetry.meter());
