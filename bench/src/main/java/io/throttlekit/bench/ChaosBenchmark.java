@@ -6,6 +6,8 @@ import io.throttlekit.bench.chaos.Report;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 
@@ -41,14 +43,12 @@ final class ChaosBenchmark {
 
   private static void finish(Report report, boolean json) {
     System.out.println(json ? report.json() : report.markdown());
-    if (report.overshoot() > 0 || !report.problems().isEmpty()) {
+    List<String> problems = new ArrayList<>(report.problems());
+    problems.addAll(report.unjudged());
+    if (report.overshoot() > 0 || !problems.isEmpty()) {
       throw new IllegalStateException(
           "%d units beyond limits, and %d problems %s: repeat with %s"
-              .formatted(
-                  report.overshoot(),
-                  report.problems().size(),
-                  report.problems(),
-                  report.repeat()));
+              .formatted(report.overshoot(), problems.size(), problems, report.repeat()));
     }
   }
 }

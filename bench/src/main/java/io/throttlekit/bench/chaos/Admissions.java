@@ -3,6 +3,7 @@ package io.throttlekit.bench.chaos;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.ToLongFunction;
 
 /**
  * What a fleet has admitted of each counter, from its start to its end: a window that does not end
@@ -44,6 +45,23 @@ final class Admissions {
     Map<String, Long> all = new TreeMap<>();
     counters.forEach(each -> all.putAll(each.overshoot(losses, sinceMillis)));
     return all;
+  }
+
+  /** Units beyond limits, of all counters. */
+  private long overshootUnits(List<StoreLoss> losses, long sinceMillis) {
+    return overshoot(losses, sinceMillis).values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  /**
+   * Begins to count units beyond limits, of all counters, without those that are beyond them by
+   * now. Windows that have not ended yet are counted whole.
+   *
+   * @param losses of stores, all of them up to now
+   * @return their number, by all losses of stores up to then
+   */
+  ToLongFunction<List<StoreLoss>> overshootSince(List<StoreLoss> losses, long nowMillis) {
+    long before = overshootUnits(losses, nowMillis);
+    return later -> overshootUnits(later, nowMillis) - before;
   }
 
   /**

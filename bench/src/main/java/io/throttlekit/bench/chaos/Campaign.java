@@ -52,6 +52,7 @@ public record Campaign(long seed, Duration time, Path folder) {
       }
       log.println(results.getLast().row());
       results.getLast().problems().forEach(log::println);
+      results.getLast().unjudged().forEach(log::println);
     }
     return new CampaignReport(seed, time, results);
   }

@@ -29,6 +29,11 @@ public record CampaignReport(long seed, Duration time, List<RoundResult> rounds)
     return rounds.stream().flatMap(round -> round.problems().stream()).toList();
   }
 
+  @Override
+  public List<String> unjudged() {
+    return rounds.stream().flatMap(round -> round.unjudged().stream()).toList();
+  }
+
   /** How often each kind of fault happened. */
   public Map<String, Integer> kinds() {
     Map<String, Integer> kinds = new TreeMap<>();
@@ -47,9 +52,9 @@ public record CampaignReport(long seed, Duration time, List<RoundResult> rounds)
         .toList();
   }
 
-  /** Units of each window in which nothing went wrong. */
-  public List<Long> quietWindows() {
-    return rounds.stream().flatMap(round -> round.quietWindows().stream()).toList();
+  /** Units of each window without faults that rounds were held to. */
+  public List<Long> judgedWindows() {
+    return rounds.stream().flatMap(round -> round.judgedWindows().stream()).toList();
   }
 
   /** Distinct keys of floods that were answered. */
@@ -68,6 +73,7 @@ public record CampaignReport(long seed, Duration time, List<RoundResult> rounds)
     rounds.forEach(round -> text.append(round.row()).append('\n'));
     text.append("\nfaults: ").append(kinds());
     problems().forEach(problem -> text.append("\nproblem: ").append(problem));
+    unjudged().forEach(why -> text.append("\nproblem: ").append(why));
     return text.append("\nrepeat: ").append(repeat()).toString();
   }
 

@@ -81,6 +81,9 @@ record KeyFlood(long first, int keys) implements Fault {
           channel = Load.channel(node.port());
         }
       }
+      if (key < end) {
+        stage.problems().add("process " + process + " answered no keys of a flood for two minutes");
+      }
     } catch (InterruptedException _) {
       Thread.currentThread().interrupt();
     } finally {

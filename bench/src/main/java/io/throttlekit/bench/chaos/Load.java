@@ -56,6 +56,7 @@ final class Load implements AutoCloseable {
   private volatile int factor = 1;
   private volatile long lastTickNanos = time.monotonicNanos();
   private final LongAdder stalledNanos = new LongAdder();
+  private final Recorded tick = new Recorded(this::tick);
 
   /**
    * Begins.
@@ -72,7 +73,7 @@ final class Load implements AutoCloseable {
     ticks =
         Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("chaos-load").factory());
-    var _ = ticks.scheduleAtFixedRate(this::tick, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
+    var _ = ticks.scheduleAtFixedRate(tick, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
   }
 
   /** Sends what is for a process to another port from now on. */
@@ -111,6 +112,11 @@ final class Load implements AutoCloseable {
   /** What became of requests. */
   Outcomes outcomes() {
     return outcomes;
+  }
+
+  /** Adds a problem where an exception has ended the load. */
+  void reportFailure(List<String> problems) {
+    tick.report(problems);
   }
 
   /** How long this process was not run by its machine, up to now. */
@@ -170,10 +176,39 @@ final class Load implements AutoCloseable {
     Metadata headers = new Metadata();
     headers.put(EXPECTED_TIMEOUT, Long.toString(CALLER_WAITS_MILLIS));
     outcomes.sent(process);
+    // Before the deadline: what ends by it has waited for that long at least.
+    Answer answer = new Answer(process, counter);
     RateLimitServiceGrpc.newStub(channel)
         .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
         .withDeadlineAfter(ANSWER_SECONDS, TimeUnit.SECONDS)
-        .shouldRateLimit(requests.get(counter), new Answer(process, counter));
+        .shouldRateLimit(requests.get(counter), answer);
+  }
+
+  /** A periodic task whose exception ends it, and is kept. Thread-safe. */
+  static final class Recorded implements Runnable {
+    private final Runnable task;
+    private volatile @Nullable Throwable failure;
+
+    Recorded(Runnable task) {
+      this.task = task;
+    }
+
+    @Override
+    public void run() {
+      try {
+        task.run();
+      } catch (RuntimeException | Error e) {
+        failure = e;
+        throw e;
+      }
+    }
+
+    void report(List<String> problems) {
+      Throwable known = failure;
+      if (known != null) {
+        problems.add("the load ended by an exception: " + known);
+      }
+    }
   }
 
   private final class Answer implements StreamObserver<RateLimitResponse> {

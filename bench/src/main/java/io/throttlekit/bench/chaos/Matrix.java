@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
 
 /**
  * Each fault alone, on fleets that live as long as all rows of their coordinator. A row is of whole
@@ -23,7 +24,7 @@ public record Matrix(Path folder) {
   private static final Duration MAX_RECOVERY = Duration.ofSeconds(30);
 
   /**
-   * Runs it; takes seven minutes.
+   * Runs it.
    *
    * @param log receives each row when it is over
    */
@@ -51,12 +52,13 @@ public record Matrix(Path folder) {
     return new MatrixReport(rows, problems);
   }
 
-  /** Runs a row. What had no end before, and was beyond its limit, is not of this one. */
+  /** Runs a row. Units beyond limits count from its first request on, those before it do not. */
   private static MatrixRow row(
       MatrixCase each, ChaosFleet fleet, Admissions admitted, List<String> problems)
       throws Exception {
     TimeSource time = TimeSource.system();
-    long overshotBefore = sum(admitted, fleet, time.wallMillis() + 2 * WINDOW_MILLIS);
+    ToLongFunction<List<StoreLoss>> overshoot =
+        admitted.overshootSince(fleet.losses(), time.wallMillis());
     try (Load load = new Load(fleet, admitted)) {
       Stage stage = Stage.of(fleet, load);
       if (!awaitAll(load, time.monotonicNanos())) {
@@ -82,12 +84,13 @@ public record Matrix(Path folder) {
       for (int process = 0; process < ChaosFleet.PROCESSES; process++) {
         stage.expectAlive(process);
       }
+      load.reportFailure(stage.problems());
       RequestFigures requests = load.outcomes().figures();
       stage.problems().forEach(problem -> problems.add(each.what() + ": " + problem));
       return new MatrixRow(
           each.what(),
           fleet.kind(),
-          sum(admitted, fleet, fromMillis) - overshotBefore,
+          overshoot.applyAsLong(fleet.losses()),
           admitted.shared().utilization(fromMillis - 1, toMillis),
           admitted.regionalUtilization(each.fault().region(), fromMillis - 1, toMillis),
           requests,
@@ -95,13 +98,6 @@ public record Matrix(Path folder) {
           stage.lost().read() - lostBefore,
           each.original());
     }
-  }
-
-  /** Units beyond limits in windows that had not ended by then, those without an end among them. */
-  private static long sum(Admissions admitted, ChaosFleet fleet, long sinceMillis) {
-    return admitted.overshoot(fleet.losses(), sinceMillis).values().stream()
-        .mapToLong(Long::longValue)
-        .sum();
   }
 
   /** The end of the window that a time is in. */

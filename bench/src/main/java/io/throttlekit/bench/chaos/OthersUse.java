@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * How much of this (Linux) machine's processors went to programs that this one has not started, or
@@ -31,7 +32,9 @@ final class OthersUse implements AutoCloseable {
   private final ScheduledExecutorService samples =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("others-use").factory());
+  private final Supplier<List<Long>> processes;
   private final Map<Long, Long> ticks = new HashMap<>();
+  private boolean failed;
   private final Machine before;
   private long own;
 
@@ -60,7 +63,18 @@ final class OthersUse implements AutoCloseable {
     }
   }
 
+  /** Begins. */
   OthersUse() throws IOException {
+    this(OthersUse::ownProcesses);
+  }
+
+  /**
+   * Begins.
+   *
+   * @param processes the ids of this process and of those that it has started
+   */
+  OthersUse(Supplier<List<Long>> processes) throws IOException {
+    this.processes = processes;
     sample();
     own = 0;
     before = machine();
@@ -69,23 +83,36 @@ final class OthersUse implements AutoCloseable {
             this::sample, SAMPLE_MILLIS, SAMPLE_MILLIS, TimeUnit.MILLISECONDS);
   }
 
-  /** From 0 to 1. */
+  /** From 0 to 1; not a number where a sample failed. */
   synchronized double share() throws IOException {
     sample();
-    return machine().others(before, own);
+    return failed ? Double.NaN : machine().others(before, own);
   }
 
   private static Machine machine() throws IOException {
     return Machine.parse(Files.readAllLines(PROC.resolve("stat")).getFirst());
   }
 
-  /** Adds what processes have used since the last time: of one that ends, the rest is unknown. */
-  private synchronized void sample() {
+  private static List<Long> ownProcesses() {
     ProcessHandle self = ProcessHandle.current();
     List<Long> pids = new ArrayList<>(self.descendants().map(ProcessHandle::pid).toList());
     pids.add(self.pid());
+    return pids;
+  }
+
+  /** Samples; an exception would end all later samples, too. */
+  private synchronized void sample() {
+    try {
+      addUse();
+    } catch (RuntimeException _) {
+      failed = true;
+    }
+  }
+
+  /** Adds what processes have used since the last time: of one that ends, the rest is unknown. */
+  private void addUse() {
     Map<Long, Long> now = new HashMap<>();
-    for (long pid : pids) {
+    for (long pid : processes.get()) {
       try {
         now.put(pid, parse(Files.readString(PROC.resolve(pid + "/stat"))));
       } catch (IOException _) {

@@ -97,7 +97,7 @@ final class Outcomes {
     boolean expired = status.getCode() == Status.Code.DEADLINE_EXCEEDED;
     long waited = nowNanos - sentNanos;
     if (expired
-        && waited >= TimeUnit.SECONDS.toNanos(Load.ANSWER_SECONDS) / 2
+        && waited >= TimeUnit.SECONDS.toNanos(Load.ANSWER_SECONDS) // else the process answered so
         && stalledNanos < MAX_STALL_NANOS
         && sentNanos > runningSinceNanos.get(process)) {
       unanswered.increment();

@@ -14,6 +14,9 @@ public interface Report {
   /** What hung, ended by itself or does not serve, in words; empty when nothing did. */
   List<String> problems();
 
+  /** What could not be judged, and why, in words: no command passes without it. */
+  List<String> unjudged();
+
   /** A Markdown table. */
   String markdown();
 

@@ -17,7 +17,8 @@ import java.util.TreeMap;
  * @param requests what became of them
  * @param lost units that processes count as lost, those without a fault among them
  * @param floodedKeys distinct keys of floods that were answered
- * @param others the part of the machine's processors that other programs used, from 0 to 1
+ * @param others the part of the machine's processors that other programs used, from 0 to 1; not a
+ *     number where that is not known
  */
 record RoundResult(
     CoordinatorKind kind,
@@ -37,8 +38,12 @@ record RoundResult(
   RoundResult {
     happened = List.copyOf(happened);
     overshoot = new TreeMap<>(overshoot);
-    problems = problems(problems, quietWindows, requests, others <= MAX_OTHERS);
+    problems = problems(problems, quietWindows, requests, isJudged(others));
     quietWindows = List.copyOf(quietWindows);
+  }
+
+  private static boolean isJudged(double others) {
+    return others <= MAX_OTHERS; // false where it is not a number
   }
 
   private static List<String> problems(
@@ -76,6 +81,7 @@ record RoundResult(
     if (load.outcomes().underWay() > 0) {
       wrong.add(load.outcomes().underWay() + " requests never ended");
     }
+    load.reportFailure(wrong);
     AdmittedUnits shared = load.admitted().shared();
     List<Long> quietWindows = new ArrayList<>();
     for (QuietTime time : quiet) {
@@ -92,6 +98,25 @@ record RoundResult(
         lost,
         stage.floodedKeys().sum(),
         others);
+  }
+
+  /** Units of each window without faults that this round was held to. */
+  List<Long> judgedWindows() {
+    return isJudged(others) ? quietWindows : List.of();
+  }
+
+  /** Why no window without faults could be judged, in words; empty where one was. */
+  List<String> unjudged() {
+    if (!judgedWindows().isEmpty()) {
+      return List.of();
+    }
+    String why =
+        isJudged(others)
+            ? "the load generator did not run in time"
+            : Double.isNaN(others)
+                ? "the use of the processors by others could not be sampled"
+                : "others used %.0f %% of the processors".formatted(100 * others);
+    return List.of("no window without faults could be judged: " + why);
   }
 
   long overshootUnits() {

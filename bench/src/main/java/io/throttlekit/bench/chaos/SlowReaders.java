@@ -4,8 +4,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntSupplier;
 
 /**
  * Clients of the HTTP port of a process ask for many pages and read none.
@@ -30,9 +32,24 @@ record SlowReaders(int process, int clients) implements Fault {
   }
 
   @Override
-  public Running begin(Stage stage) throws IOException {
-    int port = stage.fleet().node(process).httpPort();
+  public Running begin(Stage stage) {
+    return begin(() -> stage.fleet().node(process).httpPort(), stage.problems(), Waiting.LONG);
+  }
+
+  /**
+   * Connects to the process that is there, or to its successor. None that can connect is a problem.
+   *
+   * @param port of the newest process
+   */
+  Running begin(IntSupplier port, List<String> problems, Duration longest) {
     List<Socket> sockets = new ArrayList<>();
+    if (!Waiting.until(() -> connectAny(port.getAsInt(), sockets), longest)) {
+      problems.add("no slow reader could connect to process " + process);
+    }
+    return running(sockets);
+  }
+
+  private boolean connectAny(int port, List<Socket> sockets) {
     for (int client = 0; client < clients; client++) {
       try {
         Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
@@ -42,6 +59,10 @@ record SlowReaders(int process, int clients) implements Fault {
         // turned away, which is the process's right, or it is not there
       }
     }
+    return !sockets.isEmpty();
+  }
+
+  private static Running running(List<Socket> sockets) {
     int asked = sockets.size();
     return new Running() {
       @Override

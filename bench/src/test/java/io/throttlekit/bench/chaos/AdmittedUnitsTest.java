@@ -69,6 +69,21 @@ class AdmittedUnitsTest {
   }
 
   @Test
+  void whatIsAdmittedSinceATimeCountsInWindowsThatBeganBeforeIt() {
+    Admissions admitted = new Admissions(List.of(new AdmittedUnits(counter(true, false), clock)));
+    for (int i = 0; i < 3; i++) {
+      admitted.of(0).admitted(0, 10_100, 10_200);
+    }
+    var overshoot = admitted.overshootSince(NO_LOSS, 10_500);
+    assertThat(overshoot.applyAsLong(NO_LOSS)).as("what was before").isZero();
+    admitted.of(0).admitted(0, 10_600, 10_700);
+    for (int i = 0; i < 4; i++) {
+      admitted.of(0).admitted(0, 11_100, 11_200);
+    }
+    assertThat(overshoot.applyAsLong(NO_LOSS)).isEqualTo(1 + 2);
+  }
+
+  @Test
   void afterAStepOfTheCoordinatorUnitsMayBeOfAWindowOfEitherClock() {
     AdmittedUnits units = new AdmittedUnits(counter(true, false), clock);
     units.admitted(0, 10_100, 10_200);

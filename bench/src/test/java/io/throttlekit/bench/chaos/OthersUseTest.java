@@ -1,8 +1,12 @@
 package io.throttlekit.bench.chaos;
 
+import static java.util.concurrent.TimeUnit.MINUTES;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.bench.chaos.OthersUse.Machine;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 class OthersUseTest {
@@ -14,6 +18,20 @@ class OthersUseTest {
     assertThat(before).isEqualTo(new Machine(133, 641));
     assertThat(after.others(before, 60)).isEqualTo(.2);
     assertThat(after.others(before, 300)).isZero();
+  }
+
+  @Test
+  void aSampleThatFailsEndsNoOtherAndLeavesTheShareUnknown() throws Exception {
+    CountDownLatch samples = new CountDownLatch(3);
+    Supplier<List<Long>> failing =
+        () -> {
+          samples.countDown();
+          throw new IllegalStateException("no processes");
+        };
+    try (OthersUse use = new OthersUse(failing)) {
+      assertThat(samples.await(1, MINUTES)).isTrue();
+      assertThat(use.share()).isNaN();
+    }
   }
 
   @Test

@@ -50,6 +50,7 @@ class OutcomesTest {
   void onlyWhatARunningProcessLeavesWhileThisOneRunsIsUnanswered() {
     fail(SECONDS.toNanos(5), SECONDS.toNanos(1), Status.DEADLINE_EXCEEDED);
     fail(MILLISECONDS.toNanos(900), 0, Status.DEADLINE_EXCEEDED);
+    fail(MILLISECONDS.toNanos(4_999), 0, Status.DEADLINE_EXCEEDED); // the answer of the process
     fail(SECONDS.toNanos(5), 0, Status.UNAVAILABLE);
     outcomes.running(0, SENT + 1);
     fail(SECONDS.toNanos(5), 0, Status.DEADLINE_EXCEEDED);
@@ -57,7 +58,7 @@ class OutcomesTest {
     outcomes.running(0, SENT - 1);
     fail(SECONDS.toNanos(5), 0, Status.DEADLINE_EXCEEDED);
     assertThat(outcomes.figures().unanswered()).isOne();
-    assertThat(outcomes.figures().failed()).isEqualTo(5);
+    assertThat(outcomes.figures().failed()).isEqualTo(6);
   }
 
   private void answer(long afterNanos) {

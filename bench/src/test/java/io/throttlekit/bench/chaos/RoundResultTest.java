@@ -1,8 +1,12 @@
 package io.throttlekit.bench.chaos;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -21,6 +25,58 @@ class RoundResultTest {
   @Test
   void onAMachineThatOthersUseNeitherIs() {
     assertThat(result(List.of(150L, 0L), 3, .5).problems()).isEmpty();
+  }
+
+  @Test
+  void aRoundInWhichNoWindowWasJudgedReportsWhy() {
+    assertThat(result(List.of(150L), 0).unjudged()).isEmpty();
+    assertThat(result(List.of(), 0).unjudged())
+        .containsExactly(
+            "no window without faults could be judged: the load generator did not run in time");
+    assertThat(result(List.of(150L), 0, .5).unjudged())
+        .containsExactly(
+            "no window without faults could be judged: others used 50 % of the processors");
+    assertThat(result(List.of(150L), 0, Double.NaN).unjudged()).hasSize(1);
+    assertThat(result(List.of(0L), 3, Double.NaN).problems()).isEmpty();
+  }
+
+  @Test
+  void aReportListsWhatWasNotJudged() {
+    CampaignReport report =
+        new CampaignReport(42, Duration.ofMinutes(3), List.of(result(List.of(), 0)));
+    assertThat(report.unjudged()).hasSize(1);
+    assertThat(report.markdown()).contains("problem: no window without faults could be judged");
+  }
+
+  @Test
+  void anExceptionThatEndsTheLoadIsAProblem() {
+    List<String> problems = new ArrayList<>();
+    Load.Recorded fine = new Load.Recorded(() -> {});
+    fine.run();
+    fine.report(problems);
+    assertThat(problems).isEmpty();
+    Load.Recorded failing =
+        new Load.Recorded(() -> {
+          throw new IllegalStateException("no channel");
+        });
+    assertThatThrownBy(failing::run).hasMessage("no channel");
+    failing.report(problems);
+    assertThat(problems)
+        .containsExactly(
+            "the load ended by an exception: java.lang.IllegalStateException: no channel");
+  }
+
+  @Test
+  void slowReadersOfWhichNoneConnectsAreAProblem() throws Exception {
+    int closed;
+    try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      closed = server.getLocalPort();
+    }
+    List<String> problems = new ArrayList<>();
+    Fault.Running running = new SlowReaders(3, 2).begin(() -> closed, problems, Duration.ZERO);
+    running.end();
+    assertThat(running.extent()).isEqualTo("0 connected");
+    assertThat(problems).containsExactly("no slow reader could connect to process 3");
   }
 
   @Test
