@@ -89,22 +89,32 @@ public final class HeldByClients {
     return heldBytes;
   }
 
+  /** A connection that holds more is closed at the first look: no permitted one has so much. */
+  long atOnceBytes() {
+    return Math.max(HELD_BYTES, heldBytes);
+  }
+
   /** What the messages may take that are being decided on one event loop. */
   long decidingBytes() {
     return DECIDING_FACTOR * heldBytes;
   }
 
-  /** Notes that a connection is closed that holds so many bytes. */
+  /** Notes that a connection is closed whose client holds so many bytes. */
   void cutOff(long bytes) {
+    cutOff("held " + (bytes >> 10) + " KiB by incomplete requests or unread answers");
+  }
+
+  /** Notes that a connection is closed of which messages of so many bytes are being decided. */
+  void cutOffDeciding(long bytes) {
+    cutOff("had sent " + (bytes >> 10) + " KiB of requests that were being decided");
+  }
+
+  private void cutOff(String why) {
     cutOff.increment();
     long now = time.monotonicNanos();
     long next = nextWarning.get();
     if (now - next >= 0 && nextWarning.compareAndSet(next, now + WARNING_NANOS)) {
-      LOG.warn(
-          "a client that held {} KiB by incomplete requests or unread answers was disconnected, {}"
-              + " so far",
-          bytes >> 10,
-          cutOff.sum());
+      LOG.warn("a client that {} was disconnected, {} so far", why, cutOff.sum());
     }
   }
 

@@ -36,6 +36,10 @@ public final class HeldCall extends ServerStreamTracer {
   private final Metadata headers;
   private boolean lasting;
   private long receivedBytes;
+
+  /** Of its message, decompressed. */
+  private long messageBytes;
+
   private volatile long sentBytes;
   private volatile Phase phase = Phase.REQUEST;
 
@@ -80,6 +84,14 @@ public final class HeldCall extends ServerStreamTracer {
     receivedBytes += bytes;
   }
 
+  /** Told while a message is read: one that is compressed may become a thousand times as long. */
+  @Override
+  public void inboundUncompressedSize(long bytes) {
+    if (!lasting) {
+      messageBytes += bytes;
+    }
+  }
+
   @Override
   public void inboundMessageRead(int number, long wireSize, long uncompressedSize) {
     if (lasting) {
@@ -118,11 +130,11 @@ public final class HeldCall extends ServerStreamTracer {
 
   /** What the message takes that is being decided. */
   long decidingBytes() {
-    return !lasting && phase == Phase.DECISION ? receivedBytes : 0;
+    return !lasting && phase == Phase.DECISION ? requestBytes() : 0;
   }
 
   private long held() {
-    long request = receivedBytes == 0 ? 0 : Math.max(receivedBytes, RECEIVE_BUFFER);
+    long request = requestBytes() == 0 ? 0 : Math.max(requestBytes(), RECEIVE_BUFFER);
     if (lasting) {
       return request;
     }
@@ -131,6 +143,10 @@ public final class HeldCall extends ServerStreamTracer {
       case DECISION -> 0;
       case ANSWER -> CALL_BYTES + headerBytes() + Math.max(sentBytes, SEND_BUFFER);
     };
+  }
+
+  private long requestBytes() {
+    return Math.max(receivedBytes, messageBytes);
   }
 
   private long headerBytes() {

@@ -42,30 +42,40 @@ final class LoopLedger {
 
   void look() {
     lookIsDue = false;
-    long deciding = 0;
     boolean again = false;
     for (ClientConnection connection : connections) {
       connection.look();
-      deciding += connection.decidingBytes();
       again |= connection.needsLook();
     }
     cutOffSlowest();
+    cutOffLargest();
+    if (again) {
+      lookSoon();
+    }
+  }
+
+  /** Closes connections until what is being decided is within the bound. */
+  private void cutOffLargest() {
+    long deciding = 0;
+    for (ClientConnection connection : connections) {
+      deciding += connection.decidingBytes();
+    }
     while (deciding > owner.decidingBytes()) {
       ClientConnection largest = greatest(ClientConnection::decidingBytes);
       if (largest == null || largest.decidingBytes() == 0) {
         break;
       }
       deciding -= largest.decidingBytes();
-      cutOff(largest);
-    }
-    if (again) {
-      lookSoon();
+      connections.remove(largest);
+      owner.cutOffDeciding(largest.decidingBytes());
+      largest.cutOff();
     }
   }
 
   /**
-   * Closes connections until what is held is within the bound, but none that holds less than the
-   * average: its client is slow, while others sent much since the last look.
+   * Closes connections until what is held is within the bound, but none that holds less than its
+   * share of the bound: its client is slow, while others sent much since the last look. The share
+   * is not the average of what is held: one that holds more than others would raise it above them.
    */
   private void cutOffSlowest() {
     long held = 0;
@@ -75,8 +85,9 @@ final class LoopLedger {
       holders += connection.heldBytes() > 0 ? 1 : 0;
     }
     while (held > owner.heldBytes()) {
-      ClientConnection slowest = greatest(this::weight);
-      if (slowest == null || weight(slowest) == 0 || slowest.heldBytes() < held / holders) {
+      long share = owner.heldBytes() / holders;
+      ClientConnection slowest = greatest(each -> each.heldBytes() < share ? 0 : weight(each));
+      if (slowest == null || slowest.heldBytes() < share || weight(slowest) == 0) {
         return;
       }
       held -= slowest.heldBytes();
@@ -87,12 +98,12 @@ final class LoopLedger {
 
   /** What was read since the last look does not count yet, unless it is too much by itself. */
   private long weight(ClientConnection connection) {
-    return connection.heldBytes() > owner.heldBytes() ? Long.MAX_VALUE : connection.byteLooks();
+    return connection.heldBytes() > owner.atOnceBytes() ? Long.MAX_VALUE : connection.byteLooks();
   }
 
   private void cutOff(ClientConnection connection) {
     connections.remove(connection);
-    owner.cutOff(connection.heldBytes() + connection.decidingBytes());
+    owner.cutOff(connection.heldBytes());
     connection.cutOff();
   }
 

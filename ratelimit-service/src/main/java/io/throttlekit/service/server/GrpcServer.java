@@ -293,7 +293,7 @@ public final class GrpcServer {
     return builder.build();
   }
 
-  /** Connections are counted before anything else is done with them. */
+  /** Connections beyond the bound are closed before a byte of them is read. */
   private ChannelFactory<ServerChannel> listeningChannels() {
     ChannelFactory<ServerChannel> plain = new ReflectiveChannelFactory<>(transport.channelType());
     ChannelFactory<ServerChannel> known = tls == null ? plain : tls.connections().listening(plain);

@@ -52,7 +52,14 @@ final class OpenStreams implements ServerInterceptor {
     if (ending) { // looked at after it was added, so that either this or the other sees it
       stream.end();
     }
-    return new SimpleForwardingServerCallListener<>(next.startCall(stream, headers)) {
+    ServerCall.Listener<Q> listener;
+    try {
+      listener = next.startCall(stream, headers);
+    } catch (RuntimeException | Error failed) {
+      remove(stream); // no listener would be told of its end
+      throw failed;
+    }
+    return new SimpleForwardingServerCallListener<>(listener) {
       @Override
       public void onComplete() {
         remove(stream);

@@ -111,10 +111,10 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   @Override
   public void onHalfClose() {
     byte[] complete = message;
-    held.requestIsComplete();
     if (ended != OPEN) {
-      return;
+      return; // and its answer is what the client holds
     }
+    held.requestIsComplete();
     if (complete == null) {
       startNanos = deciding.time().monotonicNanos();
       fail(Status.INVALID_ARGUMENT.withDescription("a call has one request, this one has none"));

@@ -37,6 +37,19 @@ class HeldCallTest {
   }
 
   @Test
+  void aCompressedRequestCountsAsLongAsItIsDecompressed() {
+    HeldCall call = begin(HealthGrpc.getCheckMethod());
+    call.inboundWireSize(300);
+    call.inboundMessageRead(0, 300, -1);
+    call.inboundUncompressedSize(100_000);
+    call.inboundUncompressedSize(100_000);
+    assertThat(held()).as("it has not said that this was all").isGreaterThan(200_000);
+    call.requestIsComplete();
+    connection.look();
+    assertThat(connection.decidingBytes()).isEqualTo(200_000);
+  }
+
+  @Test
   void aStreamIsHeldWhileAMessageIsIncomplete() {
     HeldCall stream = begin(HealthGrpc.getWatchMethod());
     assertThat(held()).isZero();

@@ -72,6 +72,41 @@ class LoopLedgerTest {
   }
 
   @Test
+  void whoHoldsALittleMoreThanOthersDoesNotProtectThem() {
+    List<EmbeddedChannel> older = new ArrayList<>();
+    for (int i = 0; i < 9; i++) {
+      older.add(client(1_800 << 10));
+    }
+    look(3);
+    EmbeddedChannel younger = client(1_900 << 10);
+    look(1);
+    assertThat(older).filteredOn(EmbeddedChannel::isOpen).hasSize(8);
+    assertThat(younger.isOpen()).isTrue();
+  }
+
+  @Test
+  void manyLoopsDoNotCutAPermittedConnectionAtItsFirstLook() {
+    HeldByClients many = new HeldByClients(64, 1_000, TimeSource.system());
+    LoopLedger one = new LoopLedger(many, timer.eventLoop());
+    EmbeddedChannel client = client(one, call(9 * MIB));
+    one.look();
+    assertThat(client.isOpen()).isTrue();
+    one.look();
+    assertThat(client.isOpen()).isFalse();
+  }
+
+  @Test
+  void whatIsDisconnectedForWhatItHoldsIsNotBeingDecidedEither() {
+    HeldCall both = call(40 * MIB);
+    both.requestIsComplete();
+    EmbeddedChannel hostile = client(ledger, call(17 * MIB), both);
+    EmbeddedChannel other = client(50 * MIB, true);
+    look(1);
+    assertThat(hostile.isOpen()).isFalse();
+    assertThat(other.isOpen()).isTrue();
+  }
+
+  @Test
   void theClientWithMostMessagesThatAreBeingDecidedGoes() {
     EmbeddedChannel large = client(40 * MIB, true);
     EmbeddedChannel larger = client(50 * MIB, true);
@@ -85,17 +120,28 @@ class LoopLedgerTest {
   }
 
   private EmbeddedChannel client(long bytes, boolean complete) {
-    ClientConnection connection = new ClientConnection(owner);
-    EmbeddedChannel channel = new EmbeddedChannel(connection);
-    HeldCall call = new HeldCall(connection, new Metadata());
-    call.inboundWireSize(bytes);
+    HeldCall call = call(bytes);
     if (complete) {
       call.requestIsComplete();
     }
-    connection.begun(call);
-    ledger.add(connection);
+    return client(ledger, call);
+  }
+
+  private EmbeddedChannel client(LoopLedger of, HeldCall... calls) {
+    ClientConnection connection = new ClientConnection(owner);
+    EmbeddedChannel channel = new EmbeddedChannel(connection);
+    for (HeldCall call : calls) {
+      connection.begun(call);
+    }
+    of.add(connection);
     channels.add(channel);
     return channel;
+  }
+
+  private static HeldCall call(long bytes) {
+    HeldCall call = new HeldCall(null, new Metadata());
+    call.inboundWireSize(bytes);
+    return call;
   }
 
   private void look(int times) {

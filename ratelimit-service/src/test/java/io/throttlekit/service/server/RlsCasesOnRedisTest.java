@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
  * up for the delay.
  */
 @RealRedis
-@Timeout(180)
+@Timeout(600)
 class RlsCasesOnRedisTest {
   private static final Pattern READY = Pattern.compile("ready grpc=(\\S+) http=(\\S+) .*");
   private static final long DELAY_MILLIS = 20;
