@@ -2,6 +2,7 @@ package io.throttlekit.bench;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.bench.SkewRow.Published;
+import io.throttlekit.bench.machine.StolenTime;
 import io.throttlekit.rate.WindowTally;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package io.throttlekit.bench;
 
+import io.throttlekit.bench.machine.ProcessUsage;
 import java.io.IOException;
 
 /**

@@ -1,5 +1,6 @@
 package io.throttlekit.bench;
 
+import io.throttlekit.bench.machine.ProcessUsage;
 import io.throttlekit.redis.RedisProcess;
 import java.io.IOException;
 import java.util.List;

@@ -66,7 +66,7 @@ public record Matrix(Path folder) {
       }
       long lostBefore = stage.lost().read();
       pause(time, SETTLING_MILLIS);
-      long fromMillis = ceiling(time.wallMillis());
+      long fromMillis = nextWindowMillis(time.wallMillis());
       untilMillis(time, fromMillis + each.atMillis());
       long began = time.monotonicNanos();
       Fault.Running running = each.fault().begin(stage);
@@ -77,7 +77,7 @@ public record Matrix(Path folder) {
       }
       long since = each.fault().endsByItself() ? began : time.monotonicNanos();
       double resumed = awaitAll(load, since) ? (time.monotonicNanos() - since) / 1e9 : Double.NaN;
-      long toMillis = ceiling(time.wallMillis() + RECOVERY_MILLIS);
+      long toMillis = nextWindowMillis(time.wallMillis() + RECOVERY_MILLIS);
       untilMillis(time, toMillis);
       load.stop();
       double failing = load.outcomes().recoveryNanos(since) / 1e9;
@@ -101,7 +101,7 @@ public record Matrix(Path folder) {
   }
 
   /** The end of the window that a time is in. */
-  private static long ceiling(long millis) {
+  private static long nextWindowMillis(long millis) {
     return Math.ceilDiv(millis, WINDOW_MILLIS) * WINDOW_MILLIS;
   }
 

@@ -23,7 +23,7 @@ final class PostgresPair implements AutoCloseable {
     this.primary = first;
   }
 
-  /** Makes a standby of a server, which nobody uses yet. */
+  /** Makes a standby of a server that has no clients yet. */
   static PostgresPair of(PostgresProcess first) {
     return new PostgresPair(first, first.startStandby("synchronous_standby_names=*"));
   }

@@ -5,6 +5,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
 import io.throttlekit.TimeSource;
 import io.throttlekit.bench.chaos.Schedule.Planned;
+import io.throttlekit.bench.machine.OthersUse;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;

@@ -1,9 +1,9 @@
-package io.throttlekit.bench.chaos;
+package io.throttlekit.bench.machine;
 
 import static java.util.concurrent.TimeUnit.MINUTES;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.bench.chaos.OthersUse.Machine;
+import io.throttlekit.bench.machine.OthersUse.Machine;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
@@ -36,7 +36,7 @@ class OthersUseTest {
 
   @Test
   void theNameOfAProgramMayHaveBlanksAndParentheses() {
-    assertThat(OthersUse.parse("7 (a) b (c) S 1 7 7 0 -1 4 5 6 7 8 30 12 40 50 20 0"))
+    assertThat(ProcessUsage.ticks("7 (a) b (c) S 1 7 7 0 -1 4 5 6 7 8 30 12 40 50 20 0"))
         .isEqualTo(42);
   }
 }

@@ -1,4 +1,4 @@
-package io.throttlekit.bench.chaos;
+package io.throttlekit.bench.machine;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,18 +16,14 @@ import java.util.function.Supplier;
  * How much of this (Linux) machine's processors went to programs that this one has not started, or
  * was kept from it by its host, from when it is made. Thread-safe.
  */
-final class OthersUse implements AutoCloseable {
+public final class OthersUse implements AutoCloseable {
   private static final Path PROC = Path.of("/proc");
   private static final long SAMPLE_MILLIS = 500;
 
   // Fields of the first line of /proc/stat.
   private static final int USER = 1;
   private static final int SYSTEM = 3;
-  private static final int STOLEN = 8;
-
-  // Fields of /proc/PID/stat behind the name of the program.
-  private static final int USER_OF_PROCESS = 11;
-  private static final int SYSTEM_OF_PROCESS = 12;
+  private static final int STOLEN = StolenTime.STOLEN_TICKS;
 
   private final ScheduledExecutorService samples =
       Executors.newSingleThreadScheduledExecutor(
@@ -64,7 +60,7 @@ final class OthersUse implements AutoCloseable {
   }
 
   /** Begins. */
-  OthersUse() throws IOException {
+  public OthersUse() throws IOException {
     this(OthersUse::ownProcesses);
   }
 
@@ -84,7 +80,7 @@ final class OthersUse implements AutoCloseable {
   }
 
   /** From 0 to 1; not a number where a sample failed. */
-  synchronized double share() throws IOException {
+  public synchronized double share() throws IOException {
     sample();
     return failed ? Double.NaN : machine().others(before, own);
   }
@@ -114,7 +110,7 @@ final class OthersUse implements AutoCloseable {
     Map<Long, Long> now = new HashMap<>();
     for (long pid : processes.get()) {
       try {
-        now.put(pid, parse(Files.readString(PROC.resolve(pid + "/stat"))));
+        now.put(pid, ProcessUsage.ticks(Files.readString(PROC.resolve(pid + "/stat"))));
       } catch (IOException _) {
         // it has ended meanwhile
       }
@@ -122,12 +118,6 @@ final class OthersUse implements AutoCloseable {
     now.forEach((pid, used) -> own += used - Math.min(used, ticks.getOrDefault(pid, 0L)));
     ticks.clear();
     ticks.putAll(now);
-  }
-
-  /** What a process has used since it began, in ticks. */
-  static long parse(String stat) {
-    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
-    return Long.parseLong(fields[USER_OF_PROCESS]) + Long.parseLong(fields[SYSTEM_OF_PROCESS]);
   }
 
   @Override

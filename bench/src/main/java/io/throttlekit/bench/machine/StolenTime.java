@@ -1,4 +1,4 @@
-package io.throttlekit.bench;
+package io.throttlekit.bench.machine;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -9,9 +9,9 @@ import java.util.List;
  * Time that this (Linux) machine's processors were kept from it by the host below, which shows in
  * latencies and in nothing else.
  */
-final class StolenTime {
+public final class StolenTime {
   private static final Path STAT = Path.of("/proc/stat");
-  private static final int STOLEN_TICKS = 8; // the field of the first line, after its name
+  static final int STOLEN_TICKS = 8; // the field of the first line, after its name
   private static final long MILLIS_PER_TICK = 10; // USER_HZ is 100 on every Linux
 
   private final long beforeMillis;
@@ -21,12 +21,12 @@ final class StolenTime {
   }
 
   /** Counts from now on. */
-  static StolenTime sinceNow() throws IOException {
+  public static StolenTime sinceNow() throws IOException {
     return new StolenTime(read());
   }
 
   /** Of all processors together, in ms. */
-  long millis() throws IOException {
+  public long millis() throws IOException {
     return read() - beforeMillis;
   }
 

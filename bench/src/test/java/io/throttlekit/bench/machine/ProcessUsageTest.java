@@ -1,4 +1,4 @@
-package io.throttlekit.bench;
+package io.throttlekit.bench.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;

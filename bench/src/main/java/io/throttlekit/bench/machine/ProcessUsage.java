@@ -1,4 +1,4 @@
-package io.throttlekit.bench;
+package io.throttlekit.bench.machine;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,23 +11,27 @@ import java.util.List;
  * @param cpuNanos user and system time of all its threads, counted in steps of 10 ms
  * @param residentBytes memory that it holds now
  */
-record ProcessUsage(long cpuNanos, long residentBytes) {
+public record ProcessUsage(long cpuNanos, long residentBytes) {
   private static final long NANOS_PER_TICK = 10_000_000; // USER_HZ is 100 on every Linux
   private static final int USER_TICKS = 11; // fields of /proc/PID/stat after the name
   private static final int SYSTEM_TICKS = 12;
 
   /** Reads {@code /proc}. */
-  static ProcessUsage of(long pid) throws IOException {
+  public static ProcessUsage of(long pid) throws IOException {
     Path process = Path.of("/proc", Long.toString(pid));
     return parse(
         Files.readString(process.resolve("stat")), Files.readAllLines(process.resolve("status")));
   }
 
   static ProcessUsage parse(String stat, List<String> status) {
+    return new ProcessUsage(ticks(stat) * NANOS_PER_TICK, residentBytes(status));
+  }
+
+  /** User and system time of a process since it began, in ticks, by its {@code stat}. */
+  static long ticks(String stat) {
     // The name stands in parentheses and may itself hold spaces and parentheses.
-    List<String> fields = List.of(stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1));
-    long ticks = Long.parseLong(fields.get(USER_TICKS)) + Long.parseLong(fields.get(SYSTEM_TICKS));
-    return new ProcessUsage(ticks * NANOS_PER_TICK, residentBytes(status));
+    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+    return Long.parseLong(fields[USER_TICKS]) + Long.parseLong(fields[SYSTEM_TICKS]);
   }
 
   private static long residentBytes(List<String> status) {
