@@ -16,6 +16,7 @@ import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
+import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
 import java.sql.Connection;
@@ -50,7 +51,7 @@ class PostgresCallsTest {
 
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
   private final List<AutoCloseable> opened = new ArrayList<>();
   private final CounterKey held = Asked.key(FIVE, "held");
   private final Budget budget = Asked.budget(FIVE, "a");
@@ -213,7 +214,7 @@ class PostgresCallsTest {
     assertThat(failure(store.lease(request(overtaken, 1)))).hasMessageContaining("a later call");
     assertThat(failure(coordinator.lease(wish(overtaken, 1)))).hasMessageContaining("a later call");
     assertThat(failure(escrow.lease(held, 1, overtaken))).hasMessageContaining("a later call");
-    assertThat(heard.failures).as("%s", heard.words).isEmpty();
+    assertThat(heard.failures).as("%s", heard.reasons).isEmpty();
   }
 
   private static <S> CompletableFuture<List<Long>> copies(

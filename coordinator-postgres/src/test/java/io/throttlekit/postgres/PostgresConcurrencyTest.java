@@ -15,6 +15,7 @@ import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.Outcome;
+import io.throttlekit.store.RecordingListener;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -37,7 +38,7 @@ class PostgresConcurrencyTest {
   private static final int PROCESSES = 3;
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
@@ -57,7 +58,7 @@ class PostgresConcurrencyTest {
     all.forEach(PostgresGlobalCoordinator::close);
     out.values().forEach(units -> most.accumulateAndGet(units.get(), Math::max));
     assertThat(most.get()).as("seed %d: %s", seed, out).isEqualTo(100);
-    assertThat(heard.failures).as("seed %d: %s", seed, heard.words).isEmpty();
+    assertThat(heard.failures).as("seed %d: %s", seed, heard.reasons).isEmpty();
   }
 
   /**
@@ -134,7 +135,7 @@ class PostgresConcurrencyTest {
           .isEqualTo(120 - admitted.get(user).get());
     }
     stores.forEach(PostgresCounterStore::close);
-    assertThat(heard.failures).as("seed %d: %s", seed, heard.words).isEmpty();
+    assertThat(heard.failures).as("seed %d: %s", seed, heard.reasons).isEmpty();
     assertThat(heard.triedAgain).as("deadlocks, seed %d", seed).hasValue(0);
   }
 

@@ -12,6 +12,7 @@ import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Grant;
+import io.throttlekit.store.RecordingListener;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -32,7 +33,7 @@ class PostgresEpochTest {
   private final ManualTime clock = new ManualTime(START);
   private final FixedWindow window = new FixedWindow(5, MINUTE);
   private final Budget budget = Asked.budget(window, "a");
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
   private final List<AutoCloseable> opened = new ArrayList<>();
 
   @BeforeEach

@@ -16,6 +16,7 @@ import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
+import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -43,7 +44,7 @@ class PostgresFailoverTest {
   private static final int CALLERS = 4;
   private static final int BUDGET_UNITS = 3;
 
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
   private final PostgresProcess primary = PostgresProcess.start();
   private final List<AutoCloseable> opened = new ArrayList<>(List.of(primary));
 

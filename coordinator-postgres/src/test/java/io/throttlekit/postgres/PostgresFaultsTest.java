@@ -15,6 +15,7 @@ import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.Grant;
+import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
 import java.sql.Connection;
@@ -43,7 +44,7 @@ class PostgresFaultsTest {
 
   private static PostgresProcess server;
 
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
   private final List<AutoCloseable> opened = new ArrayList<>();
 
   @BeforeAll

@@ -11,6 +11,7 @@ import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.RecordingListener;
 import io.throttlekit.tier.Timer;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -33,7 +34,7 @@ class PostgresGarbageTest {
 
   private final ManualTime clock = new ManualTime(START);
   private final FixedWindow window = new FixedWindow(5, 10_000);
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
   private final Queue<Runnable> due = new ConcurrentLinkedQueue<>();
   private final Timer timer =
       (nanos, task) -> {

@@ -8,6 +8,7 @@ import io.throttlekit.DataLoss;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.store.Grant;
+import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
 import java.sql.Connection;
@@ -33,7 +34,7 @@ class PostgresRetryTest {
           + " AND datname = current_database()";
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
   private final Budget budget = Asked.budget(Asked.FIVE, "a");
   private final PostgresGlobalCoordinator coordinator =
       PostgresGlobalCoordinator.open(Wanted.of(database.url()).settings(), Around.heard(heard));

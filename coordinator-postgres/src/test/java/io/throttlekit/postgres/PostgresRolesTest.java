@@ -10,6 +10,7 @@ import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.store.Grant;
+import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreListener;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -33,7 +34,7 @@ class PostgresRolesTest {
   private static final String SERVICE = "throttlekit_service";
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
 
   @BeforeAll
   static void makeRoles() throws IOException {
@@ -88,7 +89,7 @@ class PostgresRolesTest {
               + " UPDATE throttlekit.escrow SET ends_millis = 1");
       Asked.await("collected", () -> heard.collected.get() >= 2);
     }
-    assertThat(heard.failures).as("%s", heard.words).isEmpty();
+    assertThat(heard.failures).as("%s", heard.reasons).isEmpty();
   }
 
   @Test

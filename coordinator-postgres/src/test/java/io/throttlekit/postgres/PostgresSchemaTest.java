@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.TermsMismatchException;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
 import java.sql.Connection;
@@ -98,7 +99,7 @@ class PostgresSchemaTest {
   @Test
   void aRoleThatMayCreateNothingIsToldWhatToGrant() {
     database.run("CREATE ROLE pauper LOGIN");
-    Heard heard = new Heard();
+    RecordingListener heard = new RecordingListener();
     try (PostgresCounterStore store =
         PostgresCounterStore.open(
             Wanted.of(database.url()).user("pauper").schema(NAME).settings(),

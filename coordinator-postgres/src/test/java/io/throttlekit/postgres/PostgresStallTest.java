@@ -3,9 +3,8 @@ package io.throttlekit.postgres;
 import io.throttlekit.Claim;
 import io.throttlekit.DataLoss;
 import io.throttlekit.store.CounterStore;
+import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StallConformance;
-import io.throttlekit.store.StoreListener.Failure;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -16,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(180)
 class PostgresStallTest extends StallConformance {
   private final PostgresProcess server = PostgresProcess.startFast();
-  private final Heard heard = new Heard();
+  private final RecordingListener listener = new RecordingListener();
   private final PostgresCounterStore store =
       PostgresCounterStore.open(
           Wanted.of(server.url("postgres"))
@@ -24,7 +23,7 @@ class PostgresStallTest extends StallConformance {
               .deadlines(1_000, 10_000)
               .breaker(5, 1_000, 25)
               .settings(),
-          Around.heard(heard));
+          Around.heard(listener));
 
   @AfterEach
   void stop() {
@@ -63,12 +62,7 @@ class PostgresStallTest extends StallConformance {
   }
 
   @Override
-  protected List<String> states() {
-    return heard.states;
-  }
-
-  @Override
-  protected List<Failure> failures() {
-    return heard.failures;
+  protected RecordingListener listener() {
+    return listener;
   }
 }

@@ -10,6 +10,7 @@ import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.TermsMismatchException;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.CallId;
+import io.throttlekit.store.RecordingListener;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -33,7 +34,7 @@ class PostgresTripsTest {
 
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
   private final Budget budget = Asked.budget(Asked.FIVE, "a");
   private final CuttingProxy proxy = CuttingProxy.to(database.port());
   private final PostgresGlobalCoordinator coordinator =

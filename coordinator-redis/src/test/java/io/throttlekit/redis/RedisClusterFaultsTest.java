@@ -14,6 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.Outcome;
+import io.throttlekit.store.RecordingListener;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -34,7 +35,7 @@ class RedisClusterFaultsTest {
   private static final int USERS = 60;
   private static final Slots SLOTS = Slots.ofCluster(new KeyText(""));
 
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
   private final Map<String, Integer> admitted = new HashMap<>();
   private final Map<String, Integer> failed = new HashMap<>();
   private RedisNodes nodes;

@@ -4,8 +4,8 @@ import io.throttlekit.Claim;
 import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.CounterStore;
+import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StallConformance;
-import io.throttlekit.store.StoreListener.Failure;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
@@ -20,11 +20,11 @@ class RedisClusterStallTest extends StallConformance {
   private static final Slots SLOTS = Slots.ofCluster(new KeyText(""));
 
   private final RedisNodes nodes = startedNodes();
-  private final Heard heard = new Heard();
+  private final RecordingListener listener = new RecordingListener();
   private final RedisCounterStore store =
       Stores.connected(
           RedisCounterStore.connect(
-              Wanted.cluster(nodes.urls()).settings(), TimeSource.system(), heard));
+              Wanted.cluster(nodes.urls()).settings(), TimeSource.system(), listener));
 
   /** Masters that suspect none of them which is stopped for two seconds. */
   private static RedisNodes startedNodes() {
@@ -78,12 +78,7 @@ class RedisClusterStallTest extends StallConformance {
   }
 
   @Override
-  protected List<String> states() {
-    return heard.states;
-  }
-
-  @Override
-  protected List<Failure> failures() {
-    return heard.failures;
+  protected RecordingListener listener() {
+    return listener;
   }
 }

@@ -12,6 +12,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.store.Grant;
+import io.throttlekit.store.RecordingListener;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -29,7 +30,7 @@ class RedisCoordinatorEpochTest {
 
   private final ManualTime clock = new ManualTime(END - 6_000);
   private final Budget budget = budget("a", 5, WINDOW);
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
   private final List<RedisGlobalCoordinator> opened = new ArrayList<>();
 
   @AfterEach

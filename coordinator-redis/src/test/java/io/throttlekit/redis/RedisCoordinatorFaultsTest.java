@@ -13,6 +13,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.redis.FederationKeys.Place;
 import io.throttlekit.store.Grant;
+import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
 import java.nio.charset.StandardCharsets;
@@ -33,7 +34,7 @@ class RedisCoordinatorFaultsTest {
 
   private final RedisProcess redis = RedisProcess.start();
   private final TcpProxy proxy = TcpProxy.to(redis.port());
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
   private final List<RedisGlobalCoordinator> opened = new ArrayList<>();
 
   @AfterEach

@@ -16,6 +16,7 @@ import io.throttlekit.rate.Gcra;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
+import io.throttlekit.store.RecordingListener;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -35,7 +36,7 @@ class RedisEpochTest {
   private final ManualTime clock = new ManualTime(START);
   private final FixedWindow window = new FixedWindow(5, MINUTE);
   private final Gcra gcra = new Gcra(5, MINUTE);
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
   private final List<RedisCounterStore> opened = new ArrayList<>();
 
   @AfterEach

@@ -4,6 +4,7 @@ import static io.throttlekit.redis.Asked.answer;
 import static io.throttlekit.redis.Asked.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.store.RecordingListener;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -91,7 +92,8 @@ class RedisEscrowHistoryTest {
   }
 
   private RedisRegionalEscrow escrowOf(RedisProcess server) {
-    RedisRegionalEscrow escrow = Stores.escrow(Stores.patient(server.url()), new Heard());
+    RedisRegionalEscrow escrow =
+        Stores.escrow(Stores.patient(server.url()), new RecordingListener());
     opened.add(escrow);
     return escrow;
   }

@@ -11,6 +11,7 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
 import io.throttlekit.federation.EscrowGrant;
 import io.throttlekit.federation.EscrowRefill;
+import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
 import java.util.ArrayList;
@@ -31,7 +32,7 @@ class RedisEscrowTest {
   private static final long WINDOW_END = 1_600_000_010_000L; // by another clock
   @RegisterExtension private static final OneRedis redis = new OneRedis();
 
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
   private final List<AutoCloseable> opened = new ArrayList<>();
 
   static CounterKey key(String user) {

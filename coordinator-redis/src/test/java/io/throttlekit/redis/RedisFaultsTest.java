@@ -15,6 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.Outcome;
+import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
 import java.io.UncheckedIOException;
@@ -35,7 +36,7 @@ import org.junit.jupiter.api.Timeout;
 class RedisFaultsTest {
   private final RedisProcess redis = RedisProcess.start();
   private final TcpProxy proxy = TcpProxy.to(redis.port());
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
   private final List<RedisCounterStore> opened = new ArrayList<>();
 
   @AfterEach

@@ -12,6 +12,7 @@ import io.throttlekit.DataLoss;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.store.Grant;
+import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreListener;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 class RedisFederationClusterTest {
   private static final FederationKeys KEYS = new FederationKeys("", true);
 
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
   private RedisNodes nodes;
   private RedisGlobalCoordinator coordinator;
 

@@ -11,6 +11,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.RecordingListener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionException;
@@ -29,7 +30,7 @@ class RedisRestartTest {
   private static final FixedWindow HUNDRED = new FixedWindow(100, Asked.FIVE.windowMillis());
   private static final String[] ALWAYS = {"--appendonly", "yes", "--appendfsync", "always"};
 
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
   private final List<AutoCloseable> opened = new ArrayList<>();
 
   @AfterEach

@@ -10,6 +10,7 @@ import static io.throttlekit.redis.Asked.left;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.RecordingListener;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -26,7 +27,7 @@ class RedisSentinelTest {
   private final RedisProcess replica =
       RedisProcess.start("--replicaof", "127.0.0.1", "" + master.port());
   private final RedisProcess sentinel = RedisProcess.start("--sentinel");
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
 
   @AfterEach
   void stop() {

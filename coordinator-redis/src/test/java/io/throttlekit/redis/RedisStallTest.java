@@ -8,9 +8,8 @@ import io.throttlekit.Measured;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.OpenLoad;
+import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StallConformance;
-import io.throttlekit.store.StoreListener.Failure;
-import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -20,11 +19,11 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(180)
 class RedisStallTest extends StallConformance {
   private final RedisProcess redis = RedisProcess.start();
-  private final Heard heard = new Heard();
+  private final RecordingListener listener = new RecordingListener();
   private final RedisCounterStore store =
       Stores.connected(
           RedisCounterStore.connect(
-              Wanted.redis(redis.url()).settings(), TimeSource.system(), heard));
+              Wanted.redis(redis.url()).settings(), TimeSource.system(), listener));
 
   @AfterEach
   void stop() {
@@ -58,13 +57,8 @@ class RedisStallTest extends StallConformance {
   }
 
   @Override
-  protected List<String> states() {
-    return heard.states;
-  }
-
-  @Override
-  protected List<Failure> failures() {
-    return heard.failures;
+  protected RecordingListener listener() {
+    return listener;
   }
 
   @Test
@@ -74,7 +68,7 @@ class RedisStallTest extends StallConformance {
     Measured.twoOfThree(() -> {
       try (OpenLoad load = new OpenLoad(store, this::claim, 200, 7, millis(500))) {
         load.goOn(100);
-        failures().clear();
+        listener.failures.clear();
         redis.kill();
         long killed = System.nanoTime();
         long opened;

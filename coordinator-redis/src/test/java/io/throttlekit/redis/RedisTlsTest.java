@@ -13,6 +13,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import io.netty.pkitesting.X509Bundle;
 import io.throttlekit.TimeSource;
 import io.throttlekit.ports.ReservedPort;
+import io.throttlekit.store.RecordingListener;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -35,7 +36,7 @@ class RedisTlsTest {
   private static final Authority OTHER = Authority.named("other");
   @RegisterExtension private static final OneRedis redis = new OneRedis();
 
-  private final Heard heard = new Heard();
+  private final RecordingListener heard = new RecordingListener();
   private final List<AutoCloseable> opened = new ArrayList<>();
 
   @TempDir Path folder;

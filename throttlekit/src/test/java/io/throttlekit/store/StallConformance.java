@@ -40,11 +40,8 @@ public abstract class StallConformance {
   /** Ends {@link #hang}. */
   protected abstract void goOn();
 
-  /** What the listener was notified of: "up" and "down". May be cleared. */
-  protected abstract List<String> states();
-
-  /** The failures that the listener was notified of. May be cleared. */
-  protected abstract List<Failure> failures();
+  /** The store's. */
+  protected abstract RecordingListener listener();
 
   /** Whether a user's counter is on the server that hangs. */
   protected boolean isOfServer(String user) {
@@ -72,8 +69,8 @@ public abstract class StallConformance {
   }
 
   private void aPause(int rate, int pause, long seed, String where) {
-    states().clear();
-    failures().clear();
+    listener().states.clear();
+    listener().failures.clear();
     long[] waits = {millis(2), millis(18), millis(50), millis(250), DEADLINE_NANOS};
     List<Answered> answered;
     int before;
@@ -86,8 +83,8 @@ public abstract class StallConformance {
     }
     assertThat(answered).as(where).hasSizeGreaterThan(before);
     assertThat(answered).as(where).noneMatch(Answered::failedInItsTime);
-    assertThat(states()).as(where).isEmpty();
-    assertThat(failures()).as(where).doesNotContain(Failure.OPEN, Failure.CONNECTION);
+    assertThat(listener().states).as(where).isEmpty();
+    assertThat(listener().failures).as(where).doesNotContain(Failure.OPEN, Failure.CONNECTION);
   }
 
   @Test
@@ -98,8 +95,8 @@ public abstract class StallConformance {
       long wait = millis(50);
       try (OpenLoad load = new OpenLoad(store(), this::claim, RATE_OF_LONG_STOPS, 7, wait)) {
         load.goOn(100);
-        states().clear();
-        failures().clear();
+        listener().states.clear();
+        listener().failures.clear();
         long stops = System.nanoTime();
         hang();
         long stopped = System.nanoTime();
@@ -117,7 +114,7 @@ public abstract class StallConformance {
         assertThat(millisOf(opened - stops)).as("ms until it opened").isGreaterThan(900);
         assertThat(millisOf(opened - stopped)).as("ms until it opened").isLessThan(1_400);
         assertThat(millisOf(back)).as("ms until it answered").isLessThanOrEqualTo(100);
-        assertThat(states()).isEqualTo(statesOfAStop());
+        assertThat(listener().states).isEqualTo(statesOfAStop());
         assertFailsAtOnce(load, opened, goes - wait);
         assertThat(load.answered())
             .as("of other servers")
@@ -149,14 +146,14 @@ public abstract class StallConformance {
               .toCompletableFuture()
               .join();
     }
-    states().clear();
-    failures().clear();
+    listener().states.clear();
+    listener().failures.clear();
   }
 
   /** Waits until requests fail because a breaker is open. */
   protected final void awaitOpen() {
     long begun = System.nanoTime();
-    while (!failures().contains(Failure.OPEN)) {
+    while (!listener().failures.contains(Failure.OPEN)) {
       assertThat(System.nanoTime() - begun)
           .as("ns without an open breaker")
           .isLessThan(millis(10_000));
