@@ -7,10 +7,10 @@ import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
+import io.throttlekit.service.log.LogInterval;
 import io.throttlekit.service.sensor.Sensed;
-import java.util.concurrent.TimeUnit;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Takes access logs from Envoys: the service {@code envoy.service.accesslog.v3.AccessLogService}.
@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class AccessLogs extends AccessLogServiceImplBase {
   private static final int MOST_STREAMS = 10_000;
   private static final int MOST_REMEMBERED = 1 << 15;
-  private static final long COMPLAINT_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final Duration LOG_INTERVAL = Duration.ofSeconds(10);
 
   private final Sensed sensed;
   private final AccessLogListener listener;
@@ -35,7 +35,7 @@ public final class AccessLogs extends AccessLogServiceImplBase {
   private final int mostStreams;
   private final RecentIds recent;
   private final AtomicInteger streams = new AtomicInteger();
-  private final AtomicLong nextComplaint;
+  private final LogInterval faults;
 
   /**
    * Tells {@code sensed} of every request that is logged.
@@ -61,7 +61,7 @@ public final class AccessLogs extends AccessLogServiceImplBase {
     this.samplesPerSecond = samplesPerSecond;
     this.mostStreams = mostStreams;
     this.recent = new RecentIds(mostRemembered);
-    this.nextComplaint = new AtomicLong(time.monotonicNanos());
+    this.faults = new LogInterval(LOG_INTERVAL, time.monotonicNanos());
   }
 
   @Override
@@ -101,9 +101,8 @@ public final class AccessLogs extends AccessLogServiceImplBase {
   }
 
   /** Whether a fault may be logged: all streams together log one in 10 s. */
-  boolean mayComplain(long nowNanos) {
-    long next = nextComplaint.get();
-    return nowNanos - next >= 0 && nextComplaint.compareAndSet(next, nowNanos + COMPLAINT_NANOS);
+  boolean mayLogFault(long nowNanos) {
+    return faults.isDue(nowNanos);
   }
 
   SampleBudget budget() {

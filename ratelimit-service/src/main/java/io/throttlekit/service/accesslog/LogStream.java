@@ -106,7 +106,7 @@ final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
       read(entry, arrived);
     } catch (RuntimeException e) {
       logs.listener().skipped(Skipped.FAILED, 1);
-      if (!failed && logs.mayComplain(arrived)) {
+      if (!failed && logs.mayLogFault(arrived)) {
         failed = true;
         LOG.error("an entry of the access log of {} could not be used", node, e);
       }

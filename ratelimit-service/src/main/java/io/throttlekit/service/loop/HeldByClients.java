@@ -11,9 +11,9 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.ServerChannel;
 import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.TimeSource;
+import io.throttlekit.service.log.LogInterval;
+import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class HeldByClients {
   private static final Logger LOG = LoggerFactory.getLogger(HeldByClients.class);
-  private static final long WARNING_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final Duration LOG_INTERVAL = Duration.ofSeconds(10);
 
   /** Of all event loops: a quarter of Netty's memory as bin/throttlekit limits it. */
   private static final long HELD_BYTES = 16 << 20;
@@ -43,7 +43,7 @@ public final class HeldByClients {
   private final TimeSource time;
   private final ConcurrentHashMap<EventLoop, LoopLedger> ledgers = new ConcurrentHashMap<>();
   private final LongAdder cutOff = new LongAdder();
-  private final AtomicLong nextWarning;
+  private final LogInterval warnings;
 
   /**
    * A bound for a listener.
@@ -55,7 +55,7 @@ public final class HeldByClients {
     long least = Math.max(MIN_HELD_BYTES, 2L * messageBytes);
     this.heldBytes = Math.max(least, HELD_BYTES / eventLoops);
     this.time = time;
-    this.nextWarning = new AtomicLong(time.monotonicNanos());
+    this.warnings = new LogInterval(LOG_INTERVAL, time.monotonicNanos());
   }
 
   /** Makes listening channels as {@code channels} does, whose connections are looked at here. */
@@ -111,9 +111,7 @@ public final class HeldByClients {
 
   private void cutOff(String why) {
     cutOff.increment();
-    long now = time.monotonicNanos();
-    long next = nextWarning.get();
-    if (now - next >= 0 && nextWarning.compareAndSet(next, now + WARNING_NANOS)) {
+    if (warnings.isDue(time.monotonicNanos())) {
       LOG.warn("a client that {} was disconnected, {} so far", why, cutOff.sum());
     }
   }
