@@ -37,6 +37,9 @@ public final class HeldCall extends ServerStreamTracer {
   private boolean lasting;
   private long receivedBytes;
 
+  /** Of its headers, which do not change; 0 until they are needed. */
+  private long headerBytes;
+
   /** Of its message, decompressed. */
   private long messageBytes;
 
@@ -150,11 +153,11 @@ public final class HeldCall extends ServerStreamTracer {
   }
 
   private long headerBytes() {
-    long bytes = 0;
-    byte[][] texts = InternalMetadata.serialize(headers);
-    for (byte[] text : texts) {
-      bytes += text == null ? 0 : text.length;
+    if (headerBytes == 0) {
+      for (byte[] text : InternalMetadata.serialize(headers)) {
+        headerBytes += text == null ? 0 : text.length;
+      }
     }
-    return bytes;
+    return headerBytes;
   }
 }

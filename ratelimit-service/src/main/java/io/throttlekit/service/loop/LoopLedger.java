@@ -66,9 +66,8 @@ final class LoopLedger {
         break;
       }
       deciding -= largest.decidingBytes();
-      connections.remove(largest);
       owner.cutOffDeciding(largest.decidingBytes());
-      largest.cutOff();
+      close(largest);
     }
   }
 
@@ -86,13 +85,15 @@ final class LoopLedger {
     }
     while (held > owner.heldBytes()) {
       long share = owner.heldBytes() / holders;
-      ClientConnection slowest = greatest(each -> each.heldBytes() < share ? 0 : weight(each));
-      if (slowest == null || slowest.heldBytes() < share || weight(slowest) == 0) {
+      ToLongFunction<ClientConnection> weight = each -> each.heldBytes() < share ? 0 : weight(each);
+      ClientConnection slowest = greatest(weight);
+      if (slowest == null || weight.applyAsLong(slowest) == 0) {
         return;
       }
       held -= slowest.heldBytes();
       holders--;
-      cutOff(slowest);
+      owner.cutOff(slowest.heldBytes());
+      close(slowest);
     }
   }
 
@@ -101,9 +102,8 @@ final class LoopLedger {
     return connection.heldBytes() > owner.atOnceBytes() ? Long.MAX_VALUE : connection.byteLooks();
   }
 
-  private void cutOff(ClientConnection connection) {
+  private void close(ClientConnection connection) {
     connections.remove(connection);
-    owner.cutOff(connection.heldBytes());
     connection.cutOff();
   }
 
