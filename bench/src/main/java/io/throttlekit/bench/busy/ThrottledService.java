@@ -70,7 +70,8 @@ final class ThrottledService implements AutoCloseable {
         defaults.keepAlive(),
         defaults.limits(),
         1,
-        new GrpcConfig.Drain(Duration.ZERO, Duration.ofMillis(200)));
+        new GrpcConfig.Drain(Duration.ZERO, Duration.ofMillis(200)),
+        false);
   }
 
   int port() {

@@ -37,20 +37,6 @@ public record GrpcConfig(
    */
   private static final int RESETS_PER_SECOND = 10_000;
 
-  /** A listener without reflection. */
-  public GrpcConfig(
-      String host,
-      int port,
-      @Nullable Path unixSocket,
-      @Nullable TlsConfig tls,
-      ConnectionAge connectionAge,
-      KeepAlive keepAlive,
-      Limits limits,
-      int eventLoops,
-      Drain drain) {
-    this(host, port, unixSocket, tls, connectionAge, keepAlive, limits, eventLoops, drain, false);
-  }
-
   /**
    * When connections are asked to go.
    *
@@ -133,7 +119,8 @@ public record GrpcConfig(
             limits.entryBytes(),
             sensors.streamsPerConnection()),
         1,
-        new Drain(Duration.ZERO, drain.timeout()));
+        new Drain(Duration.ZERO, drain.timeout()),
+        false);
   }
 
   /** What is in force when nothing is configured. */
@@ -147,6 +134,7 @@ public record GrpcConfig(
         new KeepAlive(Duration.ofMinutes(5), Duration.ofSeconds(20), Duration.ofSeconds(10)),
         new Limits(256 * 1024, 1_000, 64 * 1024, 1_000),
         0,
-        new Drain(Duration.ZERO, Duration.ofSeconds(10)));
+        new Drain(Duration.ZERO, Duration.ofSeconds(10)),
+        false);
   }
 }

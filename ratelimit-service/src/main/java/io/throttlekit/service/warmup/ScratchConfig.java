@@ -61,7 +61,8 @@ final class ScratchConfig {
             limits.connections(),
             limits.resetsPerSecond()),
         real.eventLoops(),
-        new GrpcConfig.Drain(Duration.ZERO, DRAIN));
+        new GrpcConfig.Drain(Duration.ZERO, DRAIN),
+        false);
   }
 
   /** What is counted can be read by nobody, and goes nowhere. */

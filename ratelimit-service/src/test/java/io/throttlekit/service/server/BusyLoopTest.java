@@ -131,7 +131,16 @@ class BusyLoopTest {
     GrpcConfig d = Setup.loopback();
     GrpcConfig config =
         new GrpcConfig(
-            d.host(), 0, null, null, d.connectionAge(), d.keepAlive(), d.limits(), 1, d.drain());
+            d.host(),
+            0,
+            null,
+            null,
+            d.connectionAge(),
+            d.keepAlive(),
+            d.limits(),
+            1,
+            d.drain(),
+            false);
     GrpcServer listening =
         new GrpcServer(config, service, List.of(), new Health(), null, Duration.ofSeconds(1));
     listening.start();

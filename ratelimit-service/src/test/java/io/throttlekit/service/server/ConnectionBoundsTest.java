@@ -130,7 +130,8 @@ class ConnectionBoundsTest {
                     keepAlive,
                     new GrpcConfig.Limits(1_000, 10, 1_000, calls),
                     1,
-                    d.drain()));
+                    d.drain(),
+                    false));
     server = listening;
     return new RawConnection(listening);
   }

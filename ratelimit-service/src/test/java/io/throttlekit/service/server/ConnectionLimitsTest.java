@@ -135,7 +135,8 @@ class ConnectionLimitsTest {
                         Duration.ofHours(1), Duration.ofHours(1), Duration.ofNanos(1)),
                     new GrpcConfig.Limits(1_000, 10, 1_000, 100, connections, resets),
                     1,
-                    d.drain()));
+                    d.drain(),
+                    false));
     started.show(telemetry.meter());
     server = started;
     return started;

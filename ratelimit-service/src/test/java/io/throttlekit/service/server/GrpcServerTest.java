@@ -137,7 +137,8 @@ class GrpcServerTest {
             free.keepAlive(),
             free.limits(),
             1,
-            free.drain());
+            free.drain(),
+            false);
     assertThatThrownBy(() -> new Setup(Book.X, Setup.NATIVE, Setup.BARE).serve(config))
         .isInstanceOf(ListenException.class)
         .hasMessage(

@@ -50,7 +50,8 @@ class HeldByClientsTest {
                 new GrpcConfig.KeepAlive(NEVER, NEVER, Duration.ofNanos(1)),
                 new GrpcConfig.Limits(256 << 10, 10, 1_000, MANY),
                 1,
-                d.drain()));
+                d.drain(),
+                false));
     started.show(telemetry.meter());
     server = started;
   }

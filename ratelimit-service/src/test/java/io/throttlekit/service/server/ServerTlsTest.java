@@ -226,7 +226,8 @@ class ServerTlsTest {
             new GrpcConfig.KeepAlive(Duration.ZERO, Duration.ZERO, Duration.ofSeconds(-1)),
             good.limits(),
             1,
-            good.drain());
+            good.drain(),
+            false);
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
     long before = followers();
     assertThatThrownBy(() -> setup.serve(bad)).isInstanceOf(IllegalArgumentException.class);

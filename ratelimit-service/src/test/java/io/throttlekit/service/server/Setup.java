@@ -161,6 +161,7 @@ public final class Setup {
         d.keepAlive(),
         limits(),
         2,
-        new GrpcConfig.Drain(drainDelay, drainTimeout));
+        new GrpcConfig.Drain(drainDelay, drainTimeout),
+        false);
   }
 }

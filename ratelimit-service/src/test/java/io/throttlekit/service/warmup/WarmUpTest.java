@@ -132,7 +132,8 @@ class WarmUpTest {
                 d.keepAlive(),
                 d.limits(),
                 1,
-                d.drain());
+                d.drain(),
+                false);
         assertThat(run(of(taken, DEFAULTS.telemetry(), 100), 100)).isEqualTo(100);
       }
       assertThat(unix.accept()).as("nobody even asked").isNull();
