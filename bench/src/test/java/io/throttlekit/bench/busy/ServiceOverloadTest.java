@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Its subject is time: an attempt in which the generator itself lagged says nothing, and one that
- * misses is repeated, because the first ones show the compiler. Where none says anything the test
- * is aborted, and {@code bin/bench overload-service} judges.
+ * misses is repeated. Where none says anything the test is aborted, and {@code bin/bench
+ * overload-service} judges.
  */
 @Tag("alone")
 @Timeout(300)
@@ -27,13 +27,11 @@ class ServiceOverloadTest {
   @Test
   void answersAsManyInTimeAtTenTimesItsCapacityAsAtAnyLoadAndStaysHealthyInBoundedMemory()
       throws Exception {
+    var _ = measure(List.of(10), Duration.ofSeconds(6)); // for the compiler, which is not judged
     List<List<Double>> lags = new ArrayList<>();
     @Nullable AssertionError missed = null;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-      List<Offered> all =
-          ServiceOverload.measure(
-              List.of(1, 3, 10), Duration.ofSeconds(4), Duration.ofSeconds(1), _ -> {});
-      ServiceOverload.print(all, System.out);
+      List<Offered> all = measure(List.of(1, 3, 10), Duration.ofSeconds(1));
       lags.add(all.stream().map(Offered::lagMillis).toList());
       if (all.stream().allMatch(Offered::isPunctual)) {
         try {
@@ -53,6 +51,13 @@ class ServiceOverloadTest {
             + " ms at each load, and was in each attempt "
             + lags
             + "; bin/bench overload-service judges it on a machine that is not busy");
+  }
+
+  private static List<Offered> measure(List<Integer> factors, Duration length)
+      throws InterruptedException {
+    List<Offered> all = ServiceOverload.measure(factors, Duration.ofSeconds(4), length, _ -> {});
+    ServiceOverload.print(all, System.out);
+    return all;
   }
 
   private static void judge(List<Offered> all) {
