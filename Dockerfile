@@ -7,7 +7,7 @@ ARG BUILDER=maven:3.9.11-eclipse-temurin-25
 FROM ${BUILDER} AS build
 WORKDIR /src
 COPY . .
-RUN mvn -B -ntp -q -DskipTests -Dexec.skip=true -pl ratelimit-service -am package \
+RUN mvn -B -ntp -q -Dmaven.test.skip=true -Dchecks=off -pl ratelimit-service -am package \
     && deploy/image/assemble /image/throttlekit /image/java
 
 FROM ${BASE} AS trained

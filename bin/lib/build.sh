@@ -75,6 +75,21 @@ cannot_build() {
   exit 1
 }
 
+# Of what Maven prints, each module that it begins, with the seconds so far, and what is not information.
+progress() {
+  local line name
+  while IFS= read -r line; do
+    case $line in
+      "[INFO] Building "*/*"]")
+        name=${line#"[INFO] Building "}
+        say "$SECONDS s: ${name%% [0-9]*} ${line##* }"
+        ;;
+      "[INFO]"* | "[WARNING]"* | "") ;;
+      *) printf '%s\n' "$line" ;;
+    esac
+  done
+}
+
 build() {
   local thing=$1 last=${*: -1} begun module
   shift
@@ -87,9 +102,10 @@ build() {
     cannot_build "$thing" "$home/$last/target cannot be written to build it" "build it as its owner, with 'mvn -DskipTests package'"
     return
   fi
-  say "building, which takes a minute or two the first time"
-  # Without colours, and without the escapes with which Maven resets them even where there are none.
-  if ! (cd "$home" && MAVEN_OPTS="${MAVEN_OPTS:-} -Djansi.noreset=true" mvn -B -ntp -q -Dstyle.color=never -DskipTests -Dexec.skip=true -pl "$last" -am package) 1>&2; then
+  say "building, which takes about a minute the first time"
+  # Without tests and checks of the sources, without colours, and without the escapes with which Maven
+  # resets them even where there are none.
+  if ! (cd "$home" && MAVEN_OPTS="${MAVEN_OPTS:-} -Djansi.noreset=true" mvn -B -ntp -Dstyle.color=never -Dmaven.test.skip=true -Dchecks=off -pl "$last" -am package 2>&1) | progress 1>&2; then
     say "the build failed, so there is nothing to run; what Maven says is above"
     exit 1
   fi

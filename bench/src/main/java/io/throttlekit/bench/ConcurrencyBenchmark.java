@@ -1,6 +1,6 @@
 package io.throttlekit.bench;
 
-import io.throttlekit.bench.concurrency.ConcurrencyReport;
+import io.throttlekit.simulator.concurrency.ConcurrencyReport;
 import java.nio.file.Path;
 import java.util.Set;
 

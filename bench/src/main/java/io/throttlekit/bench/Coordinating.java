@@ -1,7 +1,7 @@
 package io.throttlekit.bench;
 
-import io.throttlekit.postgres.PostgresProcess;
-import io.throttlekit.redis.RedisProcess;
+import io.throttlekit.testkit.postgres.PostgresProcess;
+import io.throttlekit.testkit.redis.RedisProcess;
 
 /** A coordinator in a process of its own. */
 record Coordinating(String name, int port, String uriFormat, Runnable end)

@@ -9,7 +9,7 @@ import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.throttlekit.TimeSource;
-import io.throttlekit.rate.WindowTally;
+import io.throttlekit.testkit.WindowTally;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;

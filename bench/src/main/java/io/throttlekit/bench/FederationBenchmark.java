@@ -3,7 +3,7 @@ package io.throttlekit.bench;
 import io.throttlekit.TimeSource;
 import io.throttlekit.bench.SkewRow.Published;
 import io.throttlekit.bench.machine.StolenTime;
-import io.throttlekit.rate.WindowTally;
+import io.throttlekit.testkit.WindowTally;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

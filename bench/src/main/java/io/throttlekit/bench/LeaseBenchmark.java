@@ -1,6 +1,6 @@
 package io.throttlekit.bench;
 
-import io.throttlekit.bench.leases.LeaseReport;
+import io.throttlekit.simulator.leases.LeaseReport;
 import java.util.Set;
 
 /** Compares the sizes that leases may have, on the published workloads: a simulation by seed. */

@@ -4,6 +4,7 @@ import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.service.server.GrpcServer;
+import io.throttlekit.testkit.net.EventLoops;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

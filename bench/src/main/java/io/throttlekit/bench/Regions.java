@@ -1,7 +1,7 @@
 package io.throttlekit.bench;
 
-import io.throttlekit.redis.RedisProcess;
-import io.throttlekit.redis.TcpProxy;
+import io.throttlekit.testkit.net.TcpProxy;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.throttlekit.bench;
 
-import io.throttlekit.redis.RedisProcess;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.io.IOException;
 import java.time.Duration;
 

@@ -2,7 +2,7 @@ package io.throttlekit.bench;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.bench.machine.ProcessUsage;
-import io.throttlekit.envoy.LinkedProcess;
+import io.throttlekit.testkit.envoy.LinkedProcess;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package io.throttlekit.bench;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.redis.RedisProcess;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package io.throttlekit.bench;
 
 import io.throttlekit.bench.machine.ProcessUsage;
-import io.throttlekit.redis.RedisProcess;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;

@@ -36,8 +36,10 @@ class BinTest {
             file, Files.createDirectories(home).resolve(Path.of("..").relativize(file).toString()));
       }
     }
-    Path target = Files.createDirectories(home.resolve("bench/target"));
-    Files.writeString(target.resolve("class-path.txt"), CLASS_PATH);
+    for (String module : List.of("bench", "demo")) {
+      Path target = Files.createDirectories(home.resolve(module).resolve("target"));
+      Files.writeString(target.resolve("class-path.txt"), CLASS_PATH);
+    }
   }
 
   @ParameterizedTest

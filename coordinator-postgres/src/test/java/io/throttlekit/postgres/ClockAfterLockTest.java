@@ -13,6 +13,7 @@ import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreListener;
+import io.throttlekit.testkit.postgres.RealPostgres;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

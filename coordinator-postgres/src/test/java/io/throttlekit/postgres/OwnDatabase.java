@@ -1,5 +1,6 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.testkit.postgres.PostgresProcess;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -19,6 +19,7 @@ import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
+import io.throttlekit.testkit.postgres.RealPostgres;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

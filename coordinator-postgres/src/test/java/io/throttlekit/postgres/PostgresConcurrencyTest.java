@@ -16,6 +16,7 @@ import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.RecordingListener;
+import io.throttlekit.testkit.postgres.RealPostgres;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

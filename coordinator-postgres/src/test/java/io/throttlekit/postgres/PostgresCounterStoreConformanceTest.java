@@ -3,6 +3,7 @@ package io.throttlekit.postgres;
 import io.throttlekit.ManualTime;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.CounterStoreConformance;
+import io.throttlekit.testkit.postgres.RealPostgres;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 @RealPostgres

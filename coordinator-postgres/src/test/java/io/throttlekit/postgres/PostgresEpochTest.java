@@ -13,6 +13,7 @@ import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.RecordingListener;
+import io.throttlekit.testkit.postgres.RealPostgres;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

@@ -18,6 +18,8 @@ import io.throttlekit.store.Grant;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
+import io.throttlekit.testkit.postgres.PostgresProcess;
+import io.throttlekit.testkit.postgres.RealPostgres;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -12,6 +12,7 @@ import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.RecordingListener;
+import io.throttlekit.testkit.postgres.RealPostgres;
 import io.throttlekit.tier.Timer;
 import java.sql.Connection;
 import java.sql.SQLException;

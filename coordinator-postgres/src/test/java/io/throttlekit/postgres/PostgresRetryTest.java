@@ -11,6 +11,7 @@ import io.throttlekit.store.Grant;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
+import io.throttlekit.testkit.postgres.RealPostgres;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

@@ -12,6 +12,7 @@ import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreListener;
+import io.throttlekit.testkit.postgres.RealPostgres;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -11,6 +11,7 @@ import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
+import io.throttlekit.testkit.postgres.RealPostgres;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

@@ -5,6 +5,8 @@ import io.throttlekit.DataLoss;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StallConformance;
+import io.throttlekit.testkit.postgres.PostgresProcess;
+import io.throttlekit.testkit.postgres.RealPostgres;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;

@@ -11,6 +11,7 @@ import io.throttlekit.federation.TermsMismatchException;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.RecordingListener;
+import io.throttlekit.testkit.postgres.RealPostgres;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -1,6 +1,7 @@
 package io.throttlekit.postgres;
 
 import io.throttlekit.store.CircuitBreaker;
+import io.throttlekit.testkit.postgres.PostgresProcess;
 
 /** What a test wants of a PostgreSQL; as in production where it says nothing. Not thread-safe. */
 final class Wanted {

@@ -15,6 +15,8 @@ import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.store.Terms;
+import io.throttlekit.testkit.net.TcpProxy;
+import io.throttlekit.testkit.redis.RedisProcess;
 import io.throttlekit.tier.LeaseSize;
 import io.throttlekit.tier.Outage;
 import io.throttlekit.tier.Tier;

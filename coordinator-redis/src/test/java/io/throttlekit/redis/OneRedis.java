@@ -1,5 +1,6 @@
 package io.throttlekit.redis;
 
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;

@@ -3,6 +3,7 @@ package io.throttlekit.redis;
 import io.throttlekit.ManualTime;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.GlobalCoordinatorConformance;
+import io.throttlekit.testkit.redis.RealRedis;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;

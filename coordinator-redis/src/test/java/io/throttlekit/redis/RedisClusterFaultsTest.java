@@ -15,6 +15,8 @@ import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.RecordingListener;
+import io.throttlekit.testkit.redis.RealRedis;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -6,6 +6,8 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StallConformance;
+import io.throttlekit.testkit.redis.RealRedis;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;

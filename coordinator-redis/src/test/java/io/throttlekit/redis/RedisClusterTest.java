@@ -15,6 +15,8 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.Outcome;
+import io.throttlekit.testkit.redis.RealRedis;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -3,6 +3,7 @@ package io.throttlekit.redis;
 import io.throttlekit.ManualTime;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.CounterStoreConformance;
+import io.throttlekit.testkit.redis.RealRedis;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 @RealRedis

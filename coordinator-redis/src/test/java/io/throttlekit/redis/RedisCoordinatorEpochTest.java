@@ -13,6 +13,8 @@ import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.RecordingListener;
+import io.throttlekit.testkit.redis.RealRedis;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

@@ -22,6 +22,7 @@ import io.throttlekit.federation.TermsMismatchException;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
+import io.throttlekit.testkit.redis.RealRedis;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

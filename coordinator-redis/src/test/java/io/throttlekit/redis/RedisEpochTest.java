@@ -17,6 +17,7 @@ import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.RecordingListener;
+import io.throttlekit.testkit.redis.RealRedis;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

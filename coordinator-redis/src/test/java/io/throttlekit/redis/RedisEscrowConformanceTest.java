@@ -3,6 +3,7 @@ package io.throttlekit.redis;
 import io.throttlekit.ManualTime;
 import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.federation.RegionalEscrowConformance;
+import io.throttlekit.testkit.redis.RealRedis;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 @RealRedis

@@ -5,6 +5,8 @@ import static io.throttlekit.redis.Asked.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.store.RecordingListener;
+import io.throttlekit.testkit.redis.RealRedis;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

@@ -14,6 +14,8 @@ import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
+import io.throttlekit.testkit.redis.RealRedis;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -14,6 +14,7 @@ import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreListener;
+import io.throttlekit.testkit.redis.RealRedis;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionException;

@@ -17,6 +17,7 @@ import io.throttlekit.rate.SlidingWindow;
 import io.throttlekit.rate.TokenBucket;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.testkit.redis.RealRedis;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;

@@ -9,6 +9,7 @@ import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.StoreListener;
+import io.throttlekit.testkit.redis.RealRedis;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -11,6 +11,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.StoreListener;
+import io.throttlekit.testkit.redis.RealRedis;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -4,6 +4,8 @@ import static io.throttlekit.redis.LeasingProcess.LEASE;
 import static io.throttlekit.redis.LeasingProcess.REGIONAL_LEASES;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.testkit.redis.RealRedis;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -2,7 +2,8 @@ package io.throttlekit.redis;
 
 import static io.throttlekit.redis.Asked.await;
 
-import io.throttlekit.ports.ReservedPort;
+import io.throttlekit.testkit.net.ReservedPort;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntUnaryOperator;

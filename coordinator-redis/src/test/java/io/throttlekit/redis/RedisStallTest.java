@@ -10,6 +10,8 @@ import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.OpenLoad;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StallConformance;
+import io.throttlekit.testkit.redis.RealRedis;
+import io.throttlekit.testkit.redis.RedisProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

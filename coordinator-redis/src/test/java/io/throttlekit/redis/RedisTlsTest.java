@@ -12,8 +12,12 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.netty.pkitesting.X509Bundle;
 import io.throttlekit.TimeSource;
-import io.throttlekit.ports.ReservedPort;
 import io.throttlekit.store.RecordingListener;
+import io.throttlekit.testkit.net.Authority;
+import io.throttlekit.testkit.net.ReservedPort;
+import io.throttlekit.testkit.net.TcpProxy;
+import io.throttlekit.testkit.redis.RealRedis;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

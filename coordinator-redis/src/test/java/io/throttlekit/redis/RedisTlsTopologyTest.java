@@ -10,6 +10,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.pkitesting.X509Bundle;
 import io.throttlekit.TimeSource;
+import io.throttlekit.testkit.net.Authority;
+import io.throttlekit.testkit.net.TcpProxy;
+import io.throttlekit.testkit.redis.RealRedis;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

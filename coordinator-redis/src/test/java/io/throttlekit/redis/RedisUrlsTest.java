@@ -14,6 +14,8 @@ import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.nio.NioIoHandler;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.StoreListener;
+import io.throttlekit.testkit.redis.RealRedis;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,6 +3,9 @@ package io.throttlekit.envoy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.throttlekit.testkit.envoy.EnvoyProcess;
+import io.throttlekit.testkit.envoy.EnvoyProgram;
+import io.throttlekit.testkit.envoy.RealEnvoy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -39,6 +39,7 @@ class FloorsTest {
       new ClassFileImporter()
           .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
           .withImportOption(location -> !location.contains("-tests.jar"))
+          .withImportOption(location -> !location.contains("io/throttlekit/testkit/"))
           .importPackages("io.throttlekit");
 
   @Test

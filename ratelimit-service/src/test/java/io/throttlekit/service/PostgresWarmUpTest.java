@@ -2,8 +2,8 @@ package io.throttlekit.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.postgres.PostgresProcess;
-import io.throttlekit.postgres.RealPostgres;
+import io.throttlekit.testkit.postgres.PostgresProcess;
+import io.throttlekit.testkit.postgres.RealPostgres;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;

@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.ports.ReservedPort;
 import io.throttlekit.service.config.ConfigLoader;
 import io.throttlekit.service.config.LoadedConfig;
 import io.throttlekit.service.config.ServeFlags;
 import io.throttlekit.service.loop.LoopThread;
 import io.throttlekit.service.warmup.WarmUp;
+import io.throttlekit.testkit.net.ReservedPort;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.Inet6Address;

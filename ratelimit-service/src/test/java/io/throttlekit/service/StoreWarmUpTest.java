@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.redis.RealRedis;
-import io.throttlekit.redis.RedisProcess;
-import io.throttlekit.redis.TcpProxy;
+import io.throttlekit.testkit.net.TcpProxy;
+import io.throttlekit.testkit.redis.RealRedis;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -15,7 +15,7 @@ import io.grpc.health.v1.HealthGrpc;
 import io.grpc.netty.NettyChannelBuilder;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
-import io.throttlekit.bench.EventLoops;
+import io.throttlekit.testkit.net.EventLoops;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryType;
 import java.net.InetAddress;

@@ -1,7 +1,7 @@
 package io.throttlekit.bench.chaos;
 
-import io.throttlekit.rate.WindowTally;
-import io.throttlekit.rate.WindowTally.Window;
+import io.throttlekit.testkit.WindowTally;
+import io.throttlekit.testkit.WindowTally.Window;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

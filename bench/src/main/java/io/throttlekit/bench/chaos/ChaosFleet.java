@@ -1,9 +1,9 @@
 package io.throttlekit.bench.chaos;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.postgres.PostgresProcess;
-import io.throttlekit.redis.RedisProcess;
-import io.throttlekit.redis.TcpProxy;
+import io.throttlekit.testkit.net.TcpProxy;
+import io.throttlekit.testkit.postgres.PostgresProcess;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package io.throttlekit.bench.chaos;
 
-import io.throttlekit.rate.WindowTally.Window;
+import io.throttlekit.testkit.WindowTally.Window;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,6 +1,6 @@
 package io.throttlekit.bench.chaos;
 
-import io.throttlekit.redis.TcpProxy;
+import io.throttlekit.testkit.net.TcpProxy;
 import java.util.List;
 
 /**

@@ -1,6 +1,6 @@
 package io.throttlekit.bench.chaos;
 
-import io.throttlekit.envoy.ChildProcess;
+import io.throttlekit.testkit.envoy.ChildProcess;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;

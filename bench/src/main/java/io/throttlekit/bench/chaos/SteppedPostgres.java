@@ -1,6 +1,6 @@
 package io.throttlekit.bench.chaos;
 
-import io.throttlekit.postgres.PostgresProcess;
+import io.throttlekit.testkit.postgres.PostgresProcess;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

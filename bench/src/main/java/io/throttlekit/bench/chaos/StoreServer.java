@@ -1,7 +1,7 @@
 package io.throttlekit.bench.chaos;
 
-import io.throttlekit.postgres.PostgresProcess;
-import io.throttlekit.redis.RedisProcess;
+import io.throttlekit.testkit.postgres.PostgresProcess;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;

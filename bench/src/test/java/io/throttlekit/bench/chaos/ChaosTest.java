@@ -2,8 +2,8 @@ package io.throttlekit.bench.chaos;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.postgres.RealPostgres;
-import io.throttlekit.redis.RealRedis;
+import io.throttlekit.testkit.postgres.RealPostgres;
+import io.throttlekit.testkit.redis.RealRedis;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Assumptions;

@@ -2,7 +2,7 @@ package io.throttlekit.bench.chaos;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.envoy.ChildProcess;
+import io.throttlekit.testkit.envoy.ChildProcess;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

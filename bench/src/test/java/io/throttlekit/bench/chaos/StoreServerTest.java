@@ -2,8 +2,8 @@ package io.throttlekit.bench.chaos;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.redis.RealRedis;
-import io.throttlekit.redis.RedisProcess;
+import io.throttlekit.testkit.redis.RealRedis;
+import io.throttlekit.testkit.redis.RedisProcess;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

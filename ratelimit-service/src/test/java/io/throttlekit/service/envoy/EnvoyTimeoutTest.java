@@ -4,9 +4,9 @@ import static io.throttlekit.service.Patient.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.envoy.EnvoyExample;
-import io.throttlekit.redis.RedisProcess;
-import io.throttlekit.redis.TcpProxy;
 import io.throttlekit.service.envoy.Mesh.Changes;
+import io.throttlekit.testkit.net.TcpProxy;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package io.throttlekit.service.envoy;
 
-import io.throttlekit.envoy.EnvoyProcess;
-import io.throttlekit.envoy.EnvoyProgram;
+import io.throttlekit.testkit.envoy.EnvoyProcess;
+import io.throttlekit.testkit.envoy.EnvoyProgram;
 import java.io.IOException;
 import java.nio.file.Path;
 

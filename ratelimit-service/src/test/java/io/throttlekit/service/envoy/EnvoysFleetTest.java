@@ -3,9 +3,9 @@ package io.throttlekit.service.envoy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.envoy.EnvoyExample;
-import io.throttlekit.redis.RealRedis;
-import io.throttlekit.redis.RedisProcess;
 import io.throttlekit.service.envoy.Mesh.Changes;
+import io.throttlekit.testkit.redis.RealRedis;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

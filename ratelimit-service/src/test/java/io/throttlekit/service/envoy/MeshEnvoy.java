@@ -1,7 +1,7 @@
 package io.throttlekit.service.envoy;
 
-import io.throttlekit.envoy.EnvoyProgram;
-import io.throttlekit.required.ExternalProgram;
+import io.throttlekit.testkit.envoy.EnvoyProgram;
+import io.throttlekit.testkit.required.ExternalProgram;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.testcontainers.DockerClientFactory;

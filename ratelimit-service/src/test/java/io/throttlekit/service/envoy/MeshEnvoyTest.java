@@ -3,7 +3,7 @@ package io.throttlekit.service.envoy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.throttlekit.required.ExternalProgram;
+import io.throttlekit.testkit.required.ExternalProgram;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

@@ -1,6 +1,6 @@
 package io.throttlekit.service.envoy;
 
-import io.throttlekit.required.Requires;
+import io.throttlekit.testkit.required.Requires;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;

@@ -1,6 +1,6 @@
 package io.throttlekit.service.envoy;
 
-import io.throttlekit.ports.ReservedPort;
+import io.throttlekit.testkit.net.ReservedPort;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

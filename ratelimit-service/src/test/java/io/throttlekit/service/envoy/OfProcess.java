@@ -1,6 +1,6 @@
 package io.throttlekit.service.envoy;
 
-import io.throttlekit.envoy.EnvoyProcess;
+import io.throttlekit.testkit.envoy.EnvoyProcess;
 import java.io.IOException;
 
 /** Envoy as a process. */

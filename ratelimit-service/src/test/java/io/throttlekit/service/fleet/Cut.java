@@ -1,6 +1,6 @@
 package io.throttlekit.service.fleet;
 
-import io.throttlekit.redis.TcpProxy;
+import io.throttlekit.testkit.net.TcpProxy;
 
 /** What a network does to a region. */
 enum Cut {

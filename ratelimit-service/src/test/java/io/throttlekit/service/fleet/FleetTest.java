@@ -2,9 +2,9 @@ package io.throttlekit.service.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.rate.WindowTally.Window;
-import io.throttlekit.redis.RealRedis;
-import io.throttlekit.redis.RedisProcess;
+import io.throttlekit.testkit.WindowTally.Window;
+import io.throttlekit.testkit.redis.RealRedis;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

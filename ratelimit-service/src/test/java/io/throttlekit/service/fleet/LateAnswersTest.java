@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.throttlekit.Measured;
-import io.throttlekit.rate.WindowTally.Window;
-import io.throttlekit.redis.RealRedis;
-import io.throttlekit.redis.TcpProxy;
+import io.throttlekit.testkit.WindowTally.Window;
+import io.throttlekit.testkit.net.TcpProxy;
+import io.throttlekit.testkit.redis.RealRedis;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

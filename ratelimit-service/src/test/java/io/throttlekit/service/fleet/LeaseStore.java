@@ -1,7 +1,7 @@
 package io.throttlekit.service.fleet;
 
-import io.throttlekit.postgres.PostgresProcess;
-import io.throttlekit.redis.RedisProcess;
+import io.throttlekit.testkit.postgres.PostgresProcess;
+import io.throttlekit.testkit.redis.RedisProcess;
 
 /** Where units are leased, by regions or within one: a real process. */
 interface LeaseStore extends AutoCloseable {

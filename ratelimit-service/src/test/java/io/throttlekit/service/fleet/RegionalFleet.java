@@ -1,6 +1,6 @@
 package io.throttlekit.service.fleet;
 
-import io.throttlekit.redis.TcpProxy;
+import io.throttlekit.testkit.net.TcpProxy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

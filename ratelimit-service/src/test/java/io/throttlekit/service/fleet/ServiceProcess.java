@@ -1,6 +1,6 @@
 package io.throttlekit.service.fleet;
 
-import io.throttlekit.envoy.ChildProcess;
+import io.throttlekit.testkit.envoy.ChildProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.netty.pkitesting.X509Bundle;
-import io.throttlekit.redis.Authority;
-import io.throttlekit.redis.RealRedis;
-import io.throttlekit.redis.RedisProcess;
-import io.throttlekit.redis.TcpProxy;
+import io.throttlekit.testkit.net.Authority;
+import io.throttlekit.testkit.net.TcpProxy;
+import io.throttlekit.testkit.redis.RealRedis;
+import io.throttlekit.testkit.redis.RedisProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

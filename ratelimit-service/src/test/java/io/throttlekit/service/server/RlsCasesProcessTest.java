@@ -11,7 +11,7 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 import io.throttlekit.TimeSource;
-import io.throttlekit.envoy.ChildProcess;
+import io.throttlekit.testkit.envoy.ChildProcess;
 import java.io.IOException;
 import java.net.http.HttpClient;
 import java.nio.file.Files;

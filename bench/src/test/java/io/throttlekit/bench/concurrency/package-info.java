@@ -1,4 +1,0 @@
-@NullMarked
-package io.throttlekit.bench.concurrency;
-
-import org.jspecify.annotations.NullMarked;

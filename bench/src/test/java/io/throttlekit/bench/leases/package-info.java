@@ -1,4 +1,0 @@
-@NullMarked
-package io.throttlekit.bench.leases;
-
-import org.jspecify.annotations.NullMarked;

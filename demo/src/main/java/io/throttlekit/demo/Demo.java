@@ -1,0 +1,136 @@
+package io.throttlekit.demo;
+
+import io.throttlekit.testkit.envoy.EnvoyBinary;
+import io.throttlekit.testkit.envoy.EnvoyLookup;
+import io.throttlekit.testkit.envoy.EnvoyLookup.Found;
+import io.throttlekit.testkit.envoy.EnvoyLookup.Unavailable;
+import io.throttlekit.testkit.envoy.EnvoyLookup.Unusable;
+import io.throttlekit.testkit.envoy.EnvoyProcess;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Starts everything, shows it for a while, and stops everything. Used once. */
+final class Demo {
+  private final Function<Consumer<String>, EnvoyLookup> envoys;
+  private final Consumer<String> progress;
+  private final String filterTimeout;
+  private final CountDownLatch stop = new CountDownLatch(1);
+
+  /**
+   * @param envoys how to find Envoy; told where progress goes
+   * @param progress told, in one line for people, what takes long
+   * @param filterTimeout how long Envoy waits for the service
+   */
+  Demo(
+      Function<Consumer<String>, EnvoyLookup> envoys,
+      Consumer<String> progress,
+      String filterTimeout) {
+    this.envoys = envoys;
+    this.progress = progress;
+    this.filterTimeout = filterTimeout;
+  }
+
+  static Demo ofThisMachine(Consumer<String> progress) {
+    return new Demo(EnvoyBinary::find, progress, DemoFiles.FILTER_TIMEOUT);
+  }
+
+  /** Ends {@link #run} soon; for any thread. */
+  void stop() {
+    stop.countDown();
+  }
+
+  /**
+   * Runs until {@link #stop}, or for as long as was asked for.
+   *
+   * @param seconds from 1, or 0 for no end of its own
+   * @param seed of the order of requests
+   * @param terminal whether {@code out} is a terminal to draw on
+   * @throws UnusableEnvoyException before anything is started, when the user has named an Envoy
+   *     that cannot be used
+   */
+  Summary run(int seconds, long seed, PrintStream out, boolean terminal)
+      throws IOException, InterruptedException {
+    EnvoyLookup envoy = envoys.apply(progress);
+    if (envoy instanceof Unusable(String reason)) {
+      throw new UnusableEnvoyException(reason);
+    }
+    try (Undo started = new Undo()) {
+      Path folder = DemoFiles.folder(started);
+      Path policyFile =
+          Files.writeString(folder.resolve("policy.yaml"), DemoFiles.text("policy.yaml"));
+      DemoPolicy policy = DemoPolicy.read(policyFile);
+
+      progress.accept("starting the service with in-memory counters");
+      DemoService service = DemoService.start(policyFile, folder.resolve("service.log"));
+      started.push(service::close);
+
+      Counts counts = new Counts(policy.rules(DemoRequest.MIX));
+      Sender sender = sender(envoy, service.port(), folder, started);
+      Traffic traffic = new Traffic(sender, counts, policy::ruleOf, DemoRequest.MIX, seed);
+      started.push(traffic::close);
+
+      traffic.start();
+      int shown = show(seconds, counts, new Screen(out, terminal));
+      traffic.close();
+      return new Summary(sender.through(), shown, seed, counts);
+    }
+  }
+
+  private Sender sender(EnvoyLookup lookup, int servicePort, Path folder, Undo started)
+      throws IOException {
+    EnvoyProcess envoy = null;
+    switch (lookup) {
+      case Found(Path program, String version) -> {
+        Upstream upstream = new Upstream();
+        started.push(upstream::close);
+        envoy = startEnvoy(program, version, servicePort, upstream.port(), folder);
+      }
+      case Unavailable(String reason) -> progress.accept("no Envoy: " + reason);
+      case Unusable(String reason) -> throw new IllegalStateException(reason); // ended above
+    }
+    if (envoy == null) {
+      progress.accept("sending the same traffic to the service over gRPC");
+      return new GrpcSender(servicePort);
+    }
+    started.push(envoy::close);
+    progress.accept(
+        "sending 40 requests a second to http://127.0.0.1:"
+            + envoy.port()
+            + "; try: curl -i -H 'x-user: you' http://127.0.0.1:"
+            + envoy.port()
+            + "/api");
+    return new HttpSender(envoy.port());
+  }
+
+  private @Nullable EnvoyProcess startEnvoy(
+      Path program, String version, int servicePort, int upstreamPort, Path folder)
+      throws IOException {
+    progress.accept("starting Envoy " + version);
+    String bootstrap =
+        DemoFiles.bootstrap("envoy.yaml", filterTimeout)
+            .replace("@SERVICE@", Integer.toString(servicePort))
+            .replace("@UPSTREAM@", Integer.toString(upstreamPort));
+    try {
+      return EnvoyProcess.start(program, bootstrap, folder);
+    } catch (IOException e) {
+      progress.accept("Envoy does not start: " + e.getMessage());
+      return null;
+    }
+  }
+
+  private int show(int seconds, Counts counts, Screen screen) throws InterruptedException {
+    int second = 0;
+    while ((seconds == 0 || second < seconds) && !stop.await(1, TimeUnit.SECONDS)) {
+      second++;
+      screen.show(second, counts);
+    }
+    return second;
+  }
+}

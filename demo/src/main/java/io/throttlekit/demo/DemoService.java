@@ -1,0 +1,104 @@
+package io.throttlekit.demo;
+
+import io.throttlekit.testkit.envoy.ChildProcess;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+
+/**
+ * The service in a process of its own: {@code serve} on this program's class path, on loopback and
+ * with a short warm-up, without the JVM options and the AOT cache of {@code bin/throttlekit}.
+ */
+public final class DemoService implements AutoCloseable {
+  private static final Pattern READY =
+      Pattern.compile("(?m)^ready grpc=\\S+:(\\d+) .*?(?:sensors=\\S+:(\\d+))?$");
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final ChildProcess process;
+  private int port;
+  private int sensorsPort;
+
+  private DemoService(ChildProcess process) {
+    this.process = process;
+  }
+
+  /** Starts it with counters in memory, and waits until it is ready. */
+  public static DemoService start(Path policy, Path log) throws IOException {
+    DemoService service = begin(policy, List.of(), Map.of(), log);
+    try {
+      int _ = service.awaitPort();
+      return service;
+    } catch (IOException | RuntimeException e) {
+      service.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Starts it, and does not wait: {@link #awaitPort} does.
+   *
+   * @param arguments more of them
+   * @param environment more of it
+   */
+  static DemoService begin(
+      Path policy, List<String> arguments, Map<String, String> environment, Path log)
+      throws IOException {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1", // it is to be ready soon, and has little to do
+                "-Xmx128m",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty(
+                    "surefire.test.class.path", System.getProperty("java.class.path", "")),
+                "io.throttlekit.service.Main",
+                "serve",
+                "--policies=" + policy,
+                "--grpc-port=0",
+                "--http-port=0",
+                "--debug-port=0"));
+    command.addAll(arguments);
+    Map<String, String> settings = new HashMap<>(environment);
+    settings.put("THROTTLEKIT_WARM_UP_REQUESTS", "1000");
+    settings.put("THROTTLEKIT_SENSORS_LISTEN", "127.0.0.1:0");
+    settings.put("THROTTLEKIT_GRPC_HOST", "127.0.0.1");
+    settings.put("THROTTLEKIT_HTTP_HOST", "127.0.0.1");
+    settings.put("THROTTLEKIT_DEBUG_HOST", "127.0.0.1");
+    return new DemoService(ChildProcess.start(command, settings, log));
+  }
+
+  /** Waits until it is ready. */
+  int awaitPort() throws IOException {
+    if (port == 0) {
+      MatchResult ready = process.awaitLog(READY, PATIENCE);
+      port = Integer.parseInt(ready.group(1));
+      sensorsPort = ready.group(2) == null ? 0 : Integer.parseInt(ready.group(2));
+    }
+    return port;
+  }
+
+  /** Where it listens, once it is ready. */
+  public int port() {
+    return port;
+  }
+
+  /** Where it listens for what Envoys report; 0 where no rule needs that. */
+  public int sensorsPort() {
+    return sensorsPort;
+  }
+
+  /** Asks it to end, and makes it when it does not. */
+  @Override
+  public void close() {
+    process.close();
+  }
+}

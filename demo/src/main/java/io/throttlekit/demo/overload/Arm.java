@@ -1,0 +1,131 @@
+package io.throttlekit.demo.overload;
+
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import io.netty.channel.EventLoop;
+import io.throttlekit.TimeSource;
+import io.throttlekit.demo.DemoFiles;
+import io.throttlekit.demo.DemoService;
+import io.throttlekit.demo.Undo;
+import io.throttlekit.simulator.concurrency.Chance;
+import io.throttlekit.testkit.envoy.EnvoyProcess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.OptionalInt;
+
+/** An Envoy with its own upstream, and clients of its own. */
+final class Arm {
+  private static final int SERVICE_TIMES = 2; // a stream of chance of its own; arrivals are 1
+
+  private final Limiter limiter;
+  private final EnvoyProcess envoy;
+  private final Workers workers;
+  private final Course course;
+  private final Client client;
+
+  private Arm(Limiter limiter, EnvoyProcess envoy, Workers workers, Course course, Client client) {
+    this.limiter = limiter;
+    this.envoy = envoy;
+    this.workers = workers;
+    this.course = course;
+    this.client = client;
+  }
+
+  /**
+   * What all arms have in common.
+   *
+   * @param program the Envoy
+   * @param capacity of each upstream
+   * @param patience after how long clients give up
+   * @param seed of the upstream's service times, which are the same in each
+   * @param clients where all clients live
+   * @param upstreams where all upstreams live
+   */
+  record Setting(
+      Path program,
+      Capacity capacity,
+      Duration patience,
+      long seed,
+      EventLoop clients,
+      EventLoop upstreams,
+      TimeSource time) {}
+
+  /**
+   * Starts it, and waits until it is ready.
+   *
+   * @param folder of this arm alone, not there yet
+   * @throws IOException saying which arm, when something does not start
+   */
+  static Arm start(Limiter limiter, Setting setting, Course course, Path folder, Undo started)
+      throws IOException {
+    try {
+      Files.createDirectories(folder);
+      Workers workers = workers(setting);
+      Backend upstream = Backend.start(workers, setting.upstreams());
+      int service = limiter == Limiter.OURS ? service(folder, started) : 0;
+      EnvoyProcess envoy =
+          EnvoyProcess.start(
+              setting.program(), limiter.bootstrap(upstream.port(), service), folder);
+      started.push(envoy::close);
+      Client client =
+          new Client(envoy.port(), setting.clients(), setting.patience(), course, setting.time());
+      return new Arm(limiter, envoy, workers, course, client);
+    } catch (IOException e) {
+      throw new IOException(
+          "the arm '%s' does not start: %s".formatted(limiter.word(), e.getMessage()), e);
+    }
+  }
+
+  private static Workers workers(Setting setting) {
+    Capacity capacity = setting.capacity();
+    Chance chance = new Chance(setting.seed(), SERVICE_TIMES);
+    return new Workers(
+        capacity.workers(),
+        () -> (long) (capacity.lengths().draw(chance) * capacity.service().toNanos()),
+        (nanos, what) -> {
+          long left = nanos - setting.time().monotonicNanos();
+          var _ = setting.upstreams().schedule(what, left, NANOSECONDS);
+        },
+        setting.time());
+  }
+
+  /** Returns the port for sensors: nothing else of the service is asked. */
+  private static int service(Path folder, Undo started) throws IOException {
+    String policy =
+        DemoFiles.text("overload/policy.yaml")
+            .replace("@HIGHEST@", Integer.toString(Limiter.HIGHEST));
+    Path file = Files.writeString(folder.resolve("policy.yaml"), policy);
+    DemoService service = DemoService.start(file, folder.resolve("service.log"));
+    started.push(service::close);
+    return service.sensorsPort();
+  }
+
+  Limiter limiter() {
+    return limiter;
+  }
+
+  Course course() {
+    return course;
+  }
+
+  /** Sends a request, on the event loop of the clients. */
+  void send(int second, long intendedNanos) {
+    client.send(second, intendedNanos);
+  }
+
+  /** Changes what the upstream can do. */
+  void begin(Phase phase, Capacity capacity) {
+    if (phase.afresh()) {
+      workers.forgetTheLeft();
+    }
+    workers.employ((int) Math.round(capacity.workers() * phase.capacity()));
+  }
+
+  /** Looks which ceiling is in force, and writes it down for a second of the course. */
+  void look(int second) throws IOException {
+    OptionalInt ceiling = limiter.ceiling(envoy);
+    ceiling.ifPresent(requests -> course.ceiling(second, requests));
+  }
+}

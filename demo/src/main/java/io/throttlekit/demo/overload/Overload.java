@@ -1,0 +1,178 @@
+package io.throttlekit.demo.overload;
+
+import io.netty.channel.EventLoopGroup;
+import io.throttlekit.TimeSource;
+import io.throttlekit.demo.DemoFiles;
+import io.throttlekit.demo.Undo;
+import io.throttlekit.demo.UnusableEnvoyException;
+import io.throttlekit.demo.overload.Course.Figures;
+import io.throttlekit.simulator.concurrency.Chance;
+import io.throttlekit.testkit.envoy.EnvoyBinary;
+import io.throttlekit.testkit.envoy.EnvoyLookup;
+import io.throttlekit.testkit.envoy.EnvoyLookup.Found;
+import io.throttlekit.testkit.envoy.EnvoyLookup.Unavailable;
+import io.throttlekit.testkit.envoy.EnvoyLookup.Unusable;
+import io.throttlekit.testkit.net.EventLoops;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * Offers an upstream more than it can do, through real Envoys that stand side by side: each arm has
+ * an Envoy and an upstream of its own, and gets the same requests at the same time. Used once.
+ */
+public final class Overload {
+  private static final Duration PATIENCE = Duration.ofSeconds(1);
+  private static final int ARRIVALS = 1; // a stream of chance of its own
+
+  /** An event loop for all clients, and one for all upstreams. */
+  private static final int LOOPS = 2;
+
+  private final Function<Consumer<String>, EnvoyLookup> envoys;
+  private final Consumer<String> progress;
+  private final Capacity capacity;
+  private final TimeSource time = TimeSource.system();
+  private final CountDownLatch stop = new CountDownLatch(1);
+
+  /**
+   * @param envoys how to find Envoy; told where progress goes
+   * @param progress told, in one line for people, what takes long
+   * @param capacity of each upstream
+   */
+  Overload(
+      Function<Consumer<String>, EnvoyLookup> envoys,
+      Consumer<String> progress,
+      Capacity capacity) {
+    this.envoys = envoys;
+    this.progress = progress;
+    this.capacity = capacity;
+  }
+
+  /** With the Envoy of this machine, and an upstream of 125 requests a second. */
+  public static Overload ofThisMachine(Consumer<String> progress) {
+    return new Overload(EnvoyBinary::find, progress, Capacity.USUAL);
+  }
+
+  /** Ends {@link #run} soon; for any thread. */
+  public void stop() {
+    stop.countDown();
+  }
+
+  /**
+   * Runs through the phases, or until {@link #stop}.
+   *
+   * @param terminal whether {@code out} is a terminal to draw on
+   * @return of the phases that came to their end
+   * @throws UnusableEnvoyException before anything is started, when the user has named an Envoy
+   *     that cannot be used
+   * @throws IOException when there is no Envoy, or an arm does not start
+   */
+  public OverloadSummary run(OverloadPlan plan, PrintStream out, boolean terminal)
+      throws IOException, InterruptedException {
+    Path envoy = envoy();
+    Schedule schedule = plan.schedule();
+    progress.accept(words(plan));
+    try (Undo started = new Undo()) {
+      Path folder = DemoFiles.folder(started);
+      EventLoopGroup loops = EventLoops.of(LOOPS);
+      started.push(() -> loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly());
+      var setting =
+          new Arm.Setting(envoy, capacity, PATIENCE, plan.seed(), loops.next(), loops.next(), time);
+      List<Arm> arms = new ArrayList<>();
+      for (Limiter limiter : plan.arms()) {
+        Course course = new Course(schedule.seconds(), capacity.deadline(), PATIENCE);
+        arms.add(Arm.start(limiter, setting, course, folder.resolve(limiter.word()), started));
+      }
+      OpenLoad load =
+          new OpenLoad(
+              setting.clients(),
+              new Chance(plan.seed(), ARRIVALS),
+              schedule.seconds(),
+              second -> schedule.at(second).load() * capacity.perSecond(),
+              (second, intended) -> arms.forEach(arm -> arm.send(second, intended)),
+              PATIENCE,
+              time);
+      int seconds = offer(load, schedule, arms, new OverloadScreen(out, terminal, schedule));
+      return summary(plan, arms, seconds, load);
+    }
+  }
+
+  private Path envoy() throws IOException {
+    return switch (envoys.apply(progress)) {
+      case Found(Path program, String _) -> program;
+      case Unavailable(String reason) -> throw new IOException("no Envoy: " + reason);
+      case Unusable(String reason) -> throw new UnusableEnvoyException(reason);
+    };
+  }
+
+  private String words(OverloadPlan plan) {
+    Schedule schedule = plan.schedule();
+    return String.format(
+        Locale.ROOT,
+        "an upstream that can do %.0f requests a second, behind each of %d Envoys; phases: %s; each"
+            + " takes %d s, of which the last %d s count: %.1f min in all",
+        capacity.perSecond(),
+        plan.arms().size(),
+        schedule.phases().stream().map(Phase::name).collect(Collectors.joining(", ")),
+        schedule.length(),
+        schedule.counted(),
+        schedule.seconds() / 60.0);
+  }
+
+  /** How many whole seconds it has offered. */
+  private int offer(OpenLoad load, Schedule schedule, List<Arm> arms, OverloadScreen screen)
+      throws IOException, InterruptedException {
+    long start = time.monotonicNanos();
+    load.start(start);
+    Map<Limiter, Course> courses = new EnumMap<>(Limiter.class);
+    arms.forEach(arm -> courses.put(arm.limiter(), arm.course()));
+    int second = 0;
+    while (second < schedule.seconds()) {
+      if (second % schedule.length() == 0) {
+        Phase phase = schedule.at(second);
+        arms.forEach(arm -> arm.begin(phase, capacity));
+      }
+      long end = start + (second + 1) * 1_000_000_000L;
+      if (stop.await(end - time.monotonicNanos(), TimeUnit.NANOSECONDS)) {
+        load.stop();
+        break;
+      }
+      for (Arm arm : arms) {
+        arm.look(second);
+      }
+      second++;
+      screen.show(second, courses);
+    }
+    load.awaitAnswers();
+    return second;
+  }
+
+  private OverloadSummary summary(OverloadPlan plan, List<Arm> arms, int seconds, OpenLoad load) {
+    Schedule schedule = plan.schedule();
+    List<OverloadSummary.Row> rows = new ArrayList<>();
+    long latestNanos = 0;
+    for (int place = 0; schedule.end(place) <= seconds; place++) {
+      latestNanos =
+          Math.max(latestNanos, load.latestNanos(schedule.countedFrom(place), schedule.end(place)));
+      Map<Limiter, Figures> figures = new EnumMap<>(Limiter.class);
+      for (Arm arm : arms) {
+        figures.put(
+            arm.limiter(), arm.course().figures(schedule.countedFrom(place), schedule.end(place)));
+      }
+      rows.add(new OverloadSummary.Row(schedule.phases().get(place), figures));
+    }
+    return new OverloadSummary(
+        capacity, schedule.counted(), plan.seed(), rows, latestNanos / 1_000_000);
+  }
+}

@@ -1,0 +1,181 @@
+package io.throttlekit.demo;
+
+import static io.throttlekit.demo.DockerEngine.run;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.testkit.required.Requires;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The {@code Dockerfile} and {@code docker-compose.yml} in containers, without a registry of
+ * images: {@link MeshImages} makes what they run on.
+ */
+@Requires(DockerEngine.class)
+@TestInstance(Lifecycle.PER_CLASS)
+@Timeout(3_600)
+class MeshContainersTest {
+  private static final String REQUEST =
+      "{\"domain\":\"d\",\"descriptors\":[{\"entries\":[{\"key\":\"user\",\"value\":\"anna\"}]}]}";
+  private static final long MEBIBYTE = 1 << 20;
+
+  private final TimeSource time = TimeSource.system();
+  private Path folder;
+  private MeshImages images;
+
+  @BeforeAll
+  void build(@TempDir Path temporary) throws IOException {
+    folder = temporary;
+    images = new MeshImages(folder);
+  }
+
+  @AfterAll
+  void remove() throws IOException {
+    images.close();
+  }
+
+  @Test
+  void theServiceRunsWithoutRightsAndOnItsCache() throws Exception {
+    String image = images.image("service");
+    long added = bytes(image) - bytes(images.image("base"));
+    assertThat(added).as("bytes that the image adds to its base").isLessThan(300 * MEBIBYTE);
+    Path policies = Files.createDirectory(folder.resolve("policies"));
+    Files.writeString(
+        policies.resolve("p.yaml"),
+        "domain: d\ndescriptors: [{key: user, rate_limit: {unit: hour, requests_per_unit: 1}}]\n");
+    for (String store : List.of("memory", "redis://127.0.0.1:1")) { // nobody answers there
+      assertStartsWithItsCache(image, policies, store);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"mesh.yaml", "mesh.yaml postgres.yaml"})
+  void threeRegionsReachTheLimitAndNeverExceedItAlsoWhenAReplicaStops(String overrides)
+      throws Exception {
+    List<String> files = List.of(overrides.split(" ", -1));
+    try (ContainerMesh mesh = new ContainerMesh(images, files, folder);
+        ContainerTraffic traffic = new ContainerTraffic(mesh.envoys(), time)) {
+      assertPublishedOnLoopbackOnly();
+      traffic.awaitAnswers();
+      traffic.sendToAllUntilAWindowReachesTheLimit();
+      assertThat(traffic.mostAdmitted()).as("%s", traffic).isEqualTo(traffic.limit());
+      assertThat(traffic.admittedByRegion()).as("%s", traffic).allMatch(some -> some > 0);
+      assertStopsInTime(mesh, traffic);
+    }
+    assertThat(containers()).isEmpty();
+  }
+
+  private static void assertStartsWithItsCache(String image, Path policies, String store)
+      throws Exception {
+    String container =
+        run(
+            List.of(
+                "docker",
+                "run",
+                "--detach",
+                "--read-only",
+                "--tmpfs",
+                "/tmp",
+                "--publish",
+                "127.0.0.1::8080",
+                "--env",
+                "THROTTLEKIT_STORE_URI=" + store,
+                "--env", // so that the JVM does not start when it cannot use the cache
+                "THROTTLEKIT_JAVA_OPTIONS=-XX:AOTMode=on",
+                "--volume",
+                policies + ":/etc/throttlekit/policies:ro",
+                image));
+    try {
+      await()
+          .atMost(Duration.ofMinutes(4))
+          .until(() -> inspect("{{.State.Health.Status}}", container).equals("healthy"));
+      assertThat(run(List.of("docker", "exec", container, "id", "-u"))).isEqualTo("10001");
+      assertThat(run(List.of("docker", "exec", container, "cat", "/proc/1/cmdline")))
+          .contains("-XX:AOTCache=/opt/throttlekit/.aot/");
+      if (store.equals("memory")) {
+        String address = run(List.of("docker", "port", container, "8080/tcp"));
+        assertThat(decide(address)).contains("\"OK\"");
+        assertThat(decide(address)).contains("\"OVER_LIMIT\"");
+      }
+      var _ = run(List.of("docker", "stop", container));
+      assertThat(inspect("{{.State.ExitCode}}", container)).isEqualTo("0");
+    } finally {
+      var _ = run(List.of("docker", "rm", "--force", container));
+    }
+  }
+
+  /** A replica is stopped while it holds leased units; the other goes on within the limit. */
+  private void assertStopsInTime(ContainerMesh mesh, ContainerTraffic traffic) throws Exception {
+    String replica = mesh.containers("throttlekit-" + MeshScenario.REGIONS.getFirst()).getFirst();
+    long window = traffic.sendSomeInANewWindow(0);
+    var _ =
+        run(List.of("docker", "stop", replica)); // killed after its grace, it would end with 137
+    assertThat(inspect("{{.State.ExitCode}}", replica)).isEqualTo("0");
+    long admitted = traffic.sendUntilTheLimitIsReached(0, window);
+    assertThat(admitted).as("%s", traffic).isGreaterThan(ContainerTraffic.SOME);
+    assertThat(traffic.mostAdmitted()).as("%s", traffic).isEqualTo(traffic.limit());
+  }
+
+  private void assertPublishedOnLoopbackOnly() throws IOException {
+    List<String> ports =
+        containers().stream()
+            .flatMap(line -> Stream.of(line.split("[ ,]+")))
+            .filter(port -> port.contains("->"))
+            .toList();
+    assertThat(ports)
+        .hasSize(MeshScenario.REGIONS.size())
+        .allMatch(port -> port.startsWith("127.0.0.1:"));
+  }
+
+  /** The name and the published ports of each container of the images. */
+  private List<String> containers() throws IOException {
+    return run(List.of(
+            "docker",
+            "ps",
+            "--all",
+            "--filter",
+            "label=throttlekit-test=" + images.tag(),
+            "--format",
+            "{{.Names}} {{.Ports}}"))
+        .lines()
+        .toList();
+  }
+
+  private static long bytes(String image) throws IOException {
+    return Long.parseLong(inspect("{{.Size}}", image));
+  }
+
+  private static String inspect(String format, String what) throws IOException {
+    return run(List.of("docker", "inspect", "--format", format, what));
+  }
+
+  private static String decide(String address) throws IOException, InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://" + address + "/json"))
+            .POST(BodyPublishers.ofString(REQUEST))
+            .build();
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      return http.send(request, BodyHandlers.ofString()).body();
+    }
+  }
+}

@@ -1,0 +1,76 @@
+package io.throttlekit.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.throttlekit.demo.MeshCounts.Window;
+import io.throttlekit.testkit.envoy.EnvoyLookup;
+import io.throttlekit.testkit.envoy.EnvoyProgram;
+import io.throttlekit.testkit.envoy.RealEnvoy;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@RealEnvoy
+class MeshDemoTest {
+  /** How long Envoy waits where other tests take the processors. */
+  private static final String PATIENT = "2s";
+
+  private static final int EU = MeshScenario.REGIONS.indexOf(MeshScenario.CUT);
+
+  /** By the scenario, the window in which a region is cut off from its beginning to its end. */
+  private static final int WHOLLY_CUT = 3;
+
+  private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
+  private final List<String> progress = new ArrayList<>();
+
+  @Test
+  @Timeout(180)
+  void neverAdmitsMoreThanTheLimitWhileARegionIsCutOffRefusesAndComesBack() throws Exception {
+    MeshSummary summary =
+        run(new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"), MeshScenario.FEWEST_SECONDS);
+    String seen = screen.toString(StandardCharsets.UTF_8) + summary.json();
+    assertThat(summary.overshoot()).as(seen).isZero();
+    assertThat(summary.failed()).as(seen).isZero();
+    assertThat(summary.windows()).as(seen).hasSize(6);
+    for (int region = 0; region < MeshScenario.REGIONS.size(); region++) {
+      int which = region;
+      assertThat(summary.windows().stream().mapToLong(window -> window.admitted().get(which)).sum())
+          .as("region %d: %s", region, seen)
+          .isPositive();
+    }
+    assertCut(summary, seen);
+    assertThat(ProcessHandle.current().children()).isEmpty();
+  }
+
+  private static void assertCut(MeshSummary summary, String seen) {
+    assertThat(summary.cuts()).as(seen).hasSize(1);
+    assertThat(summary.cuts().getFirst().refused()).as(seen).isPositive();
+    assertThat(summary.cuts().getFirst().millisToReturn()).as(seen).isNotNegative();
+    Window cut = summary.windows().get(WHOLLY_CUT);
+    assertThat(cut.admitted().get(EU)).as(seen).isZero();
+    assertThat(cut.refused().get(EU)).as(seen).isPositive();
+    assertThat(cut.total()).as(seen).isPositive();
+    assertThat(summary.windows().getLast().admitted().get(EU)).as(seen).isPositive();
+  }
+
+  @Test
+  void withoutAnEnvoyThereIsNoMesh() {
+    assertThatThrownBy(() -> run(new EnvoyLookup.Unavailable("no network"), 18))
+        .isInstanceOf(IOException.class)
+        .hasMessage("no Envoy: no network");
+    assertThat(progress).isEmpty();
+    assertThat(ProcessHandle.current().children()).isEmpty();
+  }
+
+  private MeshSummary run(EnvoyLookup envoy, int seconds) throws Exception {
+    try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
+      return new MeshDemo(_ -> envoy, progress::add, PATIENT).run(seconds, out);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package io.throttlekit.demo.overload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.demo.overload.Course.Figures;
+import io.throttlekit.demo.overload.OverloadSummary.Row;
+import io.throttlekit.testkit.envoy.EnvoyLookup;
+import io.throttlekit.testkit.envoy.EnvoyProgram;
+import io.throttlekit.testkit.envoy.RealEnvoy;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * One phase of {@code bin/demo --overload}: twice what the upstream can do, for 90 s. A run that
+ * misses while the machine stands still tells nothing of the law and is taken again, twice at most.
+ */
+@RealEnvoy
+class OverloadPhaseTest {
+  private static final double GOODPUT = 0.95;
+  private static final long SERVICE_MILLIS = Capacity.USUAL.service().toMillis();
+  private static final int RUNS = 3;
+
+  private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
+
+  @Test
+  @Timeout(480)
+  void theServiceSavesTheUpstreamByWhatItHears() throws Exception {
+    OverloadSummary summary = run();
+    for (int runs = 1; runs < RUNS && missedOnABusyMachine(summary); runs++) {
+      summary = run();
+    }
+    String seen = screen.toString(StandardCharsets.UTF_8) + summary.json();
+    assertThat(summary.rows()).as(seen).hasSize(1);
+    Row row = summary.rows().getFirst();
+    Figures ours = row.of(Limiter.OURS);
+    assertThat(summary.counted()).isEqualTo(60);
+    assertThat(summary.goodput(row.phase(), ours)).as(seen).isGreaterThanOrEqualTo(GOODPUT);
+    assertThat((long) ours.p99Millis().orElseThrow())
+        .as(seen)
+        .isLessThanOrEqualTo(5 * SERVICE_MILLIS);
+    assertThat(ours.ceiling().orElseThrow()).as(seen).isBetween(4, Limiter.HIGHEST - 1);
+    assertThat(ours.refused()).as(seen).isPositive();
+    assertThat(ProcessHandle.current().children()).isEmpty();
+  }
+
+  /** Whether targets were missed while requests waited a service time for the machine to run. */
+  private static boolean missedOnABusyMachine(OverloadSummary summary) {
+    Row row = summary.rows().getFirst();
+    Figures ours = row.of(Limiter.OURS);
+    boolean missed =
+        summary.goodput(row.phase(), ours) < GOODPUT
+            || ours.p99Millis().orElseThrow() > 5 * SERVICE_MILLIS;
+    return missed && summary.latestMillis() > SERVICE_MILLIS;
+  }
+
+  private OverloadSummary run() throws Exception {
+    EnvoyLookup envoy = new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0");
+    try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
+      return new Overload(_ -> envoy, _ -> {}, Capacity.USUAL)
+          .run(OverloadPlan.of("2", "ours", "90", 1), out, false);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package io.throttlekit.demo.overload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.throttlekit.demo.overload.Course.Figures;
+import io.throttlekit.demo.overload.OverloadSummary.Row;
+import io.throttlekit.testkit.envoy.EnvoyLookup;
+import io.throttlekit.testkit.envoy.EnvoyProgram;
+import io.throttlekit.testkit.envoy.RealEnvoy;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Real Envoys; how good ours is takes minutes, and docs/CONCURRENCY.md says it. */
+@RealEnvoy
+class OverloadTest {
+  private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
+  private final List<String> progress = new ArrayList<>();
+
+  @Test
+  @Timeout(120)
+  void anOverloadIsTheEndOfAnUpstreamWithoutALimitAndNotOfOneWithEnvoysOwn() throws Exception {
+    OverloadSummary summary =
+        run(new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"), "2", "none,envoy", "10");
+    String seen = screen.toString(StandardCharsets.UTF_8) + summary.json();
+    assertThat(summary.rows()).as(seen).hasSize(1);
+    Row row = summary.rows().getFirst();
+    Figures none = row.of(Limiter.NONE);
+    Figures envoy = row.of(Limiter.ENVOY);
+    assertThat(none.offered()).as(seen).isEqualTo(envoy.offered()).isBetween(1_300L, 1_700L);
+    assertThat(summary.goodput(row.phase(), none)).as(seen).isLessThan(0.1);
+    assertThat(none.refused()).as(seen).isZero();
+    assertThat(none.failed()).as(seen).isPositive();
+    assertThat(none.p99Millis()).as(seen).hasValue(1000);
+    assertThat(summary.goodput(row.phase(), envoy)).as(seen).isBetween(0.5, 1.2);
+    assertThat(envoy.refused()).as(seen).isPositive();
+    assertThat(envoy.ceiling().orElse(-1)).as(seen).isBetween(3, Limiter.HIGHEST);
+    assertThat(progress)
+        .containsExactly(
+            "an upstream that can do 125 requests a second, behind each of 2 Envoys; phases: 2;"
+                + " each takes 10 s, of which the last 6 s count: 0.2 min in all");
+    assertThat(ProcessHandle.current().children()).isEmpty();
+  }
+
+  @Test
+  void withoutAnEnvoyThereIsNoOverload() {
+    assertThatThrownBy(() -> run(new EnvoyLookup.Unavailable("no network"), "2", "none", "10"))
+        .isInstanceOf(IOException.class)
+        .hasMessage("no Envoy: no network");
+    assertThat(progress).isEmpty();
+  }
+
+  private OverloadSummary run(EnvoyLookup envoy, String phases, String arms, String seconds)
+      throws Exception {
+    try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
+      return new Overload(_ -> envoy, progress::add, Capacity.USUAL)
+          .run(OverloadPlan.of(phases, arms, seconds, 1), out, false);
+    }
+  }
+}

@@ -1,0 +1,111 @@
+package io.throttlekit.simulator.concurrency;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/**
+ * Every law in every scenario: the same figures on every machine, but those of Netflix's Vegas,
+ * which draws random numbers of its own.
+ */
+public final class ConcurrencyReport {
+  private final List<Standing> standings;
+
+  private ConcurrencyReport(List<Standing> standings) {
+    this.standings = standings;
+  }
+
+  /**
+   * Plays everything; takes a minute or some.
+   *
+   * @param seeds how often, from 1; a figure is the worst of all
+   */
+  public static ConcurrencyReport of(int seeds) {
+    return of(Scenarios.all(), Contenders.all(), seeds);
+  }
+
+  /** Plays some of it. */
+  static ConcurrencyReport of(List<Scenario> scenarios, List<Contender> contenders, int seeds) {
+    return new ConcurrencyReport(Standing.all(scenarios, contenders, seeds));
+  }
+
+  /** A Markdown table: a row for each target, a column for each law, ✗ where it is missed. */
+  public String markdown() {
+    List<Standing> firsts = of(standings.getFirst().scenario());
+    String names =
+        firsts.stream().map(one -> one.contender().name()).collect(Collectors.joining(" | "));
+    StringBuilder table = new StringBuilder("| target | | " + names + " |\n|---|---|");
+    table.append("---|".repeat(firsts.size())).append('\n');
+    for (Scenario scenario : scenarios()) {
+      for (int i = 0; i < scenario.targets().size(); i++) {
+        table.append(row(scenario, i));
+      }
+    }
+    return table.toString();
+  }
+
+  /** One JSON object in one line. */
+  public String json() {
+    String all = scenarios().stream().map(this::json).collect(Collectors.joining(","));
+    return "{\"scenarios\":[" + all + "]}";
+  }
+
+  /** Writes the curves of each scenario into a file of its own. */
+  public void draw(Path folder) throws IOException {
+    Files.createDirectories(folder);
+    for (Scenario scenario : scenarios()) {
+      Files.writeString(
+          folder.resolve(scenario.name() + ".svg"), Curves.of(scenario, of(scenario)));
+    }
+  }
+
+  private String row(Scenario scenario, int index) {
+    Target target = scenario.targets().get(index);
+    String cells =
+        of(scenario).stream()
+            .map(one -> cell(target, one.figures().get(index)))
+            .collect(Collectors.joining(" | "));
+    return "| %s %s | %s | %s |%n"
+        .formatted(target.id(), target.what(), target.wanted(), cells)
+        .replace(System.lineSeparator(), "\n");
+  }
+
+  private static String cell(Target target, double figure) {
+    if (Double.isNaN(figure)) {
+      return "– ✗";
+    }
+    return Target.shown(figure) + (target.reachedBy(figure) ? "" : " ✗");
+  }
+
+  private String json(Scenario scenario) {
+    String laws =
+        of(scenario).stream()
+            .map(one ->
+                "{\"law\":\"%s\",\"figures\":[%s]}"
+                    .formatted(one.contender().name(), numbers(one.figures())))
+            .collect(Collectors.joining(","));
+    String targets =
+        scenario.targets().stream()
+            .map(t -> "\"" + t.id() + " " + t.what() + " " + t.wanted() + "\"")
+            .collect(Collectors.joining(","));
+    return "{\"name\":\"%s\",\"targets\":[%s],\"laws\":[%s]}"
+        .formatted(scenario.name(), targets, laws);
+  }
+
+  private static String numbers(List<Double> figures) {
+    return figures.stream()
+        .map(f -> f.isNaN() ? "null" : String.format(Locale.ROOT, "%.4f", f))
+        .collect(Collectors.joining(","));
+  }
+
+  private List<Scenario> scenarios() {
+    return standings.stream().map(Standing::scenario).distinct().toList();
+  }
+
+  private List<Standing> of(Scenario scenario) {
+    return standings.stream().filter(one -> one.scenario().equals(scenario)).toList();
+  }
+}

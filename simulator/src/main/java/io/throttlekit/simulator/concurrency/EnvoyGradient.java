@@ -1,0 +1,124 @@
+package io.throttlekit.simulator.concurrency;
+
+import io.throttlekit.concurrency.Sample;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A model of the gradient controller of Envoy's adaptive_concurrency filter, by its documentation:
+ * the median at all times by the median while hardly anything is let in.
+ *
+ * <p>Its timers are looked at when a sample comes. The settings are those of the documentation's
+ * example and the defaults: updates each 100 ms, a probe each 60 s and up to 15 % more, of 50
+ * requests and at a ceiling of 3, a quarter of tolerance.
+ */
+final class EnvoyGradient implements Law {
+  private static final long UPDATE = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long PROBE = TimeUnit.SECONDS.toNanos(60);
+  private static final double JITTER = 0.15;
+  private static final int PROBED = 50;
+  private static final int MIN = 3;
+  private static final int MAX = 1_000;
+  private static final double BUFFER = 1.25;
+  private static final int AT_MIN = 5;
+  private static final int PURPOSE = 7;
+
+  private final Chance chance;
+  private long[] rtts = new long[1 << 10];
+  private int size;
+  private int ceiling = MIN;
+  private int deferred = MIN;
+  private boolean probing = true;
+  private long probeSince;
+  private long nextProbe;
+  private long nextUpdate = UPDATE;
+  private double leastRtt;
+  private int updatesAtMin;
+
+  EnvoyGradient(long seed) {
+    this.chance = new Chance(seed, PURPOSE);
+  }
+
+  @Override
+  public int ceiling() {
+    return ceiling;
+  }
+
+  @Override
+  public boolean probing() {
+    return probing;
+  }
+
+  @Override
+  public void inForce(int requests, long sinceNanos) {
+    if (probing && size == 0 && requests == ceiling) {
+      probeSince = sinceNanos;
+    }
+  }
+
+  @Override
+  public void learn(Sample sample) {
+    long now = sample.arrivedNanos();
+    if (probing && sample.startNanos() < probeSince) {
+      return;
+    }
+    if (!sample.dropped()) { // a stream that was reset gives no sample
+      add(sample.rttNanos());
+    }
+    if (probing) {
+      probe(now);
+    } else if (now >= nextProbe) {
+      beginProbe(now);
+    } else if (now >= nextUpdate) {
+      nextUpdate = now + UPDATE;
+      update(now);
+    }
+  }
+
+  private void probe(long now) {
+    if (size < PROBED) {
+      return;
+    }
+    leastRtt = median();
+    probing = false;
+    ceiling = deferred;
+    nextProbe = now + (long) (PROBE * (1 + JITTER * chance.uniform()));
+    nextUpdate = now + UPDATE;
+  }
+
+  private void update(long now) {
+    if (size == 0) {
+      return;
+    }
+    double gradient = Math.clamp(leastRtt * BUFFER / median(), 0.5, 2.0);
+    double limit = ceiling * gradient;
+    ceiling = Math.clamp((long) (limit + Math.sqrt(limit)), MIN, MAX);
+    updatesAtMin = ceiling == MIN ? updatesAtMin + 1 : 0;
+    if (updatesAtMin == AT_MIN) {
+      beginProbe(now);
+    }
+  }
+
+  private void beginProbe(long now) {
+    updatesAtMin = 0;
+    probing = true;
+    deferred = ceiling;
+    ceiling = MIN;
+    probeSince = now;
+    size = 0;
+  }
+
+  private double median() {
+    Arrays.sort(rtts, 0, size);
+    double median = (rtts[(size - 1) / 2] + rtts[size / 2]) / 2.0;
+    size = 0;
+    return median;
+  }
+
+  private void add(long rtt) {
+    if (size == rtts.length) {
+      rtts = Arrays.copyOf(rtts, 2 * size);
+    }
+    rtts[size++] = rtt;
+  }
+}

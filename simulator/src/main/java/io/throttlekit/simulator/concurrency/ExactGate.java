@@ -1,0 +1,38 @@
+package io.throttlekit.simulator.concurrency;
+
+import io.throttlekit.concurrency.Sample;
+
+/** Counts every request itself and obeys a new ceiling at once, as a gate in one process can. */
+final class ExactGate implements Gate {
+  private final Law law;
+
+  ExactGate(Law law) {
+    this.law = law;
+  }
+
+  @Override
+  public int ceiling() {
+    return law.ceiling();
+  }
+
+  @Override
+  public void refused(long nowNanos) {
+    law.refused(nowNanos, 1);
+  }
+
+  @Override
+  public void ended(
+      long startNanos, long nowNanos, int inFlightThen, int inFlightNow, boolean dropped) {
+    boolean full = inFlightNow >= law.ceiling();
+    long rttNanos = nowNanos - startNanos;
+    law.learn(new Sample(startNanos, rttNanos, nowNanos, inFlightThen, full, dropped));
+  }
+
+  @Override
+  public long next() {
+    return Long.MAX_VALUE;
+  }
+
+  @Override
+  public void wake() {}
+}

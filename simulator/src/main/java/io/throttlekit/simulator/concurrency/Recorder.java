@@ -1,0 +1,71 @@
+package io.throttlekit.simulator.concurrency;
+
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+
+/** Writes down what happens in each second. */
+final class Recorder {
+  private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
+  private final Course.Second[] seconds;
+  private float[] rtts = new float[1 << 16];
+  private int ended;
+  private int at;
+  private long now;
+  private int ceiling;
+  private boolean probing;
+  private Course.Second second = new Course.Second(0);
+
+  Recorder(int length) {
+    this.seconds = new Course.Second[length];
+  }
+
+  /** Time passes, and nothing else until then. */
+  void advance(long nanos) {
+    while (at < seconds.length && nanos >= (at + 1) * SECOND) {
+      hold((at + 1) * SECOND);
+      seconds[at++] = second;
+      second = new Course.Second(ended);
+      second.probed = probing;
+    }
+    hold(nanos);
+  }
+
+  void arrived(boolean admitted) {
+    second.offered++;
+    if (!admitted) {
+      second.refused++;
+    }
+  }
+
+  void inFlight(int inFlight) {
+    second.mostInFlight = Math.max(second.mostInFlight, inFlight);
+  }
+
+  void ended(long rttNanos, boolean dropped) {
+    if (ended == rtts.length) {
+      rtts = Arrays.copyOf(rtts, 2 * ended);
+    }
+    rtts[ended++] = rttNanos / (float) TimeUnit.MILLISECONDS.toNanos(1);
+    second.ended++;
+    if (dropped) {
+      second.dropped++;
+    }
+  }
+
+  /** From now on. */
+  void ceiling(int inForce, boolean lowered) {
+    ceiling = inForce;
+    probing = lowered;
+    second.probed |= lowered;
+  }
+
+  Course finish(Plan plan) {
+    return new Course(plan, seconds, Arrays.copyOf(rtts, ended));
+  }
+
+  private void hold(long until) {
+    second.ceilingNanos += (double) ceiling * (until - now);
+    now = until;
+  }
+}

@@ -1,0 +1,142 @@
+package io.throttlekit.simulator.concurrency;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Plays a plan: requests that arrive whether or not others are answered, a gate, a queue without
+ * bound, servers that take the first of it.
+ *
+ * <p>A client waits for a second. A request whose client gave up leaves the queue, but a server
+ * that has begun it finishes it. Servers that are taken away finish what they have begun.
+ *
+ * <p>Each request's length is drawn when it arrives, also of one that is refused: under the same
+ * seed every law meets the same requests.
+ */
+final class Simulation {
+  /** How long a client waits. */
+  static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private static final double SECOND = TimeUnit.SECONDS.toNanos(1);
+  private static final double MILLI = TimeUnit.MILLISECONDS.toNanos(1);
+  private static final int ARRIVALS = 1;
+  private static final int LENGTHS = 2;
+
+  private final Plan plan;
+  private final Gate gate;
+  private final Law law;
+  private final Chance arrivals;
+  private final Chance lengths;
+  private final Requests requests = new Requests();
+  private final Servers servers = new Servers();
+  private final Recorder recorder;
+  private int inFlight;
+  private Phase phase;
+  private long nextArrival;
+
+  private Simulation(Plan plan, Law law, Gate gate, long seed) {
+    this.plan = plan;
+    this.law = law;
+    this.gate = gate;
+    this.arrivals = new Chance(seed, ARRIVALS);
+    this.lengths = new Chance(seed, LENGTHS);
+    this.recorder = new Recorder(plan.seconds());
+    this.phase = plan.phases().getFirst();
+  }
+
+  /**
+   * What became of the plan.
+   *
+   * @param gate stands in front, and obeys {@code law}
+   */
+  static Course play(Plan plan, Law law, Gate gate, long seed) {
+    return new Simulation(plan, law, gate, seed).play();
+  }
+
+  private Course play() {
+    recorder.ceiling(gate.ceiling(), law.probing());
+    long end = 0;
+    List<Phase> phases = plan.phases();
+    for (Phase one : phases) {
+      phase = one;
+      nextArrival = end + gap();
+      serve(end); // servers may have been added
+      end += TimeUnit.SECONDS.toNanos(one.seconds());
+      playUntil(end);
+    }
+    return recorder.finish(plan);
+  }
+
+  private void playUntil(long end) {
+    while (true) {
+      long done = servers.next();
+      long oldest = requests.oldestStart();
+      long givenUp = oldest == Long.MAX_VALUE ? oldest : oldest + PATIENCE_NANOS;
+      long woken = gate.next();
+      long next = Math.min(Math.min(done, givenUp), Math.min(woken, nextArrival));
+      if (next >= end) {
+        recorder.advance(end);
+        return;
+      }
+      recorder.advance(next);
+      if (next == done) {
+        finish(next);
+      } else if (next == givenUp) {
+        giveUp(next);
+      } else if (next == woken) {
+        gate.wake();
+      } else {
+        arrive(next);
+        nextArrival = next + gap();
+      }
+      recorder.ceiling(gate.ceiling(), law.probing());
+    }
+  }
+
+  private void arrive(long now) {
+    double length = phase.lengths().draw(lengths);
+    boolean admitted = inFlight < gate.ceiling();
+    recorder.arrived(admitted);
+    if (!admitted) {
+      gate.refused(now);
+      return;
+    }
+    inFlight++;
+    recorder.inFlight(inFlight);
+    requests.add(now, length, inFlight);
+    serve(now);
+  }
+
+  private void serve(long now) {
+    while (servers.busy() < phase.servers() && requests.anyWaits()) {
+      long number = requests.serve();
+      double nanos = requests.length(number) * phase.meanMillis() * MILLI;
+      servers.begin(now + Math.max(1, (long) nanos), number);
+    }
+  }
+
+  private void finish(long now) {
+    long number = servers.done();
+    if (requests.isOpen(number)) {
+      end(number, now, false);
+    }
+    serve(now);
+  }
+
+  private void giveUp(long now) {
+    end(requests.giveUp(), now, true);
+  }
+
+  private void end(long number, long now, boolean dropped) {
+    long start = requests.start(number);
+    int company = requests.company(number);
+    requests.end(number);
+    recorder.ended(now - start, dropped);
+    gate.ended(start, now, company, inFlight, dropped);
+    inFlight--;
+  }
+
+  private long gap() {
+    return Math.max(1, (long) (arrivals.exponential() * SECOND / phase.perSecond()));
+  }
+}

@@ -1,0 +1,45 @@
+package io.throttlekit.simulator.concurrency;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * What a contender reached in a scenario.
+ *
+ * @param figures one for each of the scenario's targets: the worst over all seeds
+ * @param first the course of the first seed
+ */
+record Standing(Scenario scenario, Contender contender, List<Double> figures, Course first) {
+
+  /** Copies the figures. */
+  Standing {
+    figures = List.copyOf(figures);
+  }
+
+  /** Every contender in every scenario, scenario by scenario, on all cores. */
+  static List<Standing> all(List<Scenario> scenarios, List<Contender> contenders, int seeds) {
+    return IntStream.range(0, scenarios.size() * contenders.size())
+        .parallel()
+        .mapToObj(i ->
+            of(scenarios.get(i / contenders.size()), contenders.get(i % contenders.size()), seeds))
+        .toList();
+  }
+
+  /** Plays it with the seeds 1, 2, 3 and so on. */
+  static Standing of(Scenario scenario, Contender contender, int seeds) {
+    Course first = scenario.play(contender, 1);
+    List<Double> figures = new ArrayList<>(figures(scenario, first));
+    for (long seed = 2; seed <= seeds; seed++) {
+      List<Double> found = figures(scenario, scenario.play(contender, seed));
+      for (int i = 0; i < figures.size(); i++) {
+        figures.set(i, scenario.targets().get(i).worse(figures.get(i), found.get(i)));
+      }
+    }
+    return new Standing(scenario, contender, figures, first);
+  }
+
+  private static List<Double> figures(Scenario scenario, Course course) {
+    return scenario.targets().stream().map(t -> t.figure().applyAsDouble(course)).toList();
+  }
+}

@@ -1,0 +1,33 @@
+package io.throttlekit.simulator.leases;
+
+/**
+ * The generator of the published workloads, T. Ettinger's mulberry32: 32 bits of state, the same
+ * sequence on every platform.
+ */
+final class Mulberry32 {
+  private static final int INCREMENT = 0x6D2B79F5;
+  private static final double RANGE = 0x1p32;
+
+  private int state;
+
+  Mulberry32(int seed) {
+    this.state = seed;
+  }
+
+  /** Uniform, from 0 to less than 1. */
+  double uniform() {
+    state += INCREMENT;
+    int mixed = (state ^ (state >>> 15)) * (state | 1);
+    mixed ^= mixed + (mixed ^ (mixed >>> 7)) * (mixed | 61);
+    return Integer.toUnsignedLong(mixed ^ (mixed >>> 14)) / RANGE;
+  }
+
+  /** Nearly normal, mean 0 and deviation 1: the sum of twelve uniforms less 6. */
+  double normal() {
+    double sum = 0;
+    for (int i = 0; i < 12; i++) {
+      sum += uniform();
+    }
+    return sum - 6;
+  }
+}

@@ -1,0 +1,61 @@
+package io.throttlekit.simulator.leases;
+
+import io.throttlekit.tier.LeaseCost;
+
+/**
+ * The published learner, from its formulas: AdaGrad on the logarithm of the size, whose first step
+ * is as long as the whole range.
+ *
+ * <p>So the first window throws the size to an end of its range, and each size stays the same for a
+ * whole window.
+ */
+final class PublishedEoq implements Learner {
+  private static final double EPSILON = 1e-8;
+  private static final double SHORTEST_STEP = 1e-6;
+
+  private final LeaseCost cost;
+  private final double lowest;
+  private final double highest;
+  private final double step;
+  private double logSize;
+  private double squaredSlopes;
+
+  PublishedEoq(LeaseCost cost, long least, long most, long first) {
+    if (least < 1 || most < least) {
+      throw new IllegalArgumentException("sizes from " + least + " to " + most);
+    }
+    this.cost = cost;
+    this.lowest = Math.log((double) least);
+    this.highest = Math.log((double) most);
+    this.step = Math.max(SHORTEST_STEP, highest - lowest);
+    this.logSize = Math.clamp(Math.log((double) first), lowest, highest);
+  }
+
+  /** As in the published tables: from 1 to 1,000, starting with 1. */
+  PublishedEoq(LeaseCost cost) {
+    this(cost, 1, 1_000, 1);
+  }
+
+  @Override
+  public long size(long offered) {
+    return Math.round(continuous());
+  }
+
+  @Override
+  public void observe(long demand) {
+    double size = continuous();
+    double slope = cost.stranding() * size / 2 - cost.roundTrip() * demand / size;
+    squaredSlopes += slope * slope;
+    double moved = logSize - step / Math.sqrt(EPSILON + squaredSlopes) * slope;
+    logSize = Math.clamp(moved, lowest, highest);
+  }
+
+  double continuous() {
+    return Math.exp(logSize);
+  }
+
+  /** The size that is rounded and held within the range, as this learner does it. */
+  long within(double size) {
+    return Math.round(Math.clamp(size, Math.exp(lowest), Math.exp(highest)));
+  }
+}

@@ -1,0 +1,46 @@
+package io.throttlekit.simulator.leases;
+
+import io.throttlekit.tier.LeaseCost;
+
+/** What not knowing the demand costs: a learner against the best fixed size in hindsight. */
+final class Regret {
+  private static final int LARGEST_FIXED_SIZE = 200;
+
+  private Regret() {}
+
+  /** What one window costs with one size. */
+  @FunctionalInterface
+  interface WindowCost {
+    double of(long demand, long size);
+  }
+
+  /** The cost that is minimized. */
+  static WindowCost smooth(LeaseCost cost) {
+    return (demand, size) -> cost.roundTrip() * demand / size + cost.stranding() * size / 2;
+  }
+
+  /** What really happens to one node alone: whole round trips, and what the last lease strands. */
+  static WindowCost whole(LeaseCost cost) {
+    return (demand, size) ->
+        cost.roundTrip() * Math.ceilDiv(demand, size)
+            + cost.stranding() * Math.floorMod(-demand, size);
+  }
+
+  /** Per window. */
+  static double perWindow(Learner learner, long[] demands, WindowCost cost) {
+    double learned = 0;
+    for (long demand : demands) {
+      learned += cost.of(demand, learner.size(0));
+      learner.observe(demand);
+    }
+    double best = Double.POSITIVE_INFINITY;
+    for (long size = 1; size <= LARGEST_FIXED_SIZE; size++) {
+      double fixed = 0;
+      for (long demand : demands) {
+        fixed += cost.of(demand, size);
+      }
+      best = Math.min(best, fixed);
+    }
+    return (learned - best) / demands.length;
+  }
+}

@@ -1,0 +1,75 @@
+package io.throttlekit.simulator.concurrency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.netflix.concurrency.limits.limit.Gradient2Limit;
+import com.netflix.concurrency.limits.limit.WindowedLimit;
+import io.throttlekit.concurrency.CeilingRange;
+import io.throttlekit.concurrency.FailsafeLimit;
+import io.throttlekit.concurrency.Sample;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What a baseline that follows latency makes of an overload that lasts: it takes the queue for the
+ * backend's nature, and lets it grow until nothing is good any more. A demonstration with Netflix's
+ * own jar and our own form of failsafe-go's at their defaults, and why our default law measures its
+ * baseline.
+ */
+class DriftTest {
+  private static final Contender WINDOWED =
+      new Contender(
+          "windowed",
+          _ -> new NetflixLaw(WindowedLimit.newBuilder().build(Gradient2Limit.newDefault())));
+
+  private static final Contender DEAF = new Contender("deaf", _ -> deaf());
+
+  @Test
+  void netflixsGradient2LetsGoodputFallToNothingWithinHalfAnHour() {
+    for (String name : List.of("drift-1.2", "drift-2.0")) {
+      Scenario overload = scenario(name);
+      Course course = overload.play(WINDOWED, 1);
+      assertThat(course.goodput(120, 180)).as(name).isGreaterThan(0.95);
+      assertThat(course.ceiling(120, 180)).as(name).isLessThan(60);
+      assertThat(course.goodput(1_740, 1_800)).as(name).isLessThan(0.05);
+      assertThat(course.ceiling(1_740, 1_800)).as(name).isGreaterThan(150);
+    }
+  }
+
+  @Test
+  void sampleBySampleItIsThereInThreeMinutes() {
+    Course course = scenario("step-1.2").play(Contenders.netflixGradient2(), 1);
+    assertThat(course.goodput(50, 60)).isGreaterThan(0.95);
+    assertThat(course.goodput(170, 180)).isLessThan(0.05);
+  }
+
+  @Test
+  void soDoesFailsafesThatIsNotToldOfRefusals() {
+    Course course = scenario("drift-1.2").play(DEAF, 1);
+    assertThat(course.goodput(1_740, 1_800)).isLessThan(0.05);
+    assertThat(course.ceiling(1_740, 1_800)).isGreaterThan(150);
+  }
+
+  private static Scenario scenario(String name) {
+    return Scenarios.all().stream().filter(s -> s.name().equals(name)).findFirst().orElseThrow();
+  }
+
+  /**
+   * As its model is: it knows that it was in use only when the request that ends a window says so.
+   */
+  private static Law deaf() {
+    FailsafeLimit limit =
+        new FailsafeLimit(new CeilingRange(1, 200, 20), FailsafeLimit.Settings.defaults());
+    return new Law() {
+      @Override
+      public int ceiling() {
+        return limit.ceiling();
+      }
+
+      @Override
+      public void learn(Sample sample) {
+        limit.learn(sample);
+      }
+    };
+  }
+}

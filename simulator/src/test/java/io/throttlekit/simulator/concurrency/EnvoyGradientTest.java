@@ -1,0 +1,70 @@
+package io.throttlekit.simulator.concurrency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.concurrency.Sample;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Against the documentation of the filter that it is a model of. */
+class EnvoyGradientTest {
+  private static final int LEAST = 3;
+
+  private final EnvoyGradient law = new EnvoyGradient(1);
+  private long now;
+
+  @Test
+  void beginsWithAProbeAndThenGrowsByTheGradientAndTheRoot() {
+    assertThat(law.probing()).isTrue();
+    assertThat(law.ceiling()).isEqualTo(LEAST);
+    many(50, 10);
+    assertThat(law.probing()).isFalse();
+    assertThat(law.ceiling()).isEqualTo(LEAST);
+    many(100, 10); // 1.25: 3.75 + 1.94
+    assertThat(law.ceiling()).isEqualTo(5);
+    many(100, 10); // 6.25 + 2.5
+    assertThat(law.ceiling()).isEqualTo(8);
+  }
+
+  @Test
+  void neverBelowHalfAtOnceAndFiveTimesAtTheLeastIsAProbe() {
+    many(50, 10);
+    for (int i = 0; i < 20; i++) {
+      many(100, 10);
+    }
+    int before = law.ceiling();
+    many(100, 1_000);
+    assertThat(law.ceiling()).isEqualTo((int) (before / 2.0 + Math.sqrt(before / 2.0)));
+    int updates = 0;
+    while (!law.probing()) {
+      many(100, 1_000);
+      assertThat(updates++).isLessThan(100);
+    }
+    assertThat(law.ceiling()).isEqualTo(LEAST);
+  }
+
+  @Test
+  void probesAfterAMinuteAndALittleAndRestoresWhatWas() {
+    many(50, 10);
+    long measured = now;
+    int before = 0;
+    while (!law.probing()) {
+      before = law.ceiling();
+      many(1, 12.5);
+    }
+    assertThat(TimeUnit.NANOSECONDS.toMillis(now - measured)).isBetween(60_000L, 69_100L);
+    assertThat(law.ceiling()).isEqualTo(LEAST);
+    now += TimeUnit.SECONDS.toNanos(1);
+    many(50, 12.5);
+    assertThat(law.ceiling()).isEqualTo(before);
+  }
+
+  /** Requests, each begun after the one before had ended, or 1 ms later where that is less. */
+  private void many(int requests, double millis) {
+    for (int i = 0; i < requests; i++) {
+      long rtt = (long) (millis * TimeUnit.MILLISECONDS.toNanos(1));
+      now += TimeUnit.MILLISECONDS.toNanos(1);
+      law.learn(new Sample(now, rtt, now, 1, false, false));
+    }
+  }
+}

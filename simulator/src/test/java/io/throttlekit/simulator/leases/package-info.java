@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.simulator.leases;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,114 @@
+package io.throttlekit.testkit.envoy;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A program that runs beside this one and writes to a log file, ended by {@link #close}, and at the
+ * latest with this JVM.
+ *
+ * <p>Thread-safe.
+ */
+public final class ChildProcess implements AutoCloseable {
+  private static final int POLL_MILLIS = 20;
+
+  private final LinkedProcess linked;
+  private final Process process;
+  private final Path log;
+
+  private ChildProcess(LinkedProcess linked, Path log) {
+    this.linked = linked;
+    this.process = linked.process();
+    this.log = log;
+  }
+
+  /**
+   * Starts a program.
+   *
+   * @param environment set in addition to this process's own
+   * @param log receives standard output and standard error
+   */
+  public static ChildProcess start(List<String> command, Map<String, String> environment, Path log)
+      throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
+    builder.environment().putAll(environment);
+    return new ChildProcess(LinkedProcess.start(builder), log);
+  }
+
+  /** Something to wait for. */
+  @FunctionalInterface
+  public interface Condition {
+    /** Whether it has come true; asked every few milliseconds. */
+    boolean holds() throws IOException;
+  }
+
+  /**
+   * Waits for a condition.
+   *
+   * @throws IOException with the log, when the program ends before, or the condition does not hold
+   *     in time
+   */
+  public void await(Condition condition, Duration timeout) throws IOException {
+    for (long waited = 0; waited < timeout.toMillis(); waited += POLL_MILLIS) {
+      if (condition.holds()) {
+        return;
+      }
+      if (awaitEnd(POLL_MILLIS)) {
+        throw new IOException("it ended with code " + process.exitValue() + ":\n" + log());
+      }
+    }
+    throw new IOException("it is not ready after " + timeout.toSeconds() + " s:\n" + log());
+  }
+
+  /** Waits for words in the log, as {@link #await}. */
+  public MatchResult awaitLog(Pattern words, Duration timeout) throws IOException {
+    Matcher[] found = new Matcher[1];
+    await(
+        () -> {
+          found[0] = words.matcher(log());
+          return found[0].find();
+        },
+        timeout);
+    return found[0].toMatchResult();
+  }
+
+  /** What the program has written. */
+  public String log() throws IOException {
+    return Files.readString(log, StandardCharsets.UTF_8);
+  }
+
+  /** The process id. */
+  public long pid() {
+    return process.pid();
+  }
+
+  /** Asks the program to end (SIGTERM), and after 15 s ends it; without effect the second time. */
+  @Override
+  public void close() {
+    linked.close();
+  }
+
+  /** Its exit code. */
+  public int exitCode() {
+    return process.exitValue();
+  }
+
+  private boolean awaitEnd(int millis) throws IOException {
+    try {
+      return process.waitFor(millis, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    }
+  }
+}

@@ -1,0 +1,15 @@
+package io.throttlekit.testkit.envoy;
+
+import io.throttlekit.testkit.required.Requires;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/** Runs against a real Envoy; skipped, with the reason, only where none can be had. */
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+@Inherited
+@Requires(EnvoyProgram.class)
+public @interface RealEnvoy {}

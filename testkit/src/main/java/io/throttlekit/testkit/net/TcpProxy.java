@@ -1,0 +1,246 @@
+package io.throttlekit.testkit.net;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+
+/**
+ * Passes bytes on between clients and a server on the loopback interface, and does to them what
+ * networks do: keeps them back, delays replies, cuts connections.
+ *
+ * <p>Thread-safe.
+ */
+public final class TcpProxy implements AutoCloseable {
+  private static final int BUFFER_BYTES = 1 << 16;
+
+  private final int target;
+  private final ServerSocket server;
+  private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private boolean requestsHang;
+  private boolean repliesHang;
+  private boolean refusing;
+  private final AtomicInteger accepted = new AtomicInteger();
+  private volatile boolean closed;
+  private volatile LongSupplier replyDelayNanos = () -> 0;
+
+  /** Bytes that are on their way, and arrive no earlier; none at the end. */
+  private static final class Chunk {
+    final long dueNanos;
+    final byte[] bytes;
+
+    Chunk(long dueNanos, byte[] bytes) {
+      this.dueNanos = dueNanos;
+      this.bytes = bytes;
+    }
+  }
+
+  private TcpProxy(int target, ServerSocket server) {
+    this.target = target;
+    this.server = server;
+  }
+
+  /** A proxy for the server at {@code port}, on a port of its own. */
+  public static TcpProxy to(int port) {
+    try {
+      return to(port, new ServerSocket(0, 50, InetAddress.getLoopbackAddress()));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A proxy for the server at {@code port}, where {@code listening} does; it closes that. */
+  public static TcpProxy to(int port, ServerSocket listening) {
+    TcpProxy proxy = new TcpProxy(port, listening);
+    Thread.ofVirtual().start(proxy::accept);
+    return proxy;
+  }
+
+  /** Where it listens, on 127.0.0.1. */
+  public int port() {
+    return server.getLocalPort();
+  }
+
+  /** How many connections it has accepted. */
+  public int accepted() {
+    return accepted.get();
+  }
+
+  /** Keeps requests and replies back until {@link #goOn()}. */
+  public void hang() {
+    set(true, true);
+  }
+
+  /** Lets requests pass, but keeps their replies back until {@link #goOn()}. */
+  public void hangReplies() {
+    set(false, true);
+  }
+
+  /** Passes on what was kept back, and everything from now on, and accepts connections. */
+  public void goOn() {
+    set(false, false);
+  }
+
+  /** Makes each reply from now on so much later, however many are on their way. */
+  public void delayReplies(long millis) {
+    long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
+    replyDelayNanos = () -> nanos;
+  }
+
+  /**
+   * Makes each reply from now on later by 0 to {@code maxMillis} at random. Those of one connection
+   * keep their order.
+   */
+  public void delayReplies(long maxMillis, long seed) {
+    Random random = new Random(seed); // thread-safe: connections share it
+    long bound = TimeUnit.MILLISECONDS.toNanos(maxMillis) + 1;
+    replyDelayNanos = () -> random.nextLong(bound);
+  }
+
+  /** Cuts all connections, and loses what is on its way. */
+  public void cut() {
+    sockets.forEach(TcpProxy::close);
+  }
+
+  /** Cuts all connections and each new one, until {@link #goOn()}. */
+  public void refuse() {
+    lock.lock();
+    try {
+      refusing = true;
+    } finally {
+      lock.unlock();
+    }
+    cut();
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    set(false, false);
+    try {
+      server.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    cut();
+  }
+
+  private void set(boolean requests, boolean replies) {
+    lock.lock();
+    try {
+      requestsHang = requests;
+      repliesHang = replies;
+      refusing = false;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void accept() {
+    while (!closed) {
+      try {
+        Socket client = server.accept();
+        accepted.incrementAndGet();
+        sockets.add(client);
+        if (isRefusing()) {
+          close(client);
+          continue;
+        }
+        Socket there = new Socket(InetAddress.getLoopbackAddress(), target);
+        sockets.add(there);
+        client.setTcpNoDelay(true);
+        there.setTcpNoDelay(true);
+        Thread.ofVirtual().start(() -> pass(client, there, false));
+        Thread.ofVirtual().start(() -> pass(there, client, true));
+      } catch (IOException _) {
+        cut(); // the server is gone, or this proxy
+      }
+    }
+  }
+
+  private boolean isRefusing() {
+    lock.lock();
+    try {
+      return refusing;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void pass(Socket from, Socket to, boolean reply) {
+    BlockingQueue<Chunk> chunks = new LinkedBlockingQueue<>();
+    Thread.ofVirtual().start(() -> deliver(chunks, from, to, reply));
+    byte[] buffer = new byte[BUFFER_BYTES];
+    try {
+      InputStream in = from.getInputStream();
+      for (int length = in.read(buffer); length >= 0; length = in.read(buffer)) {
+        long delay = reply ? replyDelayNanos.getAsLong() : 0;
+        chunks.add(new Chunk(System.nanoTime() + delay, Arrays.copyOf(buffer, length)));
+      }
+    } catch (IOException _) {
+      // cut
+    } finally {
+      chunks.add(new Chunk(System.nanoTime(), new byte[0]));
+    }
+  }
+
+  private void deliver(BlockingQueue<Chunk> chunks, Socket from, Socket to, boolean reply) {
+    try {
+      OutputStream out = to.getOutputStream();
+      for (Chunk chunk = chunks.take(); chunk.bytes.length > 0; chunk = chunks.take()) {
+        awaitPassage(chunk.dueNanos, reply);
+        out.write(chunk.bytes);
+      }
+    } catch (IOException _) {
+      // cut
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+    } finally {
+      close(from);
+      close(to);
+      sockets.remove(from);
+      sockets.remove(to);
+    }
+  }
+
+  private void awaitPassage(long dueNanos, boolean reply) throws InterruptedException {
+    lock.lock();
+    try {
+      long left = dueNanos - System.nanoTime();
+      while (left > 0) {
+        var _ = changed.awaitNanos(left);
+        left = dueNanos - System.nanoTime();
+      }
+      while (reply ? repliesHang : requestsHang) {
+        changed.await();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static void close(Socket socket) {
+    try {
+      socket.close();
+    } catch (IOException _) {
+      // TLS says goodbye first, and the other side may be gone
+    }
+  }
+}

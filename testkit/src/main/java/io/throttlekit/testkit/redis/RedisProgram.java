@@ -1,0 +1,72 @@
+package io.throttlekit.testkit.redis;
+
+import io.throttlekit.testkit.required.ExternalProgram;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import redis.embedded.core.ExecutableProvider;
+
+/**
+ * The Redis that tests run, looked for once in each JVM: {@code REDIS_BIN}, else {@code
+ * redis-server} on the {@code PATH}, else the one that comes with the build for this platform.
+ */
+public final class RedisProgram implements ExternalProgram {
+
+  private static final class Once {
+    static final Lookup LOOKUP = look();
+  }
+
+  private record Lookup(@Nullable Path program, String reason) {}
+
+  @Override
+  public String name() {
+    return "Redis";
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * @throws IllegalStateException when {@code REDIS_BIN} is set and wrong: that is to be repaired,
+   *     not skipped
+   */
+  @Override
+  public @Nullable String whyMissing() {
+    return Once.LOOKUP.program() == null ? Once.LOOKUP.reason() : null;
+  }
+
+  /** The executable; only for tests that are annotated with {@link RealRedis}. */
+  public static Path path() {
+    Path program = Once.LOOKUP.program();
+    if (program == null) {
+      throw new IllegalStateException(Once.LOOKUP.reason());
+    }
+    return program;
+  }
+
+  private static Lookup look() {
+    String named = System.getenv("REDIS_BIN");
+    if (named != null && !named.isBlank()) {
+      Path program = Path.of(named).toAbsolutePath();
+      if (!Files.isExecutable(program)) {
+        throw new IllegalStateException("REDIS_BIN=" + named + " is no program");
+      }
+      return new Lookup(program, "");
+    }
+    String path = System.getenv().getOrDefault("PATH", "");
+    for (String folder : Pattern.compile(File.pathSeparator).split(path, -1)) {
+      Path program = Path.of(folder, "redis-server");
+      if (!folder.isEmpty() && Files.isExecutable(program)) {
+        return new Lookup(program, "");
+      }
+    }
+    try {
+      return new Lookup(ExecutableProvider.newJarResourceProvider().get().toPath(), "");
+    } catch (IOException | RuntimeException e) {
+      return new Lookup(
+          null, "no redis-server on the PATH, and none for this platform in the build: " + e);
+    }
+  }
+}

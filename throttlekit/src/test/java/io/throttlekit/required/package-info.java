@@ -1,7 +1,0 @@
-/**
- * Tests that need a real program: skipped only where it cannot be had, and the build checks that.
- */
-@NullMarked
-package io.throttlekit.required;
-
-import org.jspecify.annotations.NullMarked;
