@@ -5,8 +5,9 @@ import io.throttlekit.tier.LeaseWaiter.End;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How leases ended that a request waited for: those of the store, or those of what all regions
- * share, for the one may well answer while the other does not. Not thread-safe.
+ * The outcomes of the leases that one request waited for, from one source: the region's store or
+ * the global coordinator. They are kept apart because one may answer while the other does not. Not
+ * thread-safe.
  */
 final class AwaitedLeases {
   private boolean fail;
@@ -18,17 +19,17 @@ final class AwaitedLeases {
     late += end == End.LATE ? 1 : 0;
   }
 
-  /** Why one did not come, where anybody said so. */
+  /** Records the cause of a failed lease, where it is known. */
   void failedBy(@Nullable StoreException why) {
     failure = why != null ? why : failure;
   }
 
-  /** Nobody waits for them any more. */
+  /** Counts the leases that are still open as failed: the wait timeout has expired. */
   void giveUp() {
     fail = true;
   }
 
-  /** Whether one did not come. */
+  /** Returns whether a lease failed or timed out. */
   boolean fail() {
     return fail;
   }
@@ -37,7 +38,7 @@ final class AwaitedLeases {
     return failure;
   }
 
-  /** How many belonged to a window that was over when they came. */
+  /** Returns how many leases arrived after their window had ended. */
   int late() {
     return late;
   }

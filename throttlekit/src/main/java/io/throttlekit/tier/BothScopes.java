@@ -4,7 +4,7 @@ import io.throttlekit.once.Answered;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
-/** Leases from a region's store, or from what all regions share, as a tier says. */
+/** Routes each lease request to the region's store or to the global source, by its tier. */
 record BothScopes(LeaseSource region, LeaseSource global) implements LeaseSource {
 
   @Override

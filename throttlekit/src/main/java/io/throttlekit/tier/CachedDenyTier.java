@@ -14,19 +14,21 @@ import io.throttlekit.rate.RateAlgorithm;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refusals of the store that still stand, and refuse what costs as much or more. Thread-safe.
+ * A cache of the store's refusals. A cached refusal answers later requests for the same counter
+ * that cost at least as much, until it expires. Thread-safe.
  *
- * <p>A refusal stands until its own retry time, counted from before the store was asked: the store
- * would have refused until then whoever asked, unless units were given back meanwhile.
+ * <p>A refusal expires at its own retry time, counted from before the request was sent to the
+ * store. Until then the store would have refused any caller, unless units were returned meanwhile.
  */
 final class CachedDenyTier {
   /**
-   * One refusal.
+   * One cached refusal.
    *
-   * @param cost what was refused, from 1: peeks and refunds are less, and always asked
-   * @param algorithm that refused; a reload may bring another
-   * @param untilNanos monotonic
-   * @param resetNanos monotonic
+   * @param cost the refused cost, from 1; peeks and refunds cost less, so they always go to the
+   *     store
+   * @param algorithm the limit that refused; a reload may replace it
+   * @param untilNanos the retry time, monotonic
+   * @param resetNanos the reset time, monotonic
    */
   private record Denial(
       long cost,
@@ -44,11 +46,11 @@ final class CachedDenyTier {
             .maximumSize(most)
             .expireAfter(new UntilItsEnd())
             .ticker(time::monotonicNanos)
-            .executor(Runnable::run)
+            .executor(Runnable::run) // maintenance on the calling thread, without a pool
             .build();
   }
 
-  /** A refusal that no longer stands is not kept. */
+  /** Expires each refusal at its retry time. */
   private static final class UntilItsEnd implements Expiry<CounterKey, Denial> {
     @Override
     public long expireAfterCreate(CounterKey key, Denial denial, long nowNanos) {
@@ -66,18 +68,18 @@ final class CachedDenyTier {
     }
   }
 
-  /** How many refusals are kept, after those that no longer stand have left. */
+  /** Returns the number of cached refusals, after expired ones have been removed. */
   long size() {
     denials.cleanUp();
     return denials.estimatedSize();
   }
 
-  /** Forgets every refusal. */
+  /** Removes every refusal. */
   void clear() {
     denials.invalidateAll();
   }
 
-  /** The refusal of {@code charge} that stands; null when the store is to be asked. */
+  /** Returns the cached refusal of {@code charge}; null when the store has to decide. */
   @Nullable Decision refusal(Charge charge, long nowNanos) {
     Denial denial = denials.getIfPresent(charge.key());
     if (denial == null
@@ -88,21 +90,24 @@ final class CachedDenyTier {
     }
     long wait = Math.max(1, millis(denial.untilNanos - nowNanos));
     long reset = Math.max(0, millis(denial.resetNanos - nowNanos));
+    // The cached refusal may be that of a smaller cost; a cost above the limit never fits.
     long retry = charge.cost() > denial.limit ? Decision.NEVER : wait;
     return Decision.refuse(denial.limit, denial.remaining, reset, retry);
   }
 
   /**
-   * Remembers what the store answered to a charge that no other of its request shares a counter
-   * with.
+   * Caches the store's decision on a charge. No other charge of the same request may share its
+   * counter, or the decision would not be that of this charge alone.
    *
-   * @param sentNanos when it was asked
+   * @param sentNanos when the request was sent to the store, monotonic
    */
   void learn(Charge charge, Decision decision, long sentNanos) {
+    // A refund frees units: a refusal from before it no longer holds.
     if (charge.cost() < 0) {
       denials.invalidate(charge.key());
       return;
     }
+    // A cost beyond the limit has no retry time; peeks (cost 0) always go to the store.
     if (decision.admitted() || decision.neverFits() || charge.cost() == 0) {
       return;
     }
@@ -118,6 +123,7 @@ final class CachedDenyTier {
   }
 
   private static Denial stronger(Denial old, Denial next, long nowNanos) {
+    // Of two refusals that hold, the smaller cost answers more requests.
     boolean oldStands = old.algorithm.equals(next.algorithm) && nowNanos - old.untilNanos < 0;
     return oldStands && old.cost < next.cost ? old : next;
   }

@@ -3,10 +3,10 @@ package io.throttlekit.tier;
 import java.util.List;
 
 /**
- * What a lease that has ended left to do.
+ * The result of a lease that has ended.
  *
- * @param waiting who waited for it, the first one first
- * @param end what to tell them
+ * @param waiting the requests that waited for it, in order of arrival
+ * @param end the result to notify them of
  * @param unspendable units that could not be credited
  */
 record Completed(List<LeaseWaiter> waiting, LeaseWaiter.End end, long unspendable) {}

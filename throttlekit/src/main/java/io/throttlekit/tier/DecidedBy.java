@@ -1,25 +1,25 @@
 package io.throttlekit.tier;
 
-/** Who decided a charge. */
+/** The source of the decision on a charge. */
 public enum DecidedBy {
-  /** Counters in this process's memory, which nobody shares. */
+  /** Counters in this process's memory, shared with no other process. */
   MEMORY,
 
   /** The shared store, for this request. */
   STORE,
 
-  /** Units that this process had leased, or its knowledge that there are none left. */
+  /** Units that this process had leased, or the store's report that none are left. */
   LEASE,
 
-  /** Units of what all regions share that this process had leased, or knowing that none is left. */
+  /** Globally shared units that this process had leased, or the report that none are left. */
   GLOBAL_LEASE,
 
-  /** A refusal of the store that still stands. */
+  /** A cached refusal of the store. */
   CACHED_DENIAL,
 
   /** {@link Outage}, because the store did not answer. */
   OUTAGE,
 
-  /** Nobody: the request was refused for another charge, and this one was not looked at. */
+  /** None: the request was refused because of another charge, and this one was not decided. */
   NOBODY
 }

@@ -1,15 +1,15 @@
 package io.throttlekit.tier;
 
 /**
- * Counts what requests of one node want of one counter, window by window, and lets a {@link
- * LeaseSizer} learn from each window that is over.
+ * Counts the demand of this node's requests for one counter, window by window, and trains a {@link
+ * LeaseSizer} with each window that has ended.
  *
- * <p>The clock that it is told closes a window, not a grant and not a request that is admitted: a
- * counter that was granted nothing, or that nobody asked for in a million windows, is as ready as
- * any other, at no cost. Windows are aligned to the epoch as those of a fixed window are. Time that
- * runs backwards stays in the newest window seen.
+ * <p>Windows are closed by the clock readings passed in, not by grants or admitted requests, so a
+ * counter without any grant, or one that was idle for a million windows, costs nothing extra.
+ * Windows are aligned to the epoch, as those of {@link io.throttlekit.rate.FixedWindow} are. A
+ * clock that runs backwards stays in the newest window seen.
  *
- * <p>Not thread-safe, as its sizer.
+ * <p>Not thread-safe, like its sizer.
  */
 final class DemandWindow {
   private final LeaseSizer sizer;
@@ -18,9 +18,9 @@ final class DemandWindow {
   private long offered;
 
   /**
-   * Nothing has been wanted yet.
+   * Creates a window without demand.
    *
-   * @param lengthMillis of a window, from 1
+   * @param lengthMillis length of a window, from 1
    */
   DemandWindow(LeaseSizer sizer, long lengthMillis) {
     this.sizer = sizer;
@@ -28,7 +28,7 @@ final class DemandWindow {
   }
 
   /**
-   * A request wants units; whether it gets them does not matter.
+   * Counts the demand of a request, whether it is admitted or not.
    *
    * @param units from 0
    * @param limit of the window, from 1
@@ -36,16 +36,17 @@ final class DemandWindow {
    */
   void offer(long units, long limit, long nowMillis) {
     roll(limit, nowMillis);
-    offered = units > Long.MAX_VALUE - offered ? Long.MAX_VALUE : offered + units;
+    offered = units > Long.MAX_VALUE - offered ? Long.MAX_VALUE : offered + units; // saturates
   }
 
   /**
-   * How many units to ask the store for.
+   * Returns how many units to lease.
    *
-   * @param wanted units that wait for them and have been offered already; 0 to ask ahead of need
+   * @param wanted units that requests wait for, already counted by {@link #offer}; 0 for a lease
+   *     ahead of need
    * @param limit of the window, from 1
    * @param nowMillis by the clock that decides windows, in ms since the epoch
-   * @return from {@code wanted}, and from 1, to {@code limit}
+   * @return at least {@code wanted} and 1, at most {@code limit}
    */
   long size(long wanted, long limit, long nowMillis) {
     roll(limit, nowMillis);

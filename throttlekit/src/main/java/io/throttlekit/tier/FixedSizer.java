@@ -1,7 +1,7 @@
 package io.throttlekit.tier;
 
 /**
- * The same size always, but never more than the limit.
+ * Always leases the same size, but at most the limit.
  *
  * @param units from 1
  */
@@ -14,7 +14,7 @@ record FixedSizer(long units) implements LeaseSizer {
 
   @Override
   public void observe(long demand, long limit) {
-    // nothing to learn
+    // a fixed size has no state
   }
 
   @Override

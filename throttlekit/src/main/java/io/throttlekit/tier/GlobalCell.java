@@ -12,14 +12,15 @@ import io.throttlekit.tier.Take.Kind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Units of what all regions share. They are worth nothing once their window has ended, so at most
- * the limit is admitted, by whatever number of cells.
+ * Units of a limit that all regions share. Units expire with their window, so at most the limit is
+ * admitted per window, by any number of cells.
  *
- * <p>While a window surely lasts, its own units are spent. When it may be over, as much is spent of
- * it as of the next, so that neither can admit more than its limit, and nobody waits to know. A
- * window before which requests asked is leased before it begins.
+ * <p>While a window is certainly current, its own units are spent. Near its end, when the next
+ * window may already have begun, a cost is taken from both windows: neither can admit more than its
+ * limit, and no request waits for certainty. A window that follows one with demand is leased before
+ * it begins.
  *
- * <p>Its limit never changes: another limit is other terms, which have a cell of their own.
+ * <p>The limit of a cell never changes: another limit is different terms, with a cell of its own.
  */
 final class GlobalCell extends LeaseCell {
   private final DataLoss onDataLoss;
@@ -29,18 +30,19 @@ final class GlobalCell extends LeaseCell {
   private final LeadTime lead;
   private WindowUnits current = new WindowUnits();
   private WindowUnits next = new WindowUnits();
+  /** Whether a lease ahead for the next window is in flight. */
   private boolean askingNext;
 
-  /** The window before whose end somebody looks whether the next is to be leased. */
+  /** The window, by its end, for which {@link #nanosToLook} has returned a time already. */
   private long lookedAfterMillis = Long.MIN_VALUE;
 
-  /** Whether the lease that is asked for is one of the next window. */
+  /** Whether the lease in flight is for the next window. */
   private boolean leasingNext;
 
-  /** Wanted by requests that found too little, since a lease was answered. */
+  /** Units that requests lacked after the last lease ended; at most the limit. */
   private long lacked;
 
-  /** Of these, what the answer did not cover. */
+  /** The part of {@link #lacked} that the last grant did not cover. */
   private long unmet;
 
   GlobalCell(CounterKey key, FixedWindow window, Tier.Global tier, LeaseSizer sizer, long now) {
@@ -72,13 +74,14 @@ final class GlobalCell extends LeaseCell {
     if (wait > 0) {
       return refusal(wait, now);
     }
-    lacked = Math.min(window.limit(), lacked + cost);
+    lacked = Math.min(window.limit(), lacked + cost); // bounded: no lease is larger
     return Take.SHORT;
   }
 
   @Override
   synchronized Take takeAtOnce(FixedWindow newest, long cost, long now) {
     roll(now);
+    // Decides without counting demand if the answer is SHORT: the caller then calls take().
     return millisToLeasable(cost, now) > 0 || covers(cost, now)
         ? take(newest, cost, true, now)
         : Take.SHORT;
@@ -90,6 +93,7 @@ final class GlobalCell extends LeaseCell {
       return Take.RETIRED;
     }
     roll(now);
+    // Only of the current window: units of an ended one are worth nothing.
     current.refund(units);
     return taken(false, now);
   }
@@ -101,6 +105,7 @@ final class GlobalCell extends LeaseCell {
     if (leasing || retired || !clock.isKnown() || of.isExhausted(now) || (ofNext && askingNext)) {
       return false;
     }
+    // The lease must arrive before the units run out, even if it takes two round trips.
     long mark = Math.max(tier().lowWater(), pace.within(2 * lead.roundTripNanos(), now));
     return of.units() <= mark;
   }
@@ -111,6 +116,7 @@ final class GlobalCell extends LeaseCell {
     if (leasing || retired || current.isExhausted(now)) {
       return UnitsWanted.NONE;
     }
+    // The current window has enough but may be over: the missing units are those of the next one.
     boolean ofNext = current.units() >= Math.max(1, cost) && clock.mayBeOver(now);
     WindowUnits of = ofNext ? next : current;
     if (of.isExhausted(now)) {
@@ -122,30 +128,35 @@ final class GlobalCell extends LeaseCell {
         ofNext
             ? Math.max(lacking, wantedOfNext(toCome) - next.units())
             : usable(Math.max(0, lacking), toCome);
+    // Without a known pace, only a low-water mark justifies a lease that no request waits for.
     if (cost == 0 && (usable <= 0 || (toCome == Pace.UNKNOWN && tier().lowWater() == 0))) {
       return UnitsWanted.NONE;
     }
     leasing = true;
     leasingNext = ofNext;
     unmet = 0;
-    long limit = Math.max(1, window.limit());
+    long limit = Math.max(1, window.limit()); // the sizer needs 1, also for a limit of 0
+    // The waiting cost has been counted as demand by take(), but the lease is for it.
     long size = sizer.size(ofNext ? 0 : Math.max(0, pace.offered() - cost), limit);
     long units = Math.clamp(Math.max(lacking, Math.min(size, usable)), 1, limit);
     long end = ofNext ? clock.nextEndMillis() : LeaseAsk.CURRENT;
     return new UnitsWanted(units, size, Math.max(units, usable), end);
   }
 
-  /** How many more units requests will want, of which {@code lacking} wait for them. */
+  /**
+   * Returns how many more units requests will want, including the {@code lacking} ones that
+   * requests wait for; at most the limit.
+   */
   private long usable(long lacking, long toCome) {
     if (toCome == Pace.UNKNOWN) {
       return Math.max(1, window.limit());
     }
-    long spare = lacking > 0 ? 0 : current.units();
+    long spare = lacking > 0 ? 0 : current.units(); // else they are reserved for those that wait
     long coming = Math.min(toCome, Cost.MAX);
     return Math.clamp(lacking + coming - spare, 0, Math.max(1, window.limit()));
   }
 
-  /** How many units of the next window requests will want: as many as they want of this one. */
+  /** Returns how many units requests will want of the next window: as many as of this one. */
   private long wantedOfNext(long toCome) {
     long coming = toCome == Pace.UNKNOWN ? 0 : Math.min(toCome, Cost.MAX);
     return Math.min(pace.offered(), Cost.MAX) + coming;
@@ -171,6 +182,7 @@ final class GlobalCell extends LeaseCell {
   @Override
   synchronized UnitsWanted beginNext(long now) {
     roll(now);
+    // Without demand in this window the next one is leased only when a request needs it.
     if (!clock.isKnown() || retired || askingNext || next.isGranted() || pace.offered() == 0) {
       return UnitsWanted.NONE;
     }
@@ -189,7 +201,7 @@ final class GlobalCell extends LeaseCell {
     }
     lookedAfterMillis = of;
     long at = lookNanos() + (of == clock.endMillis() ? 0 : clock.lengthNanos());
-    return Math.max(1, at - now);
+    return Math.max(1, at - now); // 0 would mean "none"
   }
 
   @Override
@@ -198,6 +210,7 @@ final class GlobalCell extends LeaseCell {
     WindowUnits of = retired ? null : learn(leased, leasingNext, askedNanos, answeredNanos);
     if (of == null) {
       lacked = 0;
+      // Retired: the waiting requests retry at the cell's successor.
       return completed(retired ? End.CREDITED : End.LATE, leased.units());
     }
     of.credit(leased, askAgainNanos(answeredNanos));
@@ -208,7 +221,7 @@ final class GlobalCell extends LeaseCell {
 
   @Override
   synchronized Completed fail() {
-    lacked = 0; // who waited is decided without units
+    lacked = 0; // the waiting requests are now decided without units
     return super.fail();
   }
 
@@ -239,6 +252,7 @@ final class GlobalCell extends LeaseCell {
     if (retired || takenWindowEndMillis > clock.nextEndMillis()) {
       return false;
     }
+    // Units taken near the end of a window may be returned when the next window is current.
     if (takenWindowEndMillis == clock.endMillis()) {
       current.putBack(units);
     } else if (takenWindowEndMillis == clock.nextEndMillis()) {
@@ -252,6 +266,7 @@ final class GlobalCell extends LeaseCell {
   @Override
   synchronized Leftover takeIdle(long now) {
     roll(now);
+    // While a lease of the next window is in flight, the cell is not idle.
     return isIdle(now) && !askingNext ? takeAll() : new Leftover(0, clock.endMillis());
   }
 
@@ -285,16 +300,20 @@ final class GlobalCell extends LeaseCell {
   }
 
   private boolean covers(long cost, long now) {
-    long needed = Math.max(1, cost); // a look finds nothing left, or something
+    long needed = Math.max(1, cost); // a peek needs one unit to be admitted
     return clock.isKnown()
         && current.units() >= needed
         && (!clock.mayBeOver(now) || next.units() >= needed);
   }
 
-  /** How long nobody can lease what a cost lacks, from 1; 0 when it is to be asked for. */
+  /**
+   * Returns for how long, in ms from 1, the missing units cannot be leased; 0 when a lease may
+   * succeed.
+   */
   private long millisToLeasable(long cost, long now) {
     long needed = Math.max(1, cost);
     long toEnd = Math.max(1, millisToEnd(now));
+    // Both windows are needed now: an exhausted next window refuses until its own end.
     if (clock.mayBeOver(now) && next.units() < needed && next.isExhausted(now)) {
       return toEnd + window.windowMillis();
     }
@@ -328,11 +347,13 @@ final class GlobalCell extends LeaseCell {
         : 0;
   }
 
-  /** When to look whether the next window is to be leased. */
+  /** Returns when to lease the next window ahead. */
   private long lookNanos() {
     return clock.lastsUntilNanos() - lead.nanos();
   }
 
+  // Without idle returns no units come back before the windows end; else other processes may return
+  // some.
   private long askAgainNanos(long answeredNanos) {
     return idleNanos() == 0
         ? clock.overByNanos() + clock.lengthNanos()
@@ -344,15 +365,16 @@ final class GlobalCell extends LeaseCell {
   }
 
   /**
-   * Learns from an answer when windows end.
+   * Updates the window clock from an answer.
    *
-   * @param ahead whether the next window was asked for, which need not have begun
-   * @return where its units belong; null when their window is over
+   * @param ahead whether the lease was for the next window, which need not have begun
+   * @return the window that the units belong to; null when it has ended
    */
   private @Nullable WindowUnits learn(
       LeasedUnits leased, boolean ahead, long asked, long answered) {
     roll(answered);
-    if (leased.isOfEscrow() && clock.isKnown()) { // its clock may be set: it moves no window
+    // An escrow's clock may be stepped, so its answers never move a window.
+    if (leased.isOfEscrow() && clock.isKnown()) {
       return unitsOf(leased.windowEndMillis());
     }
     lead.answeredAfter(answered - asked);
@@ -362,7 +384,7 @@ final class GlobalCell extends LeaseCell {
     }
     clock.narrow(leased, asked, answered);
     WindowUnits of = leased.windowEndMillis() == clock.endMillis() ? current : next;
-    roll(answered);
+    roll(answered); // narrow() may show that the window has ended
     return leased.windowEndMillis() < clock.endMillis() ? null : of;
   }
 
@@ -376,7 +398,7 @@ final class GlobalCell extends LeaseCell {
     advance(clock.roll(now));
   }
 
-  /** So many windows have ended. */
+  /** Moves on by {@code windows} ended windows: the next becomes the current one. */
   private void advance(long windows) {
     if (windows == 0) {
       return;

@@ -1,26 +1,29 @@
 package io.throttlekit.tier;
 
 /**
- * How long before the end of a window the next one is leased: longer where answers take long, and
- * different for every counter, so that not everyone asks at once. Not thread-safe; in ns.
+ * Chooses how long before the end of a window the next one is leased: earlier where answers are
+ * slow, and spread by the counter's hash so that not all counters are leased at once. Not
+ * thread-safe. Times are ns.
  */
 final class LeadTime {
-  /** The least part of a window, one over this. */
+  /** Divides a window: the shortest lead is a twentieth of it. */
   private static final int LEAST_PARTS = 20;
 
-  /** The largest one. */
+  /** Divides a window: the longest lead is a quarter of it. */
   private static final int MOST_PARTS = 4;
 
+  /** Round trips that fit into a lead, so that a slow or repeated answer still arrives in time. */
   private static final int ROUND_TRIPS = 4;
+  /** Steps of the spread, a power of two for the mask: leads vary by a factor from one to two. */
   private static final long SPREAD = 1 << 10;
 
   private final long lengthNanos;
   private final long share;
 
-  /** The longest of the last answers, forgotten slowly. */
+  /** The slowest recent answer; decays by an eighth with each answer. */
   private long roundTripNanos;
 
-  /** Of windows so long, for a counter with this hash. */
+  /** Creates the lead time of a counter with this hash, for windows of this length. */
   LeadTime(long lengthNanos, long hash) {
     this.lengthNanos = lengthNanos;
     this.share = hash & (SPREAD - 1);
@@ -35,6 +38,7 @@ final class LeadTime {
   }
 
   long nanos() {
+    // The lead must end within the window, so its maximum is applied last.
     long lead = Math.max(lengthNanos / LEAST_PARTS, ROUND_TRIPS * roundTripNanos);
     return Math.min(lead + lead / SPREAD * share, lengthNanos / MOST_PARTS);
   }

@@ -5,19 +5,18 @@ import io.throttlekit.DataLoss;
 import io.throttlekit.rate.FixedWindow;
 
 /**
- * A wish for units of one counter.
+ * A request for units of one counter.
  *
  * @param key the counter
  * @param window its limit
  * @param tier how the limit is shared
- * @param onDataLoss what it means when whoever counts loses its data
- * @param windowEndMillis names the window that they are for by its end; {@link #CURRENT} for the
- *     one that lasts
- * @param units how many this process wants, from 1
- * @param size of its leases where no requests wait for more, from 1; the region's escrow is filled
- *     by so many
- * @param usable how many it may have use for in this window, as far as it can tell; at least {@code
- *     units}
+ * @param onDataLoss the policy for a loss of data in the store or coordinator
+ * @param windowEndMillis the window to lease from, named by its end; {@link #CURRENT} for the
+ *     current window
+ * @param units requested units, from 1
+ * @param size the usual lease size of this process when no requests wait for more, from 1; the
+ *     region's escrow is refilled by this size
+ * @param usable the units that this process can probably use in this window; at least {@code units}
  */
 public record LeaseAsk(
     CounterKey key,
@@ -29,6 +28,6 @@ public record LeaseAsk(
     long size,
     long usable) {
 
-  /** The window that lasts when the wish is read. */
+  /** The window that is current when the store reads the request. */
   public static final long CURRENT = 0;
 }

@@ -14,29 +14,27 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The leased units of one counter in this process. At most one lease is asked for at a time, and
- * what it grants is credited once, when it is answered.
+ * The leased units of one counter in this process. At most one lease is in flight at a time; its
+ * grant is credited once, when the answer arrives.
  *
- * <p>Thread-safe; nobody waits in here for more than the few instructions of another. Times are
- * monotonic ns.
+ * <p>Thread-safe; locks are held for a few instructions only. Times are monotonic ns.
  */
 abstract class LeaseCell extends Keyed {
-  /** A clock is told in ms, rounded down. */
+  /** The rounding error of a clock that is reported in ms, rounded down. */
   static final long ROUNDING_NANOS = NANOS_PER_MILLI;
 
-  /**
-   * A cell that was not used for a window, and for this long, has nothing that is worth keeping.
-   */
+  /** A cell is kept for at least this long, and one window, after its last use. */
   private static final long MIN_KEPT_NANOS = 60_000 * NANOS_PER_MILLI;
 
   private final Tier.Leasing tier;
 
-  /** The limit as it was asked for last. */
+  /** The limit of the newest request. */
   FixedWindow window;
 
   boolean leasing;
   volatile boolean retired;
   long lastUsedNanos;
+  /** Units of ended windows that have not been reported by {@link #takeForfeited}. */
   private long forfeited;
   private Set<LeaseWaiter> waiters = Set.of();
 
@@ -48,97 +46,100 @@ abstract class LeaseCell extends Keyed {
   }
 
   /**
-   * Spends {@code cost} units that are leased.
+   * Spends {@code cost} leased units.
    *
-   * @param newest the limit as it is now
-   * @param first whether the request asks for the first time, and so is new demand
+   * @param newest the current limit
+   * @param first whether this is the request's first attempt, so that its cost counts as demand
    */
   abstract Take take(FixedWindow newest, long cost, boolean first, long now);
 
-  /** Takes units back that this process had spent, as many as may still count. */
+  /** Refunds up to {@code units} that this process spent in the current window. */
   abstract Take refund(long units, long now);
 
-  /** {@link #take} for the first time, where that decides; else nothing is counted as demand. */
+  /**
+   * Like a first {@link #take} if that decides at once; otherwise returns without counting demand.
+   */
   abstract Take takeAtOnce(FixedWindow newest, long cost, long now);
 
-  /** Whether a lease should be asked for ahead of need. */
+  /** Returns whether units should be leased ahead of need. */
   abstract boolean isLow(long now);
 
   /**
-   * Says what to ask for, and that it is being asked for.
+   * Marks a lease as in flight and returns what to request.
    *
-   * @param cost of the request that it is for; 0 when it is ahead of need
-   * @return none when some is being asked for already, or should not be
+   * @param cost of the request that needs the lease; 0 for a lease ahead of need
+   * @return none when a lease is in flight already, or none should be requested
    */
   abstract UnitsWanted beginLease(long cost, long now);
 
-  /** The same of the window after the one that lasts, where that can be leased before it begins. */
+  /** Like {@link #beginLease} for the next window, where it can be leased before it begins. */
   UnitsWanted beginNext(long now) {
     return UnitsWanted.NONE;
   }
 
-  /** What a loss of data means for {@link #beginNext}, which no request asks for. */
+  /** Returns the data-loss policy of {@link #beginNext}, which belongs to no request. */
   DataLoss onDataLoss() {
     return DataLoss.REFILL;
   }
 
-  /** Ends a lease of the next window and credits what it granted; returns what is unspendable. */
+  /** Ends a lease of the next window and credits the grant; returns the unspendable units. */
   long completeNext(long wanted, LeasedUnits leased, long askedNanos, long answeredNanos) {
     return leased.units();
   }
 
-  /** Ends a lease of the next window that was not answered. */
+  /** Ends a lease of the next window that failed. */
   void failNext() {}
 
-  /** Whether it is time to lease the next window. */
+  /** Returns whether the next window is due to be leased. */
   boolean isNextDue(long now) {
     return false;
   }
 
   /**
-   * How many ns from now somebody has to look whether the next window is to be leased: once for
-   * each window.
+   * Returns in how many ns the next window should be leased, once for each window.
    *
-   * @return from 1; 0 when nobody has to
+   * @return from 1; 0 when no timer is needed
    */
   long nanosToLook(long now) {
     return 0;
   }
 
-  /** Ends a lease and credits what it granted. */
+  /** Ends a lease and credits its grant. */
   abstract Completed complete(long wanted, LeasedUnits leased, long askedNanos, long answeredNanos);
 
   /**
-   * Credits units beside the lease that is asked for: those of one that was answered late.
+   * Credits units of a late answer, besides the lease in flight.
    *
-   * @param ahead whether the window after the one that lasted was asked for
-   * @return what is unspendable
+   * @param ahead whether the late answer was for the next window
+   * @return the unspendable units
    */
   abstract long credit(LeasedUnits leased, boolean ahead, long askedNanos, long answeredNanos);
 
-  /** Returns units that were taken in a window and not spent; false when they are worth nothing. */
+  /**
+   * Returns units to their window; false when the cell cannot take them and they go to the store.
+   */
   abstract boolean putBack(long units, long takenWindowEndMillis);
 
-  /** Takes what is left if nobody asked for {@link Tier.Leasing#returnIdleAfterMillis}. */
+  /** Takes all units if the cell was idle for {@link Tier.Leasing#returnIdleAfterMillis}. */
   abstract Leftover takeIdle(long now);
 
-  /** Ends this cell and takes what is left. */
+  /** Retires this cell and takes all its units. */
   abstract Leftover retire(long now);
 
-  /** It may be that something is left again where units are leased. */
+  /** Clears the mark that the source has nothing left. */
   abstract void reopen();
 
-  /** Whether this cell was made for {@code wanted}. */
+  /** Returns whether this cell was created for {@code wanted}. */
   final boolean isOf(Tier.Leasing wanted) {
     return tier.equals(wanted);
   }
 
-  /** How its limit is shared. */
+  /** Returns how the limit is shared. */
   final Tier.Leasing tier() {
     return tier;
   }
 
-  /** Has {@code waiter} told of the lease that is being asked for; false when there is none. */
+  /** Registers {@code waiter} for the lease in flight; false when there is none. */
   final synchronized boolean await(LeaseWaiter waiter) {
     if (!leasing) {
       return false;
@@ -148,26 +149,26 @@ abstract class LeaseCell extends Keyed {
     return true;
   }
 
-  /** Forgets a waiter whose request has been answered. */
+  /** Removes a waiter whose request has been answered. */
   final synchronized void forget(LeaseWaiter waiter) {
     if (!waiters.isEmpty()) {
       waiters.remove(waiter);
     }
   }
 
-  /** Takes all that wait, because there are units again. */
+  /** Removes and returns all waiters. */
   final synchronized Collection<LeaseWaiter> takeWaiters() {
     Set<LeaseWaiter> waiting = waiters;
     waiters = Set.of();
     return waiting;
   }
 
-  /** Ends a lease that was not answered. */
+  /** Ends a lease that failed. */
   synchronized Completed fail() {
-    return completed(retired ? End.CREDITED : End.FAILED, 0); // look again, at the next cell
+    return completed(retired ? End.CREDITED : End.FAILED, 0); // retired: retry at the successor
   }
 
-  /** Units of windows that have ended, since this was asked last. */
+  /** Returns the units of ended windows, and resets their count. */
   final synchronized long takeForfeited() {
     long lost = forfeited;
     forfeited = 0;
@@ -179,7 +180,7 @@ abstract class LeaseCell extends Keyed {
     return retired;
   }
 
-  /** The limit as it was asked for last. */
+  /** Returns the limit of the newest request. */
   final synchronized FixedWindow window() {
     return window;
   }
@@ -198,20 +199,20 @@ abstract class LeaseCell extends Keyed {
   }
 
   /**
-   * Whether it may be dropped: the window in which it was used last has ended, and the next one
-   * that it may have units of, too, or they go back.
+   * Returns whether the cell may be dropped. Its last used window has ended by then, and so has the
+   * next window that it may hold units of; units left over are returned.
    */
   final synchronized boolean isForgettable(long now) {
     long kept = Math.max(MIN_KEPT_NANOS, MonotonicSpan.nanos(window.windowMillis()));
     return !leasing && waiters.isEmpty() && now - lastUsedNanos >= kept;
   }
 
-  /** After so long without a request what is left goes back; 0 never. */
+  /** Returns the ns without a request after which units are returned; 0 for never. */
   final long idleNanos() {
     return MonotonicSpan.nanos(tier.returnIdleAfterMillis());
   }
 
-  /** Whether nobody has asked for so long that what is left goes back. */
+  /** Returns whether no request used the cell for {@link #idleNanos} and no lease is in flight. */
   final boolean isIdle(long now) {
     long idleNanos = idleNanos();
     return idleNanos > 0 && now - lastUsedNanos >= idleNanos && !leasing;

@@ -2,11 +2,11 @@ package io.throttlekit.tier;
 
 import io.throttlekit.Cost;
 
-/** How many units a lease asks for. A request that costs more asks for its cost. */
+/** The number of units per lease. A request that costs more leases its cost. */
 public sealed interface LeaseSize {
 
   /**
-   * Always the same.
+   * A constant size.
    *
    * @param units 1 to {@link Cost#MAX}
    */
@@ -19,9 +19,9 @@ public sealed interface LeaseSize {
     }
   }
 
-  /** Learned from the demand of the windows so far. */
+  /** A size learned from the demand of past windows. */
   record Adaptive() implements LeaseSize {}
 
-  /** Learned, and led by what the last window suggests where that has served well. */
+  /** A learned size that follows the last window's demand where that prediction was good. */
   record Predictive() implements LeaseSize {}
 }

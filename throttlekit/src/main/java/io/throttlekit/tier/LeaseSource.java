@@ -5,23 +5,23 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /**
- * Where a process leases units. Thread-safe; nothing blocks, and a stage that fails does so with a
- * {@link io.throttlekit.store.StoreException}: what was asked may have been counted all the same.
+ * A source of leased units. Thread-safe and non-blocking. A stage fails with a {@link
+ * io.throttlekit.store.StoreException}; the request may have been counted all the same.
  */
 public interface LeaseSource {
 
   /**
-   * Gives as many units as there are, which may be none.
+   * Leases as many units as are left, possibly none.
    *
-   * @param late takes units that come after the stage has failed, or beside it: they count as long
-   *     as their window lasts
+   * @param late receives units that arrive after the stage has failed, or in addition to it; they
+   *     are valid until their window ends
    */
   CompletionStage<Answered<LeasedUnits>> lease(LeaseAsk ask, Consumer<Answered<LeasedUnits>> late);
 
   /**
-   * Takes units back that were not spent. Once their window has ended they are worth nothing.
+   * Returns unspent units. They are worth nothing once their window has ended.
    *
-   * @param lease what they were asked for with
+   * @param lease the request that leased them
    * @param windowEndMillis of the units
    * @param units from 1
    */

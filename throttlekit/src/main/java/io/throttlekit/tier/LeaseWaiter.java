@@ -3,23 +3,23 @@ package io.throttlekit.tier;
 import io.throttlekit.store.StoreException;
 import org.jspecify.annotations.Nullable;
 
-/** Waits for a lease. Is told once, on the thread that brought the answer. */
+/** A request that waits for a lease. Notified once, on the thread that delivers the answer. */
 interface LeaseWaiter {
 
-  /** What became of a lease. */
+  /** The result of a lease. */
   enum End {
-    /** It was answered in time; what it granted is credited. */
+    /** Answered in time; the grant is credited. */
     CREDITED,
-    /** It was answered too late to be spent. */
+    /** Answered too late to be spent. */
     LATE,
-    /** It was not answered. */
+    /** Failed, or not answered. */
     FAILED
   }
 
   /**
-   * Is told.
+   * Notifies the waiter that its lease has ended.
    *
-   * @param failure why a lease was not answered, where the store said so
+   * @param failure the cause of a failure, where it is known
    */
   void leaseEnded(End end, @Nullable StoreException failure);
 }

@@ -3,8 +3,8 @@ package io.throttlekit.tier;
 import io.throttlekit.DataLoss;
 
 /**
- * A lease that a request cannot do without.
+ * A lease that a request needs before it can be decided.
  *
- * @param global whether its rule is one that all regions share
+ * @param global whether the rule is shared by all regions
  */
 record LeaseWish(LeaseCell cell, long cost, DataLoss onDataLoss, boolean global) {}

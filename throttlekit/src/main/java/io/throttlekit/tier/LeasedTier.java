@@ -20,23 +20,29 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Units leased and spent in this process's memory: a Caffeine cache of {@link LeaseCell}s. What a
- * cell still holds when it is pushed out, or when nobody has asked for it for a while, goes back to
- * the store. Keys have at most 128 bytes, so a bound of cells is one of memory, too; cells that are
- * not used leave by themselves.
+ * Units leased and spent in this process's memory: a Caffeine cache of {@link LeaseCell}s. Units of
+ * a cell that is evicted, or idle for a while, are returned to the store. Keys have at most 128
+ * bytes, so the bound on cells also bounds memory; unused cells are dropped by a sweep.
  *
- * <p>Thread-safe. Nothing here blocks, and a cell is never held while the store is called.
+ * <p>Thread-safe and non-blocking; no cell is locked while the store is called.
  */
 final class LeasedTier implements AutoCloseable {
-  /** How long it takes to look at every cell once, while that is no more than a moment's work. */
+  /**
+   * The period in which every cell is swept once, for up to {@code MOST_SWEEPS · SWEEP_CELLS}
+   * cells.
+   */
   private static final long SWEEP_NANOS = 1_000_000_000;
 
-  /** Cells that are looked at in one go: more would hold up the requests of this thread. */
+  /** Cells per sweep; more would delay the requests of this thread. */
   private static final int SWEEP_CELLS = 5_000;
 
+  /** The most sweeps per second; with more cells, a full round takes longer than a second. */
   private static final int MOST_SWEEPS = 20;
 
-  /** What is further away is seen by a sweep in time, and need not be kept in mind until then. */
+  /**
+   * The longest timer, ten minutes: a later due time is found by a sweep, without a task until
+   * then.
+   */
   private static final long LONGEST_TIMER_NANOS = 600_000_000_000L;
 
   private final LeaseSource source;
@@ -46,7 +52,7 @@ final class LeasedTier implements AutoCloseable {
   private final Cache<CounterKey, LeaseCell> cells;
   private final RecentlyAsked<LeaseCell> recent = new RecentlyAsked<>();
 
-  /** Used by one sweep after the other. */
+  /** The rest of the current round; used by one sweep after the other. */
   private Iterator<LeaseCell> unswept = Collections.emptyIterator();
 
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -63,18 +69,18 @@ final class LeasedTier implements AutoCloseable {
     this.cells =
         Caffeine.newBuilder()
             .maximumSize(maxCells)
-            .executor(Runnable::run)
+            .executor(Runnable::run) // the removal listener runs at once, on the calling thread
             .removalListener(this::removed)
             .build();
     sweepLater();
   }
 
   /**
-   * The cell of a charge, whose limit is a fixed window.
+   * Returns the cell of a charge, whose limit is a fixed window.
    *
-   * @param first whether the request asks for the first time, so that its options are the newest:
-   *     one that has waited through a reload takes the cell that there is, for those with the new
-   *     options and those with the old ones would retire each other's cells and be granted nothing
+   * @param first whether this is the request's first attempt, so that its options are the newest. A
+   *     request that waited through a reload takes the existing cell: otherwise requests with new
+   *     and with old options would retire each other's cells and never be granted anything
    */
   LeaseCell cell(Charge charge, Tier.Leasing options, boolean first) {
     LeaseCell known = recent.find(charge.key());
@@ -96,8 +102,7 @@ final class LeasedTier implements AutoCloseable {
   }
 
   /**
-   * Has {@code waiter} told when a lease for the cell has ended, which is asked for unless one is
-   * already.
+   * Notifies {@code waiter} when the cell's lease has ended; requests one unless one is in flight.
    */
   void lease(LeaseCell cell, long cost, DataLoss onDataLoss, LeaseWaiter waiter) {
     UnitsWanted wanted = cell.beginLease(cost, now());
@@ -105,14 +110,15 @@ final class LeasedTier implements AutoCloseable {
       listener.rider();
     }
     if (!cell.await(waiter)) {
-      waiter.leaseEnded(LeaseWaiter.End.CREDITED, null); // it has ended meanwhile: look again
+      waiter.leaseEnded(LeaseWaiter.End.CREDITED, null); // ended meanwhile: retry
     }
+    // After await(): an answer on this thread must find the waiter.
     if (wanted.units() > 0) {
       ask(cell, wanted, onDataLoss);
     }
   }
 
-  /** Asks for units ahead of need where a cell wants that. */
+  /** Leases units ahead of need where the cell is low. */
   void refill(LeaseCell cell, DataLoss onDataLoss, long now) {
     if (cell.isLow(now)) {
       UnitsWanted wanted = cell.beginLease(0, now);
@@ -123,7 +129,7 @@ final class LeasedTier implements AutoCloseable {
     }
   }
 
-  /** Gives back what a request took and did not spend. */
+  /** Returns units that a request took and did not spend. */
   void putBack(LeaseCell cell, long units, Take taken) {
     putBack(cell, units, taken.windowEndMillis());
     if (taken.ofNextToo()) {
@@ -138,7 +144,8 @@ final class LeasedTier implements AutoCloseable {
   }
 
   /**
-   * Gives back everything after a suspension, whose windows may be over: before units are spent.
+   * Returns all units after a suspension of the process, because their windows may have ended.
+   * Called before units are spent.
    */
   void checkClock(long now) {
     if (suspension.isDue(now)) {
@@ -153,7 +160,7 @@ final class LeasedTier implements AutoCloseable {
     }
   }
 
-  /** Forgets that the counter's units are used up. */
+  /** Clears the mark that a counter has nothing left. */
   void reopen(CounterKey key) {
     LeaseCell cell = cells.getIfPresent(key);
     if (cell != null) {
@@ -161,24 +168,24 @@ final class LeasedTier implements AutoCloseable {
     }
   }
 
-  /** Forgets that units of any counter are used up. */
+  /** Clears the mark that counters have nothing left. */
   void reopenAll() {
     cells.asMap().values().forEach(LeaseCell::reopen);
   }
 
-  /** How many counters have a cell. */
+  /** Returns the number of counters with a cell. */
   long size() {
     return cells.estimatedSize();
   }
 
-  /** Every cell, for a test that compares moments. */
+  /** Describes every cell, for tests. */
   String inWords() {
     return cells.asMap().values().toString();
   }
 
   /**
-   * Gives back what nobody has asked for lately, and drops cells that were not used for a window;
-   * of many cells, of the next in turn.
+   * Returns the units of idle cells and drops cells that were unused for a window; of many cells,
+   * the next {@link #SWEEP_CELLS} in turn.
    */
   void sweep() {
     checkClock();
@@ -189,7 +196,7 @@ final class LeasedTier implements AutoCloseable {
     for (int i = 0; i < SWEEP_CELLS && unswept.hasNext(); i++) {
       LeaseCell cell = unswept.next();
       if (cell.isForgettable(now)) {
-        cells.asMap().remove(cell.key(), cell);
+        cells.asMap().remove(cell.key(), cell); // removed() returns what it holds
         continue;
       }
       giveBack(cell, cell.takeIdle(now));
@@ -200,7 +207,7 @@ final class LeasedTier implements AutoCloseable {
     }
   }
 
-  /** Gives back everything. */
+  /** Returns all units. */
   @Override
   public void close() {
     boolean first = closed.compareAndSet(false, true);
@@ -210,7 +217,7 @@ final class LeasedTier implements AutoCloseable {
     }
   }
 
-  /** Completes when this is closed and what was given back has been taken or lost. */
+  /** Completes when this is closed and every return has been answered or has failed. */
   CompletionStage<?> ended() {
     return outstanding.ended();
   }
@@ -240,7 +247,7 @@ final class LeasedTier implements AutoCloseable {
     lease(cell, ask).whenComplete(told).whenComplete((_, _) -> outstanding.answered());
   }
 
-  /** A source that throws has failed, or its cell would wait for an answer for ever. */
+  /** Turns an exception of the source into a failure; the cell would wait for an answer forever. */
   private CompletionStage<Answered<LeasedUnits>> lease(LeaseCell cell, LeaseAsk ask) {
     try {
       return source.lease(ask, answer -> late(cell, ask, answer));
@@ -273,13 +280,14 @@ final class LeasedTier implements AutoCloseable {
     }
   }
 
-  /** Credits units of an answer that came late. */
+  /** Credits the units of a late answer. */
   private void late(LeaseCell asked, LeaseAsk ask, Answered<LeasedUnits> answer) {
     LeasedUnits leased = answer.value();
     checkClock();
     if (leased.units() == 0) {
       return;
     }
+    // The cell may have been replaced meanwhile; units of other terms cannot be credited.
     LeaseCell successor = asked.isRetired() ? cells.getIfPresent(asked.key()) : null;
     LeaseCell cell = successor != null && successor.isOf(asked.tier()) ? successor : asked;
     listener.leased(leased.units(), leased.units());
@@ -298,7 +306,7 @@ final class LeasedTier implements AutoCloseable {
     }
   }
 
-  /** Has the next window leased before it begins, if somebody asks in this one. */
+  /** Schedules the lease of the next window before it begins, if the cell wants one. */
   private void lookAhead(LeaseCell cell) {
     long nanos = cell.nanosToLook(now());
     if (nanos > 0 && nanos <= LONGEST_TIMER_NANOS) {
@@ -374,6 +382,7 @@ final class LeasedTier implements AutoCloseable {
   }
 
   private void sweepLater() {
+    // Many cells are swept in several steps per second rather than in one long one.
     long sweeps = Math.clamp(Math.ceilDiv(cells.estimatedSize(), SWEEP_CELLS), 1, MOST_SWEEPS);
     timer.runAfter(
         SWEEP_NANOS / sweeps,
@@ -383,7 +392,7 @@ final class LeasedTier implements AutoCloseable {
           }
           try {
             sweep();
-          } finally { // one that fails is not the last
+          } finally { // a failed sweep must not be the last
             sweepLater();
           }
         });

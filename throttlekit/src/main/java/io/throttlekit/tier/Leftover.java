@@ -1,9 +1,9 @@
 package io.throttlekit.tier;
 
 /**
- * Units that nobody spent.
+ * Unspent units.
  *
- * @param windowEndMillis of the window that they belong to, by the clock that decides windows
+ * @param windowEndMillis end of their window, by the clock that decides windows
  * @param ofNext units of the window after that one
  */
 record Leftover(long units, long windowEndMillis, long ofNext) {

@@ -10,13 +10,13 @@ import io.throttlekit.rate.SlidingWindow;
 import io.throttlekit.rate.TokenBucket;
 
 /**
- * A part of every limit, rounded down.
+ * A fraction of every limit, rounded down.
  *
  * @param part from 0 to 1
  */
 record LocalShare(double part) {
 
-  /** The claim with limits that are its share. */
+  /** Returns the claim with its limits scaled to this fraction. */
   Claim of(Claim claim) {
     return new Claim(
         claim.role(), claim.charges().stream().map(this::of).toList(), claim.onDataLoss());
@@ -33,10 +33,12 @@ record LocalShare(double part) {
       case SlidingWindow whole -> new SlidingWindow(of(whole.limit()), window, whole.buckets());
       case SlidingLog whole -> new SlidingLog(of(whole.limit()), window);
       case Gcra whole -> {
+        // A share that rounds to 0 refuses everything; rate and burst must then both be 0.
         boolean none = of(whole.rate()) == 0 || of(whole.burst()) == 0;
         yield none ? new Gcra(0, window, 0) : new Gcra(of(whole.rate()), window, of(whole.burst()));
       }
       case TokenBucket whole -> {
+        // As for GCRA: refill and capacity must both be 0, or neither.
         boolean none = of(whole.refill()) == 0 || of(whole.capacity()) == 0;
         yield none
             ? new TokenBucket(0, window, 0)

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
-/** Of a process that shares nothing with other regions. */
+/** The lease source of a process without a coordinator: every lease fails. */
 enum NoFederation implements LeaseSource {
   SOURCE;
 

@@ -1,16 +1,16 @@
 package io.throttlekit.tier;
 
-/** What a limit answers while its store does not. */
+/** The decision of a limit while its store does not answer. */
 public enum Outage {
-  /** The request fails; whoever asked decides. */
+  /** The request fails; the caller decides. */
   ERROR,
 
-  /** Refused. */
+  /** Refuses. */
   DENY,
 
-  /** Admitted, and not counted. */
+  /** Admits, without counting. */
   ALLOW,
 
-  /** Decided by this process alone, which admits a share of the limit. */
+  /** Decides by this process's own counters, which admit a share of the limit. */
   LOCAL
 }

@@ -7,9 +7,12 @@ import io.throttlekit.tier.Standing.Question;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Decides in place of what did not answer, as each claim wants it. For one thread. */
+/**
+ * Decides in place of a store that did not answer, by the outage policy of each claim. For one
+ * thread.
+ */
 final class OutageDecisions {
-  /** What a caller is told to wait that is refused. */
+  /** The retry time of a refusal, in place of one that only the store could compute. */
   private static final long RETRY_MILLIS = 1_000;
 
   private final Tiers tiers;
@@ -22,7 +25,7 @@ final class OutageDecisions {
     this.taken = taken;
   }
 
-  /** Decides whatever is not decided yet; false when a claim wants an error. */
+  /** Decides every undecided charge; false when a claim's policy is an error. */
   boolean decide() {
     for (int c = 0; c < standing.claims(); c++) {
       if (!isDecided(c) && !decide(c)) {
@@ -36,7 +39,9 @@ final class OutageDecisions {
     return true;
   }
 
-  /** Decides what all regions share and nobody could lease; false when a claim wants an error. */
+  /**
+   * Decides the global claims that could not be leased; false when a claim's policy is an error.
+   */
   boolean decideGlobal() {
     for (int c = 0; c < standing.claims(); c++) {
       if (!(standing.claim(c).tier() instanceof Tier.Global) || isDecided(c)) {
@@ -57,7 +62,7 @@ final class OutageDecisions {
     return true;
   }
 
-  /** Decides a claim, unless it is for this process; false when it wants an error. */
+  /** Decides a claim, except for LOCAL, which needs all charges together; false for ERROR. */
   private boolean decide(int claim) {
     Outage kind = standing.claim(claim).outage();
     tiers.listener.outage(kind);

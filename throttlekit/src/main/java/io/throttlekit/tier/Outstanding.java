@@ -4,28 +4,28 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Counts calls that are not answered, so that somebody who ends can wait for them. Thread-safe. */
+/** Counts calls in flight, so that a shutdown can wait for them. Thread-safe. */
 final class Outstanding {
-  private final AtomicLong calls = new AtomicLong(1); // one for whoever may still begin some
+  private final AtomicLong calls = new AtomicLong(1); // 1 until close()
   private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
 
   void begun() {
     calls.incrementAndGet();
   }
 
-  /** What an answer leads to has begun by now. */
+  /** Counts a call as answered. Calls that follow from its answer have begun before. */
   void answered() {
     if (calls.decrementAndGet() == 0) {
       ended.complete(true);
     }
   }
 
-  /** Nobody begins any more, but for what answers lead to; called once. */
+  /** Stops new calls, except those that follow from answers. Called once. */
   void close() {
     answered();
   }
 
-  /** Completes when this is closed and all are answered. */
+  /** Completes when this is closed and all calls are answered. */
   CompletionStage<?> ended() {
     return ended;
   }

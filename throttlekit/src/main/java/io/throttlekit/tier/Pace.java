@@ -1,29 +1,39 @@
 package io.throttlekit.tier;
 
 /**
- * How fast requests of one process want units of one counter, and so how many they will want before
- * the window ends.
+ * Estimates how fast one process's requests want units of one counter, and so the demand that is
+ * left in the window.
  *
- * <p>Requests are taken to come as evenly as they have come since the window began, strictly
- * between now and its end; and to come as often as in the window before, as long as that differs
- * from it by no more than one and a half. Not thread-safe. Times are monotonic ns.
+ * <p>Two estimates are used. Requests are assumed to be as evenly spaced for the rest of the
+ * window, strictly between now and its end, as since its first request. And demand is assumed to
+ * equal that of the previous window, as long as the two estimates differ by at most {@link #CLOSE}
+ * units. Not thread-safe. Times are monotonic ns.
  */
 final class Pace {
-  /** More than anybody asks for: nothing is known yet. */
+  /** No estimate; larger than any demand. */
   static final long UNKNOWN = Long.MAX_VALUE;
 
-  /** Intervals between requests that are needed to tell a pace. */
+  /** The fewest intervals between requests from which a pace is estimated. */
   private static final int FEWEST = 3;
 
-  /** In so short a part of a window, one over this, requests tell little. */
+  /**
+   * Until a quarter of a window has passed since its first request, its requests are too few to
+   * estimate from alone.
+   */
   private static final int EARLY_PART = 4;
 
-  /** Who counts from so soon after a window began, one over this of it, has seen all of it. */
+  /**
+   * A process whose first request came in the first sixteenth of a window has seen all its demand.
+   */
   private static final int SOON_PART = 16;
 
+  /**
+   * The most that the two estimates may differ by, in units, for the previous window's to be used:
+   * evenly spaced requests shift by about one between windows.
+   */
   private static final double CLOSE = 1.5;
 
-  /** How far a pace is wrong where requests come as evenly as they can. */
+  /** The relative error of a pace measured from evenly spaced requests. */
   private static final double BLUR = 0.02;
 
   private final long lengthNanos;
@@ -31,7 +41,7 @@ final class Pace {
   private long offered;
   private long firstUnits;
 
-  /** When the first request of the window came. */
+  /** When the first request of the window arrived. */
   private long firstNanos;
 
   /** Whether requests have been counted since the window began. */
@@ -41,47 +51,48 @@ final class Pace {
     this.lengthNanos = lengthNanos;
   }
 
-  /** A request wants units, and never did before. */
+  /** Counts the demand of a new request. */
   void offer(long units, long now) {
     if (offered == 0) {
       firstUnits = units;
       firstNanos = now;
     }
-    offered = units > Long.MAX_VALUE - offered ? Long.MAX_VALUE : offered + units;
+    offered = units > Long.MAX_VALUE - offered ? Long.MAX_VALUE : offered + units; // saturates
   }
 
-  /** What was wanted since the window began. */
+  /** Returns the demand since the window began. */
   long offered() {
     return offered;
   }
 
   /**
-   * Windows have ended.
+   * Moves on to a later window.
    *
-   * @param windows how many, from 1
-   * @param beginNanos of the one that lasts
+   * @param windows how many have ended, from 1
+   * @param beginNanos when the current one began
    */
   void roll(long windows, long beginNanos) {
     long late = firstNanos - (beginNanos - lengthNanos);
     boolean sawAll = whole || (offered > 0 && late <= lengthNanos / SOON_PART);
+    // After a whole window without requests, the previous demand is 0.
     previous = windows > 1 ? 0 : sawAll ? offered : UNKNOWN;
     offered = 0;
     whole = true;
   }
 
   /**
-   * Units that will be wanted from now to the end of the window.
+   * Returns the units that will be wanted from now to the end of the window.
    *
    * @param lastsUntilNanos the window does not end before
-   * @param overByNanos it has ended then; a request that is due between the two is counted
-   * @return from 0; {@link #UNKNOWN} when nobody can tell
+   * @param overByNanos the window has ended by then; a request due between the two is counted
+   * @return from 0; {@link #UNKNOWN} without an estimate
    */
   long toCome(long now, long lastsUntilNanos, long overByNanos) {
     long intervals = offered == 0 ? 0 : offered - firstUnits;
     if (intervals < FEWEST) {
       return previous == UNKNOWN ? UNKNOWN : Math.max(0, previous - offered);
     }
-    double nanosEach = (double) Math.max(1, now - firstNanos) / intervals;
+    double nanosEach = (double) Math.max(1, now - firstNanos) / intervals; // else a division by 0
     double steady = Math.max(0, overByNanos - now) / nanosEach;
     if (previous == UNKNOWN) {
       return inner(steady);
@@ -89,6 +100,8 @@ final class Pace {
     long asBefore = Math.max(0, previous - offered);
     long most = inner(steady * (1 + BLUR));
     long surely = inner(Math.max(0, lastsUntilNanos - now) / nanosEach * (1 - BLUR));
+    // While the pace is uncertain, the larger estimate: too few units cost a round trip, too many
+    // are returned.
     if (isEarly(now) || most > surely) {
       return Math.max(asBefore, most);
     }
@@ -96,8 +109,8 @@ final class Pace {
   }
 
   /**
-   * Units that will be wanted within so many ns, rounded up: as often as since the first request of
-   * the window, and soon after that no less often than in the window before.
+   * Returns the units that will be wanted within {@code nanos}, rounded up: at the pace since the
+   * window's first request and, early in the window, at least at the previous window's pace.
    */
   long within(long nanos, long now) {
     double units = (double) offered * nanos / Math.max(1, now - firstNanos);
@@ -117,7 +130,9 @@ final class Pace {
     return now - firstNanos < lengthNanos / EARLY_PART;
   }
 
-  /** How many requests come strictly before so many intervals are over. */
+  /**
+   * Returns how many evenly spaced requests arrive strictly before {@code intervals} have passed.
+   */
   private static long inner(double intervals) {
     return Math.max(0, (long) Math.ceil(intervals) - 1);
   }

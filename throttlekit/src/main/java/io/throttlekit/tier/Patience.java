@@ -7,8 +7,12 @@ import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Queue;
 
-/** Ends the waiting of requests that have waited for leases long enough. Thread-safe. */
+/** Ends the wait of requests whose wait timeout has expired. Thread-safe. */
 final class Patience {
+  /**
+   * The resolution of the timers: a wait ends at most 1 ms late, and timers are at least that far
+   * apart.
+   */
   private static final long FINEST_NANOS = 1_000_000;
 
   private final TimeSource time;
@@ -19,7 +23,7 @@ final class Patience {
   private record Waiting(TieredRequest request, long endNanos) implements Comparable<Waiting> {
     @Override
     public int compareTo(Waiting other) {
-      return Long.signum(endNanos - other.endNanos);
+      return Long.signum(endNanos - other.endNanos); // by difference: monotonic times can overflow
     }
   }
 
@@ -29,9 +33,9 @@ final class Patience {
   }
 
   /**
-   * Has {@code request} told when its time is up, unless it waits no more by then.
+   * Ends the wait of {@code request} at its timeout, unless it no longer waits by then.
    *
-   * @param waitNanos how long it may wait from now
+   * @param waitNanos wait timeout from now
    */
   void add(TieredRequest request, long waitNanos) {
     long now = time.monotonicNanos();
@@ -42,12 +46,12 @@ final class Patience {
     scheduleNext(now);
   }
 
-  /** Returns the failure of a request whose lease did not come in time. */
+  /** Returns the failure of a request whose lease did not arrive before its timeout. */
   static StoreException atItsEnd() {
     return StoreException.late("no lease came while the request could wait");
   }
 
-  /** How many requests are kept here. */
+  /** Returns the number of requests kept here. */
   synchronized int size() {
     return waiting.size();
   }
@@ -77,6 +81,7 @@ final class Patience {
       }
     }
     scheduleNext(now);
+    // Outside the lock: continued requests may add themselves again.
     late.forEach(TieredRequest::outOfPatience);
   }
 

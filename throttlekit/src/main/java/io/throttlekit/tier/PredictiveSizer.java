@@ -1,22 +1,27 @@
 package io.throttlekit.tier;
 
 /**
- * Follows a prediction of each window's demand as far as following has paid off, and the {@link
+ * Follows a prediction of each window's demand in proportion to its past success, and the {@link
  * EoqSizer} otherwise.
  *
- * <p>Hedge over these two: a weight is {@code e^(−0.01 · what the advice has cost so far)}, by
- * {@link LeaseCost}, and the size is their weighted mean. Only the difference of the two costs
- * matters, and it is kept within {@code ln(1000)/0.01}: neither weight falls below a thousandth, so
- * that advice which has been good for long is left soon after it has turned bad, and the other way
- * round. That bound adds no more than a thousandth of the other size.
+ * <p>Hedge with these two experts: a weight is {@code e^(−0.01 · cost of the advice so far)}, by
+ * {@link LeaseCost}, and the size is the weighted mean. Only the difference of the two costs
+ * matters. It is kept within {@code ln(1000)/0.01}, so neither weight falls below a thousandth, and
+ * advice that was good for long loses its weight soon after it turns bad. The bound adds at most a
+ * thousandth of the other size.
  *
- * <p>Unless told otherwise it predicts that a window brings what the last one with any demand did.
+ * <p>By default it predicts the demand of the last window that had any.
  *
  * <p>Source: Y. Freund, R. Schapire, "A decision-theoretic generalization of on-line learning",
  * JCSS 55, 1997.
  */
 public final class PredictiveSizer implements LeaseSizer {
+  /**
+   * Learning rate per unit of {@link LeaseCost}: the default price of a round trip, 20, shifts the
+   * odds by a fifth.
+   */
   private static final double LEARNING_RATE = 0.01;
+  /** The largest cost difference kept, at which the weights are about 0.999 and 0.001. */
   private static final double MOST_AHEAD = Math.log(1000) / LEARNING_RATE;
 
   private final LeaseCost cost;
@@ -25,7 +30,7 @@ public final class PredictiveSizer implements LeaseSizer {
   private double costOfFollowing;
 
   /**
-   * One that knows nothing yet.
+   * Creates a sizer without observations.
    *
    * @param limit of the window, from 1
    */
@@ -35,7 +40,7 @@ public final class PredictiveSizer implements LeaseSizer {
   }
 
   /**
-   * Says what the current window will bring, in place of what the last one did.
+   * Sets the predicted demand of the current window, in place of the last window's.
    *
    * @param demand units, from 0
    */
@@ -60,13 +65,16 @@ public final class PredictiveSizer implements LeaseSizer {
     }
   }
 
-  /** What both advise, by their weights, not rounded, whatever the current window has brought. */
+  /**
+   * Returns the weighted mean of both sizes, not rounded and not adjusted to the current window's
+   * demand.
+   */
   double planned(long limit) {
     double follow = weightOfFollowing();
     return follow * following(limit) + (1 - follow) * robust.learned();
   }
 
-  /** From about 0.001 to 0.999; one half before anything is known. */
+  /** Returns the weight of the prediction, from about 0.001 to 0.999; one half at the start. */
   double weightOfFollowing() {
     return 1 / (1 + Math.exp(LEARNING_RATE * costOfFollowing));
   }

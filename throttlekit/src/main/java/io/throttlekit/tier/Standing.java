@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the claims of a request stand: which charges are decided, by whom, and what that means for
- * the request. For one thread.
+ * The decisions on the claims of a request: which charges are decided, their source, and the result
+ * for the request. For one thread.
  */
 final class Standing {
   private final List<TieredClaim> claims;
@@ -20,14 +20,14 @@ final class Standing {
   private final @Nullable Decision[] decisions;
   private final DecidedBy[] decidedBy;
 
-  /** The first charge of each claim; and, at the end, how many charges there are. */
+  /** The index of each claim's first charge; the last element is the number of charges. */
   private final int[] starts;
 
   /**
-   * What the store is to decide.
+   * The charges that the store has to decide.
    *
-   * @param claims for the store, with roles as what is decided already leaves them
-   * @param charges the places of their charges, in order
+   * @param claims for the store, with roles adjusted by what is decided already
+   * @param charges the indices of their charges, in order
    */
   record Question(List<Claim> claims, List<Integer> charges) {}
 
@@ -85,12 +85,12 @@ final class Standing {
     decidedBy[index] = by;
   }
 
-  /** Forgets every decision. */
+  /** Clears every decision. */
   void clear() {
     Arrays.fill(decisions, null);
   }
 
-  /** Whether what is decided refuses this claim. */
+  /** Returns whether a decision refuses this claim. */
   boolean refuses(int claim) {
     for (int i = starts[claim]; i < starts[claim + 1]; i++) {
       Decision decision = decisions[i];
@@ -101,7 +101,7 @@ final class Standing {
     return false;
   }
 
-  /** Whether what is decided refuses the request, whatever the rest will be. */
+  /** Returns whether the decisions refuse the request, whatever the undecided charges will be. */
   boolean refused() {
     int quotas = 0;
     int refusedQuotas = 0;
@@ -116,12 +116,13 @@ final class Standing {
         refusedQuotas += refuses ? 1 : 0;
       }
     }
+    // Quotas refuse a request only together.
     return quotas > 0 && refusedQuotas == quotas;
   }
 
   /**
-   * What the store has to be asked; null when nothing. Where the answer is certain, or nobody's
-   * business, the charge is decided here.
+   * Returns the charges that the store has to decide; null when there are none. A charge whose
+   * decision cannot change the result is decided here.
    */
   @Nullable Question question() {
     boolean refused = refused();
@@ -143,6 +144,8 @@ final class Standing {
         if (!moot) {
           together.add(charge);
           places.add(i);
+        // Refunds and overdrafts count even on a refused request; global limits take no part in the
+        // store.
         } else if (alwaysCounts(charge) && !(claims.get(c).tier() instanceof Tier.Global)) {
           asked.add(new Claim(Role.SHADOW, List.of(charge), claim.onDataLoss()));
           places.add(i);
@@ -152,6 +155,7 @@ final class Standing {
         }
       }
       if (!together.isEmpty()) {
+        // Another quota admits, so this one cannot refuse the request.
         boolean harmless = claim.role() == Role.QUOTA && someQuotaPasses;
         asked.add(new Claim(harmless ? Role.SHADOW : claim.role(), together, claim.onDataLoss()));
       }

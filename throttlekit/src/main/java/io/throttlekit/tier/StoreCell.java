@@ -12,24 +12,24 @@ import io.throttlekit.tier.LeaseWaiter.End;
 import io.throttlekit.tier.Take.Kind;
 
 /*
- * When credits end. The store says, with a grant, what its clock was and when its window ends. This
- * process knows when it asked and when it was answered, by a monotonic clock of its own; the store
- * read its clock somewhere between. So the window has not ended before
+ * When credits expire. A grant reports the store's clock and the end of its window. This process
+ * knows when it sent the request and when the answer arrived, by its own monotonic clock; the store
+ * read its clock in between. So the window does not end before
  *
- *   asked + (windowEnd − storeNow)        the credits are good until then, less a margin for the
- *                                         rates of the two clocks and the store's rounding
+ *   asked + (windowEnd − storeNow)        credits are valid until then, less a margin for the rates
+ *                                         of the two clocks and the store's rounding
  *
- * and has ended for certain at
+ * and has certainly ended at
  *
- *   answered + (windowEnd − storeNow)     nobody asks again before, once nothing was left
+ *   answered + (windowEnd − storeNow)     an exhausted store is not asked again before
  *
- * No wall clock of this process is read, so none can be wrong. Between the two times nothing can be
- * leased that could still be spent; charges go to the store by themselves then.
+ * No wall clock of this process is read, so a wrong one does no harm. Between the two times no
+ * lease could still be spent; the store decides each charge then.
  */
 
 /**
- * Units leased from the store of a region. What has no unit left at the end of a window is decided
- * by the store itself.
+ * Units leased from the store of a region. At the end of a window, a charge that finds no units is
+ * decided by the store itself.
  */
 final class StoreCell extends LeaseCell {
   private final Tier.Leased options;
@@ -37,32 +37,33 @@ final class StoreCell extends LeaseCell {
   private final boolean learns;
   private final DemandWindow demand;
 
-  /** Wanted before the store's clock was known. */
+  /** Demand from before the store's clock was known. */
   private long earlyDemand;
 
   private long credits;
   private long creditsEndNanos;
 
-  /** What the store had left when it was asked last. */
+  /** The units that the store had left at its last answer. */
   private long leftAtStore;
 
   /**
-   * By the store's clock; the window that the last grant was for. It may be an older one than
-   * before, when another store with a slower clock has taken over.
+   * The window of the last grant, by the store's clock. It may be older than the one before if
+   * another store with a slower clock has taken over.
    */
   private long windowEndMillis = Long.MIN_VALUE;
 
   private long windowEndNanos;
 
-  /** Whether the window that a grant was for lasts, as far as this process knows. */
+  /** Whether the window of the last grant is still current, as far as this process knows. */
   private boolean windowLasts;
 
-  /** Whether the store had nothing left. */
+  /** Whether the store reported that nothing is left. */
   private boolean exhausted;
 
+  /** When an exhausted store is asked again: units may have been returned to it. */
   private long askAgainNanos;
 
-  /** What was asked for last, without what only a larger cost wanted. */
+  /** The last requested size, without what only a larger cost required. */
   private long batch;
 
   StoreCell(CounterKey key, FixedWindow window, Tier.Leased options, LeaseSizer sizer, long now) {
@@ -84,6 +85,7 @@ final class StoreCell extends LeaseCell {
     if (first) {
       offer(cost, now);
     }
+    // A reload changed the limit: a larger one may have units left.
     if (newest.limit() != window.limit()) {
       window = newest;
       exhausted = false;
@@ -100,17 +102,19 @@ final class StoreCell extends LeaseCell {
       Decision refusal = Decision.refuse(window.limit(), credits, wait, retry);
       return new Take(Kind.REFUSED, refusal, windowEndMillis);
     }
+    // Credits leased so late in a window would expire on arrival.
     return windowLasts && now - creditsEndNanos >= 0 ? Take.STRICT : Take.SHORT;
   }
 
   @Override
   Take refund(long units, long now) {
-    return Take.STRICT; // the store knows what was spent
+    return Take.STRICT; // only the store knows what was spent
   }
 
   @Override
   synchronized Take takeAtOnce(FixedWindow newest, long cost, long now) {
     roll(now);
+    // A changed limit may have units left: the full path decides.
     boolean decides = credits >= cost || (exhausted && newest.limit() == window.limit());
     return decides ? take(newest, cost, true, now) : Take.SHORT;
   }
@@ -152,7 +156,8 @@ final class StoreCell extends LeaseCell {
     learnWindow(grant, askedNanos, answeredNanos);
     leftAtStore = grant.left();
     exhausted = grant.left() == 0 || grant.units() == 0;
-    if (retired || answeredNanos - creditsEndNanos >= 0) { // carried over is what was there in time
+    // expired on arrival; carried units must have arrived in time
+    if (retired || answeredNanos - creditsEndNanos >= 0) {
       return grant.units();
     }
     credits += grant.units();
@@ -163,10 +168,12 @@ final class StoreCell extends LeaseCell {
     long nanos = MonotonicSpan.nanos(Math.max(0, grant.lastsMillis()));
     long creditsEnd = askedNanos + nanos - ROUNDING_NANOS - ClockDrift.after(nanos);
     long windowEnd = answeredNanos + nanos;
+    // Another answer for the same window only narrows its end.
     if (grant.windowEndMillis() == windowEndMillis && windowLasts) {
       creditsEndNanos += Math.max(0, creditsEnd - creditsEndNanos);
       windowEndNanos += Math.min(0, windowEnd - windowEndNanos);
     } else {
+      // A new window: of the old one's units only the carried ones survive.
       forfeitBeyond(carried());
       windowEndMillis = grant.windowEndMillis();
       creditsEndNanos = creditsEnd;
@@ -174,6 +181,7 @@ final class StoreCell extends LeaseCell {
       windowLasts = true;
     }
     offer(0, answeredNanos);
+    // Without idle returns no units come back before the window ends.
     askAgainNanos =
         idleNanos() == 0 ? windowEndNanos : answeredNanos + Math.min(idleNanos(), nanos);
   }
@@ -216,11 +224,12 @@ final class StoreCell extends LeaseCell {
     }
   }
 
+  /** Returns whether a grant has reported the store's clock. */
   private boolean knowsStoreClock() {
     return windowEndMillis != Long.MIN_VALUE;
   }
 
-  /** The store's clock, about. */
+  /** Returns an estimate of the store's clock. */
   private long storeMillis(long now) {
     return windowEndMillis + Math.floorDiv(now - windowEndNanos, NANOS_PER_MILLI);
   }
@@ -249,8 +258,9 @@ final class StoreCell extends LeaseCell {
   }
 
   /**
-   * How much outlives its window. A node that leases when it has too little and serves whoever
-   * asked has less than a batch left; but who asked may have gone, and then it has a whole one.
+   * Returns how many units outlive their window. A node that leases on demand and serves the
+   * waiting requests has less than a batch left; if those have timed out, it may have a whole
+   * batch.
    */
   private long carried() {
     return options.windowCoupled() ? 0 : Math.max(0, batch - 1);
@@ -269,6 +279,7 @@ final class StoreCell extends LeaseCell {
 
   private void roll(long now) {
     if (now - creditsEndNanos >= 0) {
+      // Repeated calls are harmless: what is carried stays.
       forfeitBeyond(carried());
     }
     if (windowLasts && now - windowEndNanos >= 0) {

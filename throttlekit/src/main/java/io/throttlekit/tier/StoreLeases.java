@@ -17,11 +17,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Leases from a store of counters. An answer counts as long as its window lasts, and a call whose
- * answer was lost is sent again under its id. Thread-safe.
+ * Leases from a counter store. An answer is valid until its window ends, and a call without an
+ * answer is repeated under the same id. Thread-safe.
  */
 final class StoreLeases implements LeaseSource {
+  /** The first retry of a lost call; doubled each time. */
   private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+  /**
+   * The wait for an answer before the call fails for its caller; a later answer is still credited.
+   */
   private static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final CounterStore store;
@@ -39,6 +43,8 @@ final class StoreLeases implements LeaseSource {
             Grant::windowEndMillis);
     this.returns =
         new OnceCalls<>(
+            // A sender of its own, so that ids of leases and returns differ. Returns are not tied
+            // to a window.
             new OnceCalls.Settings(sender + 1, RETRY_NANOS, WAIT_NANOS, true), clocks, _ -> 0);
   }
 
@@ -86,7 +92,7 @@ final class StoreLeases implements LeaseSource {
     return sent;
   }
 
-  /** Lets the next return begin. */
+  /** Starts the counter's next return. */
   private record Ends(CompletableFuture<Boolean> ended) implements LateAnswers<Boolean> {
     @Override
     public void answered(Answered<Boolean> answer) {

@@ -4,21 +4,24 @@ import io.throttlekit.TimeSource;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Notices that the monotonic clock has stood still while the wall clock went on: the machine was
- * suspended, or restored from a snapshot, and windows that this process counts by its monotonic
- * clock may be over.
+ * Detects that the monotonic clock stopped while the wall clock went on: the machine was suspended,
+ * or restored from a snapshot. Windows that this process times by its monotonic clock may have
+ * ended.
  *
- * <p>A wall clock that was set forward looks the same. One that has not been set yet after a
- * restore cannot be noticed. Thread-safe.
+ * <p>A wall clock that is stepped forward looks the same. A wall clock that is not yet set after a
+ * restore cannot be detected. Thread-safe.
  */
 final class Suspension {
-  /** So far the wall clock may get ahead between two readings: NTP corrects less without a step. */
+  /** The wall clock may gain this much between two readings: NTP slews smaller corrections. */
   static final long TOLERANCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  /** Reading the wall clock for each decision would cost as much as the decision. */
+  /**
+   * The interval of readings: reading the wall clock for each decision would cost as much as the
+   * decision.
+   */
   static final long EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-  /** The two clocks of a reading that took longer were not read together. */
+  /** The longest reading of both clocks that still counts as one moment. */
   private static final long MAX_READING_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
   private final TimeSource time;
@@ -31,12 +34,12 @@ final class Suspension {
     this.aheadNanos = TimeUnit.MILLISECONDS.toNanos(time.wallMillis()) - checkedNanos;
   }
 
-  /** Whether the clocks have not been compared for a while. */
+  /** Returns whether the clocks are due to be compared. */
   boolean isDue(long now) {
     return now - checkedNanos >= EVERY_NANOS;
   }
 
-  /** Compares the clocks; true once for each suspension. */
+  /** Compares the clocks; returns true once for each suspension. */
   synchronized boolean isOver() {
     long before = time.monotonicNanos();
     long ahead = TimeUnit.MILLISECONDS.toNanos(time.wallMillis()) - before;

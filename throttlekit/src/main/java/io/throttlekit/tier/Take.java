@@ -4,13 +4,13 @@ import io.throttlekit.Decision;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a cell said to a charge.
+ * The result of a charge at a cell.
  *
- * @param kind what became of it
- * @param decision the answer of {@link Kind#TAKEN} and {@link Kind#REFUSED}
- * @param windowEndMillis of what was taken, by the clock that decides windows
- * @param ofNextToo whether as much was taken of the window after that one, because nobody could say
- *     which of the two lasts
+ * @param kind of the result
+ * @param decision for {@link Kind#TAKEN} and {@link Kind#REFUSED}
+ * @param windowEndMillis the window that units were taken from, by the clock that decides windows
+ * @param ofNextToo whether the same units were taken from the next window, too, because either
+ *     window may be current
  */
 record Take(Kind kind, @Nullable Decision decision, long windowEndMillis, boolean ofNextToo) {
   static final Take SHORT = new Take(Kind.SHORT, null, 0);
@@ -24,13 +24,13 @@ record Take(Kind kind, @Nullable Decision decision, long windowEndMillis, boolea
   enum Kind {
     /** Spent from what is leased. */
     TAKEN,
-    /** The store has nothing left for so large a cost. */
+    /** The store has too little left for this cost. */
     REFUSED,
     /** A lease is needed. */
     SHORT,
-    /** The window ends too soon for a lease: the store has to decide. */
+    /** The window ends too soon for a lease; the store decides. */
     STRICT,
-    /** The cell has left the cache. */
+    /** The cell was removed from the cache. */
     RETIRED
   }
 }

@@ -3,7 +3,7 @@ package io.throttlekit.tier;
 import io.throttlekit.Decision;
 import org.jspecify.annotations.Nullable;
 
-/** What one request has taken from leases, by charge. For one thread. */
+/** The leased units that one request has taken, by charge. For one thread. */
 final class TakenUnits {
   private final Standing standing;
   private final LeasedTier leases;
@@ -22,12 +22,12 @@ final class TakenUnits {
     takes[charge] = take;
   }
 
-  /** Puts everything back. */
+  /** Puts all units back. */
   void putBackAll() {
     putBack(0, standing.size());
   }
 
-  /** Puts back what a claim has taken. */
+  /** Puts back the units of a claim. */
   void putBack(int claim) {
     putBack(standing.start(claim), standing.end(claim));
   }
@@ -40,9 +40,11 @@ final class TakenUnits {
         continue;
       }
       from[i] = null;
+      // A refund (negative cost) took nothing.
       long cost = Math.max(0, standing.charge(i).cost());
       leases.putBack(cell, cost, take);
       Decision before = standing.decision(i);
+      // The decision reported the units as spent; the client sees what is left after the return.
       if (before != null && before.admitted()) {
         long remaining = Math.min(before.limit(), before.remaining() + cost);
         Decision after = Decision.admit(before.limit(), remaining, before.resetAfterMillis());

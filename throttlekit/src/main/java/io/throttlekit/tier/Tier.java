@@ -4,42 +4,47 @@ import io.throttlekit.DataLoss;
 import io.throttlekit.store.Terms;
 
 /**
- * How a limit is shared by the processes of a fleet: the cost of a decision against its promise.
+ * The way a limit is shared by the processes of a fleet: fewer round trips, or a stricter limit.
  */
 public sealed interface Tier {
 
-  /** Every charge is decided by the store. Exact; one round trip for each request. */
+  /** The store decides every charge. Exact; one round trip per request. */
   record Strict() implements Tier {}
 
   /**
-   * Every admission is decided by the store, so it is exact; a refusal answers later requests of at
-   * least its cost until its retry time, without a round trip.
+   * The store decides every admission, so the limit is exact. A refusal is cached until its retry
+   * time and answers requests of at least its cost without a round trip.
    */
   record CachedDeny() implements Tier {}
 
-  /** Units are leased in batches and spent in memory. Fixed windows only. */
+  /** Units are leased in batches and spent in memory. For fixed windows only. */
   sealed interface Leasing extends Tier permits Leased, Global {
 
-    /** How many units are asked for at a time. */
+    /** Returns the number of units per lease. */
     LeaseSize size();
 
-    /** A lease is renewed ahead of need when so many units or fewer are left, from 0. */
+    /**
+     * Returns the low-water mark: with this many units or fewer, a lease is renewed ahead of need;
+     * from 0.
+     */
     long lowWater();
 
-    /** ms without a request after which what is left goes back, from 1; 0 never. */
+    /**
+     * Returns the ms without a request after which unused units are returned, from 1; 0 for never.
+     */
     long returnIdleAfterMillis();
   }
 
   /**
    * Units are leased from the store.
    *
-   * @param size how many units are asked for at a time
-   * @param windowCoupled whether what is left of a lease is worth nothing once the store's window
-   *     has ended: then at most the limit is admitted per window, by any number of nodes; else at
-   *     most {@code limit + nodes · (batch − 1)}
-   * @param lowWater a lease is renewed ahead of need when so many units or fewer are left; 0 never
-   * @param returnIdleAfterMillis ms without a request after which what is left goes back to the
-   *     store; 0 never
+   * @param size the number of units per lease
+   * @param windowCoupled whether leased units expire when the store's window ends. If so, at most
+   *     the limit is admitted per window, by any number of nodes; otherwise at most {@code limit +
+   *     nodes · (batch − 1)}
+   * @param lowWater a lease is renewed ahead of need with this many units or fewer; 0 for never
+   * @param returnIdleAfterMillis ms without a request after which unused units are returned to the
+   *     store; 0 for never
    */
   record Leased(LeaseSize size, boolean windowCoupled, long lowWater, long returnIdleAfterMillis)
       implements Leasing {
@@ -51,17 +56,18 @@ public sealed interface Tier {
   }
 
   /**
-   * Units are leased from what all regions share. At most the limit is admitted per window, by any
-   * number of regions and their nodes: what is left when the window ends is worth nothing.
+   * Units are leased from a limit that all regions share. At most the limit is admitted per window,
+   * by any number of regions and nodes: units expire with their window.
    *
-   * @param size how many units are asked for at a time
-   * @param lowWater a lease is renewed ahead of need when so many units or fewer are left; one that
-   *     would otherwise be late is renewed ahead in any case
-   * @param returnIdleAfterMillis ms without a request after which what is left goes back; 0 never
-   * @param terms what all regions have to agree on
-   * @param onDataLoss what a loss of the coordinator's data means
-   * @param regionalOnly whether a coordinator that does not answer is left alone but for probes,
-   *     and what the region holds is spent meanwhile
+   * @param size the number of units per lease
+   * @param lowWater a lease is renewed ahead of need with this many units or fewer; a lease that
+   *     would otherwise arrive too late is renewed ahead in any case
+   * @param returnIdleAfterMillis ms without a request after which unused units are returned; 0 for
+   *     never
+   * @param terms the terms that all regions have to agree on
+   * @param onDataLoss the policy for a loss of the coordinator's data
+   * @param regionalOnly whether a coordinator that does not answer receives only probes, while the
+   *     region spends the units that it holds
    */
   record Global(
       LeaseSize size,

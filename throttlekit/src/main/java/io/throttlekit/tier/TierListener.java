@@ -1,9 +1,12 @@
 package io.throttlekit.tier;
 
-/** Is told what the tiers do, to count it. Thread-safe, quick, and without exceptions. */
+/**
+ * Receives events of the tiers, to count them. Implementations are thread-safe, fast and do not
+ * throw.
+ */
 public interface TierListener {
 
-  /** Listens to nothing. */
+  /** Ignores all events. */
   TierListener NONE = new TierListener() {};
 
   /** A charge was decided. */
@@ -15,27 +18,27 @@ public interface TierListener {
   /** A lease failed, or was not answered in time. */
   default void leaseFailed() {}
 
-  /** A request waits for a lease that was asked for already. */
+  /** A request waits for a lease that is already in flight. */
   default void rider() {}
 
-  /** A lease was asked for ahead of need. */
+  /** A lease was requested ahead of need. */
   default void refillAhead() {}
 
-  /** Units go back to the store. */
+  /** Units are returned to the store. */
   default void gaveBack(long units) {}
 
-  /** Units of a window that has ended were left over. */
+  /** Units of an ended window expired unused. */
   default void forfeited(long units) {}
 
-  /** Units came too late to be spent. */
+  /** Units arrived too late to be spent. */
   default void lateGrant(long units) {}
 
-  /** This process was suspended, and gives back what it had leased. */
+  /** A suspension of this process was detected; all leased units are returned. */
   default void suspended() {}
 
-  /** A cell was pushed out of memory. */
+  /** A cell was evicted from memory. */
   default void evicted() {}
 
-  /** A request was answered for the store. */
+  /** A request was decided by its outage policy. */
   default void outage(Outage kind) {}
 }

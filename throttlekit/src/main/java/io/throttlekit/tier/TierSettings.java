@@ -1,12 +1,13 @@
 package io.throttlekit.tier;
 
 /**
- * How much the tiers keep in memory, and how long a request waits.
+ * Bounds on memory, waiting and the share of this process.
  *
- * @param maxCells most counters whose leases are kept, and most whose refusals are; from 1
- * @param patienceNanos longest that a request waits for leases and the store together, in ns, from
+ * @param maxCells the most counters with leased units, and the most cached refusals; from 1
+ * @param patienceNanos the longest wait of a request for leases and the store together, in ns, from
  *     1; then {@link Outage} decides
- * @param localShare share of each limit that this process admits by {@link Outage#LOCAL}, 0 to 1
+ * @param localShare the share of each limit that this process admits by {@link Outage#LOCAL}, 0 to
+ *     1
  */
 public record TierSettings(long maxCells, long patienceNanos, double localShare) {
 
@@ -15,6 +16,7 @@ public record TierSettings(long maxCells, long patienceNanos, double localShare)
     if (maxCells < 1 || patienceNanos < 1) {
       throw new IllegalArgumentException("maxCells and patienceNanos must be at least 1");
     }
+    // Negated so that NaN fails, too.
     if (!(localShare >= 0 && localShare <= 1)) {
       throw new IllegalArgumentException("localShare must be from 0 to 1, was " + localShare);
     }

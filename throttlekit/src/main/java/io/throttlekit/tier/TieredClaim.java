@@ -6,14 +6,14 @@ import io.throttlekit.rate.FixedWindow;
 import java.util.List;
 
 /**
- * A claim, and how it is shared.
+ * A claim with its tier.
  *
- * @param tier how its charges are decided
- * @param outage what is answered while the store is not
+ * @param tier the way its charges are decided
+ * @param outage the decision while the store does not answer
  */
 public record TieredClaim(Claim claim, Tier tier, Outage outage) {
 
-  /** Checks that what is leased is fixed windows. */
+  /** Checks that only fixed windows are leased. */
   public TieredClaim {
     if (tier instanceof Tier.Leasing) {
       List<Charge> charges = claim.charges();

@@ -4,11 +4,11 @@ import io.throttlekit.Decision;
 import java.util.List;
 
 /**
- * What was answered to the claims of one request.
+ * The decisions on the claims of one request.
  *
  * @param admitted whether the request may pass
  * @param decisions one per charge, in the order of the claims and of their charges
- * @param decidedBy who made each of them
+ * @param decidedBy the source of each decision
  */
 public record TieredOutcome(boolean admitted, List<Decision> decisions, List<DecidedBy> decidedBy) {
 

@@ -14,15 +14,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request on its way through the tiers: first what memory can say, then, where that is not
- * everything, the store.
+ * One request on its way through the tiers: decided in memory as far as possible, then by the
+ * store.
  *
- * <p>It waits for the leases that its charges lack, holding nothing meanwhile, and begins again
- * when all have ended. One thread works on it at a time; the lock is for the timer, which may end
- * the waiting.
+ * <p>A request waits for the leases that its charges lack, holds no units meanwhile, and starts
+ * again when all of them have ended. One thread works on it at a time; the lock is for the timer,
+ * which may end the wait.
  */
 final class TieredRequest {
-  /** Nobody asks more often when what is leased belongs to windows that are over. */
+  /** Attempts whose global leases all arrive too late; bounds the round trips of one request. */
   private static final int MOST_LATE = 3;
 
   private final Tiers tiers;
@@ -32,28 +32,31 @@ final class TieredRequest {
   private final TakenUnits taken;
   private final OutageDecisions outages;
 
-  /** Leases to wait for; 0 while somebody works on this request. */
+  /** Leases that the request waits for; 0 while a thread works on it. */
   private int awaited;
 
-  /** Whether its costs have not been counted as demand yet. */
+  /** Whether its costs are yet to be counted as demand. */
   private boolean first = true;
 
   private boolean waited;
 
-  /** When it stops waiting, for leases or the store, once it had to wait at all. */
+  /** When it stops waiting for leases and the store; set when it first has to wait. */
   private long endNanos;
 
   private boolean endKnown;
 
-  /** In the cells whose leases it waits for. */
+  /** Its waiters in the cells whose leases it waits for. */
   private List<Waiter> waiters = List.of();
 
-  /** Whether it has waited as long as it may. */
+  /** Whether its wait timeout has expired. */
   private boolean timeIsUp;
 
   private volatile boolean mayWait = true;
 
-  /** What lacks units is for the store to decide if one came too late, by its outage if none. */
+  /**
+   * Decides about charges without units: the store if a lease came too late, the outage policy if
+   * none came.
+   */
   private final AwaitedLeases ofStore = new AwaitedLeases();
 
   private final AwaitedLeases ofAllRegions = new AwaitedLeases();
@@ -66,11 +69,11 @@ final class TieredRequest {
     this.outages = new OutageDecisions(tiers, standing, taken);
   }
 
-  /** The outcome when memory knows it; else null, and {@code later} will be told. */
+  /** Returns the outcome when memory decides; else null, and {@code later} is notified. */
   @Nullable TieredOutcome start() {
     try {
       return begin();
-    } catch (RuntimeException refused) { // by the store: more charges than it takes
+    } catch (RuntimeException refused) { // by the store: too many charges
       mayWait = false;
       taken.putBackAll();
       throw refused;
@@ -103,7 +106,7 @@ final class TieredRequest {
     synchronized (this) {
       leases.failedBy(failure);
       last = awaited == 1;
-      if (awaited > 0) { // else the timer was faster
+      if (awaited > 0) { // else the timeout has ended the wait
         awaited--;
         leases.ended(end);
       }
@@ -113,18 +116,18 @@ final class TieredRequest {
     }
   }
 
-  /** Whether it waits for leases, or may yet do so. */
+  /** Returns whether it waits for leases, or still may. */
   boolean mayWait() {
     return mayWait;
   }
 
-  /** Ends its waiting, if it waits. */
+  /** Ends its wait, if it waits. */
   void outOfPatience() {
     List<Waiter> left;
     synchronized (this) {
       timeIsUp = true;
       if (awaited == 0) {
-        return; // somebody works on it, and will see
+        return; // the working thread reads timeIsUp before it waits
       }
       awaited = 0;
       ofStore.giveUp();
@@ -155,6 +158,7 @@ final class TieredRequest {
   }
 
   private void await(List<LeaseWish> lacking) {
+    // A request must not hold units of some counters while it waits for others.
     taken.putBackAll();
     boolean tooLate;
     synchronized (this) {
@@ -187,7 +191,10 @@ final class TieredRequest {
     forgetIfTimeIsUp(all); // the timer may have been faster than this loop
   }
 
-  /** Leaves the cells that it waits for: what is answered must not stay in memory. */
+  /**
+   * Removes its waiters from the cells after the timeout, so that an answered request is not
+   * retained.
+   */
   private void forgetIfTimeIsUp(List<Waiter> all) {
     synchronized (this) {
       if (!timeIsUp) {
@@ -214,7 +221,7 @@ final class TieredRequest {
     }
   }
 
-  /** Decides what needs no store, and says which leases are lacking. */
+  /** Decides the charges that need no store; returns the leases that are lacking. */
   private List<LeaseWish> decideInMemory() {
     long now = tiers.time.monotonicNanos();
     tiers.leases.checkClock(now);
@@ -246,10 +253,11 @@ final class TieredRequest {
     for (int i = standing.start(claim); i < standing.end(claim); i++) {
       Charge charge = standing.charge(i);
       if (charge.cost() <= 0 && !global) {
-        continue; // a refund or a peek: the store knows
+        continue; // only the store knows what a refund or a peek needs
       }
       LeaseCell cell = tiers.leases.cell(charge, tier, first);
       Take take = take(cell, charge, now);
+      // A cell that was retired after the look-up is replaced by its successor.
       while (take.kind() == Take.Kind.RETIRED) {
         cell = tiers.leases.cell(charge, tier, first);
         take = take(cell, charge, now);
@@ -271,6 +279,7 @@ final class TieredRequest {
   private Take take(LeaseCell cell, Charge charge, long now) {
     FixedWindow window = (FixedWindow) charge.algorithm();
     return charge.cost() < 0
+        // A refund is not idempotent: only the first attempt refunds.
         ? cell.refund(first ? -charge.cost() : 0, now)
         : cell.take(window, charge.cost(), first, now);
   }
@@ -279,7 +288,7 @@ final class TieredRequest {
     return ofAllRegions.fail() || ofAllRegions.late() >= MOST_LATE;
   }
 
-  /** How much longer it may wait; its caller is asked once, before anything is waited for. */
+  /** Returns the remaining wait. The caller's deadline is read once, before the first wait. */
   private long remainingNanos(long nowNanos) {
     if (!endKnown) {
       endKnown = true;
@@ -294,6 +303,8 @@ final class TieredRequest {
 
   private void ask(Question question) {
     long asked = tiers.time.monotonicNanos();
+    // A charge whose lease failed is decided by its outage policy, not by another wait for the
+    // store.
     if (ofStore.fail() && lacksLease(question)) {
       told(question, null, orPatience(ofStore.failure()), 0);
       return;
@@ -316,7 +327,7 @@ final class TieredRequest {
     return false;
   }
 
-  /** Answers the request with what the store said, or with what is answered for it. */
+  /** Answers the request with the store's outcome, or by the outage policies. */
   private void told(
       Question question, @Nullable Outcome outcome, @Nullable Throwable failure, long askedNanos) {
     TieredOutcome settled;
@@ -329,7 +340,7 @@ final class TieredRequest {
         return;
       }
       settled = settled();
-    } catch (RuntimeException unexpected) { // or nobody would ever answer
+    } catch (RuntimeException unexpected) { // otherwise the request would never be answered
       fail(unexpected);
       return;
     }
@@ -339,6 +350,7 @@ final class TieredRequest {
   private void learn(Question question, Outcome outcome, long askedNanos) {
     for (int n = 0; n < question.charges().size(); n++) {
       Charge charge = standing.charge(question.charges().get(n));
+      // A refund frees units that cells and refusals believe to be used up.
       if (charge.cost() < 0) {
         tiers.leases.reopen(charge.key());
       }
@@ -348,7 +360,7 @@ final class TieredRequest {
     }
   }
 
-  /** Whether no other charge of the question shares the counter. */
+  /** Returns whether no other charge of the question shares the counter. */
   private boolean isAlone(Question question, int index) {
     CounterKey key = standing.charge(question.charges().get(index)).key();
     for (int n = 0; n < question.charges().size(); n++) {
@@ -365,7 +377,7 @@ final class TieredRequest {
     }
   }
 
-  /** The outcome, once what was taken for nothing is back. */
+  /** Returns the outcome, after units of refused claims have been put back. */
   private TieredOutcome settled() {
     if (standing.refused()) {
       taken.putBackAll();

@@ -14,16 +14,16 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides requests on counters of a shared store, as much of each as its tier allows in this
- * process's memory.
+ * Decides requests on counters of a shared store, as far as each tier allows in this process's
+ * memory.
  *
- * <p>The claims of a request are decided and charged as one, whatever their tiers: what was taken
- * from a lease goes back when the request is refused. A refusal out of memory refuses the request
- * without asking the store, which then counts only what always counts: refunds, overdrafts, and
- * what {@link io.throttlekit.Overrun#COUNT} counts. Refunds and peeks of leased counters go to the
- * store.
+ * <p>The claims of a request are decided and charged together, whatever their tiers: leased units
+ * that were taken are put back when the request is refused. A refusal in memory refuses the request
+ * without a decision by the store; the store then counts only what always counts: refunds,
+ * overdrafts and {@link io.throttlekit.Overrun#COUNT}. Refunds and peeks of leased counters go to
+ * the store.
  *
- * <p>Thread-safe; nothing blocks.
+ * <p>Thread-safe and non-blocking.
  */
 public final class Tiers implements AutoCloseable {
   final CounterStore store;
@@ -36,7 +36,7 @@ public final class Tiers implements AutoCloseable {
   final Patience patience;
   final long maxWaitNanos;
 
-  /** Tiers in front of {@code store}, which {@link #close} does not close. */
+  /** Creates tiers in front of {@code store}, which {@link #close} does not close. */
   public Tiers(
       CounterStore store,
       TimeSource time,
@@ -47,9 +47,9 @@ public final class Tiers implements AutoCloseable {
   }
 
   /**
-   * The same.
+   * Creates tiers with a source of globally shared units.
    *
-   * @param global where units are leased that all regions share
+   * @param global the source of units that all regions share
    */
   public Tiers(
       CounterStore store,
@@ -75,18 +75,24 @@ public final class Tiers implements AutoCloseable {
     this.maxWaitNanos = settings.patienceNanos();
   }
 
-  /** Is told of a decision that could not be made at once: one of its methods is called, once. */
+  /**
+   * A callback for a decision that is not made at once. Exactly one of its first two methods is
+   * called, once.
+   */
   public interface Later {
-    /** The request is decided. On any thread; may not block. */
+    /** The request is decided. Called on any thread; must not block. */
     void decided(TieredOutcome outcome);
 
-    /** The store did not answer, and a claim says {@link Outage#ERROR}. As {@link #decided}. */
+    /**
+     * The store did not answer, and a claim's policy is {@link Outage#ERROR}. Called as {@link
+     * #decided}.
+     */
     void failed(StoreException cause);
 
     /**
-     * Returns how long the caller of the request waits, in ns from now, where that is less than
-     * {@link TierSettings#patienceNanos}. Called at most once, by the thread that calls {@link
-     * Tiers#acquire}, and only of a request that has to wait.
+     * Returns the caller's remaining deadline in ns from now, if it is shorter than {@link
+     * TierSettings#patienceNanos}. Called at most once, on the thread that calls {@link
+     * Tiers#acquire}, and only for a request that has to wait.
      */
     default long patienceNanos() {
       return Long.MAX_VALUE;
@@ -94,25 +100,24 @@ public final class Tiers implements AutoCloseable {
   }
 
   /**
-   * Decides and counts the claims of one request as one.
+   * Decides and counts the claims of one request together.
    *
    * @param claims at least one
-   * @return null when {@code later} will be told, or was told already
+   * @return the outcome; null when {@code later} is notified instead, possibly before this returns
    */
   public @Nullable TieredOutcome acquire(List<TieredClaim> claims, Later later) {
     return new TieredRequest(this, claims, later).start();
   }
 
   /**
-   * Decides a request of one charge by units that are leased already, or by knowing that there are
-   * none.
+   * Decides a request with one charge by leased units, or by a report that none are left.
    *
    * @param charge of a fixed window
-   * @return null when that takes more; nothing is counted then, and the request has to be {@link
+   * @return null when that is not enough; nothing is counted then, and the request has to be {@link
    *     #acquire}d
    */
   public @Nullable Decision spend(Charge charge, Tier.Leasing leased, DataLoss onDataLoss) {
-    if (charge.cost() <= 0) {
+    if (charge.cost() <= 0) { // refunds and peeks take the full path
       return null;
     }
     long now = time.monotonicNanos();
@@ -131,28 +136,28 @@ public final class Tiers implements AutoCloseable {
   }
 
   /**
-   * Forgets what the store has refused: it has lost its counters, and may decide otherwise now.
-   * What is leased stays, for it was granted.
+   * Clears all cached refusals, because the store has lost its counters and may now admit. Leased
+   * units stay valid.
    */
   public void forgetRefusals() {
     denials.clear();
     leases.reopenAll();
   }
 
-  /** How many counters have units leased here. */
+  /** Returns the number of counters with leased units. */
   public long cells() {
     return leases.size();
   }
 
   /**
-   * Completes when this is closed and the store, and all regions, have taken what was given back,
-   * or have failed to.
+   * Completes when this is closed and every return to the store and the global source has been
+   * answered or has failed.
    */
   public CompletionStage<?> ended() {
     return leases.ended();
   }
 
-  /** Gives what is leased back to the store. */
+  /** Returns all leased units. */
   @Override
   public void close() {
     leases.close();

@@ -1,11 +1,11 @@
 package io.throttlekit.tier;
 
-/** Runs things later. Thread-safe. */
+/** Schedules tasks. Thread-safe. */
 @FunctionalInterface
 public interface Timer {
 
   /**
-   * Runs {@code task} once, on a thread where it may not block.
+   * Runs {@code task} once, on a thread that must not be blocked.
    *
    * @param nanos from now, above 0
    */

@@ -1,22 +1,22 @@
 package io.throttlekit.tier;
 
 /**
- * What a cell has begun to lease.
+ * The units that a cell has begun to lease.
  *
- * @param units to ask for; 0 when nothing is to be asked for
+ * @param units to request; 0 for none
  * @param size of a lease that no requests wait for
- * @param usable how many there is use for in their window, as far as it can tell
- * @param windowEndMillis names their window, as {@link LeaseAsk} does
+ * @param usable the units that can probably be used in their window
+ * @param windowEndMillis the window, as in {@link LeaseAsk}
  */
 record UnitsWanted(long units, long size, long usable, long windowEndMillis) {
   static final UnitsWanted NONE = new UnitsWanted(0, 0, 0, LeaseAsk.CURRENT);
 
-  /** Of the window that lasts, no more than are asked for. */
+  /** Creates a request for the current window and no more units. */
   static UnitsWanted of(long units) {
     return of(units, LeaseAsk.CURRENT);
   }
 
-  /** Of a window, no more than are asked for. */
+  /** Creates a request for a window and no more units. */
   static UnitsWanted of(long units, long windowEndMillis) {
     return new UnitsWanted(units, units, units, windowEndMillis);
   }

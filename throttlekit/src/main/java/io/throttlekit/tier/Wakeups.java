@@ -4,42 +4,42 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * The timers that run for things which end at times of their own: one that runs early enough serves
- * all, and a timer for each would wake a thread for each. No timer is begun while one runs that is
- * as early, so each is earlier than all before it. Times are monotonic ns. For one thread at a
- * time.
+ * The timers for events with times of their own. One timer that runs early enough serves all later
+ * events; a timer per event would wake a thread for each. A timer is started only if it is earlier
+ * than all that run, so each is earlier than all before it. Times are monotonic ns. Not
+ * thread-safe.
  */
 public final class Wakeups {
   private final long finestNanos;
 
-  /** When those run that were begun and have not run, the earliest last. */
+  /** The due times of the timers that have not run, the earliest last. */
   private final Deque<Long> due = new ArrayDeque<>();
 
   /**
-   * None yet.
+   * Creates an object without timers.
    *
-   * @param finestNanos the least that a timer is begun for, from 1: what ends earlier ends a little
-   *     late
+   * @param finestNanos the shortest timer, from 1: an event that is due earlier is late by less
+   *     than this
    */
   public Wakeups(long finestNanos) {
     this.finestNanos = finestNanos;
   }
 
   /**
-   * In how many ns a timer must run for what ends then; 0 when one does already that is as early.
-   * Whoever is told a number begins the timer, and has it say that it {@link #ran}.
+   * Returns in how many ns a timer must run for an event at {@code endNanos}; 0 when an earlier one
+   * is running. The caller starts that timer, which calls {@link #ran}.
    */
   public long begin(long endNanos, long nowNanos) {
     long nanos = Math.max(finestNanos, endNanos - nowNanos);
     Long earliest = due.peekLast();
-    if (earliest != null && earliest - (nowNanos + nanos) <= 0) {
+    if (earliest != null && earliest - (nowNanos + nanos) <= 0) { // by difference: can overflow
       return 0;
     }
     due.addLast(nowNanos + nanos);
     return nanos;
   }
 
-  /** The timer that was to run then has. */
+  /** Records that the timer for {@code dueNanos} has run. */
   public void ran(long dueNanos) {
     due.removeLastOccurrence(dueNanos);
   }

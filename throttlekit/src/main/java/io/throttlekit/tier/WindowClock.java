@@ -5,14 +5,14 @@ import io.throttlekit.MonotonicSpan;
 import io.throttlekit.rate.FixedWindow;
 
 /**
- * Which window lasts, by a clock that is far away and read only where it answers.
+ * Estimates which window is current, by a remote clock that is known only through its answers.
  *
- * <p>An answer tells that its window ended neither before {@code asked + lasts} nor after {@code
- * answered + endsWithin}, less and more what two clocks may drift apart. Every answer narrows the
- * two times, and both move on by the length of a window, so there is always a time until which a
- * window surely lasts, and one from which on the next surely does. Between them it may be either.
+ * <p>By an answer, its window does not end before {@code asked + lasts} and ends by {@code answered
+ * + endsWithin}, widened by the possible drift of the two clocks. Every answer narrows these two
+ * times, and both move on by the length of a window. So until the first time the window is
+ * certainly current, and from the second time on the next one is. In between it may be either.
  *
- * <p>No wall clock of this process is read, so none can be wrong. Not thread-safe. Times are
+ * <p>No wall clock of this process is read, so a wrong one does no harm. Not thread-safe. Times are
  * monotonic ns.
  */
 final class WindowClock {
@@ -29,17 +29,20 @@ final class WindowClock {
     this.lengthNanos = MonotonicSpan.nanos(lengthMillis);
   }
 
-  /** Whether there was any answer yet. */
+  /** Returns whether there has been an answer. */
   boolean isKnown() {
     return endMillis != UNKNOWN;
   }
 
-  /** Names the window by its end; while it {@link #mayBeOver}, the older one of the two. */
+  /**
+   * Returns the end of the window, which names it; while it {@link #mayBeOver}, of the older of the
+   * two.
+   */
   long endMillis() {
     return endMillis;
   }
 
-  /** Names the one after it. */
+  /** Returns the end of the next window, which names it. */
   long nextEndMillis() {
     return endMillis + lengthMillis;
   }
@@ -48,28 +51,28 @@ final class WindowClock {
     return lengthNanos;
   }
 
-  /** Until when it surely lasts. */
+  /** Returns until when the window certainly is current. */
   long lastsUntilNanos() {
     return lastsUntilNanos;
   }
 
-  /** From when on the next one surely does. */
+  /** Returns from when on the next window certainly is current. */
   long overByNanos() {
     return overByNanos;
   }
 
-  /** Whether nobody can say if this window lasts or the next one does. */
+  /** Returns whether the next window may have begun. */
   boolean mayBeOver(long now) {
     return now - lastsUntilNanos >= 0;
   }
 
-  /** Moves on to the window that lasts; returns by how many, from 0. */
+  /** Moves on to the current window; returns by how many, from 0. */
   long roll(long now) {
     if (!isKnown() || now - overByNanos < 0) {
       return 0;
     }
     long drift = ClockDrift.after(lengthNanos);
-    long windows = 1 + (now - overByNanos) / (lengthNanos + drift); // as one by one
+    long windows = 1 + (now - overByNanos) / (lengthNanos + drift); // at once, as if one by one
     endMillis += windows * lengthMillis;
     lastsUntilNanos += windows * (lengthNanos - drift);
     overByNanos += windows * (lengthNanos + drift);
@@ -77,9 +80,9 @@ final class WindowClock {
   }
 
   /**
-   * Learns from an answer which window lasts, where it tells of a newer one.
+   * Moves on to the window of an answer, if that is a newer one.
    *
-   * @param ahead whether the next window was asked for, which need not have begun
+   * @param ahead whether the lease was for the next window, which need not have begun
    * @return by how many windows this moved on, from 0
    */
   long follow(LeasedUnits leased, boolean ahead, long asked, long answered) {
@@ -94,14 +97,15 @@ final class WindowClock {
     return windows;
   }
 
-  /** Learns from an answer, for this window or the next, when this one ends. */
+  /** Narrows the end of this window by an answer for this window or the next. */
   void narrow(LeasedUnits leased, long asked, long answered) {
     long later = leased.windowEndMillis() - endMillis;
     long notBefore = lastsUntil(leased.lastsMillis() - later, asked);
     long notAfter = overBy(leased.endsWithinMillis() - later, answered);
     lastsUntilNanos += Math.max(0, notBefore - lastsUntilNanos);
     overByNanos += Math.min(0, notAfter - overByNanos);
-    if (lastsUntilNanos - overByNanos > 0) { // the clock was set, or another has taken over
+    // the remote clock was stepped, or another server has taken over
+    if (lastsUntilNanos - overByNanos > 0) {
       lastsUntilNanos = notBefore;
       overByNanos = notAfter;
     }

@@ -1,6 +1,6 @@
 package io.throttlekit.tier;
 
-/** What a process has of one window. Not thread-safe; its cell guards it. */
+/** The units of one window in this process. Not thread-safe; guarded by its cell. */
 final class WindowUnits {
   private long units;
   private long spent;
@@ -13,17 +13,17 @@ final class WindowUnits {
     return units;
   }
 
-  /** What this process has and what others had left when it asked last. */
+  /** Returns the units here plus those that were left for others at the last answer. */
   long remaining() {
     return units + left;
   }
 
-  /** Whether anything was ever asked for and answered, were it with nothing. */
+  /** Returns whether a lease was ever answered, even without units. */
   boolean isGranted() {
     return granted;
   }
 
-  /** Whether there was nothing left, and it is no time to ask again. */
+  /** Returns whether nothing was left and a retry is not yet due. */
   boolean isExhausted(long now) {
     if (exhausted && now - askAgainNanos >= 0) {
       exhausted = false;
@@ -38,6 +38,7 @@ final class WindowUnits {
   void credit(LeasedUnits leased, long askAgain) {
     granted = true;
     units += leased.units();
+    // An escrow does not report what is left.
     if (leased.left() != LeasedUnits.UNKNOWN) {
       left = leased.left();
       exhausted = left == 0 || leased.units() == 0;
@@ -55,7 +56,7 @@ final class WindowUnits {
     spent -= cost;
   }
 
-  /** Takes back of {@code cost} what was spent here. */
+  /** Refunds up to {@code cost}, but at most what was spent here. */
   void refund(long cost) {
     putBack(Math.min(cost, spent));
   }
@@ -66,7 +67,7 @@ final class WindowUnits {
     return all;
   }
 
-  /** Makes this a window that nobody has asked for yet. */
+  /** Resets this to a window without leases. */
   void clear() {
     units = 0;
     spent = 0;

@@ -1,6 +1,6 @@
 /**
- * What stands between a request and a shared store: a rule's tier says how much of each decision is
- * made in this process's memory, and what that costs in exactness.
+ * The tiers between requests and a shared store. A rule's tier sets how much of a decision is made
+ * in this process's memory, and how exact the limit is.
  */
 @NullMarked
 package io.throttlekit.tier;
