@@ -5,15 +5,15 @@ import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Terms;
 
 /**
- * So many units of one counter for each window, over all regions.
+ * A limit of units per window, shared by all regions.
  *
  * @param key the counter
- * @param window its limit, and the length of a window
- * @param terms what all regions have to agree on, of which this is a part
+ * @param window its limit and window length
+ * @param terms the terms that all regions have to agree on; they include this budget
  */
 public record Budget(CounterKey key, FixedWindow window, Terms terms) {
 
-  /** Checks that the terms have this budget. */
+  /** Checks that the terms include this budget. */
   public Budget {
     if (!terms.budgets().contains(window)) {
       throw new IllegalArgumentException(
@@ -22,7 +22,7 @@ public record Budget(CounterKey key, FixedWindow window, Terms terms) {
     }
   }
 
-  /** Whom the terms are about: the entries of the counter, whatever its window. */
+  /** Returns the key that the terms apply to: the entries of the counter, whatever its window. */
   public CounterKey party() {
     return key.inScope(terms.scope());
   }

@@ -6,14 +6,14 @@ import io.throttlekit.store.CallId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A region's wish for units of a budget.
+ * A region's request for units of a budget.
  *
- * @param region who wants them
- * @param windowEndMillis end of the window that they are for, by the coordinator's clock, in ms
- *     since the epoch: the one that lasts, or the next; {@link #CURRENT} for the one that lasts
- * @param units how many, from 1
- * @param onDataLoss what it means for a window that lasts when the coordinator loses its data
- * @param id under which the same lease takes effect once; absent for one that is not sent again
+ * @param region the requesting region
+ * @param windowEndMillis end of the requested window, by the coordinator's clock, in ms since the
+ *     epoch: of the current window or the next; {@link #CURRENT} for the current one
+ * @param units requested units, from 1
+ * @param onDataLoss the policy for a current window whose data the coordinator loses
+ * @param id makes a repeated request take effect once; absent if it is never repeated
  */
 public record BudgetLease(
     Budget budget,
@@ -22,10 +22,10 @@ public record BudgetLease(
     long units,
     DataLoss onDataLoss,
     @Nullable CallId id) {
-  /** The window that lasts when the coordinator is asked. */
+  /** The window that is current when the coordinator reads the request. */
   public static final long CURRENT = 0;
 
-  /** A lease that is not sent again. */
+  /** Creates a request that is never repeated. */
   public BudgetLease(
       Budget budget, String region, long windowEndMillis, long units, DataLoss onDataLoss) {
     this(budget, region, windowEndMillis, units, onDataLoss, null);

@@ -5,11 +5,11 @@ import io.throttlekit.Cost;
 /**
  * Units of a grant that a region did not spend.
  *
- * @param region who leased them
- * @param id no other return of this region for this window has it: one that is sent twice counts
+ * @param region the region that leased them
+ * @param id unique among this region's returns for this window, so that a repeated return counts
  *     once
  * @param windowEndMillis of the grant, by the coordinator's clock
- * @param units how many, from 1
+ * @param units from 1
  */
 public record BudgetReturn(
     Budget budget, String region, String id, long windowEndMillis, long units) {

@@ -6,37 +6,39 @@ import io.throttlekit.ClockDrift;
 import io.throttlekit.MonotonicSpan;
 
 /**
- * What a clock far away said once, and between which two times of this process it did. It says
- * when, at the earliest and at the latest, that clock reads something else; the further from the
- * reading, the less surely, for two clocks drift apart ({@link ClockDrift}). More than a hundred
- * years are a hundred years: no process lives long enough to see the difference.
+ * A reading of a remote clock, taken between two times of this process. It bounds the times at
+ * which that clock reaches another reading; the bounds widen with the distance from the reading,
+ * because two clocks drift apart ({@link ClockDrift}). Distances are capped at a hundred years.
  *
- * @param farMillis what it read, rounded down, in ms since the epoch
- * @param askedNanos monotonic ns of this process
- * @param answeredNanos the same, no earlier
+ * @param farMillis the reading, rounded down, in ms since the epoch
+ * @param askedNanos when it was requested, in monotonic ns of this process
+ * @param answeredNanos when the answer arrived, in the same ns, no earlier
  */
 record ClockReading(long farMillis, long askedNanos, long answeredNanos) {
-  /** Until when, by this process, that clock is surely before {@code millis}. */
+  /** Returns until when, in ns of this process, that clock is certainly before {@code millis}. */
   long surelyBefore(long millis) {
-    long nanos = MonotonicSpan.nanos(millis - farMillis - 1);
+    long nanos = MonotonicSpan.nanos(millis - farMillis - 1); // 1 ms: the reading was rounded down
     return askedNanos + nanos - ClockDrift.after(nanos);
   }
 
-  /** From when on, by this process, that clock has surely reached {@code millis}. */
+  /**
+   * Returns from when on, in ns of this process, that clock has certainly reached {@code millis}.
+   */
   long surelyReached(long millis) {
     long nanos = MonotonicSpan.nanos(millis - farMillis);
     return answeredNanos + nanos + ClockDrift.after(nanos);
   }
 
-  /** The least that that clock reads at {@code nanos} of this process, rounded down. */
+  /** Returns the earliest reading of that clock at {@code nanos} of this process, rounded down. */
   long earliestMillis(long nanos) {
     long since = nanos - answeredNanos;
     return farMillis + Math.floorDiv(since - ClockDrift.after(since), NANOS_PER_MILLI);
   }
 
-  /** The most that that clock reads at {@code nanos} of this process, rounded up. */
+  /** Returns the latest reading of that clock at {@code nanos} of this process, rounded up. */
   long latestMillis(long nanos) {
     long since = nanos - askedNanos;
+    // 1 ms: the reading was rounded down
     return farMillis + 1 + Math.ceilDiv(since + ClockDrift.after(since), NANOS_PER_MILLI);
   }
 }

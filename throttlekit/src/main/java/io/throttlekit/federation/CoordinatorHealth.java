@@ -3,7 +3,9 @@ package io.throttlekit.federation;
 import io.throttlekit.TimeSource;
 import java.util.concurrent.TimeUnit;
 
-/** Whether a coordinator answered last, and when it is to be probed if not. Thread-safe. */
+/**
+ * Tracks whether a coordinator answers, and when it is to be probed if it does not. Thread-safe.
+ */
 final class CoordinatorHealth {
   private final TimeSource time;
   private final long probeEveryNanos;
@@ -31,9 +33,9 @@ final class CoordinatorHealth {
   }
 
   /**
-   * A call was not answered.
+   * Records that a call was not answered.
    *
-   * @param askedNanos when it was asked; it says nothing if another was answered since
+   * @param askedNanos when it was sent; ignored if another call was answered since
    */
   void failed(long askedNanos) {
     if (answers && askedNanos - answeredNanos >= 0) {
@@ -41,7 +43,7 @@ final class CoordinatorHealth {
     }
   }
 
-  /** Whether somebody should ask now if it answers again: true once in each interval. */
+  /** Returns whether the caller is to send a probe now: true once per interval. */
   synchronized boolean isProbeDue() {
     long now = time.monotonicNanos();
     if (answers || now - nextProbeNanos < 0) {

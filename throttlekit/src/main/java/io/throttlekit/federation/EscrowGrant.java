@@ -1,15 +1,15 @@
 package io.throttlekit.federation;
 
 /**
- * What an escrow gave.
+ * A grant of an escrow.
  *
- * @param units from 0 to what was wanted
- * @param windowEndMillis end of their window by the coordinator's clock: its name
- * @param beginsMillis when their window has begun for certain, by the escrow's clock, in ms since
- *     the epoch
+ * @param units from 0 to the requested units
+ * @param windowEndMillis end of their window by the coordinator's clock, which names the window
+ * @param beginsMillis when their window has certainly begun, by the escrow's clock, in ms since the
+ *     epoch
  * @param endsMillis from when on they cannot be spent, by the escrow's clock
- * @param nowMillis the escrow's clock when it gave them, rounded down
- * @param left units that were still there
+ * @param nowMillis the escrow's clock at the time of the grant, rounded down
+ * @param left units that are still in the escrow
  */
 public record EscrowGrant(
     long units,
@@ -19,7 +19,7 @@ public record EscrowGrant(
     long nowMillis,
     long left) {
 
-  /** Of an escrow that holds nothing of the window that lasts. */
+  /** Creates the grant of an escrow without units for the current window. */
   public static EscrowGrant nothing(long nowMillis) {
     return new EscrowGrant(0, 0, 0, 0, nowMillis, 0);
   }

@@ -4,13 +4,15 @@ import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 
 /**
- * Units for an escrow.
+ * Units to put into an escrow.
  *
- * @param id no other refill of this counter and window has it: one that is sent twice counts once
- * @param windowEndMillis end of their window by the coordinator's clock: its name
+ * @param id unique among the refills of this counter and window, so that a repeated refill counts
+ *     once
+ * @param windowEndMillis end of their window by the coordinator's clock, which names the window
  * @param beginsMillis from when on they can be spent, by the escrow's clock, in ms since the epoch;
  *     no earlier than the window begins
- * @param endsMillis from when on they cannot, by the escrow's clock; no later than the window ends
+ * @param endsMillis from when on they cannot be spent, by the escrow's clock; no later than the
+ *     window ends
  * @param units from 1
  */
 public record EscrowRefill(

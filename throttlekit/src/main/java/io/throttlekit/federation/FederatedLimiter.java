@@ -22,37 +22,36 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * One budget for many regions, spent in this process's memory: units leased from the region's
- * escrow (L2), which itself leases from the coordinator of all regions (L3), are decided on here
- * (L1).
+ * Limits that many regions share, decided in this process's memory (L1). Units are leased from the
+ * region's escrow (L2), which is refilled from the coordinator of all regions (L3).
  *
  * <p>At most the limit is admitted per window of the coordinator's clock, by any number of regions
- * and processes, through every outage: what is leased is spent, and then {@link Outage} decides.
+ * and processes, during any outage: leased units are spent, and then {@link Outage} decides.
  *
- * <p>Thread-safe; nothing blocks.
+ * <p>Thread-safe and non-blocking.
  */
 public final class FederatedLimiter implements AutoCloseable {
   private final InMemoryStore nobodysStore;
   private final Tiers tiers;
 
-  /** A limiter that leases from {@code federation}, which {@link #close} does not close. */
+  /** Creates a limiter that leases from {@code federation}, which {@link #close} does not close. */
   public FederatedLimiter(
       Federation federation,
       TimeSource time,
       Timer timer,
       TierSettings settings,
       TierListener listener) {
-    this.nobodysStore = new InMemoryStore(time, 1);
+    this.nobodysStore = new InMemoryStore(time, 1); // required by Tiers, holds nothing
     this.tiers = new Tiers(nobodysStore, federation, time, timer, settings, listener);
   }
 
   /**
    * Spends units of a budget.
    *
-   * @param cost from 1; 0 looks whether anything is left; below 0 refunds what was spent here
-   * @param outage what is answered when nothing is leased here and nobody can be asked
-   * @return done before this returns where memory knows the answer; fails only with {@link
-   *     Outage#ERROR}, by a {@link StoreException}
+   * @param cost from 1; 0 is a peek; below 0 refunds units that were spent here
+   * @param outage the decision when no units are leased here and none can be leased
+   * @return completed on return if memory decides; fails only with {@link Outage#ERROR}, by a
+   *     {@link StoreException}
    */
   public CompletionStage<Decision> charge(
       CounterKey key, FixedWindow window, Tier.Global tier, long cost, Outage outage) {
@@ -70,12 +69,12 @@ public final class FederatedLimiter implements AutoCloseable {
     return answer;
   }
 
-  /** Completes when this is closed and what was given back has been taken, or could not be. */
+  /** Completes when this is closed and every return of units was answered or has failed. */
   public CompletionStage<?> ended() {
     return tiers.ended();
   }
 
-  /** Gives what is leased back. */
+  /** Returns all leased units. */
   @Override
   public void close() {
     tiers.close();

@@ -27,15 +27,15 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the processes of a region lease what all regions share: in the region's escrow, and where
- * that has nothing, from the coordinator.
+ * The source from which the processes of a region lease globally shared units: the region's escrow,
+ * and the coordinator when the escrow has none.
  *
- * <p>Of what the coordinator grants a process keeps what it asked for, and puts the rest into the
- * escrow, once. What comes back goes to the coordinator, with what the escrow still has of that
- * window. Every one of these calls is repeated until its answer is known or its window is over
- * ({@link OnceCalls}), and every grant counts, however late it comes.
+ * <p>A process keeps the units that it requested from the coordinator's grant, and puts the rest
+ * into the escrow, once. Returned units go to the coordinator, together with the escrow's remaining
+ * units of that window. Each of these calls is repeated until its answer is known or its window has
+ * ended ({@link OnceCalls}), and every grant counts, however late it arrives.
  *
- * <p>Thread-safe; nothing blocks. Closes neither of the two.
+ * <p>Thread-safe and non-blocking. Closes neither the escrow nor the coordinator.
  */
 public final class Federation implements LeaseSource {
   private final GlobalCoordinator coordinator;
@@ -43,9 +43,12 @@ public final class Federation implements LeaseSource {
   private final TimeSource time;
   private final FederationSettings settings;
   private final FederationListener listener;
+  /** The first retry of a call without an answer; doubled each time. */
   private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
-  /** The region's escrow is near: if it is silent for so long, the coordinator is asked instead. */
+  /**
+   * The wait for an escrow, which is nearby: after this time the coordinator is requested instead.
+   */
   private static final long ESCROW_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final CoordinatorHealth health;
@@ -56,14 +59,14 @@ public final class Federation implements LeaseSource {
   private final OnceCalls<String, Boolean> refills;
   private final UnitReturns returns;
 
-  /** Units of this process that are on their way into the escrow. */
+  /** Refills of the escrow by this process that are in flight. */
   private final ConcurrentMap<CounterKey, CompletionStage<?>> refilling = new ConcurrentHashMap<>();
 
   /**
-   * The federation as one process sees it.
+   * Creates the federation of one process.
    *
    * @param escrow absent where a region is one process
-   * @param clocks calls are repeated by its alarm
+   * @param clocks its alarm repeats calls
    */
   public Federation(
       GlobalCoordinator coordinator,
@@ -77,6 +80,7 @@ public final class Federation implements LeaseSource {
     this.settings = settings;
     this.listener = listener;
     this.health = new CoordinatorHealth(time, settings.probeEveryMillis(), listener);
+    // Each kind of call has a sender of its own, because a store keeps one last number per sender.
     long sender = CallId.newSender();
     this.escrowLeases =
         calls(clocks, sender, ESCROW_NANOS, ESCROW_NANOS, EscrowGrant::windowEndMillis);
@@ -105,12 +109,15 @@ public final class Federation implements LeaseSource {
     return MonotonicSpan.nanos(ask.window().windowMillis());
   }
 
-  /** The budget that a wish is for. */
+  /** Returns the budget that a lease is for. */
   private static Budget budget(LeaseAsk ask) {
     return new Budget(ask.key(), ask.window(), tier(ask).terms());
   }
 
-  /** The counter in the region's escrow: regions that keep theirs in one store have their own. */
+  /**
+   * Returns the counter in the region's escrow: regions whose escrows share a store have separate
+   * ones.
+   */
   private CounterKey regional(LeaseAsk ask) {
     return ask.key().inScope(settings.region() + '/' + ask.key().scope());
   }
@@ -122,10 +129,11 @@ public final class Federation implements LeaseSource {
     throw new IllegalArgumentException("only what is global is leased from a federation");
   }
 
-  /** {@inheritDoc} A mismatch between regions is a failure, too. */
+  /** {@inheritDoc} A mismatch of terms between regions is a failure, too. */
   @Override
   public CompletionStage<Answered<LeasedUnits>> lease(
       LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
+    // A lease ahead goes to the coordinator: the escrow serves only current windows.
     if (escrow == null || ask.windowEndMillis() != LeaseAsk.CURRENT) {
       return leaseFromCoordinator(ask, null, late);
     }
@@ -134,10 +142,10 @@ public final class Federation implements LeaseSource {
   }
 
   /**
-   * Leases nearby.
+   * Leases from the escrow.
    *
-   * @param refill which may come after this there, and is waited for before the coordinator is
-   *     asked in vain
+   * @param refill a refill in flight, which may bring units: waited for before the coordinator is
+   *     requested
    */
   private CompletionStage<Answered<LeasedUnits>> leaseFromEscrow(
       LeaseAsk ask,
@@ -171,6 +179,7 @@ public final class Federation implements LeaseSource {
                   ask,
                   new ClockReading(grant.nowMillis(), answer.askedNanos(), time.monotonicNanos()),
                   late)
+              // Waits at most for one refill: the second attempt passes none.
               : refill
                   .handle((_, _) -> leaseFromEscrow(ask, counter, escrow, null, late))
                   .thenCompose(stage -> stage);
@@ -181,6 +190,7 @@ public final class Federation implements LeaseSource {
   private static Answered<LeasedUnits> spendable(Answered<EscrowGrant> answer, LeaseAsk ask) {
     EscrowGrant grant = answer.value();
     long length = ask.window().windowMillis();
+    // The window began at the latest then, so by this time it has ended.
     long overBy = grant.beginsMillis() + ClockDrift.longest(length);
     LeasedUnits units =
         new LeasedUnits(
@@ -193,9 +203,9 @@ public final class Federation implements LeaseSource {
   }
 
   /**
-   * Leases far away.
+   * Leases from the coordinator.
    *
-   * @param escrowClock when the escrow answered; absent when it is not to be refilled
+   * @param escrowClock a reading of the escrow's clock; absent if the escrow is not to be refilled
    */
   private CompletionStage<Answered<LeasedUnits>> leaseFromCoordinator(
       LeaseAsk ask, @Nullable ClockReading escrowClock, Consumer<Answered<LeasedUnits>> late) {
@@ -216,6 +226,7 @@ public final class Federation implements LeaseSource {
             answer -> late.accept(granted(ask, wanted, answer, escrowClock, late)))
         .handle((answer, failure) -> {
           if (answer == null) {
+            // handle() can fail its stage only by an exception.
             throw new CompletionException(failed(failure, asked));
           }
           return granted(ask, wanted, answer, escrowClock, late);
@@ -240,8 +251,9 @@ public final class Federation implements LeaseSource {
   }
 
   /**
-   * What waits here is not multiplied: in the first windows of a key that would give one region
-   * most of the budget, more than it can spend before the window ends.
+   * Returns how many units to lease for the whole region. The units that requests wait for are not
+   * multiplied: in the first windows of a key that would give one region most of the budget, more
+   * than it can spend before the window ends.
    */
   private long wantedByTheRegion(LeaseAsk ask) {
     long size = Math.min(ask.size(), ask.window().limit());
@@ -249,7 +261,7 @@ public final class Federation implements LeaseSource {
     return Math.max(ask.units(), Math.min(most, ask.usable()));
   }
 
-  /** Keeps what was asked for, and gives the rest to the region where that is possible. */
+  /** Keeps the requested units and puts the rest into the escrow where possible. */
   private LeasedUnits share(
       LeaseAsk ask,
       Answered<Grant> answer,
@@ -267,6 +279,7 @@ public final class Federation implements LeaseSource {
     long begin = end - ask.window().windowMillis();
     long begins = escrowClock.latestMillis(clock.surelyReached(begin));
     long ends = escrowClock.earliestMillis(clock.surelyBefore(end));
+    // The spendable time may be empty after drift: then this process spends the units itself.
     if (ends <= begins || ends <= escrowClock.latestMillis(time.monotonicNanos())) {
       return all;
     }
@@ -282,7 +295,7 @@ public final class Federation implements LeaseSource {
   /**
    * Puts units into the escrow.
    *
-   * @param keep takes them back when the escrow cannot have them
+   * @param keep credits them to this process if the escrow certainly did not receive them
    */
   private void refill(EscrowRefill refill, long countsNanos, Runnable keep) {
     RegionalEscrow there = escrow;
@@ -303,6 +316,8 @@ public final class Federation implements LeaseSource {
 
               @Override
               public void ended(boolean mayHaveActed) {
+                // The escrow may hold the units already: spending them here, too, could exceed the
+                // limit.
                 if (mayHaveActed) {
                   listener.lost(Loss.REFILL, units);
                 } else {
@@ -332,7 +347,7 @@ public final class Federation implements LeaseSource {
 
   @Override
   public CompletionStage<?> giveBack(LeaseAsk lease, long windowEndMillis, long units) {
-    // While the coordinator does not answer, the region's other processes can spend what is there.
+    // Without the coordinator nothing can be leased; the region's other processes spend the escrow.
     CounterKey inEscrow = health.answers() ? regional(lease) : null;
     return returns.giveBack(lease.key(), budget(lease), inEscrow, windowEndMillis, units);
   }
@@ -351,9 +366,10 @@ public final class Federation implements LeaseSource {
   }
 
   private StoreException failed(@Nullable Throwable failure, long askedNanos) {
+    // Stages wrap the cause.
     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
     if (cause instanceof TermsMismatchException mismatch) {
-      health.succeeded();
+      health.succeeded(); // a mismatch is an answer
       String both = inWords(mismatch);
       listener.mismatch(both);
       return new StoreException(both, null);

@@ -1,38 +1,41 @@
 package io.throttlekit.federation;
 
-/** Is told what a federation does, to count it. Thread-safe, quick, and without exceptions. */
+/**
+ * Receives events of a federation, to count them. Implementations are thread-safe, fast and do not
+ * throw.
+ */
 public interface FederationListener {
 
-  /** Listens to nothing. */
+  /** Ignores all events. */
   FederationListener NONE = new FederationListener() {};
 
-  /** The region's escrow gave units. */
+  /** The region's escrow answered a lease. */
   default void leasedFromEscrow(long wanted, long granted) {}
 
-  /** The region's escrow did not answer; the coordinator is asked in its place. */
+  /** The region's escrow did not answer; the coordinator is requested instead. */
   default void escrowFailed(String whyInWords) {}
 
   /** Units were put into the region's escrow. */
   default void refilled(long units) {}
 
-  /** The coordinator gave units. */
+  /** The coordinator answered a lease. */
   default void leasedFromCoordinator(long wanted, long granted) {}
 
   /** The coordinator did not answer. */
   default void coordinatorFailed(String whyInWords) {}
 
-  /** Nothing was asked, because the coordinator is left alone but for probes. */
+  /** No request was sent, because the coordinator does not answer and receives only probes. */
   default void coordinatorLeftAlone() {}
 
-  /** Whether the coordinator answers, when that changes. */
+  /** The coordinator began or ceased to answer. */
   default void coordinatorAnswers(boolean answers) {}
 
-  /** Units went back to the coordinator; it takes them only while their window lasts. */
+  /** Units were returned to the coordinator; it takes them only until their window ends. */
   default void returned(long units, boolean taken) {}
 
-  /** Units came too late, or nobody can say that they arrived. */
+  /** Units arrived too late, or it is unknown whether they arrived. */
   default void lost(Loss where, long units) {}
 
-  /** Two regions do not share the same budgets. */
+  /** Two regions have different terms for the same budget. */
   default void mismatch(String inWords) {}
 }

@@ -1,23 +1,23 @@
 package io.throttlekit.federation;
 
 /**
- * How a process takes part in a federation.
+ * Settings of a process in a federation.
  *
- * @param region whose process this is; every other region has another name
- * @param node no other process of the region has it, and none had it before
- * @param regionalLeases units leased from the coordinator at once, in leases of a process: those
- *     beyond its own wait in the region's escrow for its other processes; from 1
- * @param waitMillis for an answer of the coordinator, until another way is taken; the answer still
- *     counts when it comes; from 1
- * @param probeEveryMillis how often a coordinator that did not answer is asked whether it does
- *     again, by rules that leave it alone meanwhile, in ms, from 1
+ * @param region name of the process's region, unique among regions
+ * @param node name of the process, unique in the region and never reused
+ * @param regionalLeases how many leases of a process are leased from the coordinator at once: those
+ *     beyond its own go into the region's escrow for other processes; from 1
+ * @param waitMillis wait for an answer of the coordinator before the outage policy decides; a later
+ *     answer still counts; from 1
+ * @param probeEveryMillis interval of probes to a coordinator that does not answer, for rules that
+ *     send it nothing else, in ms, from 1
  */
 public record FederationSettings(
     String region, String node, int regionalLeases, long waitMillis, long probeEveryMillis) {
-  /** So long an answer of the coordinator is waited for where nothing else is configured, in ms. */
+  /** The default wait for an answer of the coordinator, in ms. */
   public static final long WAIT_MILLIS = 2_000;
 
-  /** Settings with a wait of {@link #WAIT_MILLIS}. */
+  /** Creates settings with a wait of {@link #WAIT_MILLIS}. */
   public FederationSettings(String region, String node, int regionalLeases, long probeEveryMillis) {
     this(region, node, regionalLeases, WAIT_MILLIS, probeEveryMillis);
   }

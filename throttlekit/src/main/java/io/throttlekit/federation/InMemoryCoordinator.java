@@ -17,32 +17,33 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A coordinator in the memory of one process: what the others are compared with, and enough for
- * regions that are one process. Answers before its methods return. Thread-safe.
+ * A coordinator in the memory of one process: the reference implementation, sufficient where all
+ * regions are one process. Answers before its methods return. Thread-safe.
  *
- * <p>It forgets nothing while it counts. With as many budgets as it has room for, it grants nothing
- * of others until windows end.
+ * <p>It never evicts a budget that still counts. When full, it refuses other budgets until windows
+ * end.
  */
 public final class InMemoryCoordinator implements GlobalCoordinator {
-  /** What a process of the usual size can hold; a budget takes less than 1 KB. */
+  /** The most budgets, each below 1 KB: about 100 MB, which a process of usual size can hold. */
   private static final int MAX_BUDGETS = 100_000;
 
+  /** Fewer budgets are not searched for ended windows. */
   private static final int MIN_SWEPT = 1_000;
 
   private final TimeSource time;
   private final Map<CounterKey, Map<String, Said>> agreements = new HashMap<>();
   private final Map<CounterKey, TreeMap<Long, Window>> windows = new HashMap<>();
 
-  /** Its clock, which only moves forward. */
+  /** The coordinator's clock, which only moves forward. */
   private long nowMillis = Long.MIN_VALUE;
 
-  /** Budgets from which on those whose windows have ended are looked for. */
+  /** The number of budgets from which on ended ones are searched for. */
   private int sweepFrom = MIN_SWEPT;
 
-  /** While there is no room: when the first window ends. */
+  /** While full: the end of the first window, before which another search is in vain. */
   private long fullUntilMillis = Long.MIN_VALUE;
 
-  /** Of a region: what it leases by, until when that stands, and its last word. */
+  /** A region's terms in effect, until when they are, and the terms of its last request. */
   private record Said(Terms terms, long untilMillis, Terms asked) {
     boolean allows(Terms others) {
       return terms.equals(others) || asked.equals(others);
@@ -54,7 +55,7 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     final Set<String> returned = new HashSet<>();
     final CallRecords calls = new CallRecords();
 
-    /** Leases once, or says again what was leased. */
+    /** Leases once; a repeated call returns the same units. */
     long lease(BudgetLease lease, long wanted) {
       return calls.once(
           lease.id(),
@@ -73,7 +74,7 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     }
   }
 
-  /** A coordinator whose windows follow the wall clock of {@code time}. */
+  /** Creates a coordinator whose windows follow the wall clock of {@code time}. */
   public InMemoryCoordinator(TimeSource time) {
     this.time = time;
   }
@@ -86,6 +87,7 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     long current = now - Math.floorMod(now, length) + length;
     long wanted =
         lease.windowEndMillis() == BudgetLease.CURRENT ? current : lease.windowEndMillis();
+    // Only the current and the next window can be leased.
     if (wanted != current && wanted != current + length) {
       return CompletableFuture.completedFuture(new Grant(0, wanted, now, 0));
     }
@@ -111,7 +113,7 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     return CompletableFuture.completedFuture(new Grant(units, wanted, now, left));
   }
 
-  /** Whether there is room for another budget, once those are gone whose windows have ended. */
+  /** Returns whether another budget fits, after budgets whose windows have ended were removed. */
   private boolean hasRoom(long now) {
     if (windows.size() < sweepFrom) {
       return true;
@@ -135,18 +137,19 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
           said.values().removeIf(each -> each.untilMillis() <= now);
           return said.isEmpty();
         });
+    // Doubling spreads the cost of a search over as many new budgets.
     sweepFrom = Math.clamp(2L * windows.size(), MIN_SWEPT, MAX_BUDGETS);
     boolean room = windows.size() < MAX_BUDGETS;
     fullUntilMillis = room ? Long.MIN_VALUE : firstEnd;
     return room;
   }
 
-  /** How many budgets are kept. */
+  /** Returns the number of budgets kept. */
   synchronized int size() {
     return Math.max(windows.size(), agreements.size());
   }
 
-  /** Holds a region to what the others have said, each of them until its last window ends. */
+  /** Checks a region's terms against those of the others, each until its last window ends. */
   private @Nullable TermsMismatchException agree(
       Budget budget, String region, long now, long windowEnd) {
     Map<String, Said> said = agreements.computeIfAbsent(budget.party(), _ -> new TreeMap<>());
@@ -154,6 +157,7 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     Terms terms = budget.terms();
     TermsMismatchException mismatch = mismatch(said, region, terms);
     if (mismatch != null) {
+      // Recorded even when refused: the last region to request the new terms then succeeds.
       said.computeIfPresent(region, (_, each) -> new Said(each.terms(), each.untilMillis(), terms));
       return mismatch;
     }
@@ -184,6 +188,7 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     if (window == null || units.windowEndMillis() <= now()) {
       return CompletableFuture.completedFuture(false);
     }
+    // The length keeps region "a" with id "b1" apart from region "ab" with id "1".
     if (window.returned.add(units.region().length() + ":" + units.region() + units.id())) {
       window.leased = Math.max(0, window.leased - units.units());
     }
@@ -198,13 +203,14 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
   @Override
   public void close() {}
 
-  /** What is leased of each window, and what regions have said. */
+  /** Returns the leased units of each window, and the regions' terms. */
   @Override
   public synchronized String toString() {
     return windows + ", said " + agreements;
   }
 
   private long now() {
+    // A wall clock that steps back must not reopen an ended window.
     nowMillis = Math.max(nowMillis, time.wallMillis());
     return nowMillis;
   }

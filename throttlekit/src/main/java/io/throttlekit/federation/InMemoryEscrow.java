@@ -15,14 +15,14 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An escrow in the memory of one process: what the others are compared with. Answers before its
- * methods return. Thread-safe.
+ * An escrow in the memory of one process: the reference implementation. Answers before its methods
+ * return. Thread-safe.
  */
 public final class InMemoryEscrow implements RegionalEscrow {
   private final TimeSource time;
   private final Map<CounterKey, Map<Long, Held>> windows = new HashMap<>();
 
-  /** Of one window. */
+  /** The units of one window. */
   private static final class Held {
     final Set<String> refills = new HashSet<>();
     final CallRecords calls = new CallRecords();
@@ -42,7 +42,7 @@ public final class InMemoryEscrow implements RegionalEscrow {
     }
   }
 
-  /** An escrow with the wall clock of {@code time}. */
+  /** Creates an escrow with the wall clock of {@code time}. */
   public InMemoryEscrow(TimeSource time) {
     this.time = time;
   }
@@ -53,6 +53,7 @@ public final class InMemoryEscrow implements RegionalEscrow {
     long now = time.wallMillis();
     for (Map.Entry<Long, Held> window : of(key, now).entrySet()) {
       Held held = window.getValue();
+      // A refill may arrive before its window has begun.
       if (held.beginsMillis <= now) {
         long granted;
         try {
@@ -90,7 +91,7 @@ public final class InMemoryEscrow implements RegionalEscrow {
     if (held == null) {
       return CompletableFuture.completedFuture(0L);
     }
-    try { // its refills stay known
+    try { // refills stay recorded, so a repeat is ignored
       return CompletableFuture.completedFuture(
           held.calls.once(id, 0, () -> held.take(Long.MAX_VALUE)));
     } catch (StoreException overtaken) {
@@ -106,13 +107,13 @@ public final class InMemoryEscrow implements RegionalEscrow {
   @Override
   public void close() {}
 
-  /** What is there of each window. */
+  /** Returns the units of each window. */
   @Override
   public synchronized String toString() {
     return windows.toString();
   }
 
-  /** The windows of a counter that have not ended, the one that ends first before the others. */
+  /** Returns the windows of a counter that have not ended, in order of their end. */
   private Map<Long, Held> of(CounterKey key, long now) {
     Map<Long, Held> ofKey = windows.computeIfAbsent(key, _ -> new TreeMap<>());
     ofKey.values().removeIf(held -> held.endsMillis <= now);

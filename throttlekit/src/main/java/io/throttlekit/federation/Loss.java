@@ -1,6 +1,6 @@
 package io.throttlekit.federation;
 
-/** Where units get lost that come too late, or of which nobody can say that they arrived. */
+/** The way on which units were lost: they arrived too late, or possibly not at all. */
 public enum Loss {
   /** On their way into a region's escrow. */
   REFILL,

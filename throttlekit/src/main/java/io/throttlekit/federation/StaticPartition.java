@@ -4,15 +4,15 @@ import java.util.HashSet;
 import java.util.List;
 
 /**
- * A budget divided once and for all: what a federation is better than. It asks nobody, and a region
- * that has used its part up is refused however little the others need.
+ * A budget divided into fixed parts, the baseline that a federation is compared with. It needs no
+ * communication, and refuses in a region whose part is used up, even when others have units left.
  *
  * @param limit units of one window, at least one for each region
  * @param regions by name, all different
  */
 public record StaticPartition(long limit, List<String> regions) {
 
-  /** Keeps a copy of the list, and checks that everyone gets something. */
+  /** Copies the list, and checks that every region gets at least one unit. */
   public StaticPartition {
     regions = List.copyOf(regions);
     if (regions.isEmpty() || new HashSet<>(regions).size() < regions.size()) {
@@ -25,9 +25,9 @@ public record StaticPartition(long limit, List<String> regions) {
   }
 
   /**
-   * The part of one region. The first ones have one more where the limit is no multiple.
+   * Returns the part of one region. If the limit is not a multiple, the first regions get one more.
    *
-   * @throws IllegalArgumentException for a region that is not among them
+   * @throws IllegalArgumentException for an unknown region
    */
   public long part(String region) {
     int index = regions.indexOf(region);

@@ -2,15 +2,15 @@ package io.throttlekit.federation;
 
 import io.throttlekit.store.Terms;
 
-/** Two regions have different budgets for one descriptor, so there is none that they share. */
+/** Two regions have different terms for the same descriptor, so they cannot share its budgets. */
 public final class TermsMismatchException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   /**
-   * Names both, and what each says.
+   * Creates a message with both regions and their terms.
    *
-   * @param leased what the other region leases by
-   * @param asked what it asked for last, which may be the same
+   * @param leased the other region's terms in effect
+   * @param asked the terms of its last request, possibly the same
    */
   public TermsMismatchException(
       String region, Terms terms, String otherRegion, Terms leased, Terms asked) {

@@ -13,9 +13,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives units back to the coordinator, with what the region's escrow still has of their window: one
- * return of a counter after another, each repeated until it is answered or its window is over.
- * Thread-safe; nothing blocks.
+ * Returns units to the coordinator, together with the escrow's remaining units of their window. The
+ * returns of a counter run one after another, each repeated until it is answered or its window has
+ * ended. Thread-safe and non-blocking.
  */
 final class UnitReturns {
   private final GlobalCoordinator coordinator;
@@ -30,10 +30,10 @@ final class UnitReturns {
   private record Release(CounterKey counter, long windowEndMillis) {}
 
   /**
-   * No returns yet.
+   * Creates an object without returns.
    *
-   * @param ids different ones for all returns of the region
-   * @param repeats two senders, of which this is the first
+   * @param ids unique ids for all returns of the region
+   * @param repeats the first of two senders
    */
   UnitReturns(
       GlobalCoordinator coordinator,
@@ -58,10 +58,10 @@ final class UnitReturns {
   }
 
   /**
-   * Gives units back.
+   * Returns units.
    *
-   * @param inEscrow the counter in the escrow; absent when that keeps what it has
-   * @return completes when the coordinator has answered, or has not when it was asked first
+   * @param inEscrow the counter in the escrow; absent if the escrow keeps its units
+   * @return completes when the first call was answered or has failed
    */
   CompletionStage<?> giveBack(
       CounterKey key,
@@ -75,6 +75,7 @@ final class UnitReturns {
         ended ->
             releaseAll(key, budget, inEscrow, windowEndMillis)
                 .whenComplete((others, _) -> {
+                  // A release without an answer is repeated; its units are returned separately.
                   long total = units + (others == null ? 0 : others);
                   reconcile(budget, windowEndMillis, total, first, ended);
                 }));
@@ -101,10 +102,10 @@ final class UnitReturns {
   }
 
   /**
-   * Gives units back to the coordinator.
+   * Returns units to the coordinator.
    *
-   * @param first completes when it has answered, or could not
-   * @param ended completes when nothing is sent any more
+   * @param first completes when the first call was answered or has failed
+   * @param ended completes when the call is no longer repeated
    */
   private void reconcile(
       Budget budget,

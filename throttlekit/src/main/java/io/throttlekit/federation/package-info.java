@@ -1,4 +1,4 @@
-/** One budget over many regions: leased from a coordinator, spent where the demand is. */
+/** Budgets that many regions share: leased from a coordinator, spent where the demand is. */
 @NullMarked
 package io.throttlekit.federation;
 

@@ -6,8 +6,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last call of each sender, and what it was answered: what keeps a call that arrives twice from
- * taking effect twice. As many as there are senders. Not thread-safe.
+ * The last call of each sender with its answer, so that a repeated call takes effect once. Grows
+ * with the number of senders. Not thread-safe.
  */
 public final class CallRecords {
   private final Map<Long, Done> bySender = new HashMap<>();
@@ -20,10 +20,10 @@ public final class CallRecords {
   }
 
   /**
-   * Acts on a call, or returns what it was answered before.
+   * Runs a call, or returns its earlier answer.
    *
-   * @param window of the answer; the same call acts again in another
-   * @throws StoreException when a later call of the sender was answered
+   * @param window of the answer; in another window the same call runs again
+   * @throws StoreException if a later call of the sender was answered
    */
   public long once(@Nullable CallId id, long window, LongSupplier act) {
     if (id == null) {

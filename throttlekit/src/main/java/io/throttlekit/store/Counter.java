@@ -13,18 +13,22 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One counter of an {@link InMemoryStore}: the state of an algorithm, held by one thread at a time.
+ * One counter of an {@link InMemoryStore}: the state of an algorithm, locked by one thread at a
+ * time.
  *
- * <p>Two numbers are kept here as they are: a state object for each charge would outlive the young
- * generation's collections until the next charge, and every collection would move it. A request
- * with several charges works on drafts of its counters. A retired counter has left the store for
- * good and takes no charge; whoever still has it looks its key up again.
+ * <p>States of two numbers are kept as plain fields: a state object for each charge would be
+ * promoted out of the young generation before the next charge, and every collection would move it.
+ * A request with several charges works on drafts of its counters. A retired counter has left the
+ * store for good and accepts no charge; a thread that still holds a reference looks its key up
+ * again.
  */
 final class Counter extends Keyed {
   private static final int FREE = 0;
   private static final int HELD = 1;
   private static final int RETIRED = 2;
+  /** Spins before a waiting thread parks; a charge takes much less time. */
   private static final int SPINS = 200;
+  /** The time that a waiting thread parks, so that the holder can be scheduled. */
   private static final long PAUSE_NANOS = 20_000;
   private static final VarHandle STATUS;
   private static final VarHandle KEPT_UNTIL;
@@ -39,16 +43,19 @@ final class Counter extends Keyed {
     }
   }
 
-  /** Several counters are held in this order. */
+  /** The lock order of counters. */
   final long order;
 
-  /** The state that the holder works on. */
+  /** The state that the lock holder works on. */
   @Nullable Object draft;
 
   private volatile int status;
   private volatile long keptUntilMillis;
 
-  /** The newest algorithm seen: a reload may change the limit. Any of the newest does. */
+  /**
+   * The newest algorithm seen, because a reload may change the limit. A race between newest ones is
+   * harmless.
+   */
   private RateAlgorithm<?> algorithm;
 
   private boolean used;
@@ -80,7 +87,7 @@ final class Counter extends Keyed {
     }
   }
 
-  /** Keeps others from this counter and makes its state the draft; false when it is retired. */
+  /** Locks this counter and makes its state the draft; false when it is retired. */
   boolean hold() {
     if (!take()) {
       return false;
@@ -89,7 +96,7 @@ final class Counter extends Keyed {
     return true;
   }
 
-  /** Ends {@link #hold()} with {@code next} as the state. */
+  /** Unlocks this counter after {@link #hold()}, with {@code next} as the state. */
   void release(@Nullable Object next) {
     draft = null;
     store(algorithm, next);
@@ -104,30 +111,30 @@ final class Counter extends Keyed {
     return transition.decision();
   }
 
-  /** Ends this counter, and says whether it still counted something. */
+  /** Retires this counter; returns whether it still counted something. */
   boolean retire(long nowMillis) {
     if (!take()) {
       return false;
     }
     Object last = load(algorithm);
-    used = false; // whoever still finds it must not keep its state in memory
+    used = false; // references that remain must not retain the state
     other = null;
     STATUS.setVolatile(this, RETIRED);
     return last != null && nowMillis < unusedFrom(algorithm, last);
   }
 
-  /** Whether this counter has left the store for good. */
+  /** Returns whether this counter has left the store for good. */
   @Override
   public boolean isRetired() {
     return status == RETIRED;
   }
 
-  /** The wall-clock ms until which the store keeps this counter without being asked again. */
+  /** Returns the wall-clock ms until which the store keeps this counter without another charge. */
   long keptUntilMillis() {
     return keptUntilMillis;
   }
 
-  /** Moves {@link #keptUntilMillis()} forward; never back. */
+  /** Moves {@link #keptUntilMillis()} forward, never back. */
   void keepUntil(long millis) {
     long now = keptUntilMillis;
     while (now < millis && !KEPT_UNTIL.compareAndSet(this, now, millis)) {
@@ -145,7 +152,7 @@ final class Counter extends Keyed {
     return transition(algorithm, known, nowMillis, charge);
   }
 
-  /** Waits until nobody holds this counter, then does; false when it is retired. */
+  /** Waits for the lock; false when this counter is retired. */
   private boolean take() {
     int spins = 0;
     while (!STATUS.compareAndSet(this, FREE, HELD)) {
@@ -155,13 +162,13 @@ final class Counter extends Keyed {
       if (++spins < SPINS) {
         Thread.onSpinWait();
       } else {
-        LockSupport.parkNanos(PAUSE_NANOS); // the holder lost its processor
+        LockSupport.parkNanos(PAUSE_NANOS); // the holder was descheduled
       }
     }
     return true;
   }
 
-  @SuppressWarnings("ReferenceEquality") // an unchanged state is returned as the same object
+  @SuppressWarnings("ReferenceEquality") // an unchanged state is the same object
   private <S> Decision count(RateAlgorithm<S> algorithm, Charge charge, long nowMillis) {
     S state = load(algorithm);
     Transition<S> transition = transition(algorithm, state, nowMillis, charge);
@@ -180,7 +187,8 @@ final class Counter extends Keyed {
   }
 
   private <S> void store(RateAlgorithm<S> algorithm, @Nullable Object next) {
-    if (used != (next != null)) { // unwritten memory stays with the processors that read it
+    // an unneeded write would invalidate other processors' cache lines
+    if (used != (next != null)) {
       used = next != null;
     }
     if (next != null && algorithm instanceof TwoNumbers<S> numbers) {
@@ -192,7 +200,7 @@ final class Counter extends Keyed {
     }
   }
 
-  @SuppressWarnings("ReferenceEquality") // not to write what is there already
+  @SuppressWarnings("ReferenceEquality") // avoids writes of the same value
   private void remember(RateAlgorithm<?> newest) {
     if (algorithm != newest) {
       algorithm = newest;
@@ -211,7 +219,10 @@ final class Counter extends Keyed {
     return algorithm.unusedFromMillis(cast(state));
   }
 
-  /** A counter key names its algorithm, so every state under that key is that algorithm's. */
+  /**
+   * Casts a state. A counter key names its algorithm, so every state under it has that algorithm's
+   * type.
+   */
   @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
   private static <S> S cast(Object state) {
     return (S) state;

@@ -4,28 +4,28 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps calls by their deadlines, which may come in any order.
+ * Entries sorted by deadline, with deadlines added in any order.
  *
- * <p>A hashed timing wheel (Varghese and Lauck, 1987): a bucket for each tick of 2^20 ns (1.05 ms),
- * used again after 1,024 ticks; what ends in a later round stays in its bucket. Each bucket is a
- * list through the entries themselves, so adding and removing take constant time and no memory.
+ * <p>A hashed timing wheel (Varghese and Lauck, 1987) with one bucket per tick of 2^20 ns (1.05
+ * ms), reused after 1,024 ticks; entries of later rounds stay in their bucket. A bucket is a list
+ * through the entries themselves, so adding and removing take constant time and no memory.
  *
  * <p>Not thread-safe.
  *
- * @param <E> what has a deadline; in one wheel at a time
+ * @param <E> entries with a deadline, in one wheel at a time
  */
 public final class DeadlineWheel<E extends DeadlineWheel.Entry> {
   private static final int TICK_BITS = 20;
-  private static final int BUCKETS = 1024;
+  private static final int BUCKETS = 1024; // a power of two, for the mask
 
   private final @Nullable Entry[] buckets = new @Nullable Entry[BUCKETS];
 
-  /** Ends of earlier ticks are over: what was due by them is no longer here. */
+  /** The last expired tick: entries due by its end have been removed. */
   private long tick;
 
   private int size;
 
-  /** Something with a deadline. Its fields belong to the wheel that it is in. */
+  /** An entry with a deadline. Its fields belong to the wheel that contains it. */
   public abstract static class Entry {
     private @Nullable Entry next;
     private @Nullable Entry previous;
@@ -42,7 +42,7 @@ public final class DeadlineWheel<E extends DeadlineWheel.Entry> {
     this.tick = nowNanos >> TICK_BITS;
   }
 
-  /** Returns how many entries are here. */
+  /** Returns the number of entries. */
   public int size() {
     return size;
   }
@@ -54,6 +54,7 @@ public final class DeadlineWheel<E extends DeadlineWheel.Entry> {
    */
   public void add(E entry, long deadlineNanos) {
     Entry added = entry;
+    // Rounded up, so no entry expires early.
     added.dueTick = Math.max(tick + 1, (deadlineNanos >> TICK_BITS) + 1);
     added.linked = true;
     int bucket = bucketOf(added.dueTick);
@@ -66,9 +67,9 @@ public final class DeadlineWheel<E extends DeadlineWheel.Entry> {
     size++;
   }
 
-  /** Removes an entry; does nothing if it is not here any more. */
+  /** Removes an entry; has no effect if it is not in the wheel. */
   public void remove(E entry) {
-    Entry removed = entry; // its fields are private to Entry, which E is not
+    Entry removed = entry; // private fields of Entry are not visible through E
     if (removed.linked) {
       unlink(removed);
     }
@@ -92,8 +93,8 @@ public final class DeadlineWheel<E extends DeadlineWheel.Entry> {
   }
 
   /**
-   * Returns when {@link #expire} is to be called next, by the monotonic clock: at most a tick after
-   * the earliest deadline, or before it where that is in a later round. Meaningless while it is
+   * Returns when {@link #expire} has to be called next, by the monotonic clock: at most a tick
+   * after the earliest deadline, or earlier if that entry is in a later round. Undefined while
    * empty.
    */
   public long nextNanos() {
@@ -105,12 +106,12 @@ public final class DeadlineWheel<E extends DeadlineWheel.Entry> {
   }
 
   /**
-   * Removes every entry whose deadline is over by {@code nowNanos}, at most a tick late, and hands
-   * it to {@code late}, which may add and remove others.
+   * Removes every entry whose deadline is over by {@code nowNanos}, at most a tick late, and passes
+   * it to {@code late}, which may add and remove entries.
    */
   public void expire(long nowNanos, Consumer<? super E> late) {
     long to = nowNanos >> TICK_BITS;
-    long from = Math.max(tick + 1, to - BUCKETS + 1); // once around is everything
+    long from = Math.max(tick + 1, to - BUCKETS + 1); // one round visits every bucket
     if (to <= tick) {
       return;
     }
@@ -121,7 +122,7 @@ public final class DeadlineWheel<E extends DeadlineWheel.Entry> {
   }
 
   private void expireBucket(int bucket, long to, Consumer<? super E> late) {
-    Entry over = takeDue(bucket, to); // first: the list may change while others learn of it
+    Entry over = takeDue(bucket, to); // first, because the callback may change the list
     while (over != null) {
       Entry rest = over.next;
       over.next = null;
@@ -132,13 +133,13 @@ public final class DeadlineWheel<E extends DeadlineWheel.Entry> {
     }
   }
 
-  /** Removes what is due and returns it as a list, the earliest added first. */
+  /** Removes the due entries of a bucket and returns them as a list, the earliest added first. */
   private @Nullable Entry takeDue(int bucket, long to) {
     Entry taken = null;
     Entry entry = buckets[bucket];
     while (entry != null) {
       Entry next = entry.next;
-      if (entry.dueTick - to <= 0) {
+      if (entry.dueTick - to <= 0) { // by difference: the clock may overflow
         unlink(entry);
         entry.next = taken;
         taken = entry;

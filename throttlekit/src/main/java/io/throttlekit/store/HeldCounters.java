@@ -12,11 +12,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counters whose states are kept elsewhere, for as long as their keeper holds them for one moment:
- * decides there what {@link InMemoryStore} would.
+ * Decides on counters whose states are stored elsewhere and locked there, with the results of
+ * {@link InMemoryStore}.
  *
- * <p>A keeper locks the counters, reads its clock, {@linkplain #hold holds} each of them here,
- * asks, and writes the {@linkplain #state states} back. Not thread-safe.
+ * <p>The caller locks the counters in its store, reads its clock, {@linkplain #hold adds} each of
+ * them, requests decisions, and writes the {@linkplain #state states} back. Not thread-safe.
  */
 public final class HeldCounters {
   private final long nowMillis;
@@ -24,10 +24,10 @@ public final class HeldCounters {
   private final Map<CounterKey, Counter> counters = new HashMap<>();
 
   /**
-   * No counters yet.
+   * Creates an object without counters.
    *
-   * @param nowMillis the keeper's clock, read when it had all the counters, in ms since the epoch
-   * @param lossMillis when the keeper lost its data last, by the same clock; 0 if it never did
+   * @param nowMillis the store's clock, read after all counters were locked, in ms since the epoch
+   * @param lossMillis when the store last lost its data, by the same clock; 0 for never
    */
   public HeldCounters(long nowMillis, long lossMillis) {
     this.nowMillis = nowMillis;
@@ -35,7 +35,7 @@ public final class HeldCounters {
   }
 
   /**
-   * Takes a counter in; one that is here already stays as it is.
+   * Adds a counter; one that was added before keeps its state.
    *
    * @param state of that algorithm, or null for an unused counter
    */
@@ -48,7 +48,7 @@ public final class HeldCounters {
     }
   }
 
-  /** The state of a counter that is held, after what was asked; null when it is unused. */
+  /** Returns the state of an added counter after the decisions; null when it is unused. */
   public @Nullable Object state(CounterKey key) {
     Counter counter = held(key);
     counter.hold();
@@ -57,7 +57,7 @@ public final class HeldCounters {
     return state;
   }
 
-  /** Decides and counts the claims of one request, all of whose counters are held. */
+  /** Decides and counts the claims of one request, whose counters have all been added. */
   public Outcome acquire(List<Claim> claims) {
     Settlement settlement =
         lossMillis == Denial.NO_LOSS
@@ -73,7 +73,7 @@ public final class HeldCounters {
     return outcome;
   }
 
-  /** Counts as much of a lease as is left of its counter, which is held. */
+  /** Grants and counts what is left of an added counter, up to the request. */
   public Grant lease(LeaseRequest request) {
     long denied =
         request.onDataLoss() == DataLoss.DENY
@@ -88,13 +88,13 @@ public final class HeldCounters {
         });
   }
 
-  /** What is left of its counter, which is held, of what a call was granted before. */
+  /** Returns the units that a repeated call was granted before, with what is left now. */
   public Grant granted(LeaseRequest request, long units) {
     Grant rest = Leasing.look(request, nowMillis, this::decide);
     return new Grant(units, rest.windowEndMillis(), nowMillis, rest.left());
   }
 
-  /** Gives units of a grant back, if the window of its counter, which is held, is theirs. */
+  /** Returns units of a grant, if the current window of the added counter is theirs. */
   public void giveBack(LeaseRequest lease, long windowEndMillis, long units) {
     Leasing.giveBack(lease, windowEndMillis, units, nowMillis, this::decide);
   }

@@ -23,29 +23,33 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counters in this process's memory: exact under concurrency, and never more than a given number of
- * the usual size.
+ * Counters in this process's memory: exact under concurrency, and bounded by a number of counters
+ * of usual size.
  *
- * <p>Keys have at most 128 bytes, and a counter of a sliding log counts as several, so that memory
- * is bounded too: by about 400 bytes times that number, or sixteen of the heaviest counters where
- * that is more.
+ * <p>Keys have at most 128 bytes, and the counter of a sliding log weighs more, so memory is
+ * bounded, too: by about 400 bytes per counter of usual size, or by sixteen of the heaviest
+ * counters if that is more.
  *
- * <p>A counter leaves memory by itself some time after it is whole again. When there are too many,
- * the least useful one is forgotten (Caffeine's W-TinyLFU keeps what is asked for often), and
- * {@link #forgotten()} counts it if it still counted something. It starts again as unused, so the
- * limits are exact as long as that count is 0, and while no wall clock steps back into a window
- * whose counter has left: at least 1 s beyond the window's end.
+ * <p>A counter expires some time after it has returned to its unused state. When there are too
+ * many, the least useful one is evicted (Caffeine's W-TinyLFU keeps frequently used ones), and
+ * {@link #forgotten()} counts it if it still counted something. It restarts as unused. So the
+ * limits are exact while that count is 0 and no wall clock steps back into a window whose counter
+ * has expired, which is at least 1 s after the window's end.
  *
  * <p>Thread-safe. Charges of one counter are serialized; charges of different counters do not wait
- * for each other. The cache is never called while a counter is held.
+ * for each other. The cache is never called while a counter is locked.
  */
 public final class InMemoryStore implements CounterStore {
   /**
-   * After so many counters were lost between look-up and charge, a request goes on without them.
+   * The attempts of a request whose counters are evicted between look-up and charge; then it
+   * continues without them.
    */
   private static final int PATIENCE = 8;
 
-  /** Nearer to the end of its time in the cache than this, a counter is looked up there. */
+  /**
+   * Within this time of its expiry, a counter is looked up in the cache, so that Caffeine extends
+   * it.
+   */
   private static final long CACHE_DECIDES_MILLIS = 500;
 
   private final TimeSource time;
@@ -53,17 +57,17 @@ public final class InMemoryStore implements CounterStore {
   private final Policy.VarExpiration<CounterKey, Counter> expiration;
   private final RecentlyAsked<Counter> recent = new RecentlyAsked<>();
 
-  /** Of calls that have an id, by counter. */
+  /** The records of calls with an id, by counter. */
   private final Cache<CounterKey, CallRecords> calls;
 
   private final AtomicLong created = new AtomicLong();
   private final LongAdder forgotten = new LongAdder();
 
   /**
-   * An empty store.
+   * Creates an empty store.
    *
    * @param time the clock of all windows
-   * @param maxCounters how many counters of the usual size are kept at most, from 1
+   * @param maxCounters the most counters of usual size, from 1
    * @throws IllegalArgumentException when {@code maxCounters} is below 1
    */
   public InMemoryStore(TimeSource time, long maxCounters) {
@@ -80,13 +84,13 @@ public final class InMemoryStore implements CounterStore {
             .evictionListener(
                 (@Nullable CounterKey key, @Nullable Counter counter, RemovalCause cause) ->
                     forget(counter))
-            .executor(Runnable::run)
+            .executor(Runnable::run) // evictions run on the calling thread
             .build();
     this.calls = Caffeine.newBuilder().maximumSize(maxCounters).executor(Runnable::run).build();
     this.expiration = counters.policy().expireVariably().orElseThrow();
   }
 
-  /** Decides and counts one charge, at once. */
+  /** Decides and counts one charge, synchronously. */
   public Decision decide(Charge charge) {
     return decide(charge, time.wallMillis());
   }
@@ -114,13 +118,14 @@ public final class InMemoryStore implements CounterStore {
   }
 
   /**
-   * Decides and counts the claims of one request as one, at once. Counters that it does not need,
-   * because they are unknown and stay unused, are not kept: they would push out others that count.
+   * Decides and counts the claims of one request together, synchronously. Counters that are unknown
+   * and stay unused are not stored, because they would evict others that count.
    */
   public Outcome decide(List<Claim> claims) {
     if (claims.size() == 1 && claims.getFirst().charges().size() == 1) {
       Claim only = claims.getFirst();
       Decision decision = decide(only.charges().getFirst());
+      // A single quota refuses like an enforced claim.
       boolean admitted = decision.admitted() || only.role() == Claim.Role.SHADOW;
       return new Outcome(admitted, List.of(decision));
     }
@@ -163,8 +168,8 @@ public final class InMemoryStore implements CounterStore {
   }
 
   /**
-   * Gives a request that needs more counters than fit into the store counters of its own in place
-   * of those that it keeps losing; they are forgotten with it.
+   * Gives a request that needs more counters than the store holds temporary counters in place of
+   * the evicted ones; they are dropped with it.
    */
   private void standInForRetired(Settlement settlement, Map<CounterKey, Counter> lost, long now) {
     for (int i = 0; i < settlement.size(); i++) {
@@ -193,7 +198,7 @@ public final class InMemoryStore implements CounterStore {
       return CompletableFuture.completedFuture(grant(request, now));
     }
     CallRecords records = records(request.key());
-    synchronized (records) { // a copy waits for the answer
+    synchronized (records) { // a concurrent copy waits for the answer
       try {
         long units = records.once(id, windowEnd(request, now), () -> grant(request, now).units());
         Grant rest = Leasing.look(request, now, charge -> decide(charge, now));
@@ -253,13 +258,13 @@ public final class InMemoryStore implements CounterStore {
   @Override
   public void close() {}
 
-  /** How many counters are kept, after those that are due have left. */
+  /** Returns the number of counters, after expired ones have been removed. */
   public long size() {
     counters.cleanUp();
     return counters.estimatedSize();
   }
 
-  /** How many counters were forgotten while they still counted something. */
+  /** Returns how many counters were evicted while they still counted something. */
   public long forgotten() {
     return forgotten.sum();
   }
@@ -289,13 +294,14 @@ public final class InMemoryStore implements CounterStore {
     return new Counter(charge.key(), created.incrementAndGet(), charge.algorithm(), keptUntil);
   }
 
-  /** Lets the counter live as long as it counts something. */
+  /** Extends the expiry of a counter so that it outlives what it counts. */
   private void keep(Counter counter, Charge charge, Decision decision, long now) {
     if (!Lifetime.extend(
         counter, now + decision.resetAfterMillis(), charge.algorithm().windowMillis())) {
       return;
     }
-    // Of two threads the one with the earlier date may write last; it then sees the later date.
+    // Of two threads, the one with the earlier expiry may write last; it then sees the later
+    // expiry.
     long until;
     do {
       until = counter.keptUntilMillis();

@@ -7,18 +7,18 @@ import io.throttlekit.rate.FixedWindow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A wish for units of one counter, to be spent elsewhere.
+ * A request for units of one counter, to be spent elsewhere.
  *
  * @param key the counter, the same as for charges
  * @param window its limit
- * @param units how many are wanted, from 1
- * @param onDataLoss what a loss of the store's counters means for it
- * @param id under which the same request takes effect once; absent for one that is not sent again
+ * @param units requested units, from 1
+ * @param onDataLoss the policy for a loss of the store's counters
+ * @param id makes a repeated request take effect once; absent if it is never repeated
  */
 public record LeaseRequest(
     CounterKey key, FixedWindow window, long units, DataLoss onDataLoss, @Nullable CallId id) {
 
-  /** A request that is not sent again. */
+  /** Creates a request that is never repeated. */
   public LeaseRequest(CounterKey key, FixedWindow window, long units, DataLoss onDataLoss) {
     this(key, window, units, onDataLoss, null);
   }

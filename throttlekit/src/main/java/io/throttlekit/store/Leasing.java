@@ -4,18 +4,18 @@ import io.throttlekit.Charge;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 
-/** How units of a window are leased and given back, by charges that something else decides. */
+/** Leases and returns units of a window, as charges on a counter. */
 final class Leasing {
   private Leasing() {}
 
-  /** Decides and counts one charge at the moment of the lease. */
+  /** Decides and counts one charge at the time of the lease. */
   @FunctionalInterface
   interface Decides {
     Decision decide(Charge charge);
   }
 
   static Grant grant(LeaseRequest request, long nowMillis, Decides counters) {
-    // Another lease may come between the look and the charge; then what is left is less.
+    // Another lease may come between two attempts; then less is left.
     for (long wanted = request.units(); ; ) {
       Decision decision =
           counters.decide(new Charge(request.key(), request.window(), wanted, Overrun.REFUSE));
@@ -28,7 +28,7 @@ final class Leasing {
     }
   }
 
-  /** What is left, after nothing was granted. */
+  /** Returns what is left, with a grant of no units. */
   static Grant look(LeaseRequest request, long nowMillis, Decides counters) {
     Charge look = new Charge(request.key(), request.window(), 0, Overrun.COUNT);
     Decision decision = counters.decide(look);
@@ -39,6 +39,7 @@ final class Leasing {
   static void giveBack(
       LeaseRequest lease, long windowEndMillis, long units, long nowMillis, Decides counters) {
     Charge look = new Charge(lease.key(), lease.window(), 0, Overrun.COUNT);
+    // Units of another window must not be refunded to this one.
     if (nowMillis + counters.decide(look).resetAfterMillis() == windowEndMillis) {
       counters.decide(new Charge(lease.key(), lease.window(), -units, Overrun.REFUSE));
     }

@@ -5,26 +5,29 @@ import io.throttlekit.CounterKey;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long a counter stays in memory: until it has been unused for a while, so that it outlives
- * what it counts and leaves by itself.
+ * The expiry of counters: each outlives what it counts, and leaves by itself once it is unused.
  *
- * <p>A counter is kept for a slack of one window (1 s to 1 min) beyond the time at which it is
- * whole again. The date is moved only when less than half the slack would be left, so most charges
+ * <p>A counter is kept for a slack of one window (1 s to 1 min) after the time at which it becomes
+ * unused. Its expiry is moved only when less than half the slack would be left, so most charges
  * reschedule nothing.
  */
 final class Lifetime implements Expiry<CounterKey, Counter> {
+  /** The shortest slack: wall clocks that step back less than this find their counters. */
   private static final long MIN_SLACK_MILLIS = 1_000;
+  /** The longest slack: longer ones would only take memory. */
   private static final long MAX_SLACK_MILLIS = 60_000;
 
-  /** A reader has this long until its charge must have moved the date. */
+  /**
+   * After a read, a counter is kept for at least this long, until its charge has moved the expiry.
+   */
   private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(MIN_SLACK_MILLIS / 2);
 
-  /** The first date of a counter whose window is {@code windowMillis}. */
+  /** Returns the first expiry of a counter whose window is {@code windowMillis}. */
   static long firstDate(long nowMillis, long windowMillis) {
     return nowMillis + windowMillis + slack(windowMillis);
   }
 
-  /** Moves the counter's date when it needs to outlive {@code wholeAtMillis}; whether it did. */
+  /** Moves the expiry beyond {@code wholeAtMillis} if needed; returns whether it did. */
   static boolean extend(Counter counter, long wholeAtMillis, long windowMillis) {
     long slack = slack(windowMillis);
     if (wholeAtMillis <= counter.keptUntilMillis() - slack / 2) {

@@ -4,7 +4,7 @@ import io.throttlekit.Decision;
 import java.util.List;
 
 /**
- * What a store answered to the claims of one request.
+ * A store's decisions on the claims of one request.
  *
  * @param admitted whether the request may pass
  * @param decisions one per charge, in the order of the claims and of their charges

@@ -3,9 +3,9 @@ package io.throttlekit.store;
 import java.util.List;
 
 /**
- * What a store outside this process may lose of what it has acknowledged, by its settings.
+ * The acknowledged data that a store outside this process may lose, by its settings.
  *
- * @param gaps empty where it loses nothing
+ * @param gaps the ways to lose data; empty for none
  */
 public record Persistence(List<Gap> gaps) {
 
@@ -17,21 +17,21 @@ public record Persistence(List<Gap> gaps) {
   /**
    * One way to lose counts.
    *
-   * @param cause when they are lost
+   * @param cause of the loss
    * @param found the setting that allows it, and its value
-   * @param remedy what to set instead
+   * @param remedy the setting to use instead
    */
   public record Gap(Cause cause, String found, String remedy) {}
 
-  /** When counts are lost. */
+  /** The cause of a loss. */
   public enum Cause {
-    /** The server restarts after a crash; noticed when processes connect again. */
+    /** A restart of the server after a crash; detected when processes reconnect. */
     RESTART,
-    /** A replica takes over; noticed when processes connect to it. */
+    /** A failover to a replica; detected when processes connect to it. */
     FAILOVER,
-    /** Memory is full: single counters are evicted, which is not noticed. */
+    /** Eviction of single counters when memory is full; not detected. */
     EVICTION,
-    /** Neither a restart nor a failover is noticed, but for an empty store. */
+    /** Restarts and failovers that are not detected, unless the store is empty. */
     UNNOTICED
   }
 }

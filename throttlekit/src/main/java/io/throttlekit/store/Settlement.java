@@ -14,11 +14,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides the claims of one request as one, while it holds all their counters.
+ * Decides the claims of one request together, with all their counters locked.
  *
- * <p>Refunds and overdrafts always count. Every other charge counts only when its own claim is not
- * refused and the request is admitted. Claims are applied in order, so two claims on one counter
- * see each other. Counters are held in one order everywhere, so requests never wait in a circle.
+ * <p>Refunds and overdrafts always count. Any other charge counts only if its claim and the request
+ * are admitted. Claims are applied in order, so two claims on one counter see each other's charges.
+ * Counters are locked in the same order everywhere, so requests cannot deadlock.
  */
 sealed class Settlement permits SettlementAfterLoss {
   private static final Comparator<Counter> IN_ORDER = (a, b) -> Long.compare(a.order, b.order);
@@ -30,7 +30,7 @@ sealed class Settlement permits SettlementAfterLoss {
   private final Decision[] decisions;
   private Map<CounterKey, Counter> standIns = Map.of();
 
-  /** The draft of a charge's counter before that charge. */
+  /** The draft of each charge's counter before that charge. */
   private final @Nullable Object[] before;
 
   Settlement(List<Claim> claims, long nowMillis) {
@@ -53,7 +53,7 @@ sealed class Settlement permits SettlementAfterLoss {
     }
   }
 
-  /** How many charges there are. */
+  /** Returns the number of charges. */
   int size() {
     return charges.length;
   }
@@ -66,14 +66,14 @@ sealed class Settlement permits SettlementAfterLoss {
     return counters[index];
   }
 
-  /** Names the counter of charge {@code index}. */
+  /** Sets the counter of charge {@code index}. */
   void use(int index, Counter counter) {
     counters[index] = counter;
   }
 
   /**
-   * Has charge {@code index} decided by a counter that no store has, or by the one that stands in
-   * for the same key already. Claims that would count something there are not settled.
+   * Sets a temporary counter for charge {@code index}, or the one that was set for the same key
+   * before. {@link #settle} fails if a temporary counter would have to count something.
    */
   void standIn(int index, Counter counter) {
     standIns = standIns.isEmpty() ? new HashMap<>() : standIns;
@@ -82,8 +82,8 @@ sealed class Settlement permits SettlementAfterLoss {
   }
 
   /**
-   * Decides and counts; null, with nothing counted, when a counter is retired or one that stands in
-   * would be needed for good.
+   * Decides and counts; null, with nothing counted, when a counter is retired or a temporary
+   * counter would have to be stored.
    */
   @Nullable Outcome settle() {
     Counter[] held = distinctInOrder();
@@ -101,6 +101,7 @@ sealed class Settlement permits SettlementAfterLoss {
       boolean admitted = decide(held, found);
       settled = standIns.isEmpty() || standInsStayUnused();
       return settled ? new Outcome(admitted, List.of(decisions)) : null;
+    // Counters are unlocked on every path, with their old states unless everything was settled.
     } finally {
       for (int i = 0; i < holding; i++) {
         held[i].release(settled ? held[i].draft : found[i]);
@@ -141,6 +142,7 @@ sealed class Settlement permits SettlementAfterLoss {
       for (int i = 0; i < held.length; i++) {
         held[i].draft = found[i];
       }
+      // Some charges share a counter.
       if (held.length < charges.length) {
         waitForAllOfACounter();
       }
@@ -149,7 +151,9 @@ sealed class Settlement permits SettlementAfterLoss {
     return admitted;
   }
 
-  /** Applies one claim, or of a refused one what always counts; says whether it is admitted. */
+  /**
+   * Applies one claim; of a refused claim, only what always counts. Returns whether it is admitted.
+   */
   private boolean apply(int first, int end) {
     boolean admitted = true;
     for (int i = first; i < end; i++) {
@@ -158,6 +162,7 @@ sealed class Settlement permits SettlementAfterLoss {
       admitted &= decisions[i].admitted();
     }
     if (!admitted) {
+      // Backwards: a counter with several charges ends at its first draft.
       for (int i = end - 1; i >= first; i--) {
         counters[i].draft = before[i];
       }
@@ -166,7 +171,7 @@ sealed class Settlement permits SettlementAfterLoss {
     return admitted;
   }
 
-  /** Applies charge {@code index}, or {@code charge} in its place, to the draft of its counter. */
+  /** Applies {@code charge}, in place of charge {@code index}, to the draft of its counter. */
   Decision count(int index, Charge charge) {
     return counters[index].chargeDraft(charge, nowMillis);
   }
@@ -184,8 +189,8 @@ sealed class Settlement permits SettlementAfterLoss {
   }
 
   /**
-   * What a charge left behind, as the refusal that it was: without the others of its request, which
-   * do not count, it may have fitted.
+   * Returns the decision of a charge that was refused and counted: it stays a refusal, although it
+   * may fit without the request's other charges, which do not count.
    */
   private static Decision refusing(Decision charged, Decision refusal) {
     return charged.admitted() ? refusedFor(charged, refusal.retryAfterMillis()) : charged;
@@ -196,7 +201,10 @@ sealed class Settlement permits SettlementAfterLoss {
         decision.limit(), decision.remaining(), decision.resetAfterMillis(), retryAfterMillis);
   }
 
-  /** Of charges on one counter, a refused one waits until those before it fit together with it. */
+  /**
+   * Extends the retry time of a refused charge until earlier charges on its counter fit together
+   * with it.
+   */
   private void waitForAllOfACounter() {
     for (int i = 1; i < charges.length; i++) {
       Decision refusal = decisions[i];
@@ -218,7 +226,7 @@ sealed class Settlement permits SettlementAfterLoss {
     }
   }
 
-  /** The answer of a charge that would have been admitted, had the others been. */
+  /** Returns the decision of a charge that was admitted but not counted. */
   private Decision uncharged(Charge charge, Counter counter) {
     Charge peek = new Charge(charge.key(), charge.algorithm(), 0, Overrun.COUNT);
     Decision seen = counter.chargeDraft(peek, nowMillis);

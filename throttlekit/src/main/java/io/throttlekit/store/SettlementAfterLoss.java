@@ -7,13 +7,15 @@ import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 import java.util.List;
 
-/** A settlement of counters that were lost: refuses what is to be refused for it. */
+/** A settlement after a loss of data: refuses the charges whose policy is to deny. */
 final class SettlementAfterLoss extends Settlement {
 
-  /** For how many ms the loss refuses each charge. */
+  /** The ms for which the loss refuses each charge. */
   private final long[] denied;
 
   /**
+   * Creates a settlement.
+   *
    * @param lossMillis when the counters were lost
    */
   SettlementAfterLoss(List<Claim> claims, long nowMillis, long lossMillis) {

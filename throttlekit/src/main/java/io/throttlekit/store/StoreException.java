@@ -4,8 +4,8 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store did not answer, or not in time. What was asked of it may have been counted, unless the
- * call was {@linkplain #isNotSent not sent}.
+ * A failure of a store to answer, or to answer in time. The request may have been counted, unless
+ * the call was {@linkplain #isNotSent not sent}.
  *
  * <p>Its message is for operators and may quote the store or its driver. Callers of the service get
  * {@link #forCaller}.
@@ -19,28 +19,28 @@ public final class StoreException extends RuntimeException {
   private final boolean late;
   private final boolean notSent;
 
-  /** Creates an outage, in words for an operator. */
+  /** Creates an outage with a message for an operator. */
   public StoreException(String message, @Nullable Throwable cause) {
     this(message, cause, false, false);
   }
 
   private StoreException(String message, @Nullable Throwable cause, boolean late, boolean notSent) {
-    super(message, cause, false, false); // the stack is the event loop's and tells nothing
+    super(message, cause, false, false); // no stack trace: it would be the event loop's
     this.late = late;
     this.notSent = notSent;
   }
 
-  /** Returns a failure of a call whose wait ended before its answer came. */
+  /** Returns the failure of a call whose deadline passed before its answer. */
   public static StoreException late(String message) {
     return new StoreException(message, null, true, false);
   }
 
-  /** Returns a failure of a call that never left this process, so nothing was counted. */
+  /** Returns the failure of a call that never left this process, so nothing was counted. */
   public static StoreException notSent(String message) {
     return new StoreException(message, null, false, true);
   }
 
-  /** Returns a failure of a call that had no effect, because its sender's next was answered. */
+  /** Returns the failure of a call without effect, because its sender's next call was answered. */
   public static StoreException overtaken() {
     return new StoreException(OVERTAKEN, null);
   }
@@ -50,7 +50,10 @@ public final class StoreException extends RuntimeException {
     return notSent;
   }
 
-  /** What went wrong, as a failure of the store: itself, or what it was caused by, if it is one. */
+  /**
+   * Returns {@code failure} as a store failure: itself or its cause, if that is one, else a new
+   * one.
+   */
   public static StoreException of(Throwable failure) {
     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
     return cause instanceof StoreException known
@@ -58,7 +61,7 @@ public final class StoreException extends RuntimeException {
         : new StoreException("the store failed", failure);
   }
 
-  /** Returns one of two fixed texts for a caller, who is not to learn what the store is. */
+  /** Returns one of two fixed texts for a caller, which must not reveal the kind of store. */
   public String forCaller() {
     return late ? LATE : NOT_REACHABLE;
   }

@@ -1,66 +1,68 @@
 package io.throttlekit.store;
 
 /**
- * Hears what a store, an escrow or a coordinator outside this process does, for metrics and logs.
+ * Receives events of a store, an escrow or a coordinator outside this process, for metrics and
+ * logs.
  *
  * <p>Called by several threads, event loops among them: implementations are thread-safe, do not
  * block and do not throw.
  */
 public interface StoreListener {
 
-  /** Hears nothing. */
+  /** Ignores all events. */
   StoreListener NONE = new StoreListener() {};
 
   /**
    * A round trip was answered.
    *
-   * @param requests how many shared it
-   * @param nanos from asking to the answer, with the wait for a connection
+   * @param requests how many requests shared it
+   * @param nanos from the request to the answer, including the wait for a connection
    */
   default void roundTrip(int requests, long nanos) {}
 
   /**
-   * So many requests did not get an answer, or not in time.
+   * Requests got no answer, or not in time.
    *
-   * @param inWords what happened, for an operator
+   * @param requests how many
+   * @param inWords the cause, for an operator
    */
   default void failed(int requests, Failure why, String inWords) {}
 
-  /** A transaction is tried again, because another one was in its way. */
+  /** A transaction is retried after a conflict with another one. */
   default void triedAgain() {}
 
-  /** A connection was made, of which there may be several. */
+  /** A connection was opened; there may be several. */
   default void connected() {}
 
-  /** A connection could not be made; it is tried again. */
+  /** A connection could not be opened; it is retried. */
   default void notConnected(String whyInWords) {}
 
-  /** It answers again, after {@link #down()}. */
+  /** The store answers again, after {@link #down()}. */
   default void up() {}
 
-  /** It does not answer; requests fail at once until it does. */
+  /** The store does not answer; requests fail at once until it does. */
   default void down() {}
 
-  /** It has lost its data, at {@code lossMillis} by its clock or before. */
+  /** The store has lost its data, at {@code lossMillis} by its clock or before. */
   default void dataLost(long lossMillis) {}
 
-  /** What its settings let it lose; reported for each connection, or less often. */
+  /** Its settings allow these losses; reported for each connection, or less often. */
   default void persistence(Persistence found) {}
 
-  /** So many rows whose time is over were deleted. */
+  /** Expired rows were deleted. */
   default void collected(int rows) {}
 
-  /** Why a request got no answer. */
+  /** The cause of a request's failure. */
   enum Failure {
-    /** It took too long; what was asked may still be counted. */
+    /** The deadline passed; the request may still be counted. */
     DEADLINE,
-    /** The same of a lease, or of what may take as long. */
+    /** The deadline passed for a lease, or for a call with the same deadline. */
     LEASE_DEADLINE,
-    /** There was no connection, or it broke; what was asked may be counted. */
+    /** No connection, or it was lost; the request may have been counted. */
     CONNECTION,
-    /** The answer was an error, or the schema there is not the one that is needed. */
+    /** The answer was an error, or the schema is not the required one. */
     ERROR,
-    /** Not sent, because others were not answered before. */
+    /** Not sent, because earlier requests were not answered. */
     OPEN
   }
 }

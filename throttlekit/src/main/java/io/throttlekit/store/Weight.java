@@ -5,14 +5,20 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.rate.SlidingLog;
 
 /**
- * How much memory a counter may take, in counters of the usual size: about 400 bytes, the longest
- * key with them.
+ * The weight of a counter by its possible memory, in counters of usual size: about 400 bytes,
+ * including the longest key.
  */
 final class Weight implements Weigher<CounterKey, Counter> {
-  /** A log's buffer, which grows fourfold, takes up to 64 bytes for each charge. */
+  /**
+   * Log entries per unit of weight: a log's buffer, which grows fourfold, takes up to 64 bytes per
+   * charge, so four take less than a counter's 400 bytes.
+   */
   private static final long LOG_ENTRIES = 4;
 
-  /** A counter heavier than the store would leave it at once. */
+  /**
+   * Divides the store: no counter weighs more than a sixteenth of it, because one that is heavier
+   * than the store would be evicted at once.
+   */
   private static final long SHARE = 16;
 
   private final long heaviest;

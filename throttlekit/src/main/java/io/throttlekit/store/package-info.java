@@ -1,4 +1,4 @@
-/** Where counters live. */
+/** Counter stores, and counters in this process's memory. */
 @NullMarked
 package io.throttlekit.store;
 
