@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request to Redis and its answer to come.
+ * One request to Redis and its pending answer.
  *
  * @param <T> the answer
  */
@@ -25,18 +25,19 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
   final CompletableFuture<T> answer = new CompletableFuture<>();
 
   /**
-   * As the answer, without a deadline, for calls whose answer counts however late it comes; the
-   * answer itself for all others, so that a strict decision does not pay for a second future.
+   * The answer without a deadline, for calls whose answer counts however late it arrives. For all
+   * other calls it is {@link #answer} itself, so that a strict decision does not pay for a second
+   * future.
    */
   final CompletableFuture<T> reply;
 
-  /** By the monotonic clock. */
+  /** The deadline, by the monotonic clock. */
   final long deadlineNanos;
 
-  /** Whether it is one of those that may take long. */
+  /** Whether the call has the lease deadline. */
   final boolean patient;
 
-  /** The hash slot of its counters; Slots.NONE where there is but one Redis. */
+  /** The hash slot of its counters; {@link Slots#NONE} unless Redis is a Cluster. */
   final int slot;
 
   Call(int slot, long deadlineNanos) {
@@ -47,9 +48,9 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
   }
 
   /**
-   * A call that may take as long as a lease.
+   * Creates a call with the lease deadline.
    *
-   * @param id under which it takes effect once, however late; absent for one that is not sent again
+   * @param id makes a repeated call take effect once, however late; absent if it is never repeated
    */
   Call(int slot, long deadlineNanos, @Nullable CallId id) {
     this.slot = slot;
@@ -58,7 +59,7 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
     this.reply = id == null ? answer : new CompletableFuture<>();
   }
 
-  /** How many charges it has. */
+  /** Returns the number of its charges. */
   int weight() {
     return 1;
   }
@@ -68,16 +69,19 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
   /** Reads this call's part of a reply. */
   abstract T read(ByteBuffer reply);
 
-  /** Reads this call's part of a reply; what answers with it, unless it is too late for that. */
+  /**
+   * Reads this call's part of a reply; returns what completes the call, without effect if it is
+   * done.
+   */
   final Runnable answerWith(ByteBuffer reply) {
     T value = read(reply);
     return () -> {
       this.reply.complete(value);
-      answer.complete(value); // without effect where both are one
+      answer.complete(value); // no effect if both are the same future
     };
   }
 
-  /** Fails; returns whether a caller still waited. */
+  /** Fails the call; returns whether the caller still waited. */
   final boolean fail(StoreException failure) {
     boolean waited = answer.completeExceptionally(failure);
     reply.completeExceptionally(failure);
@@ -111,7 +115,7 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
     return new Outcome(admitted, decisions);
   }
 
-  /** Claims decided as one. */
+  /** Claims that are decided together. */
   static final class Acquire extends Call<Outcome> {
     private final List<Claim> claims;
     private final int weight;
@@ -146,25 +150,25 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
         return new Outcome(admitted, List.of(decision));
       }
       Outcome outcome = outcome(reply, claims);
-      reply.getDouble(); // the store's clock
+      reply.getDouble(); // the store's clock, which a request in one slot does not need
       return outcome;
     }
   }
 
-  /** What of a request's claims concerns one slot. */
+  /** The part of a request's claims that concerns one slot. */
   static final class Part extends Call<Part.Told> {
     private final List<Claim> claims;
     private final boolean refused;
 
     /**
-     * What was decided of it.
+     * The decisions on a part.
      *
-     * @param storeNowMillis the store's clock then
+     * @param storeNowMillis the store's clock at the decision
      */
     record Told(Outcome outcome, long storeNowMillis) {}
 
     /**
-     * A call for {@code claims}.
+     * Creates a call for {@code claims}.
      *
      * @param refused whether the request is refused already
      */
@@ -190,7 +194,7 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
     }
   }
 
-  /** A lease. */
+  /** A lease of units. */
   static final class Lease extends Call<Grant> {
     private final LeaseRequest request;
 
@@ -213,7 +217,7 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
     }
   }
 
-  /** A charge, or what is left of a lease, that comes back; answered with what the counter has. */
+  /** A return of a charge, or of unspent units; answered with the counter's state. */
   static final class GiveBack extends Call<Decision> {
     private final Charge charge;
     private final long chargedMillis;
@@ -221,11 +225,11 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
     private final @Nullable CallId id;
 
     /**
-     * A call that undoes {@code charge}, as far as it still counts.
+     * Creates a call that undoes {@code charge}, as far as it still counts.
      *
      * @param chargedMillis when it was charged, by the store's clock
      * @param countsToMillis the reset after it, by the same clock
-     * @param id under which it takes effect once; absent for one that is not sent again
+     * @param id makes a repeated call take effect once; absent if it is never repeated
      */
     GiveBack(
         int slot,
@@ -252,7 +256,7 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
     }
   }
 
-  /** A counter to be unused. */
+  /** A reset of a counter to unused. */
   static final class Reset extends Call<Boolean> {
     private final CounterKey key;
 

@@ -26,12 +26,19 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Lettuce's clients, one for each event loop, and what they share. */
+/** Lettuce's clients, one for each event loop, and their shared resources. */
 final class Clients {
-  /** Requests are to be answered again within 100 ms of the store's return. */
+  /**
+   * The longest pause between connection attempts: requests succeed within 100 ms of Redis's
+   * return.
+   */
   private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(50);
 
+  /** The interval at which a Cluster's slots are read again, besides reading them after errors. */
   private static final Duration TOPOLOGY_REFRESH = Duration.ofSeconds(30);
+  /**
+   * The shortest interval of reading a Cluster's slots after errors, which costs every node work.
+   */
   private static final Duration SOONEST_REFRESH = Duration.ofSeconds(1);
 
   private final RedisSettings settings;
@@ -42,9 +49,9 @@ final class Clients {
   private final Timer timer;
 
   /**
-   * Clients for what the settings name.
+   * Creates clients for the settings.
    *
-   * @throws IllegalArgumentException when the URL is none of Redis, or a file of TLS is not good
+   * @throws IllegalArgumentException for an invalid Redis URL or an invalid TLS file
    */
   Clients(RedisSettings settings) {
     this.settings = settings;
@@ -54,7 +61,7 @@ final class Clients {
     for (String url : urls) {
       RedisURI uri = RedisURI.create(url.strip());
       uri.setTimeout(Duration.ofMillis(settings.connectTimeoutMillis()));
-      holdToTls(uri); // and its Sentinels
+      holdToTls(uri); // also for its Sentinels
       uri.getSentinels().forEach(this::enterSentinel);
       uris.add(uri);
     }
@@ -83,7 +90,7 @@ final class Clients {
     return uris.getFirst().getSocket() != null;
   }
 
-  /** A link on {@code loop} that is not open; tells {@code listener} there of each connection. */
+  /** Creates an unopened link on {@code loop}, which notifies {@code listener} there. */
   Link link(EventLoop loop, Link.Listener listener) {
     ClientResources onLoop =
         DefaultClientResources.builder()
@@ -102,6 +109,7 @@ final class Clients {
   }
 
   void close() {
+    // No quiet period: lanes have ended their calls before.
     for (AbstractRedisClient client : clients) {
       var _ = client.shutdownAsync(0, 1, TimeUnit.SECONDS);
     }
@@ -113,6 +121,7 @@ final class Clients {
 
   private Link connectToOne(ClientResources onLoop, EventLoop loop, Link.Listener listener) {
     RedisClient client = RedisClient.create(onLoop);
+    // A link reconnects by itself, so that no command is sent twice.
     client.setOptions(options(ClientOptions.builder().autoReconnect(false)).build());
     clients.add(client);
     return new SingleLink(client, uris.getFirst(), loop, listener);
@@ -125,7 +134,8 @@ final class Clients {
     Duration patience = Duration.ofMillis(settings.leaseDeadlineMillis());
     client.setOptions(
         options
-            .timeoutOptions(TimeoutOptions.enabled(patience)) // there a link cuts no connections
+            // a cluster link cuts no connections itself
+            .timeoutOptions(TimeoutOptions.enabled(patience))
             .topologyRefreshOptions(
                 ClusterTopologyRefreshOptions.builder()
                     .enablePeriodicRefresh(TOPOLOGY_REFRESH)
@@ -143,8 +153,10 @@ final class Clients {
     }
     return options
         .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-        .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build()) // lanes do that
-        .replayFilter(_ -> true) // nothing is sent twice: it would be counted twice
+        // lanes time calls themselves
+        .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
+        .replayFilter(_ -> true) // repeated commands would be counted twice
+        // Bounds the memory of Lettuce; lanes bound the round trips in flight before.
         .requestQueueSize(1_000)
         .socketOptions(
             SocketOptions.builder()

@@ -12,11 +12,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connections to the nodes of a Cluster, which Lettuce makes and repairs; it follows slots that
- * move and masters that change.
+ * Connections to the nodes of a Cluster, opened and repaired by Lettuce, which follows moved slots
+ * and changed masters.
  */
 final class ClusterLink implements Link {
+  /** The pause between attempts to open the first connection. */
   private static final long RETRY_MILLIS = 50;
+  /** The shortest interval of slot refreshes, which cost every node work. */
   private static final long RENEW_MILLIS = 1_000;
 
   private final RedisClusterClient client;
@@ -56,7 +58,7 @@ final class ClusterLink implements Link {
     return whyNot;
   }
 
-  /** Asks again who has which slot, but not all the time: that costs every node something. */
+  /** Refreshes the slots, at most once per {@link #RENEW_MILLIS}. */
   @Override
   public void renew() {
     if (!asking) {
@@ -86,7 +88,7 @@ final class ClusterLink implements Link {
   }
 
   /**
-   * Lettuce refuses what is sent to a node before it has been connected to, so that is done now.
+   * Connects to every master in advance: Lettuce rejects commands for a node without a connection.
    */
   private static CompletionStage<StatefulRedisClusterConnection<byte[], byte[]>> withMasters(
       StatefulRedisClusterConnection<byte[], byte[]> made) {
@@ -107,6 +109,7 @@ final class ClusterLink implements Link {
     } else if (closed) {
       var _ = made.closeAsync();
     } else {
+      // In a Cluster the handshake only reads settings, so calls need not wait for it.
       var _ = listener.connecting(made.async());
       connection = made;
       listener.connected();

@@ -11,16 +11,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fails calls whose time is up, each by its own deadline and at most about 2 ms after it. One timer
- * serves them all. Used on one event loop only.
+ * Fails calls at their own deadlines, at most about 2 ms late, with one timer for all. Used on one
+ * event loop only.
  */
 final class Deadlines {
+  /** Deadlines closer than this to the timer do not move it. */
   private static final long RESOLUTION_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  /** While calls are pending, the lane looks this often at what they wait for. */
+  /** The interval, while calls are pending, at which the lane checks its oldest round trips. */
   private static final long MAX_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-  /** A timer that runs this late was kept from running: answers may lie unread behind it. */
+  /** A timer this late was delayed by other work of the loop, so answers may be unread. */
   private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
   private final EventLoop loop;
@@ -34,14 +35,14 @@ final class Deadlines {
   private int late;
   private int lateLeases;
 
-  /** Is notified after each look at the pending calls. */
+  /** Notified after each sweep of the pending calls. */
   @FunctionalInterface
   interface Swept {
     /**
-     * Calls are pending, or were until now.
+     * Reports a sweep.
      *
-     * @param late calls that were failed now
-     * @param lateLeases the same of those that have as long as a lease
+     * @param late calls that were failed by this sweep
+     * @param lateLeases the same for calls with the lease deadline
      */
     void swept(int late, int lateLeases);
   }
@@ -60,14 +61,14 @@ final class Deadlines {
     }
   }
 
-  /** Forgets calls that were answered, or failed. */
+  /** Removes calls that were answered or failed. */
   void remove(List<Call<?>> calls) {
     for (int i = 0; i < calls.size(); i++) {
       wheel.remove(calls.get(i));
     }
   }
 
-  /** How many calls are kept here. */
+  /** Returns the number of pending calls. */
   int size() {
     return wheel.size();
   }

@@ -6,48 +6,53 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
 /**
- * The epochs that this process has seen: a Redis whose epoch is another has lost its data, or got
- * back older data, in between.
+ * The epochs that this process knows. A Redis with another epoch has lost its data or restored
+ * older data in between.
  *
- * <p>An epoch is {@code <id> <lossMillis>}, where the latter is 0 for the first. A Cluster has one
- * for each hash slot, so that slots may move. Thread-safe.
+ * <p>An epoch is {@code <id> <lossMillis>}, with {@code lossMillis} 0 for the first one. A Cluster
+ * has one for each hash slot, so that slots can move. Thread-safe.
  */
 final class Epochs {
   private static final String NONE = "";
 
-  /** Slots of one master are emptied together, and notice it one after another. */
+  /**
+   * Losses closer than this count as one in a Cluster: a master's slots are lost together, but
+   * detected one by one.
+   */
   private static final long SAME_LOSS_MILLIS = 60_000;
 
   private final ConcurrentMap<Integer, String> known = new ConcurrentHashMap<>();
   private final StoreListener listener;
-  private long lastLossMillis = -SAME_LOSS_MILLIS;
+  private long lastLossMillis = -SAME_LOSS_MILLIS; // so that the first loss is reported
 
   Epochs(StoreListener listener) {
     this.listener = listener;
   }
 
-  /** The epoch known of {@code slot}, empty when none is. */
+  /** Returns the known epoch of {@code slot}, empty for none. */
   String known(int slot) {
     return known.getOrDefault(slot, NONE);
   }
 
-  /** Takes note of an epoch that Redis has told. */
+  /** Records an epoch that Redis returned. */
   void learn(int slot, byte[] told) {
     learn(slot, told, false);
   }
 
   /**
-   * The same.
+   * Records an epoch that Redis returned.
    *
-   * @param begunHere whether it was begun for this process, because data may be lost
+   * @param begunHere whether it began with this process's handshake, because data may be lost
    */
   synchronized void learn(int slot, byte[] told, boolean begunHere) {
     String epoch = new String(told, StandardCharsets.US_ASCII);
     String before = known.put(slot, epoch);
+    // The first epoch seen is no loss, unless this process's handshake began it.
     if (before == null ? !begunHere : before.equals(epoch)) {
       return;
     }
     long loss = Long.parseLong(epoch.substring(epoch.indexOf(' ') + 1));
+    // The same loss may be reported by other connections or slots.
     if (loss > 0
         && Math.abs(loss - lastLossMillis) >= (slot == Slots.NONE ? 1 : SAME_LOSS_MILLIS)) {
       lastLossMillis = loss;

@@ -3,40 +3,42 @@ package io.throttlekit.redis;
 import io.throttlekit.store.StoreException;
 import org.jspecify.annotations.Nullable;
 
-/** Failures in words. */
+/** Texts and kinds of failures. */
 final class Failures {
-  private static final int DEEPEST = 8;
+  private static final int DEEPEST = 8; // causes may be cyclic
 
-  /** That a call was not answered while its caller waited, for an operator. */
+  /** The failure of calls whose deadline passed, for an operator. */
   static final String LATE = "no answer in time";
 
-  /** The same of one call. */
+  /** The failure of one call whose deadline passed. */
   static final String LATE_MAY_BE_COUNTED =
       "Redis did not answer in time; what was asked may be counted";
 
   private Failures() {}
 
-  /** Of a call after the end. */
+  /** Returns the failure of a call after the store was closed. */
   static StoreException closed() {
     return StoreException.notSent("the store is closed");
   }
 
-  /** Whether Redis takes no writes: it is a replica, or has fewer replicas than it needs. */
+  /**
+   * Returns whether Redis rejects writes: it is a replica, or has fewer replicas than it requires.
+   */
   static boolean refusesWrites(String error) {
     return error.contains("READONLY") || error.contains("NOREPLICAS");
   }
 
-  /** That a call took longer than it may, for an operator. */
+  /** Returns the failure of a call without an answer within {@code millis}, for an operator. */
   static String late(long millis) {
     return "no answer within " + millis + " ms";
   }
 
-  /** The same for whoever called. */
+  /** Returns the same failure for the caller. */
   static String lateForCaller(long millis) {
     return "Redis did not answer within " + millis + " ms; what was asked may be counted";
   }
 
-  /** One of Lettuce, for an operator: the innermost of the causes, which says what happened. */
+  /** Returns the message of the innermost cause, which names the failure, for an operator. */
   static String inWords(@Nullable Throwable failure) {
     if (failure == null) {
       return "unknown";

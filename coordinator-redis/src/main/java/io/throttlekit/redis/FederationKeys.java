@@ -4,15 +4,15 @@ import io.lettuce.core.cluster.SlotHash;
 import io.throttlekit.CounterKey;
 
 /**
- * Where a federation keeps what.
+ * The keys of a federation.
  *
- * <p>What one script needs has one hash tag, so that it is in one slot of a Cluster. The tag is a
- * number below 16,384 that follows from the key; that several keys have the same does not matter,
- * for their names come after it. There is an epoch for each tag in a Cluster, where slots move, and
- * one in all elsewhere.
+ * <p>All keys of one script call have the same hash tag, so that they are in one slot of a Cluster.
+ * The tag is a number below 16,384 that is computed from the key; several keys may share it,
+ * because their names follow the tag. A Cluster has an epoch for each tag, because slots can move;
+ * any other Redis has one epoch.
  */
 final class FederationKeys {
-  /** Of everything that this version stores. */
+  /** The version of the stored format. */
   static final String VERSION = "tkf1:";
 
   private static final String EPOCH = "epoch";
@@ -25,12 +25,12 @@ final class FederationKeys {
     this.cluster = cluster;
   }
 
-  /** The place of everything about {@code whole}. */
+  /** Returns the place of all keys about {@code whole}. */
   Place of(CounterKey whole) {
     return ofTag(SlotHash.getSlot(KeyText.bytes(whole.toString())));
   }
 
-  /** The place of everything with a tag. */
+  /** Returns the place of all keys with a tag. */
   Place ofTag(int tag) {
     String tagged = "{" + tag + "}";
     byte[] epoch = keys.of(cluster ? tagged + EPOCH : EPOCH);
@@ -39,17 +39,17 @@ final class FederationKeys {
         : new Place(tagged, Slots.NONE, epoch, Slots.NONE);
   }
 
-  /** Keys that are in one slot. */
+  /** Keys in one slot. */
   final class Place {
     private final String tagged;
 
     /** The number of the epoch. */
     final int epoch;
 
-    /** What the epoch is kept under; not to be changed. */
+    /** The key of the epoch; must not be modified. */
     final byte[] epochKey;
 
-    /** The hash slot; Slots.NONE where there is but one Redis. */
+    /** The hash slot; {@link Slots#NONE} unless Redis is a Cluster. */
     final int slot;
 
     private Place(String tagged, int epoch, byte[] epochKey, int slot) {
@@ -59,7 +59,7 @@ final class FederationKeys {
       this.slot = slot;
     }
 
-    /** The key of what is kept of a counter. */
+    /** Returns the key of one kind of data about a counter. */
     byte[] key(String kind, CounterKey counter) {
       return keys.of(tagged + kind + '|' + counter);
     }

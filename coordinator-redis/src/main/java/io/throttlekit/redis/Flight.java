@@ -43,19 +43,19 @@ final class Flight {
     return calls.size();
   }
 
-  /** Those that share it; not to be changed. */
+  /** Returns the calls; must not be modified. */
   List<Call<?>> calls() {
     return calls;
   }
 
-  /** Answers all of it. */
+  /** Completes all its calls from the reply. */
   void land(byte[] reply, Epochs epochs) {
     ByteBuffer numbers = ByteBuffer.wrap(reply).order(ByteOrder.LITTLE_ENDIAN);
     List<Runnable> answers = new ArrayList<>(calls.size());
     for (int i = 0; i < calls.size(); i++) {
       answers.add(calls.get(i).answerWith(numbers));
     }
-    if (numbers.hasRemaining()) { // before anybody goes on with what the old epoch counted
+    if (numbers.hasRemaining()) { // before callers act on counts of the old epoch
       byte[] epoch = new byte[numbers.remaining()];
       numbers.get(epoch);
       epochs.learn(slot, epoch);
@@ -63,7 +63,7 @@ final class Flight {
     answers.forEach(Runnable::run);
   }
 
-  /** Fails what is not answered yet; how many that is. */
+  /** Fails the unanswered calls; returns their number. */
   int fail(StoreException failure) {
     int failed = 0;
     for (int i = 0; i < calls.size(); i++) {

@@ -17,13 +17,13 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happens on each connection before its first call: a server that was restarted, or promoted
- * from a replica, may have older data than were acknowledged, and is noticed here.
+ * The handshake of each connection, before its first call. It detects a server that was restarted,
+ * or promoted from a replica, and may have older data than it acknowledged.
  *
- * <p>The history of a server (its run and its place in replication) is kept beside the counters and
- * remembered by this process. Where it is another, a new epoch begins, unless the run before wrote
- * to its disk whatever it acknowledged. In a Cluster, whose connections Lettuce makes, each call
- * compares for its slot instead, and here only settings are read. Thread-safe.
+ * <p>The history of a server (its run and replication offset) is stored beside the counters, and
+ * kept by this process. If the server's history differs, a new epoch begins, unless the earlier run
+ * wrote all acknowledged data to disk. In a Cluster, whose connections Lettuce opens, each call
+ * compares the history of its slot, and the handshake only reads settings. Thread-safe.
  */
 final class Handshake {
   private static final Script SCRIPT = Script.ofFederation("history", "handshake");
@@ -36,9 +36,11 @@ final class Handshake {
   private volatile String knownHistory = "";
 
   /**
-   * @param historyKey where the history is kept; null in a Cluster
-   * @param listener of the settings that are read
-   * @param storeClock of a test, for Redis's
+   * Creates a handshake.
+   *
+   * @param historyKey the key of the history; null in a Cluster
+   * @param listener receives the persistence settings
+   * @param storeClock replaces Redis's clock in tests
    */
   Handshake(
       byte[] epochKey,
@@ -54,8 +56,8 @@ final class Handshake {
   }
 
   /**
-   * Completes when calls may be sent over a connection, after a loss of data has been reported; or
-   * fails as Redis does.
+   * Completes when calls may be sent over a connection, after a loss of data was reported; fails if
+   * Redis returns an error.
    */
   CompletionStage<?> over(BaseRedisAsyncCommands<byte[], byte[]> commands) {
     CompletionStage<Map<String, String>> append = settings(commands, "*append*");
@@ -93,7 +95,7 @@ final class Handshake {
     listener.persistence(found.of(!knownHistory.isEmpty(), reply.number(1)));
   }
 
-  /** Settings by name; empty where Redis does not show them. */
+  /** Returns settings by name; empty if the user may not read them. */
   private static CompletionStage<Map<String, String>> settings(
       BaseRedisAsyncCommands<byte[], byte[]> commands, String pattern) {
     CommandOutput<byte[], byte[], List<Object>> output = new ArrayOutput<>(ByteArrayCodec.INSTANCE);

@@ -9,16 +9,17 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Notifies circuit breakers and the listener of how calls went.
+ * Reports the results of calls to circuit breakers and to the listener.
  *
- * <p>Each node of a Cluster has a breaker of its own, so that one which does not answer keeps
- * nobody from the others. The whole is down when failures follow each other and no node has
- * answered for a while. Thread-safe.
+ * <p>In a Cluster each node has its own breaker, so one unresponsive node does not affect calls to
+ * the others. The Cluster counts as down when failures follow each other and no node has answered
+ * for a while. Thread-safe.
  */
 final class Health {
-  /** Why a call is not sent. */
+  /** The failure of a call that is not sent while a breaker is open. */
   static final String NOT_ASKED = "Redis does not answer, so it is not asked";
 
+  /** In a Cluster, the time without an answer of any node until the whole counts as down. */
   private static final long QUIET_MILLIS = TimeUnit.SECONDS.toMillis(3);
 
   private final RedisSettings settings;
@@ -42,10 +43,11 @@ final class Health {
                     Math.max(QUIET_MILLIS, each.silenceMillis()),
                     each.probeEveryMillis())
                 : each);
+    // Without any answer yet, failures of the first node count for the whole at once.
     this.answeredNanos = time.monotonicNanos() - quietNanos();
   }
 
-  /** Whether a call to a node may be sent; it is counted as failed when not. */
+  /** Returns whether a call to a node may be sent; counts it as failed otherwise. */
   boolean allows(String node) {
     if (of(node).allows()) {
       return true;
@@ -66,7 +68,7 @@ final class Health {
     return !whole.isOpen();
   }
 
-  /** A round trip was answered, however late. */
+  /** Records an answered round trip, however late. */
   void answered(String node, int requests, long nanos) {
     listener.roundTrip(requests, nanos);
     if (settings.cluster()) {
@@ -76,7 +78,9 @@ final class Health {
     answered();
   }
 
-  /** A new connection works; of a Cluster, that of one node is nothing to the others. */
+  /**
+   * Records a working new connection; in a Cluster one node's connection proves nothing for others.
+   */
   void greeted() {
     if (!settings.cluster()) {
       answered();
@@ -90,9 +94,9 @@ final class Health {
   }
 
   /**
-   * Requests got no answer.
+   * Records requests without an answer.
    *
-   * @param inWords what happened, for an operator
+   * @param inWords the cause, for an operator
    */
   void failed(int requests, Failure why, String inWords) {
     if (requests > 0) {
@@ -100,7 +104,7 @@ final class Health {
     }
   }
 
-  /** A node, or the way to it, refused a round trip, which counts once for all requests in it. */
+  /** Records an error of a node or of its connection, once for all requests of a round trip. */
   void refused(String node) {
     boolean opened = of(node).failed();
     if (settings.cluster()) {
@@ -113,7 +117,7 @@ final class Health {
   }
 
   /**
-   * A round trip is without an answer; may be reported again and again.
+   * Records that a round trip has no answer yet; may be called repeatedly for it.
    *
    * @param sinceNanos when it was sent
    */

@@ -5,22 +5,24 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * The key in Redis of a counter: a prefix, the version of the format and the counter's text.
+ * The Redis keys of counters: a prefix, the version of the format, and the counter's text.
  *
- * <p>UTF-8, but with half a surrogate pair encoded like any other character, so that different
- * counters have different keys.
+ * <p>In UTF-8, except that an unpaired surrogate is encoded like any other character, so that
+ * different counters have different keys.
  */
 final class KeyText {
-  /** Of everything that this version stores. */
+  /** The version of the stored format. */
   static final String VERSION = "tk1:";
 
-  private static final int MAX_BYTES_PER_CHAR = 3;
+  private static final int MAX_BYTES_PER_CHAR = 3; // in UTF-8, per UTF-16 code unit
   private static final byte[] NOTHING = {};
   private static final byte[] HISTORY = ":history".getBytes(StandardCharsets.US_ASCII);
 
   private final byte[] before;
 
   /**
+   * Creates keys of counters.
+   *
    * @param prefix of every key, before the version
    */
   KeyText(String prefix) {
@@ -35,19 +37,19 @@ final class KeyText {
     return of(key.toString());
   }
 
-  /** The key with that text after the prefix and the version. */
+  /** Returns the key with {@code text} after the prefix and the version. */
   byte[] of(String text) {
     return encode(before, text);
   }
 
-  /** The key of the history that belongs to an epoch; in the same hash slot. */
+  /** Returns the key of the history of an epoch, in the same hash slot. */
   static byte[] historyOf(byte[] epochKey) {
     byte[] key = Arrays.copyOf(epochKey, epochKey.length + HISTORY.length);
     System.arraycopy(HISTORY, 0, key, epochKey.length, HISTORY.length);
     return key;
   }
 
-  /** A text on its own, different from each other text's. */
+  /** Encodes a text; different texts have different bytes. */
   static byte[] bytes(String text) {
     return encode(NOTHING, text);
   }

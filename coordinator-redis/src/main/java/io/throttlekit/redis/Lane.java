@@ -25,13 +25,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends calls to Redis over one connection, from one event loop, several at a time.
+ * Sends calls to Redis over one connection, from one event loop, in batches.
  *
- * <p>What arrives on one turn of the loop, or while the connection has all the round trips under
- * way that it may have, goes together. Calls come from any thread; everything else happens on the
- * loop. Nothing is sent twice unless Redis said that it did not run it.
+ * <p>Calls that arrive in one turn of the loop, or while the connection has its maximum of round
+ * trips in flight, are sent together. Calls come from any thread; everything else runs on the loop.
+ * A call is repeated only if Redis reported that the script did not run.
  */
 final class Lane implements Lanes.OnLoop {
+  /** More round trips in flight in a Cluster, where a batch only holds calls of one hash slot. */
   private static final int IN_FLIGHT_FACTOR_OF_CLUSTER = 16;
 
   private final EventLoop loop;
@@ -47,10 +48,10 @@ final class Lane implements Lanes.OnLoop {
   private boolean closing;
   private boolean closed;
 
-  /** By the Redis that it is to, as the link names it. */
+  /** Traffic by node, as named by the link. */
   private final Map<String, Traffic> traffic = new HashMap<>();
 
-  /** What all lanes of a store have in common. */
+  /** Objects that all lanes of a store share. */
   record Shared(
       RedisSettings settings,
       TimeSource time,
@@ -75,7 +76,7 @@ final class Lane implements Lanes.OnLoop {
     return loop;
   }
 
-  /** Begins to connect. Not before the lane is whole: a connection may be there at once. */
+  /** Begins to connect. Only after construction: a connection may be reported at once. */
   @Override
   public void open() {
     link.open();
@@ -86,16 +87,16 @@ final class Lane implements Lanes.OnLoop {
     return connected;
   }
 
-  /** Makes the connection of a lane. */
+  /** Creates the connection of a lane. */
   @FunctionalInterface
   interface LinkMaker {
-    /** Makes one that is not open; it tells {@code listener} on the loop of each connection. */
+    /** Creates an unopened link, which notifies {@code listener} on the loop. */
     Link make(EventLoop loop, Link.Listener listener);
   }
 
   /**
-   * Sends a call, and fails it when its time is up, or at once while Redis does not answer; from
-   * any thread.
+   * Sends a call, which fails at its deadline, or at once while the circuit breaker is open. Called
+   * from any thread.
    */
   void submit(Call<?> call) {
     if (!shared.health.allows(link.node(call.slot))) {
@@ -103,7 +104,7 @@ final class Lane implements Lanes.OnLoop {
       return;
     }
     arrived.add(call);
-    if (gathering.compareAndSet(false, true)) {
+    if (gathering.compareAndSet(false, true)) { // one task for all calls until it runs
       try {
         loop.execute(this::gather);
       } catch (RejectedExecutionException _) {
@@ -114,8 +115,8 @@ final class Lane implements Lanes.OnLoop {
   }
 
   /**
-   * Sends what is waiting, and closes the connection when all of it is answered, or has taken as
-   * long as a lease may: what comes back at the end is worth something to others.
+   * Sends the waiting calls, and closes the connection when all are answered or the lease deadline
+   * has passed: units returned at shutdown are worth something to other processes.
    */
   @Override
   public CompletionStage<?> close() {
@@ -141,10 +142,11 @@ final class Lane implements Lanes.OnLoop {
     StoreException over = Failures.closed();
     traffic
         .values()
-        .forEach(each -> each.failAll(over)); // before ended() says that all are answered
+        .forEach(each -> each.failAll(over)); // before ended() reports all as answered
     var _ = link.close().whenComplete((_, _) -> ended.complete(null));
   }
 
+  /** Fails the calls that arrived after the end. */
   private void failArrived() {
     for (Call<?> call = arrived.poll(); call != null; call = arrived.poll()) {
       call.fail(Failures.closed());
@@ -206,6 +208,7 @@ final class Lane implements Lanes.OnLoop {
             arguments);
     reply.whenComplete((bytes, failure) -> {
       if (loop.inEventLoop()) {
+        // Lettuce may complete a command on another thread, e.g. when it rejects it.
         landed(flight, toOne, bytes, failure, withText);
       } else {
         loop.execute(() -> landed(flight, toOne, bytes, failure, withText));
@@ -222,7 +225,7 @@ final class Lane implements Lanes.OnLoop {
     String error = failure == null ? "" : String.valueOf(failure.getMessage());
     BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
     if (error.startsWith("NOSCRIPT") && !withText && commands != null) {
-      send(flight, toOne, commands, true); // it did not run
+      send(flight, toOne, commands, true); // NOSCRIPT: the script did not run
       return;
     }
     toOne.flights.remove(flight);
@@ -233,13 +236,15 @@ final class Lane implements Lanes.OnLoop {
       flight.land(reply, shared.epochs);
     } else {
       boolean told = failure instanceof RedisCommandExecutionException;
+      // An error that is not Redis's own is one of the connection.
       if (Failures.refusesWrites(error) || (shared.slots.isCluster() && !told)) {
-        link.renew(); // it is no longer the master, or others have its slots now
+        link.renew(); // the node is no longer the master, or its slots have moved
       }
       String inWords = "Redis: " + error;
       Failure why = told ? Failure.ERROR : Failure.CONNECTION;
       fail(flight, toOne, why, inWords, new StoreException(inWords, failure));
     }
+    // The round trip made room for waiting calls.
     pump(toOne);
     endWhenIdle();
   }
@@ -251,8 +256,7 @@ final class Lane implements Lanes.OnLoop {
   }
 
   /**
-   * Notes what was late, and judges Redis by the round trip that has waited longest for an answer,
-   * however many calls wait for it.
+   * Reports late calls, and the oldest unanswered round trip of each node, which the breakers time.
    */
   private void swept(int late, int lateLeases) {
     shared.health.failed(late, Failure.DEADLINE, Failures.LATE);
@@ -260,6 +264,7 @@ final class Lane implements Lanes.OnLoop {
     long now = shared.time.monotonicNanos();
     boolean stuck = false;
     for (Traffic each : traffic.values()) {
+      // Calls that timed out before they were sent must not hold memory.
       each.forgetAnswered();
       Flight oldest = each.flights.peek();
       if (oldest != null) {
@@ -279,7 +284,7 @@ final class Lane implements Lanes.OnLoop {
       return shared.handshake.over(commands);
     }
 
-    /** Loads the script, before anything else that is sent. */
+    /** Loads the script, before any other command. */
     @Override
     public void connected() {
       BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
@@ -295,6 +300,7 @@ final class Lane implements Lanes.OnLoop {
             if (failure == null) {
               shared.health.greeted();
             }
+            // Even after an error: a script that is not loaded is sent with its text.
             connected.complete(null);
           });
       shared.health.connected();

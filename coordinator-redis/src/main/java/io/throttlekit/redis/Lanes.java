@@ -10,9 +10,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connections to a Redis: one on each of some event loops. Thread-safe.
+ * Connections to a Redis: one on each of several event loops. Thread-safe.
  *
- * @param <L> what sends over each of them
+ * @param <L> the sender on each connection
  */
 final class Lanes<L extends Lanes.OnLoop> {
   private final Clients clients;
@@ -21,7 +21,7 @@ final class Lanes<L extends Lanes.OnLoop> {
   private final AtomicBoolean closed = new AtomicBoolean();
   private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
 
-  /** What sends over the connection of one event loop. */
+  /** The sender on the connection of one event loop. */
   interface OnLoop {
 
     EventLoop loop();
@@ -33,32 +33,34 @@ final class Lanes<L extends Lanes.OnLoop> {
     CompletableFuture<?> connected();
 
     /**
-     * Closes the connection when what was asked is answered, or nobody waits for it; on the loop.
+     * Closes the connection when all calls are answered or their deadlines have passed; called on
+     * the loop.
      */
     CompletionStage<?> close();
   }
 
-  /** Makes what sends over one connection. */
+  /** Creates the sender of one connection. */
   @FunctionalInterface
   interface Maker<L> {
-    /** One that is not open, with a connection that {@code links} makes. */
+    /** Creates an unopened sender, with a connection from {@code links}. */
     L make(EventLoop loop, Lane.LinkMaker links);
   }
 
   /**
    * Begins to connect.
    *
-   * @param group loops of someone else, who ends them; absent for one of its own
-   * @throws IllegalArgumentException when the URL is none of Redis, or a file of TLS is not good
+   * @param group the event loops of a server, not shut down here; absent for a loop of its own
+   * @throws IllegalArgumentException for an invalid Redis URL or an invalid TLS file
    */
   Lanes(RedisSettings settings, @Nullable EventLoopGroup group, Maker<L> maker) {
     this.clients = new Clients(settings);
     this.loops = group == null ? Loops.own(clients.useUnixSocket()) : Loops.of(group);
     loops.all().forEach(loop -> lanes.add(maker.make(loop, clients::link)));
+    // Only now: a connection may be reported before the constructor returns.
     lanes.forEach(OnLoop::open);
   }
 
-  /** Completes when all connections have been made once; never while there is no Redis. */
+  /** Completes when every connection has been opened once; never while Redis is unreachable. */
   CompletionStage<?> ready() {
     return CompletableFuture.allOf(
         lanes.stream().map(OnLoop::connected).toArray(CompletableFuture[]::new));
@@ -68,7 +70,7 @@ final class Lanes<L extends Lanes.OnLoop> {
     return closed.get();
   }
 
-  /** The one of the calling event loop, or always the same of a thread. */
+  /** Returns the lane of the calling event loop; for any other thread always the same lane. */
   L mine() {
     Thread caller = Thread.currentThread();
     for (int i = 0; i < lanes.size(); i++) {

@@ -5,43 +5,41 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection that is made again when it breaks. Used on one event loop, unless said otherwise.
+ * A connection that is reopened when it is lost. Used on one event loop, unless noted otherwise.
  */
 interface Link {
 
-  /** Hears of connections, on the event loop. */
+  /** Receives events of the connection, on the event loop. */
   interface Listener {
     /**
-     * A connection was made, and is used once the stage has completed; where that fails, it is
-     * closed.
+     * A connection was opened. It is used when the stage completes, and closed if the stage fails.
      */
     CompletionStage<?> connecting(BaseRedisAsyncCommands<byte[], byte[]> commands);
 
-    /** There is one; perhaps a new one. */
+    /** A connection can be used, possibly a new one. */
     void connected();
 
-    /** None could be made; it is tried again. */
+    /** A connection could not be opened; it is retried. */
     void notConnected(String whyInWords);
   }
 
-  /** Begins to connect; from any thread, once. */
+  /** Begins to connect; called from any thread, once. */
   void open();
 
-  /** What to send commands with; null while there is no connection. */
+  /** Returns the commands of the connection; null while there is none. */
   @Nullable BaseRedisAsyncCommands<byte[], byte[]> commands();
 
-  /** Names the Redis that has a hash slot, as far as that is known; from any thread. */
+  /**
+   * Returns the name of the node with a hash slot, as far as it is known; called from any thread.
+   */
   String node(int slot);
 
-  /** Why there is no connection, for an operator. */
+  /** Returns why there is no connection, for an operator. */
   String whyNot();
 
-  /**
-   * Gives the connection up and makes another, to whatever is the master then. What was sent and
-   * not answered fails.
-   */
+  /** Closes the connection and opens another to the current master. Unanswered commands fail. */
   void renew();
 
-  /** Closes it for good. */
+  /** Closes the connection permanently. */
   CompletionStage<?> close();
 }

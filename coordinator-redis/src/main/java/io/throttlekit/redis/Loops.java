@@ -18,8 +18,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The event loops that a store runs on: its own, or those of a server that asks it, so that a
- * request need not change threads.
+ * The event loops of a store: its own, or those of the calling server, so that requests need not
+ * change threads.
  */
 final class Loops {
   private final EventLoopGroup group;
@@ -30,7 +30,7 @@ final class Loops {
     this.own = own;
   }
 
-  /** One loop of the store's own. */
+  /** Creates one loop, owned by the store. */
   static Loops own(boolean unixSocket) {
     Class<? extends EventLoopGroup> type =
         unixSocket
@@ -39,7 +39,7 @@ final class Loops {
     return new Loops(new DefaultEventLoopGroupProvider(1).allocate(type), true);
   }
 
-  /** The loops of someone else, who ends them. */
+  /** Returns the loops of a server, which are not shut down here. */
   static Loops of(EventLoopGroup group) {
     return new Loops(group, false);
   }
@@ -58,12 +58,12 @@ final class Loops {
     }
   }
 
-  /** Gives a client one loop and no other thread. */
+  /** Restricts a client to one loop and no other thread. */
   static EventLoopGroupProvider only(EventLoop loop) {
     return new Only(loop);
   }
 
-  /** Fails a stage that is not complete in time, with {@code why} in words. */
+  /** Fails a stage that is not complete in time, with {@code why} as its message. */
   static void limit(EventLoop loop, CompletableFuture<?> stage, Duration time, String why) {
     ScheduledFuture<?> limit =
         loop.schedule(
@@ -78,7 +78,7 @@ final class Loops {
     @Override
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
     public <T extends EventLoopGroup> T allocate(Class<T> type) {
-      return (T) loop; // the type that Lettuce asks for only names the transport
+      return (T) loop; // the requested type only names the transport
     }
 
     @Override
@@ -93,6 +93,7 @@ final class Loops {
     }
 
     @Override
+    // The loop is not the client's to shut down.
     public Future<Boolean> shutdown(long quietPeriod, long timeout, TimeUnit unit) {
       return ImmediateEventExecutor.INSTANCE.newSucceededFuture(true);
     }

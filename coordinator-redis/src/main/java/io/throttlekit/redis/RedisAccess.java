@@ -4,13 +4,13 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a Redis is entered, beside what its URL says; its text shows no password.
+ * The access to a Redis, besides its URL. Its text shows no password.
  *
- * @param keyPrefix what the name of every key begins with: who has the same shares counters;
- *     without braces, which would put all keys into one slot of a Cluster
- * @param tls what TLS is held to, where the URL speaks it; absent for what Java trusts
- * @param sentinelUser who this process says it is to Sentinels; empty for nobody in particular
- * @param sentinelPassword empty where Sentinels ask for none
+ * @param keyPrefix prefix of every key; processes with the same prefix share counters. No braces,
+ *     which would put all keys into one slot of a Cluster
+ * @param tls verification and identity for TLS, if the URL uses it; absent for Java's defaults
+ * @param sentinelUser user name for Sentinels; empty for the default user
+ * @param sentinelPassword empty if Sentinels require none
  */
 public record RedisAccess(
     String keyPrefix, @Nullable Tls tls, String sentinelUser, String sentinelPassword) {
@@ -23,12 +23,12 @@ public record RedisAccess(
   }
 
   /**
-   * What TLS is held to.
+   * TLS settings.
    *
-   * @param ca PEM certificates that must have signed the other side's; absent for Java's
+   * @param ca PEM certificates that must have signed the server's; absent for Java's
    * @param certificate PEM chain of this process; absent, with the key, for none
    * @param key PEM private key of the certificate
-   * @param verifyHost whether the other side's certificate has to carry its host name
+   * @param verifyHost whether the server's certificate has to carry its host name
    */
   public record Tls(
       @Nullable Path ca, @Nullable Path certificate, @Nullable Path key, boolean verifyHost) {}

@@ -21,21 +21,25 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counters in Redis: decided there by one script, by Redis's own clock, exactly as {@link
- * io.throttlekit.store.InMemoryStore} decides.
+ * Counters in Redis, decided by one script and by Redis's own clock, with the same results as
+ * {@link io.throttlekit.store.InMemoryStore}.
  *
- * <p>A request is one round trip, however many descriptors it has, and requests that come together
- * share one. In a Cluster each counter has its own hash slot: a request whose counters are in
- * several is charged slot by slot, in the order of their numbers, and what does not count in the
- * end is given back, so a counter may for a moment read high, never low.
+ * <p>A request takes one round trip, however many descriptors it has, and concurrent requests share
+ * round trips. In a Cluster each counter has its own hash slot. A request whose counters are in
+ * several slots is charged slot by slot, in the order of their numbers, and charges that do not
+ * count in the end are returned; so a counter may briefly read too high, never too low.
  *
- * <p>A call that is not answered in time fails; it is not sent again, and what it asked may be
- * counted. While Redis does not answer, calls fail at once, but for a few that probe. A store comes
- * back by itself. It may be made before there is a Redis.
+ * <p>A call without an answer in time fails. It is not repeated, and may have been counted. While
+ * Redis does not answer, calls fail at once, except for a few probes; the store recovers by itself.
+ * It may be created while Redis is unreachable.
  *
- * <p>Thread-safe. Nothing blocks; stages complete on event loops.
+ * <p>Thread-safe and non-blocking; stages complete on event loops.
  */
 public final class RedisCounterStore implements CounterStore {
+  /**
+   * The most charges of a request: scripts number keys with 16 bits, and the epoch and other
+   * requests need some.
+   */
   private static final int MAX_CHARGES = 0xF000;
 
   private final TimeSource time;
@@ -70,44 +74,44 @@ public final class RedisCounterStore implements CounterStore {
   }
 
   /**
-   * A store on a thread of its own.
+   * Creates a store on a thread of its own.
    *
-   * @throws IllegalArgumentException when the URL is none of Redis, or a file of TLS is not good
+   * @throws IllegalArgumentException for an invalid Redis URL or an invalid TLS file
    */
   public static RedisCounterStore connect(RedisSettings settings, TimeSource time) {
     return connect(settings, time, StoreListener.NONE);
   }
 
-  /** The same, and {@code listener} hears of what it does. */
+  /** Creates a store on a thread of its own that notifies {@code listener}. */
   public static RedisCounterStore connect(
       RedisSettings settings, TimeSource time, StoreListener listener) {
     return new RedisCounterStore(settings, time, listener, null, null);
   }
 
   /**
-   * A store on the threads of a server: with a connection for each of its event loops, so that a
-   * request that such a loop asks for is sent and answered on that loop.
+   * Creates a store on the threads of a server, with a connection for each event loop: a request
+   * from such a loop is sent and answered on it.
    *
-   * @param group loops of the transport that Lettuce takes here (epoll where its library is on the
-   *     class path, else NIO); not ended by the store
+   * @param group loops of the transport that Lettuce uses here (epoll if its library is on the
+   *     class path, else NIO); not shut down by the store
    */
   public static RedisCounterStore connect(
       RedisSettings settings, TimeSource time, StoreListener listener, EventLoopGroup group) {
     return new RedisCounterStore(settings, time, listener, group, null);
   }
 
-  /** A store whose windows follow a test's clock. */
+  /** Creates a store whose windows follow a test's clock. */
   static RedisCounterStore connectWithClock(RedisSettings settings, TimeSource storeClock) {
     return new RedisCounterStore(
         settings, TimeSource.system(), StoreListener.NONE, null, storeClock);
   }
 
-  /** Completes when all its connections have been made once; never while there is no Redis. */
+  /** Completes when every connection has been opened once; never while Redis is unreachable. */
   public CompletionStage<?> ready() {
     return lanes.ready();
   }
 
-  /** Whether Redis answered lately, or was not asked. */
+  /** Returns whether Redis answers, as far as known; true without any call. */
   public boolean isUp() {
     return health.isUp();
   }
@@ -150,11 +154,11 @@ public final class RedisCounterStore implements CounterStore {
   }
 
   /**
-   * Undoes a charge as far as it still counts, so that nobody else's is given back with it.
+   * Undoes a charge as far as it still counts, so that no other charge is returned with it.
    *
    * @param chargedMillis when it was charged, by the store's clock
    * @param countsToMillis the reset after the charge, by the same clock
-   * @return what the counter has then
+   * @return the counter's state after it
    */
   CompletionStage<Decision> giveBack(Charge charge, long chargedMillis, long countsToMillis) {
     int slot = slots.of(charge.key());
@@ -172,6 +176,7 @@ public final class RedisCounterStore implements CounterStore {
   @Override
   public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
     Charge taken = new Charge(lease.key(), lease.window(), units, Overrun.REFUSE);
+    // A lease is charged in its window, so any time in the window identifies it.
     long begun = windowEndMillis - lease.window().windowMillis();
     Call.GiveBack call =
         new Call.GiveBack(
@@ -192,15 +197,15 @@ public final class RedisCounterStore implements CounterStore {
   }
 
   /**
-   * Completes after {@link #close} when what was asked before it has been answered, or has taken as
-   * long as a lease may. The threads of a server have to run until then.
+   * Completes after {@link #close} when all earlier calls were answered, or the lease deadline has
+   * passed. The event loops of a server have to run until then.
    */
   public CompletionStage<?> ended() {
     return lanes.ended();
   }
 
   private static Grant granted(Grant grant) {
-    if (grant.units() < 0) {
+    if (grant.units() < 0) { // the script's mark of an overtaken call
       throw StoreException.overtaken();
     }
     return grant;

@@ -23,19 +23,19 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Budgets in Redis: one Redis, one behind Sentinels, or a Cluster, by Redis's own clock.
+ * Budgets in Redis: a single server, one behind Sentinels, or a Cluster, by Redis's own clock.
  *
- * <p>A lease without an id that is not answered within the lease deadline of its settings fails,
- * and what it asked may be counted. One with an id, and a return, fails when its connection does:
- * an answer counts however late it comes. While Redis does not answer, calls fail at once, but for
- * a few that probe. It comes back by itself.
+ * <p>A lease without an id fails at the lease deadline of the settings, and may have been counted.
+ * A lease with an id, and a return, fail only when their connection is lost: an answer counts
+ * however late it arrives. While Redis does not answer, calls fail at once, except for a few
+ * probes. The coordinator recovers by itself.
  *
- * <p>What was leased stays known for ten seconds after its window: a clock that steps back by less,
- * because a replica's is slower, grants nothing a second time. Regions that look after the same
- * budgets have the same key prefix. After a loss of data, units of windows that it concerns do not
- * come back: they may have been leased before it.
+ * <p>Leases are kept for ten seconds after their window: a clock that steps back by less, after a
+ * failover to a replica with a slower clock, does not grant units twice. Regions that share budgets
+ * have the same key prefix. After a loss of data, units of the affected windows are not taken back,
+ * because they may have been leased before it.
  *
- * <p>Thread-safe. Nothing blocks; stages complete on event loops.
+ * <p>Thread-safe and non-blocking; stages complete on event loops.
  */
 public final class RedisGlobalCoordinator implements GlobalCoordinator {
   private static final Script LEASE = Script.ofFederation("budget", "lease_budget");
@@ -63,9 +63,9 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
   }
 
   /**
-   * A coordinator on a thread of its own; {@code listener} hears of what it does.
+   * Creates a coordinator on a thread of its own that notifies {@code listener}.
    *
-   * @throws IllegalArgumentException when the URL is none of Redis, or a file of TLS is not good
+   * @throws IllegalArgumentException for an invalid Redis URL or an invalid TLS file
    */
   public static RedisGlobalCoordinator connect(
       RedisSettings settings, TimeSource time, StoreListener listener) {
@@ -73,28 +73,28 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
   }
 
   /**
-   * A coordinator on the threads of a server, with a connection for each of its event loops.
+   * Creates a coordinator on the threads of a server, with a connection for each event loop.
    *
-   * @param group loops of the transport that Lettuce takes here (epoll where its library is on the
-   *     class path, else NIO); not ended by the coordinator
+   * @param group loops of the transport that Lettuce uses here (epoll if its library is on the
+   *     class path, else NIO); not shut down by the coordinator
    */
   public static RedisGlobalCoordinator connect(
       RedisSettings settings, TimeSource time, StoreListener listener, EventLoopGroup group) {
     return new RedisGlobalCoordinator(settings, time, listener, group, null);
   }
 
-  /** A coordinator whose windows follow a test's clock. */
+  /** Creates a coordinator whose windows follow a test's clock. */
   static RedisGlobalCoordinator connectWithClock(
       RedisSettings settings, StoreListener listener, TimeSource storeClock) {
     return new RedisGlobalCoordinator(settings, TimeSource.system(), listener, null, storeClock);
   }
 
-  /** Completes when all its connections have been made once; never while there is no Redis. */
+  /** Completes when every connection has been opened once; never while Redis is unreachable. */
   public CompletionStage<?> ready() {
     return redis.ready();
   }
 
-  /** Whether Redis answered lately, or was not asked. */
+  /** Returns whether Redis answers, as far as known; true without any call. */
   public boolean isUp() {
     return redis.isUp();
   }
@@ -129,6 +129,7 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
             .with(budget.window().windowMillis())
             .with(units.windowEndMillis())
             .with(units.units())
+            // The length keeps region "a" with id "b1" apart from region "ab" with id "1".
             .with(units.region().length() + ":" + units.region() + units.id()));
   }
 
@@ -143,14 +144,14 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
   }
 
   /**
-   * Completes after {@link #close} when what was asked before it has been answered, or has taken as
-   * long as a lease may. The threads of a server have to run until then.
+   * Completes after {@link #close} when all earlier calls were answered, or the lease deadline has
+   * passed. The event loops of a server have to run until then.
    */
   public CompletionStage<?> ended() {
     return redis.ended();
   }
 
-  /** Of the even and of the odd windows. */
+  /** Returns the keys of even and odd windows: only the current and the next one can be leased. */
   private static List<byte[]> rows(Place place, Budget budget) {
     CounterKey key = budget.key();
     long length = budget.window().windowMillis();
@@ -167,7 +168,7 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
           read(terms.scope(), reply.text(1)),
           read(terms.scope(), reply.text(2)));
     }
-    if (reply.number(0) < 0) {
+    if (reply.number(0) < 0) { // the script's mark of an overtaken call
       throw StoreException.overtaken();
     }
     boolean current = lease.windowEndMillis() == BudgetLease.CURRENT;
@@ -178,7 +179,10 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
         reply.number(3));
   }
 
-  /** {@code 300/10000,5000/3600000}: what is stored must not change with words for people. */
+  /**
+   * Returns {@code 300/10000,5000/3600000}. Stored, so it must not change with the texts for
+   * people.
+   */
   private static String stored(Terms terms) {
     return terms.budgets().stream()
         .map(budget -> budget.limit() + "/" + budget.windowMillis())

@@ -8,16 +8,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Settings of a Redis that decide what it keeps, by name; those that it does not show are missing.
+ * The settings of a Redis that affect what it may lose, by name; unreadable ones are missing.
  *
- * @param append of its append-only file
- * @param memory of what happens when its memory is full
+ * @param append settings of the append-only file
+ * @param memory settings of eviction
  */
 record RedisPersistence(Map<String, String> append, Map<String, String> memory) {
   private static final String POLICY = "maxmemory-policy";
   private static final String NO_EVICTION = "noeviction";
 
-  /** Whether all that it acknowledges is on its disk before. */
+  /** Returns whether Redis writes all data to disk before it acknowledges them. */
   boolean isDurable() {
     return "yes".equals(append.get("appendonly"))
         && "always".equals(append.get("appendfsync"))
@@ -25,10 +25,10 @@ record RedisPersistence(Map<String, String> append, Map<String, String> memory) 
   }
 
   /**
-   * What a single server, or one behind Sentinels, may lose.
+   * Returns what a single server, or one behind Sentinels, may lose.
    *
-   * @param comparesHistory whether a restart with older data is noticed
-   * @param replicas that may take over
+   * @param comparesHistory whether a restart with older data is detected
+   * @param replicas number of replicas that may take over
    */
   Persistence of(boolean comparesHistory, long replicas) {
     List<Gap> gaps = new ArrayList<>();
@@ -43,7 +43,7 @@ record RedisPersistence(Map<String, String> append, Map<String, String> memory) 
     return new Persistence(gaps);
   }
 
-  /** What a Cluster may lose, each of whose nodes may have settings of its own. */
+  /** Returns what a Cluster may lose; each of its nodes may have its own settings. */
   Persistence inCluster() {
     List<Gap> gaps = new ArrayList<>();
     gaps.add(failover("replication in a Cluster"));
@@ -80,7 +80,7 @@ record RedisPersistence(Map<String, String> append, Map<String, String> memory) 
 
   private void addEviction(List<Gap> gaps) {
     String policy = memory.getOrDefault(POLICY, NO_EVICTION);
-    if (!policy.equals(NO_EVICTION)) { // every counter has a time to live, so volatile-* takes it
+    if (!policy.equals(NO_EVICTION)) { // counters have a TTL, so volatile-* evicts them
       gaps.add(new Gap(Cause.EVICTION, POLICY + " " + policy, "set maxmemory-policy noeviction"));
     }
   }

@@ -16,20 +16,20 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a region holds, in its Redis: one Redis, one behind Sentinels, or a Cluster, by Redis's own
- * clock.
+ * The escrow of a region in its Redis: a single server, one behind Sentinels, or a Cluster, by
+ * Redis's own clock.
  *
- * <p>A call without an id that is not answered within the lease deadline of its settings fails, and
- * what it asked may have happened. One with an id, and a refill, fails when its connection does: an
- * answer counts however late it comes. While Redis does not answer, calls fail at once, but for a
- * few that probe. It comes back by itself, and holds nothing then: units are spent on the server
- * that took them in, until it ends, becomes a replica, or gets its first replica. Whatever takes
- * its place (another start, a replica, another master of a slot) may have older data.
+ * <p>A call without an id fails at the lease deadline of the settings, and may have taken effect. A
+ * call with an id, and a refill, fail only when their connection is lost: an answer counts however
+ * late it arrives. While Redis does not answer, calls fail at once, except for a few probes. The
+ * escrow recovers by itself, and is empty then: units are spent only on the server that stored
+ * them, until it ends, becomes a replica, or gets its first replica. Any successor (a restart, a
+ * replica, another master of a slot) may have older data.
  *
- * <p>Processes of one region have the same key prefix, those of others another, if they share a
- * Redis. A refill stays known for ten seconds after its window.
+ * <p>Processes of one region have the same key prefix; regions that share a Redis have different
+ * ones. A refill is kept for ten seconds after its window.
  *
- * <p>Thread-safe. Nothing blocks; stages complete on event loops.
+ * <p>Thread-safe and non-blocking; stages complete on event loops.
  */
 public final class RedisRegionalEscrow implements RegionalEscrow {
   private static final Script LEASE = Script.ofFederation("escrow", "lease_escrow");
@@ -57,9 +57,9 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
   }
 
   /**
-   * An escrow on a thread of its own; {@code listener} hears of what it does.
+   * Creates an escrow on a thread of its own that notifies {@code listener}.
    *
-   * @throws IllegalArgumentException when the URL is none of Redis, or a file of TLS is not good
+   * @throws IllegalArgumentException for an invalid Redis URL or an invalid TLS file
    */
   public static RedisRegionalEscrow connect(
       RedisSettings settings, TimeSource time, StoreListener listener) {
@@ -67,28 +67,28 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
   }
 
   /**
-   * An escrow on the threads of a server, with a connection for each of its event loops.
+   * Creates an escrow on the threads of a server, with a connection for each event loop.
    *
-   * @param group loops of the transport that Lettuce takes here (epoll where its library is on the
-   *     class path, else NIO); not ended by the escrow
+   * @param group loops of the transport that Lettuce uses here (epoll if its library is on the
+   *     class path, else NIO); not shut down by the escrow
    */
   public static RedisRegionalEscrow connect(
       RedisSettings settings, TimeSource time, StoreListener listener, EventLoopGroup group) {
     return new RedisRegionalEscrow(settings, time, listener, group, null);
   }
 
-  /** An escrow whose windows follow a test's clock. */
+  /** Creates an escrow whose windows follow a test's clock. */
   static RedisRegionalEscrow connectWithClock(
       RedisSettings settings, StoreListener listener, TimeSource storeClock) {
     return new RedisRegionalEscrow(settings, TimeSource.system(), listener, null, storeClock);
   }
 
-  /** Completes when all its connections have been made once; never while there is no Redis. */
+  /** Completes when every connection has been opened once; never while Redis is unreachable. */
   public CompletionStage<?> ready() {
     return redis.ready();
   }
 
-  /** Whether Redis answered lately, or was not asked. */
+  /** Returns whether Redis answers, as far as known; true without any call. */
   public boolean isUp() {
     return redis.isUp();
   }
@@ -139,8 +139,8 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
   }
 
   /**
-   * Completes after {@link #close} when what was asked before it has been answered, or has taken as
-   * long as a lease may. The threads of a server have to run until then.
+   * Completes after {@link #close} when all earlier calls were answered, or the lease deadline has
+   * passed. The event loops of a server have to run until then.
    */
   public CompletionStage<?> ended() {
     return redis.ended();
@@ -150,13 +150,13 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
     return place.key("held", key);
   }
 
-  /** What is held, and what calls were answered. */
+  /** Returns the keys of the units held and of the answered calls. */
   private static List<byte[]> keys(Place place, CounterKey key) {
     return List.of(held(place, key), place.key("calls", key));
   }
 
   private static long acted(long units) {
-    if (units < 0) {
+    if (units < 0) { // the script's mark of an overtaken call
       throw StoreException.overtaken();
     }
     return units;

@@ -4,23 +4,23 @@ import io.throttlekit.store.CircuitBreaker;
 import java.util.regex.Pattern;
 
 /**
- * Where a Redis is and how to deal with it.
+ * The address of a Redis and the settings of calls to it.
  *
  * @param url {@code redis://[user[:password]@]host[:port][/database]}, {@code rediss://…} (TLS),
  *     {@code redis-sentinel://[password@]host[:port][,host…][/database]#master} or {@code
  *     redis-socket:///path[?database=n]}; of a Cluster, comma-separated URLs of some of its nodes
  * @param cluster whether it is a Redis Cluster
- * @param access what is needed to enter it, beside what the URL says
- * @param deadlineMillis how long an acquire, peek or reset may take at most, from 1; less where the
- *     caller does not wait as long
- * @param leaseDeadlineMillis how long a lease or giving back may take, from 1; a connection that
- *     answers nothing for so long is made anew
- * @param maxBatch how many requests share a round trip at most, from 1 to 1000
- * @param maxInFlight how many round trips are under way at most on each connection, from 1: what
- *     arrives meanwhile is gathered. A Cluster's connections have sixteen times as many, because
+ * @param access the access, besides the URL
+ * @param deadlineMillis the longest that an acquire, peek or reset may take, from 1; the caller's
+ *     shorter deadline has precedence
+ * @param leaseDeadlineMillis the longest that a lease or a return may take, from 1; a connection
+ *     without any answer for this time is replaced
+ * @param maxBatch the most requests in a round trip, from 1 to 1000
+ * @param maxInFlight the most round trips in flight on each connection, from 1; requests that
+ *     arrive meanwhile are batched. A Cluster's connections have sixteen times as many, because
  *     each hash slot has its own
- * @param breaker when calls fail at once, and how often it is then tried again
- * @param connectTimeoutMillis how long making a connection may take, from 1
+ * @param breaker when calls fail at once, and the interval of probes then
+ * @param connectTimeoutMillis the longest that opening a connection may take, from 1
  */
 public record RedisSettings(
     String url,
@@ -34,8 +34,8 @@ public record RedisSettings(
     long connectTimeoutMillis) {
 
   /**
-   * What stands before the last host, of a Cluster with the nodes before it: a password may have
-   * colons, commas and at signs.
+   * Matches everything before the last host, in a Cluster including earlier nodes: a password may
+   * contain colons, commas and at signs.
    */
   private static final Pattern LOGIN = Pattern.compile("://.*@");
 
@@ -51,7 +51,7 @@ public record RedisSettings(
     }
   }
 
-  /** Returns the settings without what the URL and the access hold of passwords. */
+  /** Returns the settings without the passwords of the URL and the access. */
   @Override
   public String toString() {
     return "RedisSettings[url=%s, cluster=%s, access=%s, deadlineMillis=%d, leaseDeadlineMillis=%d]"

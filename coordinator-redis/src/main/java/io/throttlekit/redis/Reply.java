@@ -3,26 +3,26 @@ package io.throttlekit.redis;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** What a script of a federation says, after the epoch. */
+/** The reply of a federation script, after the epoch. */
 final class Reply {
   private final List<Object> parts;
 
-  /** A reply as Lettuce gives it: whole numbers and bytes. */
+  /** Creates a reply from Lettuce's parts: integers and bytes. */
   Reply(List<Object> parts) {
     this.parts = parts;
   }
 
-  /** How many parts it has. */
+  /** Returns the number of parts. */
   int size() {
     return parts.size() - 1;
   }
 
-  /** The epoch that the caller has to learn; empty when it knows it. */
+  /** Returns the epoch that the caller has to record; empty if the caller knows it. */
   byte[] epoch() {
     return (byte[]) parts.getFirst();
   }
 
-  /** A number, however Redis sent it. */
+  /** Returns a number, sent by Redis as an integer or as text. */
   long number(int index) {
     return parts.get(index + 1) instanceof Long number ? number : Long.parseLong(text(index));
   }

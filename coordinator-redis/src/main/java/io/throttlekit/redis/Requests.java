@@ -22,12 +22,14 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Requests of one round trip, packed as the script reads them. */
+/** The requests of one round trip, packed as requests.lua reads them. */
 final class Requests {
-  private static final int FIRST_COUNTER = 2; // the epoch is key 1
+  private static final int FIRST_COUNTER = 2; // key 1 is the epoch
   private static final int MAX_NUMBER = 0xFFFF;
+  /** At least the bytes of one put: a charge has 36, so a buffer rarely grows. */
   private static final int ROOM_FOR_ONE = 56;
 
+  // Kinds of requests, as in requests.lua.
   private static final byte CHARGE = 0;
   private static final byte LEASE = 1;
   private static final byte GIVE_BACK = 2;
@@ -36,7 +38,7 @@ final class Requests {
   private static final byte LEASE_ONCE = 5;
   private static final byte GIVE_BACK_ONCE = 6;
 
-  private static final int DENY = 8;
+  private static final int DENY = 8; // a bit of the flags, beside the overrun
   private static final int ALGORITHM_SHIFT = 4;
 
   private final Map<CounterKey, Integer> numbers = new HashMap<>();
@@ -47,26 +49,26 @@ final class Requests {
     packed = ByteBuffer.allocate(expected * ROOM_FOR_ONE).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** The counters in the order of their numbers. */
+  /** Returns the counters in the order of their numbers. */
   List<CounterKey> counters() {
     return counters;
   }
 
-  /** All requests so far. */
+  /** Returns all requests so far. */
   byte[] packed() {
     return Arrays.copyOf(packed.array(), packed.position());
   }
 
-  /** One charge on its own. */
+  /** Adds a single charge. */
   void charge(Charge charge, DataLoss onDataLoss) {
     room().put(CHARGE);
     put(charge, onDataLoss);
   }
 
   /**
-   * Claims that are decided as one.
+   * Adds claims that are decided together.
    *
-   * @param refused whether the request they belong to is refused already
+   * @param refused whether their request is refused already
    */
   void claims(List<Claim> claims, boolean refused) {
     room().put(CLAIMS).put((byte) (refused ? 1 : 0)).putShort(number(claims.size()));
@@ -88,7 +90,7 @@ final class Requests {
     put(id);
   }
 
-  /** Undoes a charge as far as it still counts. */
+  /** Adds the return of a charge, as far as it still counts. */
   void giveBack(Charge charge, long chargedMillis, long countsToMillis, @Nullable CallId id) {
     room().put(id == null ? GIVE_BACK : GIVE_BACK_ONCE);
     put(charge, DataLoss.REFILL);

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 
-/** A script, and the name under which Redis keeps it. */
+/** A Lua script, and the SHA-1 by which Redis caches it. */
 final class Script {
   private static final String EPOCH = "epoch";
 
@@ -36,29 +36,31 @@ final class Script {
     this.sha = sha(text);
   }
 
-  /** The same, for a server whose history each call compares: its last key. */
+  /**
+   * Returns the script for a Cluster, where each call compares the server's history: its last key.
+   */
   Script inCluster() {
     List<String> all = new ArrayList<>(parts);
     all.addAll(all.indexOf(EPOCH) + 1, List.of("history", "slot"));
     return of(all);
   }
 
-  /** In Lua; not to be changed. */
+  /** Returns the Lua text; must not be modified. */
   byte[] text() {
     return text;
   }
 
-  /** SHA-1 of the text in hexadecimal digits; not to be changed. */
+  /** Returns the SHA-1 of the text in hexadecimal digits; must not be modified. */
   byte[] sha() {
     return sha;
   }
 
-  /** The one that decides what happens to counters. */
+  /** Loads the script that decides on counters. */
   static Script load() {
     return of(COUNTERS);
   }
 
-  /** One of a federation: what all of them begin with, and these parts. */
+  /** Loads a federation script: the common parts, followed by {@code parts}. */
   static Script ofFederation(String... parts) {
     List<String> all = new ArrayList<>(List.of("federation", EPOCH));
     all.addAll(List.of(parts));

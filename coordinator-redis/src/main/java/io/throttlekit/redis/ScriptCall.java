@@ -11,31 +11,31 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of a script and its answer to come.
+ * One call of a script and its pending answer.
  *
  * @param <T> the answer
  */
 final class ScriptCall<T> {
-  /** What the caller waits for: fails when the deadline is over. */
+  /** The caller's answer: fails at the deadline. */
   final CompletableFuture<T> answer = new CompletableFuture<>();
 
-  /** The same without a deadline: for calls whose answer counts however late it comes. */
+  /** The answer without a deadline, for calls whose answer counts however late it arrives. */
   final CompletableFuture<T> reply = new CompletableFuture<>();
 
   final Script script;
   final FederationKeys.Place place;
 
-  /** The epoch's first, in a Cluster the history's last; not to be changed. */
+  /** The keys: first the epoch's, in a Cluster last the history's; must not be modified. */
   final byte[][] keys;
 
   private final List<byte[]> arguments = new ArrayList<>();
   private final Function<Reply, T> reader;
 
   /**
-   * A call without arguments.
+   * Creates a call without arguments.
    *
    * @param keys of the place, without the epoch's
-   * @param reader makes an answer of a reply, or throws {@link TermsMismatchException}
+   * @param reader converts a reply to an answer, or throws {@link TermsMismatchException}
    */
   ScriptCall(
       Script script, FederationKeys.Place place, List<byte[]> keys, Function<Reply, T> reader) {
@@ -53,12 +53,12 @@ final class ScriptCall<T> {
     this.reader = reader;
   }
 
-  /** Adds what identifies the call, where it may be sent again; else two empty arguments. */
+  /** Adds the id of the call, or two empty arguments if it is never repeated. */
   ScriptCall<T> with(@Nullable CallId id) {
     return id == null ? with("").with("") : with(id.sender()).with(id.number());
   }
 
-  /** Fails; returns whether a caller still waited. */
+  /** Fails the call; returns whether the caller still waited. */
   boolean fail(Throwable failure) {
     reply.completeExceptionally(failure);
     return answer.completeExceptionally(failure);
@@ -74,12 +74,12 @@ final class ScriptCall<T> {
     return this;
   }
 
-  /** In the order in which they were given. */
+  /** Returns the arguments in order. */
   List<byte[]> arguments() {
     return arguments;
   }
 
-  /** Learns the epoch, and answers, unless it is too late for that. */
+  /** Records the epoch and completes the call, without effect if it is done. */
   void land(List<Object> parts, Epochs epochs) {
     try {
       Reply reply = new Reply(parts);

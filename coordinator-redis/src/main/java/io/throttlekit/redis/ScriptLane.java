@@ -26,12 +26,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs scripts in Redis over one connection, from one event loop, each at once.
+ * Runs scripts in Redis over one connection, from one event loop, without batching.
  *
- * <p>For calls that are few; a {@link Lane} gathers many. Calls come from any thread; everything
- * else happens on the loop. Nothing is sent twice unless Redis said that it did not run it.
+ * <p>For infrequent calls; {@link Lane} batches. Calls come from any thread; everything else runs
+ * on the loop. A call is repeated only if Redis reported that the script did not run.
  */
 final class ScriptLane implements Lanes.OnLoop {
+  /** The interval, while calls are in flight, at which their age is reported to the breakers. */
   private static final long LOOK_MILLIS = 50;
 
   private final EventLoop loop;
@@ -39,10 +40,10 @@ final class ScriptLane implements Lanes.OnLoop {
   private final Shared shared;
   private final Link link;
 
-  /** In the order in which they were sent. */
+  /** The calls in flight, in the order in which they were sent. */
   private final Set<Sent> underWay = new LinkedHashSet<>();
 
-  /** When a failure of a node was counted last. */
+  /** When a failure of each node was last counted. */
   private final Map<String, Long> countedNanos = new HashMap<>();
 
   private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
@@ -51,11 +52,11 @@ final class ScriptLane implements Lanes.OnLoop {
   private boolean closed;
 
   /**
-   * What all lanes have in common.
+   * Objects that all lanes share.
    *
-   * @param deadlineMillis how long a call may take
-   * @param kind of failure that it is when one takes longer
-   * @param scripts what runs for each that is called
+   * @param deadlineMillis the longest that a call may take
+   * @param kind the kind of failure when a call takes longer
+   * @param scripts the script to run for each script that is called
    */
   record Shared(
       RedisSettings settings,
@@ -68,7 +69,7 @@ final class ScriptLane implements Lanes.OnLoop {
       Map<Script, Script> scripts,
       @Nullable TimeSource storeClock) {}
 
-  /** A call that is under way. */
+  /** A call in flight. */
   private record Sent(ScriptCall<?> call, String node, long nanos, String knownEpoch) {}
 
   ScriptLane(EventLoop loop, Shared shared, Lane.LinkMaker links) {
@@ -93,8 +94,8 @@ final class ScriptLane implements Lanes.OnLoop {
   }
 
   /**
-   * Sends a call, and fails it when its time is up, or at once while Redis does not answer; from
-   * any thread.
+   * Sends a call, which fails at its deadline, or at once while the circuit breaker is open. Called
+   * from any thread.
    */
   void submit(ScriptCall<?> call) {
     if (!shared.health.allows(link.node(call.place.slot))) {
@@ -125,7 +126,7 @@ final class ScriptLane implements Lanes.OnLoop {
   private void end() {
     if (!closed) {
       closed = true;
-      underWay.forEach(sent -> sent.call.fail(Failures.closed())); // before ended() is complete
+      underWay.forEach(sent -> sent.call.fail(Failures.closed())); // before ended() completes
       var _ = link.close().whenComplete((_, _) -> ended.complete(null));
     }
   }
@@ -173,6 +174,7 @@ final class ScriptLane implements Lanes.OnLoop {
             new ArrayOutput<>(ByteArrayCodec.INSTANCE),
             arguments);
     reply.whenComplete((parts, failure) -> {
+      // Lettuce may complete a command on another thread, e.g. when it rejects it.
       if (loop.inEventLoop()) {
         landed(sent, parts, failure, withText);
       } else {
@@ -186,7 +188,7 @@ final class ScriptLane implements Lanes.OnLoop {
     String error = failure == null ? "" : String.valueOf(failure.getMessage());
     BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
     if (error.startsWith("NOSCRIPT") && !withText && commands != null) {
-      send(sent, commands, true); // it did not run
+      send(sent, commands, true); // NOSCRIPT: the script did not run
       return;
     }
     underWay.remove(sent);
@@ -197,7 +199,7 @@ final class ScriptLane implements Lanes.OnLoop {
     } else {
       boolean told = failure instanceof RedisCommandExecutionException;
       if (Failures.refusesWrites(error) || (shared.settings.cluster() && !told)) {
-        link.renew(); // it is no longer the master, or others have its slots now
+        link.renew(); // the node is no longer the master, or its slots have moved
       }
       String inWords = "Redis: " + error;
       Failure why = told ? Failure.ERROR : Failure.CONNECTION;
@@ -222,7 +224,7 @@ final class ScriptLane implements Lanes.OnLoop {
     shared.health.failed(1, shared.kind, Failures.late(millis));
   }
 
-  /** Judges Redis, while calls are under way, by how long they have been without an answer. */
+  /** Reports the age of calls in flight, which the breakers time. */
   private void look() {
     looking = false;
     long now = shared.time.monotonicNanos();
@@ -245,7 +247,7 @@ final class ScriptLane implements Lanes.OnLoop {
     }
   }
 
-  /** A refusal counts once for all who waited for an answer then. */
+  /** Counts a failure once for all calls that were in flight at the time. */
   private void count(Sent sent) {
     Long counted = countedNanos.get(sent.node);
     if (counted == null || sent.nanos - counted > 0) {
@@ -261,7 +263,7 @@ final class ScriptLane implements Lanes.OnLoop {
       return shared.handshake.over(commands);
     }
 
-    /** Loads the scripts, before anything else that is sent. */
+    /** Loads the scripts, before any other command. */
     @Override
     public void connected() {
       BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
@@ -278,6 +280,7 @@ final class ScriptLane implements Lanes.OnLoop {
                 if (failure == null) {
                   shared.health.greeted();
                 }
+                // Even after an error: a script that is not loaded is sent with its text.
                 connected.complete(null);
               });
       shared.health.connected();

@@ -13,11 +13,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A Redis in which a federation's scripts are run. Thread-safe; nothing blocks. */
+/** A Redis that runs the scripts of a federation. Thread-safe and non-blocking. */
 final class Scripts {
   private static final Script LOOK = Script.ofFederation("look");
 
-  /** Tags whose Redis is asked for its clock in turn; those of a Cluster have some of them each. */
+  /**
+   * The tags whose Redis is requested for its clock in turn; they spread over a Cluster's nodes.
+   */
   private static final int LOOKED_AT = 32;
 
   final FederationKeys keys;
@@ -28,12 +30,12 @@ final class Scripts {
   /**
    * Begins to connect.
    *
-   * @param scripts that will be run, beside the one that looks
-   * @param deadlineMillis how long a call may take
-   * @param kind of failure that it is when one takes longer
-   * @param group event loops of someone else; absent for one of its own
-   * @param storeClock of a test, for Redis's
-   * @throws IllegalArgumentException when the URL is none of Redis, or a file of TLS is not good
+   * @param scripts the scripts to run, besides the one that reads the clock
+   * @param deadlineMillis the longest that a call may take
+   * @param kind the kind of failure when a call takes longer
+   * @param group the event loops of a server; absent for a loop of its own
+   * @param storeClock replaces Redis's clock in tests
+   * @throws IllegalArgumentException for an invalid Redis URL or an invalid TLS file
    */
   Scripts(
       List<Script> scripts,
@@ -73,13 +75,13 @@ final class Scripts {
     return call.answer;
   }
 
-  /** Runs a call whose answer counts however late it comes. */
+  /** Runs a call whose answer counts however late it arrives. */
   <T> CompletionStage<T> runPatiently(ScriptCall<T> call) {
     run(call);
     return call.reply;
   }
 
-  /** Completes with the clock of a Redis; in a Cluster, of another each time. */
+  /** Completes with the clock of a Redis; in a Cluster, of another node each time. */
   CompletionStage<Long> look() {
     return run(lookCall());
   }

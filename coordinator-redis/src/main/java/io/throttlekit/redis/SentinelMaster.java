@@ -13,8 +13,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks Sentinels which Redis is the master, over one connection that is made again when it breaks.
- * Used on one event loop.
+ * Finds the master through Sentinels, over one connection that is reopened when it is lost. Used on
+ * one event loop.
  */
 final class SentinelMaster {
   private final RedisClient client;
@@ -22,12 +22,14 @@ final class SentinelMaster {
   private final EventLoop loop;
   private @Nullable StatefulRedisSentinelConnection<String, String> connection;
 
-  /** The answer to the newest question; at first none has been asked. */
+  /** The newest query's answer; at first a failed one. */
   private CompletableFuture<RedisURI> found =
       CompletableFuture.failedFuture(new RedisException("not asked"));
 
   /**
-   * @param sentinels the URI that names them and the master
+   * Creates a finder without a connection.
+   *
+   * @param sentinels the URI with the Sentinels and the master's name
    */
   SentinelMaster(RedisClient client, RedisURI sentinels, EventLoop loop) {
     this.client = client;
@@ -36,8 +38,8 @@ final class SentinelMaster {
   }
 
   /**
-   * The master that the first Sentinel which answers names; completes on the loop. Fails when none
-   * answers or knows one. Who asks before the answer has come gets the same.
+   * Returns the master that the first responding Sentinel names. Completes on the loop; fails if
+   * none responds or knows the master. Concurrent queries share the answer.
    */
   CompletionStage<RedisURI> find() {
     if (found.isDone()) {
@@ -59,7 +61,7 @@ final class SentinelMaster {
     }
   }
 
-  /** Closes the connection for good, once nothing is asked. */
+  /** Closes the connection permanently; called without a query in flight. */
   void close() {
     StatefulRedisSentinelConnection<String, String> known = connection;
     connection = null;
@@ -82,6 +84,7 @@ final class SentinelMaster {
   private void ask(StatefulRedisSentinelConnection<String, String> sentinel) {
     CompletableFuture<SocketAddress> answer =
         sentinel.async().getMasterAddrByName(sentinels.getSentinelMasterId()).toCompletableFuture();
+    // A Sentinel that hangs does not close its connection.
     Loops.limit(loop, answer, sentinels.getTimeout(), "the Sentinel does not answer");
     var _ =
         answer.whenComplete((address, failure) -> loop.execute(() -> answered(address, failure)));
@@ -91,7 +94,7 @@ final class SentinelMaster {
     if (address instanceof InetSocketAddress named) {
       found.complete(at(named));
     } else {
-      close(); // the next one is asked then
+      close(); // the next query connects to another Sentinel
       found.completeExceptionally(
           failure == null
               ? new RedisException("no Sentinel knows " + sentinels.getSentinelMasterId())
@@ -105,6 +108,7 @@ final class SentinelMaster {
             .withHost(named.getHostString())
             .withPort(named.getPort())
             .build();
+    // Otherwise Lettuce would look the master up again.
     master.getSentinels().clear();
     return master;
   }

@@ -13,20 +13,24 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection to one Redis, or to the master that Sentinels name.
+ * A connection to a single Redis, or to the master that Sentinels name.
  *
- * <p>A broken connection is not repaired but replaced, so nothing is sent twice, and Sentinels and
- * the name service are asked again each time. Sentinels are asked while it works, too: a master
- * that they replace while it lives goes on as one until they reach it, for eight seconds and more,
- * and would admit a limit beside its successor.
+ * <p>A lost connection is replaced, not repaired: no command is sent twice, and Sentinels and DNS
+ * are queried again each time. Sentinels are queried while the connection works, too: a master that
+ * they replace while it is alive keeps serving until they reach it, for eight seconds or more, and
+ * would admit a limit in addition to its successor.
  */
 final class SingleLink implements Link {
+  /** The first pause between connection attempts; doubled each time. */
   private static final long FIRST_RETRY_MILLIS = 10;
 
-  /** Requests are to be answered again within 100 ms of the store's return. */
+  /** The longest pause: requests succeed within 100 ms of Redis's return. */
   private static final long LONGEST_RETRY_MILLIS = 50;
 
-  /** Far below the time in which a successor admits nothing where a loss denies (history.lua). */
+  /**
+   * The interval of Sentinel queries, far below the time for which a successor denies after a loss
+   * (history.lua).
+   */
   private static final long MASTER_CHECK_MILLIS = 250;
 
   private final RedisClient client;
@@ -40,9 +44,9 @@ final class SingleLink implements Link {
   private String whyNot = "not yet";
 
   /**
-   * A link that is not open.
+   * Creates an unopened link.
    *
-   * @param listener told on the event loop of each connection
+   * @param listener notified of each connection on the event loop
    */
   SingleLink(RedisClient client, RedisURI uri, EventLoop loop, Listener listener) {
     this.client = client;
@@ -153,6 +157,7 @@ final class SingleLink implements Link {
       made.addListener(new Watch(made));
       connection = made;
       retryMillis = FIRST_RETRY_MILLIS;
+      // It may have been closed before the listener was added.
       if (!made.isOpen()) {
         lose(made);
       } else {
@@ -169,8 +174,8 @@ final class SingleLink implements Link {
     }
   }
 
-  /** Gives the connection up when Sentinels name another master; where none answers, it is kept. */
-  @SuppressWarnings("ReferenceEquality") // this connection, not one like it
+  /** Closes the connection when Sentinels name another master; keeps it while none answers. */
+  @SuppressWarnings("ReferenceEquality") // this very connection, not an equal one
   private void check(
       StatefulRedisConnection<byte[], byte[]> made, RedisURI to, SentinelMaster asked) {
     if (connection != made) {
@@ -188,7 +193,7 @@ final class SingleLink implements Link {
             });
   }
 
-  @SuppressWarnings("ReferenceEquality") // this connection, not one like it
+  @SuppressWarnings("ReferenceEquality") // this very connection, not an equal one
   private void lose(StatefulRedisConnection<byte[], byte[]> lost) {
     if (connection == lost) {
       connection = null;
@@ -203,7 +208,7 @@ final class SingleLink implements Link {
     retryMillis = Math.min(LONGEST_RETRY_MILLIS, 2 * retryMillis);
   }
 
-  /** Hears when one connection breaks. */
+  /** Notified when one connection is lost. */
   private final class Watch implements RedisConnectionStateListener {
     private final StatefulRedisConnection<byte[], byte[]> watched;
 

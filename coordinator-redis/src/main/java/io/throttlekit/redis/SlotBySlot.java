@@ -15,18 +15,19 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One request of a Cluster whose counters are in several hash slots.
+ * A request of a Cluster with counters in several hash slots.
  *
- * <p>Its charges are counted slot by slot, in the order of their numbers; so of requests that
- * compete for the same slots, one gets all. After an enforced refusal nothing more is counted, and
- * what was is given back. A request that fails on its way gives back what it knows to be counted.
+ * <p>Its charges are counted slot by slot, in the order of the slot numbers, so one of several
+ * requests that compete for the same slots gets all of them. After an enforced refusal nothing more
+ * is counted, and earlier charges are returned. A request that fails on its way returns the charges
+ * that are known to be counted.
  *
- * <p>However late that arrives, it comes off what was counted at the time of the charge, as far as
- * that still counts, and frees nothing that others were charged.
+ * <p>However late a return arrives, it is taken off the counts at the time of the charge, as far as
+ * these still count, and frees nothing that other requests were charged.
  */
 final class SlotBySlot {
 
-  /** A charge and where it stands in the request. */
+  /** A charge and its position in the request. */
   private record Place(int claim, int index, Charge charge) {}
 
   private final List<Claim> claims;
@@ -40,7 +41,7 @@ final class SlotBySlot {
   /** When each charge was decided, by the store's clock. */
   private final long[] charged;
 
-  /** The reset after it, by the same clock. */
+  /** The reset after each charge, by the same clock. */
   private final long[] countsTo;
 
   private final boolean[] refused;
@@ -82,7 +83,10 @@ final class SlotBySlot {
         .thenAccept(told -> take(places, told));
   }
 
-  /** The claims' parts in one slot. A quota or shadow refuses nobody before all parts are known. */
+  /**
+   * Returns the claims' parts in one slot. A quota or shadow claim refuses no request before all
+   * its parts are known.
+   */
   private List<Claim> parts(List<Place> places) {
     List<Claim> parts = new ArrayList<>();
     for (int from = 0, to; from < places.size(); from = to) {
@@ -120,7 +124,7 @@ final class SlotBySlot {
     }
   }
 
-  /** The outcome, by the deadline: it is known, whatever becomes of what is given back. */
+  /** Returns the outcome, at the latest by the deadline: it does not depend on the returns. */
   private CompletionStage<Outcome> settle(long deadline) {
     int quotas = 0;
     int refusedQuotas = 0;
@@ -142,7 +146,7 @@ final class SlotBySlot {
     return CompletableFuture.failedFuture(cause == null ? failure : cause);
   }
 
-  /** Gives back what is counted and should not be; whether all of it is back. */
+  /** Returns the charges that should not count; completes with whether all returns succeeded. */
   private CompletableFuture<Boolean> giveBack(boolean everything) {
     List<CompletableFuture<?>> all = new ArrayList<>();
     for (int slot : order) {

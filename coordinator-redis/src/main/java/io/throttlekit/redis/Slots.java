@@ -3,9 +3,9 @@ package io.throttlekit.redis;
 import io.lettuce.core.cluster.SlotHash;
 import io.throttlekit.CounterKey;
 
-/** Which hash slot of a Cluster has what. */
+/** Maps counters to hash slots of a Cluster. */
 final class Slots {
-  /** The slot of everything in a Redis that is no Cluster. */
+  /** The slot of every key if Redis is not a Cluster. */
   static final int NONE = -1;
 
   private static final String EPOCH = "epoch";
@@ -20,12 +20,12 @@ final class Slots {
     this.epochKeys = epochKeys;
   }
 
-  /** Of a Redis that is no Cluster. */
+  /** Creates the mapping for a Redis that is not a Cluster. */
   static Slots none(KeyText keys) {
     return new Slots(keys, new byte[0][]);
   }
 
-  /** Of a Cluster: finds a key in each slot, by trying. */
+  /** Creates the mapping for a Cluster; searches for an epoch key in each slot. */
   static Slots ofCluster(KeyText keys) {
     byte[][] epochs = new byte[SlotHash.SLOT_COUNT][];
     int missing = epochs.length;
@@ -44,22 +44,22 @@ final class Slots {
     return epochKeys.length > 0;
   }
 
-  /** The slot of a counter. */
+  /** Returns the slot of a counter. */
   int of(CounterKey key) {
     return isCluster() ? SlotHash.getSlot(keys.of(key)) : NONE;
   }
 
-  /** The key of a counter. */
+  /** Returns the key of a counter. */
   byte[] key(CounterKey counter) {
     return keys.of(counter);
   }
 
-  /** The key of the history of the server that counted last in a slot. */
+  /** Returns the key of the history of the server that last counted in a slot. */
   byte[] historyKey(int slot) {
     return KeyText.historyOf(epochKey(slot));
   }
 
-  /** The key of the epoch of a slot. */
+  /** Returns the key of the epoch of a slot. */
   byte[] epochKey(int slot) {
     return isCluster() ? epochKeys[slot] : epochKey;
   }

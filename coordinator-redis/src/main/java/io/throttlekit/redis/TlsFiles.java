@@ -5,14 +5,14 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 
-/** The certificates that TLS is held to, as Lettuce takes them. */
+/** TLS certificates as options of Lettuce. */
 final class TlsFiles {
   private TlsFiles() {}
 
   /**
-   * Options that read the files again for each connection.
+   * Creates options that read the files again for each connection.
    *
-   * @throws IllegalArgumentException when one is not there, or not what it should be, now
+   * @throws IllegalArgumentException if a file is missing or invalid now
    */
   static SslOptions options(RedisAccess.Tls tls) {
     SslOptions.Builder builder = SslOptions.builder().jdkSslProvider();
@@ -27,6 +27,7 @@ final class TlsFiles {
         builder.keyManager(certificate.toFile(), key.toFile(), new char[0]);
       }
       SslOptions options = builder.build();
+      // Reads the files now, so that an error is reported at the start.
       var _ = options.createSslContextBuilder();
       return options;
     } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {

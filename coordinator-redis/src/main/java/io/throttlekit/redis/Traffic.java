@@ -9,20 +9,21 @@ import java.util.List;
 import java.util.Queue;
 
 /**
- * What one lane has to do with one Redis: calls that wait, and round trips under way. Those of a
- * Cluster have one each, so that who waits for one that hangs keeps nobody from the others. Used on
- * one event loop only.
+ * One lane's calls to one node: waiting calls and round trips in flight. Each node of a Cluster has
+ * its own, so one unresponsive node does not delay calls to the others. Used on one event loop
+ * only.
  */
 final class Traffic {
+  /** The most waiting calls that are searched for others of the same slot. */
   private static final int LOOK_AHEAD = 256;
 
-  /** What a round trip decides takes the time of everybody's requests to that Redis. */
+  /** The most charges in a round trip: while a script runs, Redis serves no other client. */
   private static final int MAX_CHARGES = 4096;
 
-  /** The name of that Redis. */
+  /** The name of the node. */
   final String node;
 
-  /** In the order in which they were sent. */
+  /** The round trips in flight, in the order in which they were sent. */
   final Queue<Flight> flights = new ArrayDeque<>();
 
   private final Deque<Call<?>> waiting = new ArrayDeque<>();
@@ -35,12 +36,12 @@ final class Traffic {
     waiting.add(call);
   }
 
-  /** Whether there is nothing to do. */
+  /** Returns whether there is neither a waiting call nor a round trip in flight. */
   boolean isIdle() {
     return waiting.isEmpty() && flights.isEmpty();
   }
 
-  /** Fails the calls that wait and those under way, whose round trips stay until they end. */
+  /** Fails the waiting calls and those in flight, whose round trips stay until they end. */
   void failAll(StoreException failure) {
     waiting.forEach(call -> call.fail(failure));
     waiting.clear();
@@ -51,12 +52,12 @@ final class Traffic {
     return !waiting.isEmpty();
   }
 
-  /** Forgets calls whose time was up before they were sent. */
+  /** Removes calls whose deadline passed before they were sent. */
   void forgetAnswered() {
     waiting.removeIf(Traffic::isAnswered);
   }
 
-  /** A call that is not sent any more is known to have had no effect. */
+  /** Returns whether a call is done; one that was never sent had no effect. */
   private static boolean isAnswered(Call<?> call) {
     boolean answered = call.answer.isDone();
     if (answered) {
@@ -66,9 +67,9 @@ final class Traffic {
   }
 
   /**
-   * Takes the call that waited longest, and others of its slot, but those that nobody waits for.
+   * Takes the call that has waited longest with other calls of its slot; drops calls that are done.
    *
-   * @param most how many at most
+   * @param most the most calls to take
    */
   List<Call<?>> next(int most) {
     List<Call<?>> together = new ArrayList<>();

@@ -1,4 +1,4 @@
-/** The engine's counter store on Redis. */
+/** The counter store, the coordinator and the escrow on Redis. */
 @NullMarked
 package io.throttlekit.redis;
 
