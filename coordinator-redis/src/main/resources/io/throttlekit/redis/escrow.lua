@@ -1,10 +1,10 @@
--- KEYS[2] is what a region holds of one counter: a hash of "<units> <begins> <ends> <history>" by the
--- window's end by the coordinator's clock, which is its name. What has ended is taken out, so that a
--- clock that steps back does not bring it back.
+-- KEYS[2] holds a region's units of one counter: a hash of "<units> <begins> <ends> <history>" by the
+-- end of the window by the coordinator's clock, which names the window. Ended windows are removed, so
+-- that a clock that steps back does not restore them.
 --
--- So is what another history of these data took in. A server begins one when it starts, when it
--- becomes a master, and when its first replica comes or its last has been gone for long: what it held
--- before may have been spent since, where these data do not show it.
+-- Windows that were stored under another history are removed, too. A server begins a history when it
+-- starts, when it becomes a master, when its first replica connects, and some time after its last one
+-- has left. Units from before may have been spent since, without a trace in this data.
 local history = string.match(call('INFO', 'replication'), 'master_replid:(%x+)')
 local windows, last = {}, 0
 local held = call('HGETALL', KEYS[2])
@@ -18,7 +18,7 @@ for i = 1, #held, 2 do
   end
 end
 
--- KEYS[3] is what calls were answered that may come twice: a hash of "<number> <units> <window> <ends>"
+-- KEYS[3] holds the answers to calls that may be repeated: a hash of "<number> <units> <window> <ends>"
 -- by sender. Returns the units of the same call, or -1 if a later one was answered.
 local function answered(sender, number)
   local last, units, name, ends =

@@ -1,19 +1,19 @@
--- What every script of a federation begins with.
+-- The beginning of every script of a federation.
 --
--- KEYS[1]   the epoch of the data (one for each tag in Redis Cluster), as numbers.lua has it
--- KEYS[n]   what the script is about, all in one hash slot
+-- KEYS[1]   the epoch of the data (in Redis Cluster one for each tag), as in numbers.lua
+-- KEYS[n]   the keys of the script, all in one hash slot
 -- ARGV[1]   the epoch that the caller knows, or ''
--- ARGV[2]   the time in ms since 1970, in tests only; else '', for the server's
+-- ARGV[2]   the time in ms since 1970, in tests only; else '', for the server's clock
 --
--- Reply: a list of the epoch, or '' if the caller knows it, and what the script says.
+-- Reply: a list of the epoch, or '' if the caller knows it, and the script's reply.
 --
--- Atomicity: a script is one step for everybody else.
+-- Atomicity: Redis runs a script as one step.
 --
--- Numbers are whole and at most 2^53 - 1, so doubles hold them exactly; they are stored as digits.
+-- Numbers are integers of at most 2^53 - 1, so doubles hold them exactly; they are stored as digits.
 
 local MAX = 9007199254740991
--- ms: what was counted is known for longer than its window lasts, because the clock may step back
--- when a replica takes over; a test's clock may stand still
+-- ms: keys outlive their window by this time, because the clock may step back after a failover to a
+-- replica; a test's clock may stand still
 local EXPIRY_SLACK = ARGV[2] ~= '' and 3600000 or 10000
 
 local fmod, floor, sub = math.fmod, math.floor, string.sub

@@ -1,5 +1,5 @@
--- State: start of the window, units used in it, and then what calls were answered that may come
--- twice: sender, number, units of the last call of each
+-- State: start of the window, units used in it, and the answers to calls that may be repeated:
+-- sender, number, units of the last call of each
 local function fixed_window(state, cost, overrun, limit, window, _, counts_to)
   local start, used
   local calls = ''

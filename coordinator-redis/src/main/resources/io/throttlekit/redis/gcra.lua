@@ -1,4 +1,4 @@
--- State: units times window owed, at a time
+-- State: debt in units times window, and its time
 local function gcra(state, cost, overrun, rate, window, burst, _, charged_at)
   local owed, at = 0, now
   if state then

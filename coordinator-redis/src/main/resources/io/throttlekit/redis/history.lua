@@ -1,16 +1,16 @@
--- Detects a server that may have older data than the caller, or any process, has seen acknowledged:
--- it was restarted, or a replica was promoted.
+-- Detects a server that may have older data than it, or its predecessor, has acknowledged: it was
+-- restarted, or promoted from a replica.
 --
--- The last key is the history that counted last: "<replid> <run> <replid2> <node> <durable>", the
--- server's master_replid, run_id and master_replid2, in a Cluster the node (else -), and 1 where all
--- that it acknowledged was on its disk (an append-only file with appendfsync always).
+-- The last key is the history of the server that counted last: "<replid> <run> <replid2> <node>
+-- <durable>", its master_replid, run_id and master_replid2, its node in a Cluster (else -), and 1 if
+-- all acknowledged data were on its disk (an append-only file with appendfsync always).
 local NO_REPLID = string.rep('0', 40)
--- How long a master may be asked, by who does not know it yet, after its replica was promoted.
+-- ms for which a replaced master may still serve clients that do not know of the promotion.
 local TAKEOVER_MILLIS = 1000
 local match = string.match
 
--- Whether a node is known here as a master that has not failed; one that is only suspected
--- ("fail?"), as on a busy machine, was not replaced.
+-- Whether a node is known here as a master that has not failed. A suspected failure ("fail?"), as on
+-- a busy machine, is no replacement.
 local function is_master(node)
   local nodes = redis.pcall('CLUSTER', 'NODES')
   local flags = type(nodes) == 'string' and match(nodes, node .. ' %S+ (%S+)') or ''
@@ -23,10 +23,10 @@ local function may_have_forgotten(was, run, replid2, node)
   if not was_replid then
     return true
   end
-  if node ~= was_node then -- a replica has taken the slot over, or the slot was moved
+  if node ~= was_node then -- a replica has taken over the slot, or the slot has moved
     return replid2 == was_replid or not is_master(was_node)
   end
-  if run == was_run then -- it may have been a replica meanwhile
+  if run == was_run then -- may have been a replica in between
     return replid2 ~= NO_REPLID and replid2 ~= was_replid2
   end
   return durable == '0'
@@ -34,9 +34,9 @@ local function may_have_forgotten(was, run, replid2, node)
     or not match(call('INFO', 'persistence'), 'aof_enabled:1')
 end
 
--- Compares this server's history with the one that counted last, and begins an epoch where data may
--- be lost. Returns the history, how many replicas there are, and 1 if an epoch was begun; '' where
--- INFO is forbidden, and nil on a replica, which another server may overwrite at any time.
+-- Compares this server's history with the one that counted last, and begins an epoch if data may be
+-- lost. Returns the history, the number of replicas, and 1 if an epoch was begun; '' if INFO is
+-- forbidden, and nil on a replica, whose data another server may overwrite at any time.
 local function compare_history(known_history, durable)
   local replication = redis.pcall('INFO', 'replication')
   if type(replication) ~= 'string' then
@@ -62,7 +62,7 @@ local function compare_history(known_history, durable)
   local begun = 0
   local node = match(server, 'redis_mode:cluster') and call('CLUSTER', 'MYID') or '-'
   local history = table.concat({replid, run, replid2, node, durable}, ' ')
-  -- What another process has noticed already shows in the epoch.
+  -- A loss that another process has detected already shows in the epoch.
   if was and may_have_forgotten(was, run, replid2, node)
     or known_history ~= '' and known_history ~= was and epoch == known
       and may_have_forgotten(known_history, run, replid2, node)

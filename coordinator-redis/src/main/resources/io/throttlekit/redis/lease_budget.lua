@@ -1,21 +1,20 @@
 -- Leases units of a budget to a region.
 --
--- KEYS[4]   what the regions have said of the descriptor: a hash of "<until> <terms>" by region,
---           where until is the end of the last window that it leased, or asked for
--- KEYS[5]   the terms that a region asked for last, by region, where it was refused them
+-- KEYS[4]   the terms in effect of each region for the descriptor: a hash of "<until> <terms>" by
+--           region, where until is the end of the last window that it leased or requested
+-- KEYS[5]   the terms of a region's last request, by region, if that request was refused
 -- ARGV[3]   length of a window in ms
--- ARGV[4]   end of the window, or 0 for the one that lasts
+-- ARGV[4]   end of the window, or 0 for the current one
 -- ARGV[5]   limit of a window
--- ARGV[6]   units wanted
--- ARGV[7]   1 to be given nothing of windows whose data were lost
+-- ARGV[6]   requested units
+-- ARGV[7]   1 to grant nothing of windows whose data were lost
 -- ARGV[8]   the region
 -- ARGV[9]   its terms
--- ARGV[10]  the sender of the call, or '' for one that is not sent again
--- ARGV[11]  the number of the call: the same one is granted the same of a window, a lower one -1
+-- ARGV[10]  the sender of the call, or '' if the call is never repeated
+-- ARGV[11]  the number of the call: a repeated one gets the same grant of a window, a lower one -1
 --
--- Reply: units granted, end of the window that lasts, now, units left;
--- or a region, its terms that are not the same, and those that it asked for last. Then nothing was
--- leased.
+-- Reply: granted units, end of the current window, now, units left; or, with nothing leased, another
+-- region, its terms, which differ, and the terms of its last request.
 local wanted, limit, units = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local region, terms = ARGV[8], ARGV[9]
 if wanted == 0 then
@@ -72,7 +71,7 @@ if ARGV[7] == '1' and is_lost(wanted) then
   return {told, 0, current, at, 0}
 end
 local row = rows[fmod(wanted / window, 2)]
-if row.ends ~= wanted then -- of an older window, for a newer one would be current
+if row.ends ~= wanted then -- of an older window: a newer one would be current
   call('DEL', row.key)
   row.leased = 0
 end

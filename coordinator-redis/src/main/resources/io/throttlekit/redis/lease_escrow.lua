@@ -1,11 +1,11 @@
--- Takes units out of what a region holds of a counter: of the first window that has begun.
+-- Takes units of a counter out of the escrow, from the first window that has begun.
 --
--- ARGV[3]   units wanted
--- ARGV[4]   the sender of the call, or '' for one that is not sent again
+-- ARGV[3]   requested units
+-- ARGV[4]   the sender of the call, or '' if the call is never repeated
 -- ARGV[5]   the number of the call
 --
--- Reply: now, and if a window has begun: units given, end of the window (its name), when it begins
--- and ends here, units left. Or -1, if a later call of the sender was answered.
+-- Reply: now, and if a window has begun: granted units, end of the window (its name), its begin and
+-- end by this clock, units left. Or -1 if a later call of the sender was answered.
 local wanted = tonumber(ARGV[3])
 local first
 for name, of in pairs(windows) do

@@ -1,4 +1,4 @@
--- Looks at the clock, and whether data were lost.
+-- Returns the clock, and the epoch if data were lost.
 --
 -- Reply: now.
 return {told, now}

@@ -1,13 +1,13 @@
--- Puts units into what a region holds of a counter, each refill once.
+-- Puts units of a counter into the escrow, each refill once.
 --
 -- KEYS[3]   the refills of the window: a set
--- ARGV[3]   end of the window by the coordinator's clock: its name
--- ARGV[4]   the refill
+-- ARGV[3]   end of the window by the coordinator's clock, which names the window
+-- ARGV[4]   the id of the refill
 -- ARGV[5]   units
 -- ARGV[6]   from when on they can be spent, by this clock
--- ARGV[7]   from when on they cannot
+-- ARGV[7]   from when on they cannot be spent
 --
--- Reply: 1 if they can be spent, 0 if it is too late.
+-- Reply: 1 if they can be spent, 0 if they came too late.
 local name, units, begins, ends = ARGV[3], tonumber(ARGV[5]), ARGV[6], ARGV[7]
 if tonumber(ends) <= now then
   return {told, 0}

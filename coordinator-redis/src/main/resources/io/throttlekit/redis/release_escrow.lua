@@ -1,7 +1,7 @@
--- Takes everything of one window out of what a region holds of a counter.
+-- Takes all units of a counter and one window out of the escrow.
 --
--- ARGV[3]   end of the window by the coordinator's clock: its name
--- ARGV[4]   the sender of the call, or '' for one that is not sent again
+-- ARGV[3]   end of the window by the coordinator's clock, which names the window
+-- ARGV[4]   the sender of the call, or '' if the call is never repeated
 -- ARGV[5]   the number of the call
 --
 -- Reply: units; -1 if a later call of the sender was answered.
@@ -15,7 +15,7 @@ if of then
   remember(ARGV[4], ARGV[5], units, ARGV[3], of)
 end
 if units > 0 then
-  of.units = 0 -- its refills stay known
+  of.units = 0 -- refills stay recorded, so a repeat is ignored
   put(ARGV[3], of)
 end
 return {told, units}

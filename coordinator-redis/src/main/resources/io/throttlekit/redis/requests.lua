@@ -1,5 +1,5 @@
--- What a call of a sender was answered in the window that lasts: its number, the units, and where
--- that is in the state.
+-- The answer to a sender's last call in the current window: its number, its units, and their position
+-- in the state.
 local function last_call(counter, window, sender)
   local state = state_of(counter)
   local start = state and unpack('<d', state)

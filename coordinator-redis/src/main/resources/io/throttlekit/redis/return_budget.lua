@@ -3,10 +3,10 @@
 -- ARGV[3]   length of a window in ms
 -- ARGV[4]   end of the window
 -- ARGV[5]   units
--- ARGV[6]   the return: the region, and what distinguishes it from the region's others
+-- ARGV[6]   the id of the return: the region, and a part that is unique in the region
 --
--- Reply: 1 if the window's units can be leased again, 0 if they are forfeited: its end has come,
--- or its data were lost, for then the units may be of a lease that nobody knows of.
+-- Reply: 1 if the units can be leased again, 0 if they are forfeited: the window has ended, or its
+-- data were lost, so that these units may belong to an unknown lease.
 local ends, units = tonumber(ARGV[4]), tonumber(ARGV[5])
 local row = rows[0].ends == ends and rows[0] or rows[1]
 if row.ends ~= ends or ends <= at or is_lost(ends) then

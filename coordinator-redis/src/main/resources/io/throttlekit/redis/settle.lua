@@ -1,6 +1,6 @@
 local algorithms = {[0] = fixed_window, sliding_window, sliding_log, gcra, token_bucket}
 
-local found, draft, lasts = {}, {}, {} -- by counter: the state in Redis, the state now, how long it lasts
+local found, draft, lasts = {}, {}, {} -- by counter: state in Redis, current state, ms it lasts
 
 local function state_of(counter)
   local state = draft[counter]
@@ -21,7 +21,7 @@ local function denied_for(algorithm, window)
   return (algorithm == 0 and loss - fmod(loss, window) or loss) + window - now
 end
 
--- Applies a charge to its counter's draft.
+-- Applies a charge to the draft of its counter.
 local function charge(flags, counter, cost, limit, window, extra, counts_to, charged_at)
   local algorithm, overrun = floor(flags / 16), flags % 4
   local state = state_of(counter)
@@ -47,7 +47,7 @@ local function packed(admitted, remaining, reset, retry)
   return pack('<Bddd', admitted and 1 or 0, remaining, reset, retry)
 end
 
--- Decides the claims of one request as one; the engine's Settlement says how.
+-- Decides the claims of one request together, as Settlement does in memory.
 local function settle(claims, refused_before)
   local roles, ends, size = {}, {}, 0
   local flags, counters, costs, limits, windows, extras = {}, {}, {}, {}, {}, {}
@@ -77,7 +77,7 @@ local function settle(claims, refused_before)
       if costs[i] < 0 or flags[i] % 4 ~= REFUSE then
         local admitted, remaining, reset, retry = apply(i)
         if not admits[i] and admitted then
-          retry = retries[i] -- it fits only without the others of its request
+          retry = retries[i] -- it only fits without the request's other charges
         end
         admits[i], remains[i], resets[i], retries[i] = admits[i] and admitted, remaining, reset, retry
       elseif admits[i] then
@@ -115,7 +115,7 @@ local function settle(claims, refused_before)
     for counter, state in pairs(at_first) do
       draft[counter] = state
     end
-    if distinct < size then -- of charges on one counter, a refused one waits for all before it
+    if distinct < size then -- on one counter, a refused charge waits for all before it
       local sums = {}
       for i = 1, size do
         local together = costs[i]

@@ -1,4 +1,4 @@
--- State: units before the first record, then for each charge its time and the units up to it
+-- State: units before the first record, then for each charge its time and the total up to it
 local function sliding_log(state, cost, overrun, limit, window, _, counts_to)
   local log, size, base = state, 0, 0
   local newest, total = now, 0
@@ -16,14 +16,14 @@ local function sliding_log(state, cost, overrun, limit, window, _, counts_to)
   local function record(i)
     return unpack('<dd', log, 16 * i - 7)
   end
-  local function before(i) -- units up to the record before i
+  local function before(i) -- the total up to the record before i
     if i == 1 then
       return base
     end
     local _, units = record(i - 1)
     return units
   end
-  local function first_live(moment) -- the first record but the newest that counts, or the newest
+  local function first_live(moment) -- the oldest record that counts, or the newest record
     local low, high = 1, size
     while low < high do
       local middle = floor((low + high) / 2)
@@ -84,7 +84,7 @@ local function sliding_log(state, cost, overrun, limit, window, _, counts_to)
       return pack('<ddd', 0, at, MAX)
     end
     local last = (newest == at or total == before(size)) and size - 1 or size
-    -- Records before the last limit + 2 are taken together with the next one, by leaving them out.
+    -- Bounds the log: records older than the last limit + 2 are merged into their successor.
     local first = last - limit - 1
     first = first > from and first or from
     if total + cost <= MAX then
@@ -114,12 +114,12 @@ local function sliding_log(state, cost, overrun, limit, window, _, counts_to)
       return pack('<d', before(from)) .. records(from, last - 1)
         .. pack('<dddd', millis, units, newest, units)
     end
-    local function without(units, i) -- the log less units of the record i
+    local function without(units, i) -- the log less units of record i
       local millis, up_to = record(i)
       local own = up_to - before(i)
       units = own < units and own or units
       local next_log = {pack('<d', base), records(1, i - 1)}
-      if own > units or i == size then -- the newest time stays, if without a unit
+      if own > units or i == size then -- the newest time stays, even without units
         next_log[3] = pack('<dd', millis, up_to - units)
       end
       for j = i + 1, size do
@@ -132,7 +132,7 @@ local function sliding_log(state, cost, overrun, limit, window, _, counts_to)
     local kept = total + cost
     kept = kept > counted and kept or counted
     if log and counts_to then
-      local i = first_live(counts_to - 1) -- the first record from the time of the charge on
+      local i = first_live(counts_to - 1) -- the first record since the charge
       if record(i) == counts_to - window then
         load(without(-cost, i))
       end

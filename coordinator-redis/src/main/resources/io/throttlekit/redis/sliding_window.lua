@@ -1,7 +1,7 @@
 -- State: start and units of each slice, the newest first
 local function sliding_window(state, cost, overrun, limit, window, buckets, counts_to)
   local bucket = window / buckets
-  local slices, size = {}, 0 -- size: of two numbers each
+  local slices, size = {}, 0 -- size counts both numbers of a slice
   if state then
     size = #state / 8
     slices = {unpack('<' .. rep('dd', size / 2), state)}

@@ -1,2 +1,2 @@
--- In a Cluster, where slots move from server to server, each call compares their history.
+-- In a Cluster, where slots move between servers, each call compares the server's history.
 compare_history('', '0')

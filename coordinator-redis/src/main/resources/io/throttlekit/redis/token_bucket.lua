@@ -1,4 +1,4 @@
--- State: tokens times window, at a time
+-- State: tokens times window, and their time
 local function token_bucket(state, cost, overrun, refill, window, capacity, _, charged_at)
   local full = capacity * window
   local level, at = full, now
