@@ -12,18 +12,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the regions have said of a party, as a lease finds it under the party's lock. A row stands
- * until its last window ends.
+ * The terms of the regions for a party, as read by a lease under the party's lock. A row stays in
+ * effect until its last window ends.
  */
 final class Agreements {
-  /** Of a party. */
+  /** Reads the rows of a party. */
   static final String READ =
       """
       SELECT region, budgets, until_millis, asked FROM agreements WHERE party = ?
         ORDER BY region;
       """;
 
-  /** What a lease is granted by (party, region, budgets, until). */
+  /** Writes the terms of a granted lease (party, region, budgets, until). */
   static final String WRITE =
       """
       INSERT INTO agreements (party, region, budgets, until_millis) VALUES (?, ?, ?, ?)
@@ -31,11 +31,13 @@ final class Agreements {
         SET budgets = excluded.budgets, until_millis = excluded.until_millis, asked = NULL;
       """;
 
-  /** The other regions lease by what they have asked for, too (budgets, party, budgets). */
+  /**
+   * Moves the other regions to the terms that they have requested, too (budgets, party, budgets).
+   */
   static final String MOVE =
       "UPDATE agreements SET budgets = ?, asked = NULL WHERE party = ? AND budgets <> ?;\n";
 
-  /** What a region was refused (asked, party, region). */
+  /** Writes the terms of a refused request (asked, party, region). */
   static final String ASK = "UPDATE agreements SET asked = ? WHERE party = ? AND region = ?;\n";
 
   private final BudgetLease lease;
@@ -44,7 +46,10 @@ final class Agreements {
   private @Nullable TermsMismatchException mismatch;
   private boolean moves;
 
-  /** A row; {@code asked} is {@code budgets} where a region asks for what it leases by. */
+  /**
+   * A row; {@code asked} equals {@code budgets} if the region's last request used its terms in
+   * effect.
+   */
   private record Said(List<Long> budgets, long untilMillis, List<Long> asked) {}
 
   private Agreements(BudgetLease lease) {
@@ -55,7 +60,7 @@ final class Agreements {
     }
   }
 
-  /** Reads the answer to {@link #READ}. */
+  /** Reads the result of {@link #READ}. */
   static Agreements read(PreparedStatement sql, BudgetLease lease, long now) throws SQLException {
     Agreements agreements = new Agreements(lease);
     try (ResultSet rows = Session.rowsOf(sql)) {
@@ -88,27 +93,27 @@ final class Agreements {
     }
   }
 
-  /** Limits and windows in ms of the lease's terms. */
+  /** Returns the limits and windows, in ms, of the lease's terms. */
   List<Long> budgets() {
     return budgets;
   }
 
-  /** Why the lease cannot be granted, if it cannot. */
+  /** Returns why the lease cannot be granted; null if it can. */
   @Nullable TermsMismatchException mismatch() {
     return mismatch;
   }
 
-  /** Whether a lease that is refused is news: else nothing has to be written. */
+  /** Returns whether a refused request changes the region's row. */
   boolean isNews() {
     return own != null && !own.asked().equals(budgets);
   }
 
-  /** Whether others lease by these terms as soon as this region does. */
+  /** Returns whether a grant moves other regions to these terms. */
   boolean moves() {
     return moves;
   }
 
-  /** Whether all is written that a lease until then would write. */
+  /** Returns whether the region's row needs no change for a lease until then. */
   boolean has(long untilMillis) {
     return own != null
         && own.budgets().equals(budgets)
@@ -116,7 +121,10 @@ final class Agreements {
         && own.untilMillis() >= untilMillis;
   }
 
-  /** Until when the region's terms stand if it leases until then. */
+  /**
+   * Returns until when the region's terms are in effect after a lease until {@code
+   * windowEndMillis}.
+   */
   long until(long windowEndMillis) {
     return own == null ? windowEndMillis : Math.max(own.untilMillis(), windowEndMillis);
   }

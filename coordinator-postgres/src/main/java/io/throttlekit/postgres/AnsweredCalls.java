@@ -9,24 +9,23 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last call of each sender in one window of a row, and the units that it was answered: keeps a
- * call that arrives twice from taking effect twice, as {@link io.throttlekit.store.CallRecords}
- * does in memory.
+ * The last call of each sender in one window of a row, with the units of its answer, so that a
+ * repeated call takes effect once, as with {@link io.throttlekit.store.CallRecords} in memory.
  *
- * <p>A row has them as one array: the end of the window, then sender, number and units of each
- * call. Those of another window are forgotten with the next write. Immutable.
+ * <p>A row stores them as one array: the end of the window, then sender, number and units of each
+ * call. Calls of another window are dropped with the next write. Immutable.
  */
 final class AnsweredCalls {
   private static final int RECORD = 3;
 
   private final List<Long> stored;
 
-  /** Thrown by a transaction whose call has been followed by another of its sender. */
+  /** Thrown by a transaction whose call was overtaken by a later one of its sender. */
   static final class Overtaken extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private Overtaken() {
-      super(null, null, false, false); // the call fails in the words of StoreException
+      super(null, null, false, false); // callers get the message of StoreException
     }
   }
 
@@ -35,9 +34,9 @@ final class AnsweredCalls {
   }
 
   /**
-   * Reads those of one window.
+   * Reads the calls of one window.
    *
-   * @param column as it was read; absent when the row has none
+   * @param column as read from the row; absent if the row has none
    */
   static AnsweredCalls of(@Nullable Array column, long windowEndMillis) throws SQLException {
     List<Long> found = column == null ? List.of() : List.of((Long[]) column.getArray());
@@ -45,16 +44,16 @@ final class AnsweredCalls {
     return new AnsweredCalls(ofWindow ? found : List.of(windowEndMillis));
   }
 
-  /** The end of their window. */
+  /** Returns the end of their window. */
   long windowEndMillis() {
     return stored.getFirst();
   }
 
   /**
-   * Returns the units that the same call was answered; empty for a new one.
+   * Returns the units that the same call was answered; empty for a new call.
    *
-   * @param id absent for a call that is always new
-   * @throws Overtaken when a later call of the sender was answered
+   * @param id absent for a call that is never repeated
+   * @throws Overtaken if a later call of the sender was answered
    */
   OptionalLong answerTo(@Nullable CallId id) {
     if (id == null) {
@@ -70,7 +69,7 @@ final class AnsweredCalls {
     return OptionalLong.of(stored.get(at + 2));
   }
 
-  /** Returns these and one more, which takes the place of its sender's last one. */
+  /** Returns these calls with one more, which replaces its sender's last one. */
   AnsweredCalls with(@Nullable CallId id, long units) {
     if (id == null) {
       return this;
@@ -82,7 +81,7 @@ final class AnsweredCalls {
     return new AnsweredCalls(next);
   }
 
-  /** Returns what a row keeps; absent when there are none. */
+  /** Returns the column of the row; absent if there are no calls. */
   @Nullable Array column(Session session) throws SQLException {
     return stored.size() == 1 ? null : session.numbers(stored);
   }

@@ -4,11 +4,11 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
-/** What transactions about budgets have in common. */
+/** Statements and columns that transactions on budgets share. */
 final class BudgetRows {
   /**
-   * Locks the row of a party, which is made if need be. What follows in the same trip is read with
-   * the lock; the clock, too.
+   * Locks the row of a party, and creates it if needed. Later statements of the same round trip,
+   * including the one that reads the clock, run under the lock.
    */
   static final String LOCK_PARTY =
       """
@@ -16,7 +16,7 @@ final class BudgetRows {
         ON CONFLICT (name) DO UPDATE SET name = excluded.name WHERE false;
       """;
 
-  /** The newest windows of a budget: none but the last and the next are asked for. */
+  /** Reads the newest windows of a budget: only the current and the next one can be leased. */
   static final String WINDOWS =
       """
       SELECT window_end_millis, leased, calls FROM windows WHERE budget = ?
@@ -24,10 +24,9 @@ final class BudgetRows {
       """;
 
   /**
-   * Sets what is leased of a window, and what calls were answered (budget, end, leased, calls,
-   * leased before). A budget is changed under the lock of its party; if there are two parties that
-   * both have it, whoever comes second finds it changed, and fails with a null where none may be,
-   * to be tried again.
+   * Sets the leased units of a window, and its calls (budget, end, leased, calls, leased before). A
+   * budget changes under the lock of its party. If two parties share a budget, the second
+   * transaction finds it changed and fails with a null in a NOT NULL column, and is retried.
    */
   static final String SET_LEASED =
       """
@@ -36,25 +35,27 @@ final class BudgetRows {
         SET leased = CASE WHEN w.leased = ? THEN excluded.leased END, calls = excluded.calls;
       """;
 
-  /** In place of what is leased of a window that is not there. */
+  /** The leased units of a window without a row. */
   static final long NO_WINDOW = -1;
 
   /**
    * A window of a budget.
    *
-   * @param leased units out, or {@link #NO_WINDOW}
+   * @param leased units leased and not returned, or {@link #NO_WINDOW}
    */
   record Window(long leased, AnsweredCalls calls) {}
 
   private BudgetRows() {}
 
-  /** The columns before the epoch's: the newest clock that the party has seen, and the server's. */
+  /**
+   * Returns a query of the newest clock that the party has seen, the server's clock, and the epoch.
+   */
   static String clocks(Epochs epochs) {
     return epochs.after("(SELECT clock_millis FROM parties WHERE name = ?), " + Session.CLOCK)
         + ";";
   }
 
-  /** The window that ends then. */
+  /** Returns the window with this end. */
   static Window window(PreparedStatement sql, long windowEndMillis) throws SQLException {
     try (ResultSet rows = Session.rowsOf(sql)) {
       while (rows.next()) {

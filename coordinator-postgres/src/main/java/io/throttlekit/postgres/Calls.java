@@ -19,11 +19,12 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs what blocks on virtual threads, so many at once and no more; the others wait for their turn.
+ * Runs blocking calls on virtual threads, up to a maximum number at once; others wait for their
+ * turn.
  *
- * <p>Each call has a deadline, after which its stage fails, unless its answer counts however late
- * it comes; one whose turn comes later is not made. While calls fail, they fail at once, but for
- * some that probe. Thread-safe; no method blocks.
+ * <p>A call's stage fails at its deadline, unless its answer counts however late it arrives. A call
+ * whose turn comes after its deadline is not made. While the circuit breaker is open, calls fail at
+ * once, except for probes. Thread-safe and non-blocking.
  */
 final class Calls {
   private static final String LATE =
@@ -40,7 +41,7 @@ final class Calls {
   private final List<Call<?>> running;
   private boolean closed;
 
-  /** Something that blocks, and may ask whether anybody still waits for it. */
+  /** A blocking call, which may check whether its caller still waits. */
   @FunctionalInterface
   interface Blocking<T> {
     T run(BooleanSupplier isWanted) throws SQLException;
@@ -60,7 +61,7 @@ final class Calls {
     return !breaker.isOpen();
   }
 
-  /** Completes after {@link #close} when what was asked before has ended. */
+  /** Completes after {@link #close} when all earlier calls have ended. */
   CompletionStage<Boolean> ended() {
     return ended;
   }
@@ -68,8 +69,8 @@ final class Calls {
   /**
    * Makes a call.
    *
-   * @param deadline after which its stage fails
-   * @param waitNanos how long its caller waits, in ns, where that is less
+   * @param deadline at which its stage fails
+   * @param waitNanos the caller's remaining wait, in ns, if that is less
    */
   <T> CompletionStage<T> submit(Deadline deadline, long waitNanos, Blocking<T> work) {
     Call<T> call = new Call<>(deadline, work);
@@ -147,14 +148,14 @@ final class Calls {
     }
   }
 
-  /** Judges PostgreSQL by the call that has been without an answer for the longest time. */
+  /** Reports the call that has been without an answer for longest, which the breaker times. */
   private void judge() {
     long oldest;
     synchronized (this) {
       if (running.isEmpty()) {
         return;
       }
-      oldest = running.getFirst().begunNanos; // they are added as they begin
+      oldest = running.getFirst().begunNanos; // in order of their begin
     }
     if (breaker.unanswered(oldest)) {
       listener.down();
@@ -164,14 +165,14 @@ final class Calls {
   private final class Call<T> extends Deadlines.Ends {
     final CompletableFuture<T> answer = new CompletableFuture<>();
 
-    /** As the answer; without the deadline, where there is to be none. */
+    /** The answer without a deadline, for calls that have none. */
     final CompletableFuture<T> reply;
 
     private final Deadline deadline;
     private final Blocking<T> work;
     private final long askedNanos = time.monotonicNanos();
 
-    /** When its turn came; guarded by the calls. */
+    /** When its turn came; guarded by the enclosing object. */
     private long begunNanos;
 
     Call(Deadline deadline, Blocking<T> work) {
@@ -187,7 +188,8 @@ final class Calls {
       }
       try {
         T result = work.run(() -> !answer.isDone());
-        answered(time.monotonicNanos() - askedNanos); // first, so that who waits finds it up
+        // first, so that the caller finds the store up
+        answered(time.monotonicNanos() - askedNanos);
         answer.complete(result);
         reply.complete(result);
       } catch (SQLException | StoreException e) {
@@ -199,13 +201,13 @@ final class Calls {
           listener.down();
         }
         fail(inWords);
-      } catch (TermsMismatchException e) { // an answer, too
+      } catch (TermsMismatchException e) { // a mismatch is an answer, too
         answered(time.monotonicNanos() - askedNanos);
         fail(e);
-      } catch (AnsweredCalls.Overtaken _) { // so is this
+      } catch (AnsweredCalls.Overtaken _) { // as is this
         answered(time.monotonicNanos() - askedNanos);
         fail(StoreException.overtaken());
-      } catch (RuntimeException | Error e) { // a bug; the next call goes on all the same
+      } catch (RuntimeException | Error e) { // a bug: must not end the thread's other calls
         listener.failed(1, Failure.ERROR, e.toString());
         fail(StoreException.of(e));
       } finally {

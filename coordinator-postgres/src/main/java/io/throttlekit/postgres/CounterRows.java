@@ -17,11 +17,11 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of the counters of one transaction: locked, read, and written back where they changed.
+ * The rows of one transaction's counters: locked, read, and written back if they changed.
  *
- * <p>Rows are locked in the order of their names, so transactions never wait in a circle. Those
- * that are missing are made first, for nobody can lock what is not there; whoever else wants them
- * waits.
+ * <p>Rows are locked in the order of their names, so transactions cannot deadlock. Missing rows are
+ * created first, because only an existing row can be locked; other transactions that need them
+ * wait.
  */
 final class CounterRows {
   private static final String LOCK =
@@ -40,6 +40,7 @@ final class CounterRows {
   private static final String WRITE_CALL =
       "UPDATE counters SET state = ?, kept_until_millis = ?, calls = ? WHERE name = ?;";
   private static final String DROP = "DELETE FROM counters WHERE name = ANY (?);";
+  // As in memory: a counter outlives its window by one window, within these bounds.
   private static final long MIN_SLACK_MILLIS = 1_000;
   private static final long MAX_SLACK_MILLIS = 60_000;
 
@@ -92,12 +93,12 @@ final class CounterRows {
     }
   }
 
-  /** What decides. */
+  /** Returns the counters, which decide. */
   HeldCounters held() {
     return held;
   }
 
-  /** Leases from the only row and commits; or answers as before, if the call comes again. */
+  /** Leases from the only row and commits; a repeated call gets its earlier answer. */
   Grant lease(LeaseRequest request) throws SQLException {
     Row row = rows.getFirst();
     if (request.id() == null) {
@@ -109,16 +110,17 @@ final class CounterRows {
     OptionalLong answered = calls.answerTo(request.id());
     Grant grant =
         answered.isPresent() ? held.granted(request, answered.getAsLong()) : held.lease(request);
-    // Also where nothing is new: the commit that counted it may have given up waiting for its
-    // standby, and this one waits for both.
+    // Also for a repeated call: the commit that counted it may have given up waiting for its
+    // standby, and this commit waits for both.
     write(row, calls.with(request.id(), grant.units()));
     return grant;
   }
 
-  /** Gives units back to the only row and commits, once for each call. */
+  /** Returns units to the only row and commits, once for each call. */
   void giveBack(LeaseRequest lease, long windowEndMillis, long units) throws SQLException {
     Row row = rows.getFirst();
     AnsweredCalls calls = calls(row, lease);
+    // Units of another window need no record: they have no effect.
     if (lease.id() == null || calls.windowEndMillis() != windowEndMillis) {
       held.giveBack(lease, windowEndMillis, units);
       write();
@@ -130,7 +132,7 @@ final class CounterRows {
     }
   }
 
-  /** What calls were answered in the window that lasts. */
+  /** Returns the calls that were answered in the current window. */
   private AnsweredCalls calls(Row row, LeaseRequest request) throws SQLException {
     return AnsweredCalls.of(row.calls, held.granted(request, 0).windowEndMillis());
   }
@@ -146,7 +148,7 @@ final class CounterRows {
     }
   }
 
-  /** Writes what changed and commits; or leaves everything as it was. */
+  /** Writes the changed rows and commits; rolls back if none changed. */
   void write() throws SQLException {
     List<byte[]> names = new ArrayList<>();
     List<byte[]> states = new ArrayList<>();
@@ -165,7 +167,7 @@ final class CounterRows {
       }
     }
     if (!changed) {
-      session.rollBack(); // with the rows that were made only to be locked
+      session.rollBack(); // also removes rows that were created for the lock
       return;
     }
     try (PreparedStatement sql = session.prepareLast(WRITE + (unused.isEmpty() ? "" : DROP))) {
@@ -180,7 +182,7 @@ final class CounterRows {
   }
 
   /**
-   * Until when the row is to be kept: moved only when it has to be, because each move is one of the
+   * Returns until when the row is kept. Moved only when needed, because each move updates the
    * index, too.
    */
   private static long keptUntil(Row row, long neededUntilMillis) {

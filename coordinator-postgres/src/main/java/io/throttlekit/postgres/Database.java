@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Transactions in PostgreSQL on a pool of connections, each on a virtual thread.
  *
- * <p>A transaction that another one was in the way of is tried again, a few times; so is one whose
- * connection broke before it came to its commit, as long as somebody waits for it. Later it may
- * have been committed, so it is not. Thread-safe; no method blocks.
+ * <p>A transaction is retried a few times after a conflict with another one, and after its
+ * connection was lost before its commit, while its caller waits. After that it may be committed, so
+ * it is not retried. Thread-safe and non-blocking.
  */
 final class Database {
-  /** So often a transaction is tried at most. */
+  /** The most attempts of a transaction. */
   static final int ATTEMPTS = 8;
 
   private final PostgresSettings settings;
@@ -37,9 +37,9 @@ final class Database {
   private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
 
   /**
-   * What a transaction does.
+   * The work of a transaction.
    *
-   * @param <T> what comes of it
+   * @param <T> its result
    */
   @FunctionalInterface
   interface Work<T> {
@@ -47,19 +47,19 @@ final class Database {
   }
 
   /**
-   * What surrounds all transactions.
+   * The surroundings of all transactions.
    *
-   * @param testClock in place of the server's; null for that
+   * @param testClock replaces the server's clock in tests; else null
    */
   record Surroundings(
       TimeSource time, Timer timer, StoreListener listener, @Nullable TimeSource testClock) {}
 
   /**
-   * A pool without connections yet.
+   * Creates a pool without connections.
    *
-   * @param commit what a session does first, about how its commits are made durable
-   * @param epochs of what the transactions read and write; null when its loss harms nobody
-   * @param over rows that are deleted now and then
+   * @param commit the statement that sets the durability of a session's commits
+   * @param epochs of the transactions' tables; null if their loss does no harm
+   * @param over expired rows to delete from time to time
    */
   static Database open(
       PostgresSettings settings,
@@ -94,23 +94,23 @@ final class Database {
   }
 
   /**
-   * Does something in a transaction.
+   * Runs a transaction.
    *
-   * @param deadline after which the stage fails
+   * @param deadline at which the stage fails
    */
   <T> CompletionStage<T> call(Deadline deadline, Work<T> work) {
     return calls.submit(deadline, Long.MAX_VALUE, isWanted -> inTransaction(work, isWanted));
   }
 
   /**
-   * The same for a caller that waits no longer than {@code waitNanos}; it may take as long as the
-   * deadline of the settings at most.
+   * Runs a transaction for a caller that waits up to {@code waitNanos}, and at most until the
+   * deadline of the settings.
    */
   <T> CompletionStage<T> call(long waitNanos, Work<T> work) {
     return calls.submit(Deadline.REQUEST, waitNanos, isWanted -> inTransaction(work, isWanted));
   }
 
-  /** The server's clock. */
+  /** Returns the server's clock. */
   CompletionStage<Long> health() {
     return call(
         Deadline.LEASE,
@@ -123,7 +123,7 @@ final class Database {
         });
   }
 
-  /** Takes no more calls, and lets go of connections when those before have ended. */
+  /** Rejects new calls, and closes connections when earlier calls have ended. */
   void close() {
     if (!closed.compareAndSet(false, true)) {
       return;
@@ -159,10 +159,10 @@ final class Database {
     }
   }
 
-  /** Whether nothing was committed, and the same may go well on the next connection. */
+  /** Returns whether nothing was committed and a retry may succeed. */
   private boolean mayBeTriedAgain(SQLException failure, Session session) {
     if (Failures.isServerGone(failure)) {
-      pool.forget(); // the other connections are of no use, either
+      pool.forget(); // the other connections lead to the same server
       return !session.mayBeCommitted();
     }
     if (Failures.isSchemaOlder(failure)) {
@@ -173,6 +173,7 @@ final class Database {
 
   private <T> T inTransaction(Work<T> work, Connection connection, Session session)
       throws SQLException {
+    // A server that vanished without closing the connection must not block the thread.
     connection.setNetworkTimeout(Runnable::run, Math.toIntExact(settings.leaseDeadlineMillis()));
     schema.ensure(connection);
     for (int attempt = 1; ; attempt++) {

@@ -3,22 +3,22 @@ package io.throttlekit.postgres;
 import io.throttlekit.store.CallId;
 import org.jspecify.annotations.Nullable;
 
-/** How long the stage of a call may be without an answer. */
+/** The deadline of a call's stage. */
 enum Deadline {
-  /** As long as a request waits. */
+  /** The deadline of a request. */
   REQUEST,
 
-  /** As long as a lease may take. */
+  /** The deadline of a lease. */
   LEASE,
 
   /**
-   * Until the answer comes, or the connection is lost: for calls that take effect once however
-   * often they are sent. Past the deadline of a lease one is counted as late, and not begun any
-   * more.
+   * No deadline: until the answer arrives or the connection is lost, for calls that take effect
+   * once however often they are repeated. After the deadline of a lease such a call counts as late,
+   * and is not started any more.
    */
   NONE;
 
-  /** That of a lease, or a return, which may have an id. */
+  /** Returns the deadline of a lease or a return. */
   static Deadline ofCall(@Nullable CallId id) {
     return id == null ? LEASE : NONE;
   }

@@ -8,16 +8,16 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Ends calls whose time is up, each by its own deadline and at most about 2 ms after it. One timer
- * serves them all. Thread-safe.
+ * Ends calls at their own deadlines, at most about 2 ms late, with one timer for all. Thread-safe.
  */
 final class Deadlines {
+  /** Deadlines closer than this to the timer do not move it. */
   private static final long RESOLUTION_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  /** While calls are pending, somebody looks this often at what they wait for. */
+  /** The interval, while calls are pending, at which the oldest is reported. */
   private static final long MAX_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-  /** A timer that runs this late was kept from running, and so, perhaps, were those who answer. */
+  /** A timer this late was delayed, and so may be the threads with answers. */
   private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
   private final TimeSource time;
@@ -28,16 +28,16 @@ final class Deadlines {
   private long dueNanos;
   private boolean answersFirst;
 
-  /** A call that ends at a time. */
+  /** A call with a deadline. */
   abstract static class Ends extends DeadlineWheel.Entry {
-    /** Its time is up. Does nothing if it was answered. */
+    /** Ends the call at its deadline; has no effect if it was answered. */
     abstract void late();
   }
 
   /**
-   * Creates an empty one.
+   * Creates an object without calls.
    *
-   * @param look runs after each look at the pending calls
+   * @param look runs after each sweep of the pending calls
    */
   Deadlines(TimeSource time, Timer timer, Runnable look) {
     this.time = time;
@@ -53,12 +53,12 @@ final class Deadlines {
     }
   }
 
-  /** Forgets a call that was answered, or failed. */
+  /** Removes a call that was answered or failed. */
   synchronized void remove(Ends call) {
     wheel.remove(call);
   }
 
-  /** How many calls are kept here. */
+  /** Returns the number of pending calls. */
   synchronized int size() {
     return wheel.size();
   }
@@ -67,10 +67,11 @@ final class Deadlines {
     List<Ends> late = new ArrayList<>(0);
     synchronized (this) {
       if (!timed || ownDueNanos != dueNanos) {
-        return; // another timer took its place
+        return; // a newer timer has replaced this one
       }
       long now = time.monotonicNanos();
       if (!answersFirst && now - dueNanos > BUSY_NANOS) {
+        // Answers that are ready run first; then the sweep runs without another delay.
         answersFirst = true;
         schedule(now);
         return;
@@ -82,7 +83,7 @@ final class Deadlines {
         schedule(wheel.nextNanos());
       }
     }
-    late.forEach(Ends::late); // without the lock: whoever waits for it goes on here
+    late.forEach(Ends::late); // without the lock: callers continue on this thread
     look.run();
   }
 

@@ -1,18 +1,18 @@
 package io.throttlekit.postgres;
 
-/** What of the counters outlives a crash of the server. What regions lease always does. */
+/** The durability of counters after a crash of the server. Budgets are always durable. */
 public enum Durability {
-  /** Everything that was answered: each commit waits for the disk, or for what the server waits. */
+  /** All acknowledged changes: each commit waits for the disk, or as configured on the server. */
   SYNCHRONOUS,
 
   /**
-   * All but the last moment (three times {@code wal_writer_delay}, so .6 s): commits do not wait.
+   * All but the last moment (three times {@code wal_writer_delay}, so 0.6 s): commits do not wait.
    */
   ASYNCHRONOUS,
 
   /**
-   * Nothing: the tables are made unlogged, so a crash empties them, which is noticed and treated as
-   * a loss of data. They are not replicated either. Only who creates the tables decides about it.
+   * None: the tables are unlogged, so a crash empties them, which is detected and treated as a loss
+   * of data. They are not replicated either. Only the process that creates the tables decides this.
    */
   UNLOGGED
 }

@@ -9,11 +9,11 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The epochs that this process has seen: a table whose epoch is another has lost its rows, or got
- * back older ones, in between.
+ * The epochs that this process knows. A table with another epoch has lost its rows or got older
+ * ones back in between.
  *
- * <p>Who finds no epoch, or an older one than it knows, begins the next; and the rows were lost if
- * anybody had seen an epoch before. Thread-safe.
+ * <p>A process that finds no epoch, or an older one than it knows, begins the next one; rows were
+ * lost if it had known an epoch before. Thread-safe.
  */
 final class Epochs {
   private final String table;
@@ -24,8 +24,8 @@ final class Epochs {
   /**
    * A row.
    *
-   * @param lostMillis when rows were lost before it, 0 for never
-   * @param server that wrote last; unknown in rows of releases that did not note it
+   * @param lostMillis when rows were last lost before it, 0 for never
+   * @param server the server that wrote last; unknown in rows of older releases
    */
   private record Epoch(UUID id, long begunMillis, long lostMillis, Origin server) {
 
@@ -34,7 +34,7 @@ final class Epochs {
     }
   }
 
-  /** Thrown by a transaction that finds another epoch than is known; it is to be tried again. */
+  /** Thrown by a transaction that finds an unknown epoch; it is retried after {@link #settle}. */
   static final class Unknown extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -44,7 +44,9 @@ final class Epochs {
   }
 
   /**
-   * @param table of one row, the epoch
+   * Creates an object that knows no epoch.
+   *
+   * @param table with one row, the epoch
    */
   Epochs(String schema, String table, StoreListener listener) {
     this.schema = schema;
@@ -52,7 +54,10 @@ final class Epochs {
     this.listener = listener;
   }
 
-  /** A query of one row, {@code columns} (at least one), then what {@link #lossOf} reads. */
+  /**
+   * Returns a query of one row: {@code columns} (at least one), then those that {@link #lossOf}
+   * reads.
+   */
   String after(String columns) {
     return ("SELECT %s, e.id, e.begun_millis, e.lost_millis, e.history, e.synchronous"
             + " FROM (SELECT 1) here LEFT JOIN %s e ON true")
@@ -60,10 +65,10 @@ final class Epochs {
   }
 
   /**
-   * When the rows were lost last, 0 for never.
+   * Returns when the rows were last lost, 0 for never.
    *
-   * @param column the first of the epoch's in the row
-   * @throws Unknown when the epoch is not the one that is known, or of another server
+   * @param column the first column of the epoch
+   * @throws Unknown if the epoch is not the known one, or was written on another server
    */
   long lossOf(Session session, ResultSet row, int column) throws SQLException {
     Epoch stored = read(row, column);
@@ -73,19 +78,19 @@ final class Epochs {
     return stored.lostMillis();
   }
 
-  /** Whether what is stored of the server has to be looked at again. */
+  /** Returns whether the stored server has to be compared again. */
   private static boolean isOfAnother(Epoch stored, Origin.Cell cell) {
     Origin here = cell.get();
     Origin there = stored.server();
     if (!here.isKnown() || here.equals(there)) {
       return false;
     }
-    // Sessions may differ in their settings for long. One that does not wait is noted at once, one
-    // that does once for each connection.
+    // Sessions may have different settings for long. One that does not wait is recorded at once,
+    // one that does once for each connection.
     return !here.history().equals(there.history()) || there.synchronous() || cell.isFirstUse();
   }
 
-  /** Learns the epoch, or begins the next, in a transaction of its own. Blocks. */
+  /** Reads the epoch, or begins the next one, in a transaction of its own. Blocks. */
   synchronized void settle(Connection connection, Session session) throws SQLException {
     Epoch before = known;
     Epoch stored;
@@ -109,7 +114,7 @@ final class Epochs {
     }
     connection.commit();
     if (before != null && next.lostMillis() > 0 && next.lostMillis() != before.lostMillis()) {
-      listener.dataLost(next.lostMillis()); // before anything is decided without what was lost
+      listener.dataLost(next.lostMillis()); // before any decision without the lost rows
     }
     known = next;
     listener.persistence(Origin.persistence(connection));
@@ -124,19 +129,20 @@ final class Epochs {
       return new Epoch(
           UUID.randomUUID(), Math.max(now, known.begunMillis() + 1), now, Origin.UNKNOWN);
     }
+    // Begun by a process that did not know of an earlier epoch.
     boolean begunByANewcomer = !stored.id().equals(known.id()) && stored.lostMillis() == 0;
     return begunByANewcomer
         ? new Epoch(stored.id(), stored.begunMillis(), stored.begunMillis(), stored.server())
         : stored;
   }
 
-  /** The epoch on this server, or the next where it may lack what others have acknowledged. */
+  /** Returns the epoch on this server, or the next one if the server may lack acknowledged data. */
   private static Epoch on(
       Origin here, Epoch next, @Nullable Epoch stored, @Nullable Epoch known, long now) {
     if (!here.isKnown()) {
       return next;
     }
-    boolean noticed = !next.equals(stored); // a loss, which is one more reason to
+    boolean noticed = !next.equals(stored); // the loss is recorded already
     boolean lost =
         next.server().mayHaveMoreThan(here)
             || (known != null

@@ -10,19 +10,22 @@ import java.sql.SQLTransientConnectionException;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What errors of PostgreSQL and its driver mean. */
+/** The meaning of errors of PostgreSQL and its driver. */
 final class Failures {
-  private static final int DEEPEST = 8;
+  private static final int DEEPEST = 8; // causes may be cyclic
 
-  /** Another transaction was in the way: a serialization failure, a deadlock, a changed window. */
+  /**
+   * Conflicts with another transaction: a serialization failure, a deadlock, a changed window (a
+   * null in a NOT NULL column).
+   */
   private static final Set<String> IN_THE_WAY = Set.of("40001", "40P01", "23502");
 
-  /** The table, a column of it, or the schema is not there: not any more, or not yet again. */
+  /** The table, a column or the schema does not exist: dropped, or not restored yet. */
   private static final Set<String> OLDER_SCHEMA = Set.of("42P01", "42703", "3F000");
 
-  private static final String READ_ONLY = "25006";
+  private static final String READ_ONLY = "25006"; // read_only_sql_transaction
 
-  /** Wraps the failure of a call that did not come to its commit, so it cannot have an effect. */
+  /** Wraps the failure of a call before its commit, which therefore has no effect. */
   static final class NotCounted extends SQLException {
     private static final long serialVersionUID = 1L;
 
@@ -34,8 +37,8 @@ final class Failures {
   private Failures() {}
 
   /**
-   * Whether the server has said that nothing was committed, and the same may go well next time. An
-   * error of a connection never says so: it may have broken at the commit.
+   * Returns whether the server reported that nothing was committed and a retry may succeed. Never
+   * for an error of the connection, which may have been lost during the commit.
    */
   static boolean mayBeTriedAgain(SQLException failure) {
     return IN_THE_WAY.contains(state(failure)) || isSchemaOlder(failure);
@@ -59,11 +62,11 @@ final class Failures {
     return Failure.ERROR;
   }
 
-  /** Whether the server, or the way to it, broke a connection; not when it is slow. */
+  /** Returns whether the server or the network closed a connection; false for a timeout. */
   static boolean isServerGone(SQLException failure) {
     String state = state(failure);
     return state.startsWith("57P")
-        || state.equals(READ_ONLY) // a standby: it was a primary, or an address leads to it now
+        || state.equals(READ_ONLY) // a standby: it was a primary, or the address leads to it now
         || (state.startsWith("08") && !(failure.getCause() instanceof SocketTimeoutException));
   }
 
@@ -78,7 +81,7 @@ final class Failures {
     return new StoreException("PostgreSQL failed: " + innermost(failure) + counted, failure);
   }
 
-  /** The innermost of the causes, which says what happened. */
+  /** Returns the message of the innermost cause, which names the failure. */
   private static String innermost(Throwable failure) {
     Throwable innermost = failure;
     for (int i = 0; i < DEEPEST && innermost.getCause() != null; i++) {
@@ -93,7 +96,10 @@ final class Failures {
     return state == null ? "" : state;
   }
 
-  /** Of connections (08), of who may have one (28), of too many (53), of the server's end (57P). */
+  /**
+   * Returns whether a state is of class 08 (connection), 28 (authorization), 53 (too many
+   * connections) or 57P (shutdown).
+   */
   private static boolean isOfConnection(String state) {
     return state.startsWith("08")
         || state.startsWith("28")

@@ -10,19 +10,19 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Deletes rows whose time is over, now and then, a few at a time.
+ * Deletes expired rows at intervals, in small batches.
  *
- * <p>Rows that someone holds are left for the next time, so several processes may do it at once.
+ * <p>Locked rows are skipped until the next run, so several processes can delete at once.
  * Thread-safe.
  */
 final class Garbage {
-  /** Rows of one transaction. */
+  /** The most rows of one transaction: a longer one would hold its locks for long. */
   static final int BATCH = 500;
 
-  /** Transactions of one run for each kind of row, at most. */
+  /** The most transactions of one run for each kind of row. */
   static final int BATCHES = 40;
 
-  /** Rows are kept for so long beyond their time, for a clock that steps back. */
+  /** The time for which rows are kept after they have expired, for a clock that steps back. */
   static final long SLACK_MILLIS = 60_000;
 
   private final Transactions transactions;
@@ -33,11 +33,11 @@ final class Garbage {
   private volatile boolean stopped;
 
   /**
-   * Rows to delete.
+   * A kind of rows to delete.
    *
    * @param key the columns of its primary key
-   * @param over when a row is over: SQL in which {@code ?} is the moment
-   * @param slackMillis for so long it is kept then
+   * @param over the condition of expired rows, in SQL with {@code ?} for the time
+   * @param slackMillis the time for which they are kept after that
    */
   record Kind(String table, String key, String over, long slackMillis) {
     String delete() {
@@ -49,7 +49,7 @@ final class Garbage {
     }
   }
 
-  /** Where rows are deleted: as {@link Database#call}. */
+  /** Runs the transactions: {@link Database#call}. */
   @FunctionalInterface
   interface Transactions {
     CompletionStage<Integer> call(Deadline deadline, Database.Work<Integer> work);
@@ -95,6 +95,7 @@ final class Garbage {
             .call(Deadline.LEASE, session -> delete(session, kinds.get(kind)))
             .whenComplete((deleted, failure) -> {
               if (failure != null) {
+                // The server may be down: no further attempt before the next run.
                 later();
               } else if (deleted == BATCH && batch < BATCHES) {
                 collect(kind, batch + 1);

@@ -11,7 +11,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.OptionalLong;
 
-/** A lease of a budget, as one transaction. */
+/** A lease of a budget in one transaction. */
 final class LeaseTransaction {
   private static final String WRITE =
       """
@@ -77,8 +77,8 @@ final class LeaseTransaction {
     long units = answered.isPresent() ? 0 : Math.min(lease.units(), left);
     long answer = answered.orElse(units);
     boolean rolled = Math.floorDiv(before, length) != Math.floorDiv(now, length);
-    // What was answered before is written again: the commit that counted it may have given up
-    // waiting for its standby, and this one waits for both.
+    // A repeated call is written again: the commit that counted it may have given up waiting for
+    // its standby, and this commit waits for both.
     if (units > 0 || lease.id() != null || rolled || !agreements.has(wanted)) {
       write(window, units, answer, agreements);
     } else {
@@ -91,19 +91,20 @@ final class LeaseTransaction {
     try (ResultSet row = Session.rowsOf(sql)) {
       row.next();
       before = row.getLong(1);
+      // A clock that steps back must not reopen an ended window.
       now = Math.max(before, session.now(row.getLong(2)));
       loss = epochs.lossOf(session, row, 3);
     }
   }
 
-  /** Whether the window had begun, or could be leased, before what was leased of it was lost. */
+  /** Returns whether the window had begun, or could be leased, when its leases were lost. */
   private boolean isDenied(long length) {
     return lease.onDataLoss() == DataLoss.DENY
         && loss > 0
         && wanted <= loss - Math.floorMod(loss, length) + 2 * length;
   }
 
-  /** Keeps what the region asked for, with which the others may come to agree. */
+  /** Records the refused terms, to which the other regions may move. */
   private void refuse(Agreements agreements) throws SQLException {
     if (!agreements.isNews()) {
       session.rollBack();
@@ -120,8 +121,8 @@ final class LeaseTransaction {
   /**
    * Writes a grant and commits.
    *
-   * @param units to be counted now
-   * @param answer units that the call is answered, now or before
+   * @param units to count now
+   * @param answer units of the call's answer, from now or before
    */
   private void write(BudgetRows.Window window, long units, long answer, Agreements agreements)
       throws SQLException {

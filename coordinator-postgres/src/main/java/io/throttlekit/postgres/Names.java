@@ -5,8 +5,9 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * What rows are named by: a SHA-256, because an index takes no long texts and a text no zeros. It
- * is over the characters of the counter's text, two bytes each, the upper first.
+ * The names of rows: a SHA-256, because an index entry has a maximum length and a text must not
+ * contain NUL. Computed from the characters of the counter's text, as two bytes each, high byte
+ * first.
  */
 final class Names {
   private Names() {}
@@ -15,7 +16,7 @@ final class Names {
     return of(key.toString());
   }
 
-  /** Of several texts, so that different lists have different names. */
+  /** Returns the name of two texts; different pairs have different names. */
   static byte[] of(String first, String second) {
     return of(first.length() + ":" + first + second);
   }

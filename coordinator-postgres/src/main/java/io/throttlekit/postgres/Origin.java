@@ -11,18 +11,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The server of a connection: which database cluster it has, and on which timeline it writes. A
- * standby that is promoted, and a backup that is recovered to a point in time, begin a timeline;
- * rows that are restored into another cluster have another identifier.
+ * The server of a connection: its database cluster and its timeline. A promoted standby, or a
+ * backup recovered to a point in time, begins a timeline; rows restored into another cluster have
+ * another identifier.
  *
- * @param history {@code <system identifier> <timeline>}; empty where the role may not read it
- * @param synchronous whether a commit waits until a standby has it on its disk
+ * @param history {@code <system identifier> <timeline>}; empty if the role may not read it
+ * @param synchronous whether a commit waits until a standby has written it to disk
  */
 record Origin(String history, boolean synchronous) {
   static final Origin UNKNOWN = new Origin("", false);
 
-  // The timeline of the last checkpoint (pg_control_checkpoint) is older for a while after a
-  // promotion. A session that is not to wait for the disk is set to (Commits.DURABLE).
+  // The timeline of the last checkpoint (pg_control_checkpoint) is outdated for a while after a
+  // promotion. "off" counts as waiting because Commits.DURABLE turns it on.
   private static final String QUERY =
       """
       SELECT (SELECT system_identifier FROM pg_control_system()) || ' '
@@ -40,7 +40,7 @@ record Origin(String history, boolean synchronous) {
           AND current_setting('synchronous_commit') IN ('on', 'off', 'remote_apply')\
       """;
 
-  /** The origin of one connection, as it was found when that was made or last asked for. */
+  /** The origin of one connection, as read when it was opened or since. */
   static final class Cell {
     private final Connection connection;
     private final boolean durable;
@@ -48,9 +48,9 @@ record Origin(String history, boolean synchronous) {
     private volatile boolean used;
 
     /**
-     * Asks the server. Blocks.
+     * Reads the origin from the server. Blocks.
      *
-     * @param durable whether commits over the connection wait for the disk
+     * @param durable whether commits on the connection wait for the disk
      */
     Cell(Connection connection, boolean durable) throws SQLException {
       this.connection = connection;
@@ -62,7 +62,7 @@ record Origin(String history, boolean synchronous) {
       return origin;
     }
 
-    /** Asks the server again, where it has shown its origin before. Blocks. */
+    /** Reads the origin again, if it could be read before. Blocks. */
     Origin readAgain() throws SQLException {
       if (origin.isKnown()) {
         origin = Origin.of(connection, durable);
@@ -70,7 +70,7 @@ record Origin(String history, boolean synchronous) {
       return origin;
     }
 
-    /** Whether this is the first call; of one thread at a time. */
+    /** Returns true once; for one thread at a time. */
     boolean isFirstUse() {
       boolean first = !used;
       used = true;
@@ -78,7 +78,7 @@ record Origin(String history, boolean synchronous) {
     }
   }
 
-  /** A connection that has a cell. */
+  /** A connection with an origin. */
   interface Carrier {
     Cell origin();
   }
@@ -92,11 +92,11 @@ record Origin(String history, boolean synchronous) {
       if (Failures.isServerGone(e)) {
         throw e;
       }
-      return UNKNOWN;
+      return UNKNOWN; // the role may not read it
     }
   }
 
-  /** What the server may lose by its settings. Blocks. */
+  /** Returns what the server may lose by its settings. Blocks. */
   static Persistence persistence(Connection connection) throws SQLException {
     List<Gap> gaps = new ArrayList<>();
     try (Statement sql = connection.createStatement();
@@ -124,7 +124,7 @@ record Origin(String history, boolean synchronous) {
     return !history.isEmpty();
   }
 
-  /** Whether another server may lack what this one has acknowledged. */
+  /** Returns whether another server may lack data that this one has acknowledged. */
   boolean mayHaveMoreThan(Origin other) {
     return isKnown()
         && !history.equals(other.history)

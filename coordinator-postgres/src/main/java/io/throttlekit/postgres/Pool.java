@@ -10,14 +10,16 @@ import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Connections to PostgreSQL, each with what a session does first.
+ * Connections to PostgreSQL, with their session settings.
  *
- * <p>Hikari pauses for up to 5 s between two attempts to make one, longer the longer the server is
- * away. So once it has lost all that it had, each call tries by itself, and the first that finds
- * the server makes the pool anew. Thread-safe; blocks.
+ * <p>Hikari pauses for up to 5 s between attempts to connect, longer the longer the server is down.
+ * So when all connections are lost, each call tries to connect by itself, and the first that
+ * succeeds replaces the pool. Thread-safe; blocks.
  */
 final class Pool {
+  /** The longest timeout: the driver multiplies seconds in an int. */
   private static final int DAY_SECONDS = 86_400;
+  /** The shortest timeout that Hikari accepts. */
   private static final long LEAST_HIKARI_MILLIS = 250;
 
   private final TrustedConnections server;
@@ -27,9 +29,9 @@ final class Pool {
   private boolean closed;
 
   /**
-   * A pool without connections yet.
+   * Creates a pool without connections.
    *
-   * @param commit what a session does first, about how its commits are made durable
+   * @param commit the statement that sets the durability of a session's commits
    */
   Pool(PostgresSettings settings, String commit, TimeSource time) {
     this.server =
@@ -40,7 +42,7 @@ final class Pool {
     this.connections = new HikariDataSource(config);
   }
 
-  /** One that is the caller's until it is closed. */
+  /** Returns a connection that belongs to the caller until it is closed. */
   Connection connection() throws SQLException {
     HikariDataSource known = connections;
     if (serverGone && isEmpty(known)) {
@@ -56,7 +58,7 @@ final class Pool {
     }
   }
 
-  /** One was found broken: then the others are of no use, either. */
+  /** Evicts all connections after one was lost: they lead to the same server. */
   void forget() {
     serverGone = true;
     connections.getHikariPoolMXBean().softEvictConnections();
@@ -68,7 +70,7 @@ final class Pool {
   }
 
   private synchronized void renew(HikariDataSource known) {
-    if (!closed && connections.equals(known) && isEmpty(known)) { // else somebody was first
+    if (!closed && connections.equals(known) && isEmpty(known)) { // else another thread was first
       connections = new HikariDataSource(config);
       serverGone = false;
       var _ = Thread.startVirtualThread(known::close);
@@ -90,9 +92,10 @@ final class Pool {
     login.setProperty("currentSchema", settings.schema());
     login.setProperty("ApplicationName", "throttlekit");
     login.setProperty("tcpKeepAlive", "true");
-    login.setProperty("hostRecheckSeconds", "0"); // a standby may have been promoted since
+    login.setProperty("hostRecheckSeconds", "0"); // a standby may have been promoted
     long connectSeconds =
         Math.clamp(
+            // Rounded up to seconds, the driver's unit.
             TimeUnit.MILLISECONDS.toSeconds(settings.connectTimeoutMillis() + 999), 1, DAY_SECONDS);
     login.setProperty("connectTimeout", String.valueOf(connectSeconds));
     login.setProperty("loginTimeout", String.valueOf(connectSeconds));
@@ -105,11 +108,12 @@ final class Pool {
     config.setMaximumPoolSize(settings.connections());
     config.setKeepaliveTime(TrustedConnections.KEEP_ALIVE_MILLIS);
     config.setAutoCommit(false);
-    config.setIsolateInternalQueries(true); // else a rollback would undo what a session does first
-    config.setTransactionIsolation("TRANSACTION_READ_COMMITTED"); // a lock shows what was before it
+    config.setIsolateInternalQueries(true); // else a rollback would undo the session settings
+    // a statement sees all commits before its lock
+    config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
     config.setConnectionTimeout(settings.connectTimeoutMillis());
     config.setValidationTimeout(Math.max(LEAST_HIKARI_MILLIS, settings.connectTimeoutMillis() / 2));
-    config.setInitializationFailTimeout(-1); // it may be made before there is a server
+    config.setInitializationFailTimeout(-1); // the server need not be reachable yet
     long deadline = settings.leaseDeadlineMillis();
     config.setConnectionInitSql(
         "SET statement_timeout = %1$d; SET idle_in_transaction_session_timeout = %1$d; %2$s"

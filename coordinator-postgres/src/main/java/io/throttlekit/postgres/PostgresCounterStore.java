@@ -19,20 +19,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Counters in PostgreSQL: locked there, decided here as {@link io.throttlekit.store.InMemoryStore}
- * does, by the server's clock.
+ * Counters in PostgreSQL: locked there, decided here with the results of {@link
+ * io.throttlekit.store.InMemoryStore}, by the server's clock.
  *
  * <p>A request is one transaction of two round trips, however many descriptors it has. The clock is
- * read when all rows are locked. A transaction that others were in the way of is tried again, and
- * one whose connection broke before its commit. One whose commit was not answered fails, and what
- * it asked may be counted; a lease, or units that are given back, counts once however often it is
- * sent under its id. While PostgreSQL does not answer, calls fail at once, but for a few that
- * probe. A store comes back by itself. It may be made before there is a server, and makes its
- * tables.
+ * read when all rows are locked. A transaction is retried after a conflict, and after its
+ * connection was lost before the commit. A transaction whose commit was not answered fails, and may
+ * be counted; a lease or a return with an id counts once however often it is repeated. While
+ * PostgreSQL does not answer, calls fail at once, except for a few probes; the store recovers by
+ * itself. It may be created while the server is unreachable, and creates its tables.
  *
- * <p>Thread-safe. Nothing blocks; stages complete on virtual threads.
+ * <p>Thread-safe and non-blocking; stages complete on virtual threads.
  */
 public final class PostgresCounterStore implements CounterStore {
+  /** The most charges of a request, the same as for Redis. */
   private static final int MAX_CHARGES = 0xF000;
   private static final Garbage.Kind OVER =
       new Garbage.Kind("counters", "name", "kept_until_millis < ?", 0);
@@ -50,23 +50,23 @@ public final class PostgresCounterStore implements CounterStore {
   }
 
   /**
-   * A store without connections yet.
+   * Creates a store without connections.
    *
    * @param time for deadlines; windows follow the server's clock
-   * @param timer for deadlines, and for deleting counters that are unused
-   * @throws IllegalArgumentException when the URL is none of PostgreSQL
+   * @param timer for deadlines, and for the deletion of unused counters
+   * @throws IllegalArgumentException if the URL is not one of PostgreSQL
    */
   public static PostgresCounterStore connect(
       PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
     return open(settings, new Database.Surroundings(time, timer, listener, null));
   }
 
-  /** A store that may have a test's clock. */
+  /** Creates a store, possibly with a test's clock. */
   static PostgresCounterStore open(PostgresSettings settings, Database.Surroundings around) {
     return new PostgresCounterStore(settings, around);
   }
 
-  /** Whether PostgreSQL answered lately, or was not asked. */
+  /** Returns whether PostgreSQL answers, as far as known; true without any call. */
   public boolean isUp() {
     return database.isUp();
   }
@@ -141,8 +141,8 @@ public final class PostgresCounterStore implements CounterStore {
   }
 
   /**
-   * Completes after {@link #close} when what was asked before it has been answered, or has taken as
-   * long as a lease may, and all connections are closed.
+   * Completes after {@link #close} when all earlier calls have ended, at the latest after the lease
+   * deadline, and all connections are closed.
    */
   public CompletionStage<?> ended() {
     return database.ended();

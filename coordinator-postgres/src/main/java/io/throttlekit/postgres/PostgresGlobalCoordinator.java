@@ -14,15 +14,15 @@ import java.util.concurrent.TimeUnit;
 /**
  * Budgets in PostgreSQL, by the server's clock.
  *
- * <p>A lease or return is one transaction of two round trips. It locks the row of the party whose
- * budget it is, then reads the clock, which for a party only moves forward. Commits are durable,
- * whatever the server's default is. A transaction that others were in the way of is tried again,
- * and one whose connection broke before its commit. One whose commit was not answered fails, and
- * what it asked may be counted; a lease that has an id, or a return, counts once however often it
- * is sent. While PostgreSQL does not answer, calls fail at once, but for a few that probe. A
- * coordinator comes back by itself. It may be made before there is a server, and makes its tables.
+ * <p>A lease or a return is one transaction of two round trips. It locks the row of the budget's
+ * party, and then reads the clock, which only moves forward for a party. Commits are durable,
+ * whatever the server's default is. A transaction is retried after a conflict, and after its
+ * connection was lost before the commit. A transaction whose commit was not answered fails, and may
+ * be counted; a lease with an id, or a return, counts once however often it is repeated. While
+ * PostgreSQL does not answer, calls fail at once, except for a few probes; the coordinator recovers
+ * by itself. It may be created while the server is unreachable, and creates its tables.
  *
- * <p>Thread-safe. Nothing blocks; stages complete on virtual threads.
+ * <p>Thread-safe and non-blocking; stages complete on virtual threads.
  */
 public final class PostgresGlobalCoordinator implements GlobalCoordinator {
   private static final List<Garbage.Kind> OVER =
@@ -44,23 +44,23 @@ public final class PostgresGlobalCoordinator implements GlobalCoordinator {
   }
 
   /**
-   * A coordinator without connections yet.
+   * Creates a coordinator without connections.
    *
    * @param time for deadlines; windows follow the server's clock
-   * @param timer for deadlines, and for deleting windows that are over
-   * @throws IllegalArgumentException when the URL is none of PostgreSQL
+   * @param timer for deadlines, and for the deletion of ended windows
+   * @throws IllegalArgumentException if the URL is not one of PostgreSQL
    */
   public static PostgresGlobalCoordinator connect(
       PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
     return open(settings, new Database.Surroundings(time, timer, listener, null));
   }
 
-  /** A coordinator that may have a test's clock. */
+  /** Creates a coordinator, possibly with a test's clock. */
   static PostgresGlobalCoordinator open(PostgresSettings settings, Database.Surroundings around) {
     return new PostgresGlobalCoordinator(settings, around);
   }
 
-  /** Whether PostgreSQL answered lately, or was not asked. */
+  /** Returns whether PostgreSQL answers, as far as known; true without any call. */
   public boolean isUp() {
     return database.isUp();
   }
@@ -88,8 +88,8 @@ public final class PostgresGlobalCoordinator implements GlobalCoordinator {
   }
 
   /**
-   * Completes after {@link #close} when what was asked before it has been answered, or has taken as
-   * long as it may, and all connections are closed.
+   * Completes after {@link #close} when all earlier calls have ended, at the latest after their
+   * deadlines, and all connections are closed.
    */
   public CompletionStage<?> ended() {
     return database.ended();

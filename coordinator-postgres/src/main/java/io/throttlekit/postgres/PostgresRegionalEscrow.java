@@ -19,18 +19,18 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a region has leased, in PostgreSQL, by the server's clock.
+ * The escrow of a region in PostgreSQL, by the server's clock.
  *
- * <p>Every call is one transaction of two round trips (the first refill of a window of three), and
- * the clock is read when the rows are locked. A transaction that others were in the way of is tried
- * again, and one whose connection broke before its commit. One whose commit was not answered fails,
- * and what it asked may have happened; a call that has an id, or a refill, takes effect once
- * however often it is sent. While PostgreSQL does not answer, calls fail at once, but for a few
- * that probe. An escrow comes back by itself. It may be made before there is a server, and makes
- * its tables. Units are spent on the server that took them in, until it ends: in a backup that is
- * restored, or a standby that is promoted, they are lost, for they may have been spent since.
+ * <p>A call is one transaction of two round trips (three for the first refill of a window), and the
+ * clock is read when the rows are locked. A transaction is retried after a conflict, and after its
+ * connection was lost before the commit. A transaction whose commit was not answered fails, and may
+ * have taken effect; a call with an id, or a refill, takes effect once however often it is
+ * repeated. While PostgreSQL does not answer, calls fail at once, except for a few probes; the
+ * escrow recovers by itself. It may be created while the server is unreachable, and creates its
+ * tables. Units are spent only on the server that stored them, until it ends: in a restored backup
+ * or a promoted standby they are lost, because they may have been spent since.
  *
- * <p>Thread-safe. Nothing blocks; stages complete on virtual threads.
+ * <p>Thread-safe and non-blocking; stages complete on virtual threads.
  */
 public final class PostgresRegionalEscrow implements RegionalEscrow {
   private static final List<Garbage.Kind> OVER =
@@ -70,12 +70,12 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
 
   private final Database database;
 
-  /** A window's row, which is locked. */
+  /** The locked row of a window. */
   private record Held(long window, long begins, long ends, long units, AnsweredCalls calls) {}
 
-  /** The windows of a counter that have not ended, the one that ends first before the others. */
+  /** The windows of a counter that have not ended, in order of their end. */
   private record Windows(List<Held> held, long now) {
-    /** Refuses a call that was overtaken, in whichever window. */
+    /** Fails a call that was overtaken in any of the windows. */
     void check(@Nullable CallId id) {
       held.forEach(each -> each.calls().answerTo(id));
     }
@@ -90,23 +90,23 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
   }
 
   /**
-   * An escrow without connections yet.
+   * Creates an escrow without connections.
    *
-   * @param time for deadlines; what can be spent follows the server's clock
-   * @param timer for deadlines, and for deleting windows that are over
-   * @throws IllegalArgumentException when the URL is none of PostgreSQL
+   * @param time for deadlines; spending follows the server's clock
+   * @param timer for deadlines, and for the deletion of ended windows
+   * @throws IllegalArgumentException if the URL is not one of PostgreSQL
    */
   public static PostgresRegionalEscrow connect(
       PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
     return open(settings, new Database.Surroundings(time, timer, listener, null));
   }
 
-  /** An escrow that may have a test's clock. */
+  /** Creates an escrow, possibly with a test's clock. */
   static PostgresRegionalEscrow open(PostgresSettings settings, Database.Surroundings around) {
     return new PostgresRegionalEscrow(settings, around);
   }
 
-  /** Whether PostgreSQL answered lately, or was not asked. */
+  /** Returns whether PostgreSQL answers, as far as known; true without any call. */
   public boolean isUp() {
     return database.isUp();
   }
@@ -114,7 +114,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
   @Override
   public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
     byte[] counter = Names.of(key);
-    Deadline deadline = id == null ? Deadline.REQUEST : Deadline.NONE; // requests wait
+    Deadline deadline = id == null ? Deadline.REQUEST : Deadline.NONE; // requests wait for it
     return database.call(deadline, session -> lease(session, counter, units, id));
   }
 
@@ -141,8 +141,8 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
   }
 
   /**
-   * Completes after {@link #close} when what was asked before it has been answered, or has taken as
-   * long as it may, and all connections are closed.
+   * Completes after {@link #close} when all earlier calls have ended, at the latest after their
+   * deadlines, and all connections are closed.
    */
   public CompletionStage<?> ended() {
     return database.ended();
@@ -204,7 +204,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
       session.rollBack();
       return refill.endsMillis() > now;
     }
-    if (over) { // what it held is worth nothing any more, and neither is what filled it
+    if (over) { // its units and refills have expired
       try (PreparedStatement sql = session.prepare(FORGET)) {
         sql.setBytes(1, counter);
         sql.setLong(2, window);
@@ -219,7 +219,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
       sql.setLong(4, first ? refill.beginsMillis() : Math.min(refill.beginsMillis(), begins));
       sql.setLong(5, first ? refill.endsMillis() : Math.max(refill.endsMillis(), ends));
       sql.setLong(6, first ? refill.units() : units + refill.units());
-      sql.setBoolean(7, first); // then calls were answered from what is not there any more
+      sql.setBoolean(7, first); // then earlier answers came from units that are gone
       sql.setBytes(8, counter);
       sql.setLong(9, window);
       Session.commit(sql);
@@ -238,7 +238,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
     }
     OptionalLong answered = held.calls().answerTo(id);
     long taken = answered.isPresent() ? 0 : held.units();
-    take(session, counter, held, taken, answered, id); // and its refills stay known
+    take(session, counter, held, taken, answered, id); // its refills stay recorded
     return answered.orElse(taken);
   }
 
@@ -269,8 +269,8 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
   /**
    * Takes units of a window out and commits.
    *
-   * @param answered what the same call was answered before; then nothing is written. That its
-   *     commit may be lost with this server does no harm: units are spent on this server only.
+   * @param answered the earlier answer of a repeated call; nothing is written then. Its commit may
+   *     be lost with this server without harm, because units are spent on this server only.
    */
   private static void take(
       Session session,

@@ -4,22 +4,22 @@ import io.throttlekit.store.CircuitBreaker;
 import java.util.regex.Pattern;
 
 /**
- * Where a PostgreSQL is and how to deal with it; its text shows no password.
+ * The address of a PostgreSQL and the settings of calls to it. Its text shows no password.
  *
- * @param url as the JDBC driver has it: {@code jdbc:postgresql://host[:port][,host…]/database} with
+ * @param url as for the JDBC driver: {@code jdbc:postgresql://host[:port][,host…]/database} with
  *     its options, among them those of TLS ({@code sslmode=verify-full&sslrootcert=…}) and {@code
  *     targetServerType=primary} for several hosts
- * @param user the role; empty for what the URL or the driver says
+ * @param user the role; empty for that of the URL or the driver
  * @param password empty for none
- * @param schema where the tables are: lower-case letters, digits and {@code _}, 63 at most
- * @param counters how durable counters are
- * @param connections how many calls are under way at most, from 1, each on a connection of its own
- * @param deadlineMillis how long an acquire, peek or reset of counters may take, from 1
- * @param leaseDeadlineMillis how long everything else may take, from 1; a connection that answers
- *     nothing for so long is made anew, and a statement or an idle transaction ends then
- * @param breaker when calls fail at once, and how often it is then tried again
- * @param connectTimeoutMillis how long a call waits for a connection, from 250
- * @param collectEveryMillis how often rows that are over are deleted, in ms, from 1
+ * @param schema the schema of the tables: lower-case letters, digits and {@code _}, at most 63
+ * @param counters the durability of counters
+ * @param connections the most calls at once, from 1, each on a connection of its own
+ * @param deadlineMillis the longest that an acquire, peek or reset of counters may take, from 1
+ * @param leaseDeadlineMillis the longest that any other call may take, from 1; a connection without
+ *     any answer for this time is replaced, and a statement or an idle transaction is ended
+ * @param breaker when calls fail at once, and the interval of probes then
+ * @param connectTimeoutMillis the longest that a call waits for a connection, from 250
+ * @param collectEveryMillis the interval at which expired rows are deleted, in ms, from 1
  */
 public record PostgresSettings(
     String url,
@@ -33,10 +33,11 @@ public record PostgresSettings(
     CircuitBreaker.Settings breaker,
     long connectTimeoutMillis,
     long collectEveryMillis) {
-  /** The schema unless another is named. */
+  /** The default schema. */
   public static final String DEFAULT_SCHEMA = "throttlekit";
 
   private static final Pattern NAME = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
+  /** The shortest timeout that Hikari accepts. */
   private static final long LEAST_CONNECT_MILLIS = 250;
 
   /** Checks the ranges. */

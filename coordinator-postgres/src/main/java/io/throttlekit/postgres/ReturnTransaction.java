@@ -5,7 +5,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
-/** A return of units of a budget, as one transaction. */
+/** A return of units of a budget in one transaction. */
 final class ReturnTransaction {
   private static final String IS_KNOWN =
       """

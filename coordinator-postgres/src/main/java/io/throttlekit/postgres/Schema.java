@@ -15,11 +15,11 @@ import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The tables, which are made and brought up to date before the first call, by whoever comes first.
+ * The tables, created and migrated before the first call, by the first process that needs them.
  *
- * <p>Every step from one version to the next is a file of SQL. What is missing is done in one
- * transaction, under a lock of the database, so processes that start together wait for one of them.
- * A role that may not create anything needs a schema that is up to date. Thread-safe.
+ * <p>Each step from one version to the next is an SQL file. Missing steps run in one transaction,
+ * under a lock of the database, so that processes that start together wait for one of them. A role
+ * without the privilege to create tables needs a schema that is up to date. Thread-safe.
  */
 final class Schema {
   private static final List<String> FILES =
@@ -31,16 +31,16 @@ final class Schema {
           "005-asked-terms.sql",
           "006-epoch-history.sql",
           "007-calls.sql");
-  // Tables are looked for in the catalog itself: to_regclass still remembers, when the lock is had,
-  // that there was none before it waited.
+  // Tables are looked up in the catalog itself: to_regclass still reports, after the wait for the
+  // lock, that there was no table before.
   private static final String HAS_SCHEMA = "SELECT FROM pg_namespace WHERE nspname = ?";
   private static final String HAS_VERSION =
       "SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
           + " WHERE n.nspname = ? AND c.relname = 'schema_version'";
   private static final String PERSISTENCE = "/* PERSISTENCE */";
-  private static final String NO_PRIVILEGE = "42501";
+  private static final String NO_PRIVILEGE = "42501"; // insufficient_privilege
 
-  /** A step may write every row anew. */
+  /** The timeout of a migration: a step may rewrite every row. */
   private static final int PATIENCE_MILLIS = 600_000;
 
   private final String name;
@@ -50,22 +50,23 @@ final class Schema {
   private volatile boolean ready;
 
   /**
-   * To the next version.
+   * A step to the next version.
    *
-   * @param sql statements, with {@code CREATE / * PERSISTENCE * / TABLE} where it is a setting
+   * @param sql statements, with {@code CREATE / * PERSISTENCE * / TABLE} where durability is a
+   *     setting
    */
   record Step(String name, String sql) {}
 
   /**
-   * The schema of this release.
+   * Creates the schema of this release.
    *
-   * @param unlogged whether tables of counters are made so that a crash empties them
+   * @param unlogged whether tables of counters are unlogged, so that a crash empties them
    */
   Schema(String name, boolean unlogged) {
     this(name, FILES.stream().map(Schema::read).toList(), unlogged);
   }
 
-  /** A schema of which the version is the number of steps. */
+  /** Creates a schema whose version is the number of steps. */
   Schema(String name, List<Step> steps, boolean unlogged) {
     this.name = name;
     this.steps = steps;
@@ -73,9 +74,9 @@ final class Schema {
   }
 
   /**
-   * Makes sure that the tables are those that are needed. Blocks; asks nothing once they were.
+   * Makes sure that the tables have this release's version. Blocks; without a query once they had.
    *
-   * @throws StoreException when they are newer, or may not be made
+   * @throws StoreException if they are newer, or the role may not create them
    */
   void ensure(Connection connection) throws SQLException {
     if (ready) {
@@ -87,7 +88,7 @@ final class Schema {
         if (version(connection) < steps.size()) {
           migrate(connection);
         }
-        connection.rollback(); // of what was only read
+        connection.rollback(); // ends the transaction of the queries
         ready = true;
       }
     } catch (SQLException e) {
@@ -100,7 +101,7 @@ final class Schema {
     }
   }
 
-  /** The tables are not there any more, so they are looked for again. */
+  /** Has the tables checked again, because one is missing. */
   void forget() {
     ready = false;
   }
@@ -111,6 +112,7 @@ final class Schema {
     try (Statement sql = connection.createStatement()) {
       sql.execute("SET LOCAL statement_timeout = " + PATIENCE_MILLIS);
       sql.execute("SELECT pg_advisory_xact_lock(" + Advisory.lock(name, Advisory.MIGRATION) + ")");
+      // Read again under the lock: another process may have migrated meanwhile.
       int version = version(connection);
       if (version == 0) {
         if (!exists(connection, HAS_SCHEMA)) {
@@ -136,7 +138,7 @@ final class Schema {
     }
   }
 
-  /** 0 when there are no tables yet. */
+  /** Returns the version of the tables; 0 without tables. */
   private int version(Connection connection) throws SQLException {
     if (!exists(connection, HAS_VERSION)) {
       return 0;

@@ -12,22 +12,22 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One transaction. It ends with a statement that commits, or counts for nothing.
+ * One transaction. It ends with a statement that commits, or has no effect.
  *
- * <p>What is read first, and what is written last with the commit, are several statements each that
- * travel together, so a transaction is two round trips.
+ * <p>The first reads are several statements in one round trip, and so are the last writes with the
+ * commit; so a transaction takes two round trips.
  */
 final class Session {
   /**
-   * The server's clock in ms. In a statement of its own, after the one that locks: in the same, it
-   * would be read before the lock is had.
+   * The server's clock in ms. Read in a statement of its own after the one that locks: in the same
+   * statement it would be read before the lock was acquired.
    */
   static final String CLOCK = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-  /** Of "canceling wait for synchronous replication", whose text may be translated. */
+  /** The state of "canceling wait for synchronous replication", whose text may be translated. */
   private static final String WARNING = "01000";
 
-  private static final String SERVER_ENDS = "57P";
+  private static final String SERVER_ENDS = "57P"; // admin_shutdown and its relatives
 
   private final Connection connection;
   private final @Nullable TimeSource testClock;
@@ -38,24 +38,24 @@ final class Session {
     this.testClock = testClock;
   }
 
-  /** The server that it is on. */
+  /** Returns the server of this session. */
   Origin.Cell origin() throws SQLException {
     return connection.unwrap(Origin.Carrier.class).origin();
   }
 
-  /** What the server's clock said, or what a test's says in its place. */
+  /** Returns the server's clock, or a test's clock in its place. */
   long now(long serverMillis) {
     return testClock == null ? serverMillis : testClock.wallMillis();
   }
 
-  /** Statements that commit nothing. */
+  /** Prepares statements that do not commit. */
   PreparedStatement prepare(String sql) throws SQLException {
     return connection.prepareStatement(sql);
   }
 
   /**
-   * The last statements of the transaction, each with its {@code ;}, and then its commit; for
-   * {@link #commit}.
+   * Prepares the last statements of the transaction, each with its {@code ;}, followed by its
+   * commit; for {@link #commit}.
    */
   PreparedStatement prepareLast(String sql) throws SQLException {
     mayBeCommitted = true;
@@ -65,8 +65,8 @@ final class Session {
   /**
    * Executes the last statements.
    *
-   * @throws StoreException when the server gave up waiting for its standby: what it has committed
-   *     may be lost with it, so it must not be taken for granted
+   * @throws StoreException if the server gave up waiting for its standby: the commit may be lost
+   *     with the server, so it must not be acknowledged
    */
   static void commit(PreparedStatement last) throws SQLException {
     last.execute();
@@ -81,7 +81,7 @@ final class Session {
     }
   }
 
-  /** Whether it came to its commit; until then nothing is committed. */
+  /** Returns whether the commit was prepared; before that, nothing is committed. */
   boolean mayBeCommitted() {
     return mayBeCommitted;
   }
@@ -94,12 +94,12 @@ final class Session {
     return connection.createArrayOf("bigint", numbers.toArray());
   }
 
-  /** Nothing of it is to be kept. */
+  /** Rolls the transaction back. */
   void rollBack() throws SQLException {
     connection.rollback();
   }
 
-  /** The rows of the next of several statements that gives any. */
+  /** Returns the rows of the next statement with a result. */
   static ResultSet rowsOf(PreparedStatement statements) throws SQLException {
     while (!statements.getMoreResults()) {
       if (statements.getUpdateCount() < 0) {

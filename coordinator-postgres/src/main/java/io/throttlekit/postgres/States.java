@@ -5,11 +5,11 @@ import io.throttlekit.store.StoreException;
 import java.io.ByteArrayOutputStream;
 
 /**
- * States of counters as bytes: the version of the format, then the state's numbers, each as its
- * difference to the one two before it, because those are alike.
+ * The binary format of counter states: the version of the format, then the state's numbers, each as
+ * its difference to the number two before it, which is similar.
  *
- * <p>A difference is doubled, with the lowest bit for its sign, and written in 7 bits per byte, the
- * lowest first, the eighth set where more follow.
+ * <p>A difference is doubled, with the lowest bit for its sign, and written in 7 bits per byte,
+ * lowest first; the eighth bit is set if more bytes follow.
  */
 final class States {
   private static final byte VERSION = 1;
@@ -35,9 +35,9 @@ final class States {
   }
 
   /**
-   * The state that was encoded.
+   * Decodes a state.
    *
-   * @throws StoreException when a newer release wrote it, or something else did
+   * @throws StoreException if a newer release wrote it, or the bytes are invalid
    */
   static Object decode(RateAlgorithm<?> algorithm, byte[] bytes) {
     if (bytes.length == 0 || bytes[0] != VERSION) {

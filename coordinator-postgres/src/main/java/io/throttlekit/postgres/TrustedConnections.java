@@ -16,19 +16,21 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connections that are taken for valid, without asking the server, as long as it was asked anything
- * within the last 24 s.
+ * Connections that are trusted as valid, without a query, for 24 s after their last use.
  *
- * <p>A pool asks before it lends one that was idle for half a second, which takes two round trips:
- * as long as what the connection is wanted for. One that has broken meanwhile is found out by the
- * first statement, or by the pool, which asks now and then on those that nobody uses. Thread-safe;
+ * <p>A pool validates a connection that was idle for half a second before it lends it, which takes
+ * two round trips: as long as the work itself. A connection that was lost in between is detected by
+ * the first statement, or by the pool, which validates idle connections at intervals. Thread-safe;
  * blocks.
  */
 final class TrustedConnections implements DataSource {
-  /** How often the pool asks, in ms; as often as it can. */
+  /** The pool's interval of validations, in ms; the shortest that it allows. */
   static final long KEEP_ALIVE_MILLIS = 30_000;
 
-  /** It asks up to a fifth earlier, and then has to be answered by the server. */
+  /**
+   * Below the interval by a fifth: the pool validates up to a fifth early, and then has to query
+   * the server.
+   */
   private static final long TRUST_NANOS = KEEP_ALIVE_MILLIS * 4 / 5 * 1_000_000;
 
   private final String url;
@@ -37,6 +39,8 @@ final class TrustedConnections implements DataSource {
   private final boolean durable;
 
   /**
+   * Creates a source of connections.
+   *
    * @param login properties of the driver
    * @param durable whether commits wait for the disk
    */
@@ -61,6 +65,7 @@ final class TrustedConnections implements DataSource {
           if (looks && time.monotonicNanos() - asked.get() < TRUST_NANOS) {
             return !connection.isClosed();
           }
+          // Work with the server proves the connection as well as a validation does.
           if (looks || method.getName().equals("prepareStatement")) {
             asked.set(time.monotonicNanos());
           }

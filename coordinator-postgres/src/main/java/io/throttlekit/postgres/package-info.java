@@ -1,4 +1,4 @@
-/** The engine's stores and coordinator in PostgreSQL. */
+/** The counter store, the coordinator and the escrow on PostgreSQL. */
 @NullMarked
 package io.throttlekit.postgres;
 

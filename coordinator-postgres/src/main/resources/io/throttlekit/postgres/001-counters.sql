@@ -1,5 +1,5 @@
--- Counters of a region. The name is a SHA-256 of the counter's key, the state begins with the
--- version of its format. A row may go once its time is over: the counter is unused by then.
+-- Counters of a region. The name is a SHA-256 of the counter's key; the state begins with the
+-- version of its format. A row may be deleted after kept_until_millis, when the counter is unused.
 CREATE /* PERSISTENCE */ TABLE counters (
   name bytea PRIMARY KEY,
   state bytea,
@@ -8,7 +8,7 @@ CREATE /* PERSISTENCE */ TABLE counters (
 
 CREATE INDEX counters_kept_until ON counters (kept_until_millis);
 
--- One row, as durable as the counters are: who finds another one knows that they were lost.
+-- One row, as durable as the counters: another row than before shows that they were lost.
 CREATE /* PERSISTENCE */ TABLE counter_epoch (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   id uuid NOT NULL,

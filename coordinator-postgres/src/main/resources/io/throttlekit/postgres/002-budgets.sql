@@ -1,10 +1,10 @@
--- What regions lease from each other. Names are SHA-256 of keys.
+-- Budgets that regions share. Names are SHA-256 of keys.
 CREATE TABLE parties (
   name bytea PRIMARY KEY,
   clock_millis bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 70);
 
--- What each region has said of a party's budgets (limit, window in ms, limit, …), and until when.
+-- Each region's terms for a party's budgets (limit, window in ms, limit, …), and until when.
 CREATE TABLE agreements (
   party bytea NOT NULL,
   region text NOT NULL,

@@ -1,5 +1,5 @@
--- What a region has leased and its processes share. The window's name is its end by the
--- coordinator's clock; begins and ends are by this server's.
+-- Units that a region has leased and its processes share. A window is named by its end by the
+-- coordinator's clock; begins_millis and ends_millis are by this server's clock.
 CREATE TABLE escrow (
   counter bytea NOT NULL,
   window_end_millis bigint NOT NULL,

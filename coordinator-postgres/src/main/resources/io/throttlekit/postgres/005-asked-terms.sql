@@ -1,2 +1,2 @@
--- What a region asked for last, where it was refused it because other regions stand by other terms.
+-- The terms of a region's last request, if it was refused because other regions have other terms.
 ALTER TABLE agreements ADD COLUMN asked bigint[];
