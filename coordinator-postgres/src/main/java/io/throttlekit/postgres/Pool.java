@@ -93,9 +93,9 @@ final class Pool {
     login.setProperty("ApplicationName", "throttlekit");
     login.setProperty("tcpKeepAlive", "true");
     login.setProperty("hostRecheckSeconds", "0"); // a standby may have been promoted
+    // Rounded up to seconds, the driver's unit.
     long connectSeconds =
         Math.clamp(
-            // Rounded up to seconds, the driver's unit.
             TimeUnit.MILLISECONDS.toSeconds(settings.connectTimeoutMillis() + 999), 1, DAY_SECONDS);
     login.setProperty("connectTimeout", String.valueOf(connectSeconds));
     login.setProperty("loginTimeout", String.valueOf(connectSeconds));

@@ -134,8 +134,7 @@ final class Clients {
     Duration patience = Duration.ofMillis(settings.leaseDeadlineMillis());
     client.setOptions(
         options
-            // a cluster link cuts no connections itself
-            .timeoutOptions(TimeoutOptions.enabled(patience))
+            .timeoutOptions(TimeoutOptions.enabled(patience)) // the link cuts no connection itself
             .topologyRefreshOptions(
                 ClusterTopologyRefreshOptions.builder()
                     .enablePeriodicRefresh(TOPOLOGY_REFRESH)
@@ -153,8 +152,7 @@ final class Clients {
     }
     return options
         .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-        // lanes time calls themselves
-        .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
+        .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build()) // lanes do that
         .replayFilter(_ -> true) // repeated commands would be counted twice
         // Bounds the memory of Lettuce; lanes bound the round trips in flight before.
         .requestQueueSize(1_000)

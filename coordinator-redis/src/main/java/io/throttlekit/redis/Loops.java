@@ -93,8 +93,8 @@ final class Loops {
     }
 
     @Override
-    // The loop is not the client's to shut down.
     public Future<Boolean> shutdown(long quietPeriod, long timeout, TimeUnit unit) {
+      // The loop is not the client's to shut down.
       return ImmediateEventExecutor.INSTANCE.newSucceededFuture(true);
     }
   }

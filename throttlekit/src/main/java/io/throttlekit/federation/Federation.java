@@ -174,12 +174,12 @@ public final class Federation implements LeaseSource {
           if (grant.units() > 0) {
             return CompletableFuture.completedFuture(spendable(answer, ask));
           }
+          // Waits for one refill at most: the second attempt passes none.
           return refill == null
               ? leaseFromCoordinator(
                   ask,
                   new ClockReading(grant.nowMillis(), answer.askedNanos(), time.monotonicNanos()),
                   late)
-              // Waits at most for one refill: the second attempt passes none.
               : refill
                   .handle((_, _) -> leaseFromEscrow(ask, counter, escrow, null, late))
                   .thenCompose(stage -> stage);

@@ -41,10 +41,9 @@ final class StoreLeases implements LeaseSource {
             new OnceCalls.Settings(sender, RETRY_NANOS, WAIT_NANOS, false),
             clocks,
             Grant::windowEndMillis);
+    // A sender of its own, so that ids of leases and returns differ. Returns have no window.
     this.returns =
         new OnceCalls<>(
-            // A sender of its own, so that ids of leases and returns differ. Returns are not tied
-            // to a window.
             new OnceCalls.Settings(sender + 1, RETRY_NANOS, WAIT_NANOS, true), clocks, _ -> 0);
   }
 

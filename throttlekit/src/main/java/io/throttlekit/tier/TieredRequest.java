@@ -278,8 +278,8 @@ final class TieredRequest {
 
   private Take take(LeaseCell cell, Charge charge, long now) {
     FixedWindow window = (FixedWindow) charge.algorithm();
+    // A refund is not idempotent: only the first attempt refunds.
     return charge.cost() < 0
-        // A refund is not idempotent: only the first attempt refunds.
         ? cell.refund(first ? -charge.cost() : 0, now)
         : cell.take(window, charge.cost(), first, now);
   }
