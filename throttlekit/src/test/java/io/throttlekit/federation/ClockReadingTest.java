@@ -51,7 +51,7 @@ class ClockReadingTest {
     assertThat(reading.surelyReached(FAR - 1_000 * year)).isLessThan(ms(-99 * year));
   }
 
-  /** Two clocks of which each is wrong by almost as much as one that is being corrected can be. */
+  /** Two clocks, each off by almost the largest rate of a clock that is being corrected. */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
   void whateverTwoClocksDoWhatItSaysIsTrue(long seed) {

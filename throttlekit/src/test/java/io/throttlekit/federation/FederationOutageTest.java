@@ -18,11 +18,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** A coordinator that does not answer: asked all the same, or left alone but for probes. */
+/** Tests a coordinator that does not answer, and receives all requests or only probes. */
 class FederationOutageTest {
   private static final CounterKey KEY = CounterKey.of("shop/10000", "user", "a");
 
-  /** The same in the escrow, which regions may share. */
+  /** The same counter in the escrow, which regions may share. */
   private static final CounterKey REGIONAL = KEY.inScope("eu/shop/10000");
 
   private static final long START = 1_700_000_000_000L;

@@ -11,7 +11,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Whatever networks, clocks and processes do, no window admits more than its limit. */
+/** No window admits more than its limit, whatever networks, clocks and processes do. */
 class FederationSimulationTest {
   private static final long MILLI = 1_000_000;
   private static final long WINDOW = 1_000;
@@ -64,7 +64,7 @@ class FederationSimulationTest {
     assertThat(mesh.counted.forfeited).as("units forfeited, " + run).isPositive();
   }
 
-  /** The runs above are worth as much as what happens in them. */
+  /** Shows that the runs above include the events that they are meant to include. */
   @ParameterizedTest(name = "{0} regions of {1}, limit {2}, seed {3}")
   @CsvSource({"8, 4, 4000, 15", "512, 3, 5000, 14"})
   void everythingThatCanGoWrongDoes(int regions, int processes, long limit, long seed) {
@@ -92,7 +92,7 @@ class FederationSimulationTest {
         .anyMatch(region -> region.skewMillis() > WINDOW);
   }
 
-  /** Requests for twice the limit for eight windows, and what happens meanwhile. */
+  /** Sends requests for twice the limit during eight windows, with random events in between. */
   private static void storm(SimulatedMesh mesh, Plan plan, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     long offeredPerWindow = 2 * plan.limit();
@@ -119,12 +119,12 @@ class FederationSimulationTest {
     }
   }
 
-  /** Half of all requests are of one region. */
+  /** Sends half of all requests to one region. */
   private static int skewed(SplittableRandom random, int regions) {
     return random.nextBoolean() ? 0 : random.nextInt(regions);
   }
 
-  /** The round trips are those that were published for two windows with the same batches. */
+  /** The round trips are those published for two windows with the same batches. */
   @ParameterizedTest(name = "skew {0}")
   @CsvSource({"0, 92", "0.25, 90", "0.5, 83", "0.75, 102", "1, 76"})
   void demandThatIsEvenGetsItsWholeLimitAndWaitsOnce(double skew, long publishedTrips) {

@@ -25,19 +25,19 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Who is asked for units, and what becomes of those that nobody asked for. */
+/** Tests where units are requested, and what happens to units beyond the requested ones. */
 class FederationTest {
   private static final long WINDOW = 10_000;
   private static final long END = 1_700_000_010_000L;
   private static final long START = END - WINDOW;
   private static final CounterKey KEY = CounterKey.of("shop/10000", "user", "a");
 
-  /** The same in the escrow, which regions may share. */
+  /** The same counter in the escrow, which regions may share. */
   private static final CounterKey REGIONAL = KEY.inScope("eu/shop/10000");
 
   private final FixedWindow hundred = new FixedWindow(100, WINDOW);
 
-  /** A process's own clock is of no account, nor is it that the escrow's is hours off. */
+  /** The process's own clock has no effect, nor has the escrow's, which is hours off. */
   private final ManualTime here = new ManualTime(0);
 
   private final ManualTime far = new ManualTime(START + 4_000);
@@ -122,7 +122,7 @@ class FederationTest {
     escrow.refillCalls.postpone();
     lease(8, 1_000);
     CompletionStage<LeasedUnits> second = lease(federation, ask(LeaseAsk.CURRENT, 8, 1_000, false));
-    near.advance(6_000); // over by the time that they come
+    near.advance(6_000); // their window has ended on arrival
     escrow.refillCalls.answerAll();
     assertThat(await(second).units()).isEqualTo(8);
     assertThat(coordinator.leases).hasSize(2);
@@ -144,7 +144,7 @@ class FederationTest {
     long off = near.wallMillis() - far.wallMillis();
     assertThat(refill.windowEndMillis()).isEqualTo(END);
     assertThat(refill.units()).isEqualTo(16);
-    // how long one answer took, and the other; what is more is rounding and one in a thousand
+    // the duration of one answer, and of the other; the rest is rounding and one in a thousand
     assertThat(refill.beginsMillis()).isBetween(START + off + 200, START + off + 215);
     assertThat(refill.endsMillis()).isBetween(END + off - 45, END + off - 30);
   }

@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** However late answers come, demand beyond the limit uses the whole limit up, and no more. */
+/** Demand beyond the limit uses up the whole limit and no more, however late answers arrive. */
 class FederationUtilizationTest {
   private static final long MILLI = 1_000_000;
   private static final int WINDOWS = 6;
@@ -31,21 +31,21 @@ class FederationUtilizationTest {
     Weather far = new Weather(0, 50 * MILLI, loss, 0, 2_000 * MILLI);
     Plan plan = new Plan(3, processes, true, limit, 0, windowMillis, 4, near, far, true, false);
     SimulatedMesh mesh = run(plan, WINDOWS + 1, seed);
-    // Windows of a second only from the second whole one on: see the test below.
+    // With windows of a second only from the second whole one on: see the test below.
     int first = windowMillis == 1_000 ? 2 : 1;
     List<Long> whole = List.copyOf(mesh.admitted.values()).subList(first, WINDOWS + 1);
     String run = "seed %d: %s".formatted(seed, mesh.admitted);
     assertThat(mesh.admitted.values()).as(run).allMatch(units -> units <= limit);
     double mean = whole.stream().mapToLong(Long::longValue).average().orElseThrow();
     assertThat(mean).as(run).isGreaterThanOrEqualTo(limit * 0.995);
-    // Lost messages cost single windows of a second more: .972 was seen once, .993 once in 240.
+    // Lost messages cost single windows of a second more: 0.972 was seen once, 0.993 once in 240.
     double least = loss > 0 && windowMillis == 1_000 ? 0.95 : 0.995;
     assertThat(whole).as(run).allMatch(units -> units >= limit * least);
   }
 
   /**
-   * Where the window in which a key began was not spent whole, units of it are spent with one of
-   * the next each while it may be over, and the next window lacks those.
+   * A key's first window that was not used up spends its units together with units of the next
+   * window while it may be over; the next window then lacks those.
    */
   @ParameterizedTest(name = "{0} processes, limit {1}")
   @CsvSource({"1, 10000", "2, 10000", "2, 20000"})
@@ -70,12 +70,13 @@ class FederationUtilizationTest {
         "%d processes, limit %d: first whole window %.4f or more, mean %.4f; second %.4f or more%n",
         processes, limit, first, sum / FIRST_WINDOWS, second);
     assertThat(sum / FIRST_WINDOWS).isGreaterThan(0.985);
-    // Seen: .970. It differs by JVM, as the hash of a key does, which spreads leases.
+    // The least measured was 0.970. It depends on the JVM, as a key's hash does, which spreads
+    // leases.
     assertThat(first).isGreaterThan(0.955);
     assertThat(second).isGreaterThanOrEqualTo(0.995);
   }
 
-  /** Every region wants twice the limit, evenly. */
+  /** Runs regions that each want twice the limit, evenly. */
   private static SimulatedMesh run(Plan plan, double windows, long seed) {
     SimulatedMesh mesh = new SimulatedMesh(plan, seed);
     long windowNanos = plan.windowMillis() * MILLI;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What every {@link GlobalCoordinator} does, whatever it keeps its budgets in. */
+/** The behaviour of every {@link GlobalCoordinator}, whatever it stores its budgets in. */
 public abstract class GlobalCoordinatorConformance extends TermsConformance {
   @Test
   void grantsWhatIsWantedAndSaysUntilWhen() {
@@ -39,7 +39,7 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
     assertThat(lease(8, 2)).as("in another window").isEqualTo(new Grant(8, END + WINDOW, END, 92));
   }
 
-  /** Whether it recognises calls that are sent again. */
+  /** Returns whether it recognises repeated calls. */
   protected boolean knowsCalls() {
     return true;
   }

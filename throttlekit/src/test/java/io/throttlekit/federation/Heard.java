@@ -3,7 +3,7 @@ package io.throttlekit.federation;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a federation told, in words. For one thread. */
+/** Records the events of a federation as text. For one thread. */
 final class Heard implements FederationListener {
   final List<String> said = new ArrayList<>();
 

@@ -8,7 +8,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 /**
- * Calls that happen at once and are answered when the test says so, or not at all. For one thread.
+ * Calls that take effect at once and are answered when the test decides, or never. For one thread.
  */
 final class HeldCalls {
   private final String name;
@@ -17,30 +17,30 @@ final class HeldCalls {
   private boolean postponing;
   private boolean failing;
 
-  /** Whether what fails happened all the same. */
+  /** Whether failing calls take effect all the same. */
   private boolean ambiguous;
 
   HeldCalls(String name) {
     this.name = name;
   }
 
-  /** Keeps answers from now on. */
+  /** Holds answers from now on. */
   void hold() {
     holding = true;
   }
 
-  /** Keeps calls from now on: they happen no sooner than they are answered. */
+  /** Holds calls from now on: they take effect when they are answered. */
   void postpone() {
     holding = true;
     postponing = true;
   }
 
-  /** Delivers the oldest answer that is kept. */
+  /** Delivers the oldest held answer. */
   void answerOne() {
     replies.remove().run();
   }
 
-  /** Delivers what is kept, and keeps nothing any more. */
+  /** Delivers all held answers, and holds none any more. */
   void answerAll() {
     holding = false;
     postponing = false;
@@ -49,12 +49,12 @@ final class HeldCalls {
     }
   }
 
-  /** Fails every call from now on, which does not happen; or does no longer. */
+  /** Fails every call from now on, without effect, or no longer. */
   void fail(boolean fails) {
     failing = fails;
   }
 
-  /** Fails every call from now on, which happens all the same. */
+  /** Fails every call from now on, after it took effect. */
   void failAfterwards() {
     ambiguous = true;
   }

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 
-/** A coordinator whose answers wait for the test, and what it was asked. For one thread. */
+/** A coordinator with held answers that records its calls. For one thread. */
 final class HeldCoordinator implements GlobalCoordinator {
   final HeldCalls calls = new HeldCalls("coordinator");
   final List<BudgetLease> leases = new ArrayList<>();

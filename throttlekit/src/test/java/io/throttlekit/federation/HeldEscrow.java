@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** An escrow whose answers wait for the test, and what it was asked. For one thread. */
+/** An escrow with held answers that records its calls. For one thread. */
 final class HeldEscrow implements RegionalEscrow {
   final HeldCalls calls = new HeldCalls("escrow");
   final HeldCalls refillCalls = new HeldCalls("escrow");

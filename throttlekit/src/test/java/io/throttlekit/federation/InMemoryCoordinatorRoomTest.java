@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What a coordinator in memory keeps of requests with ever new values. */
+/** Tests the memory that a coordinator needs for requests with ever new values. */
 class InMemoryCoordinatorRoomTest {
   private static final int MAX_BUDGETS = 100_000;
 

@@ -11,16 +11,16 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link RegionalEscrow} does, whatever it keeps its units in. */
+/** The behaviour of every {@link RegionalEscrow}, whatever it stores its units in. */
 public abstract class RegionalEscrowConformance {
   private static final long NOW = 1_700_000_000_000L;
-  private static final long WINDOW_END = 1_600_000_010_000L; // by another clock
+  private static final long WINDOW_END = 1_600_000_010_000L; // by the coordinator's clock
 
   private final ManualTime clock = new ManualTime(NOW);
   private final CounterKey key = CounterKey.of("shop/10000", "user", "a");
   private RegionalEscrow escrow = new InMemoryEscrow(clock);
 
-  /** An empty escrow whose own clock is {@code clock}'s wall clock. */
+  /** Opens an empty escrow with the wall clock of {@code clock}. */
   protected abstract RegionalEscrow open(ManualTime clock);
 
   @BeforeEach
@@ -154,7 +154,7 @@ public abstract class RegionalEscrowConformance {
     assertThat(lease(4, new CallId(16, 1)).units()).isEqualTo(4);
   }
 
-  /** Whether it recognises calls that are sent again. */
+  /** Returns whether it recognises repeated calls. */
   protected boolean knowsCalls() {
     return true;
   }

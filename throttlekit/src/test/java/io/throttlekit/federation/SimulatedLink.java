@@ -7,8 +7,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 /**
- * A network between two hosts: calls and answers take their time, get lost, or come twice, and
- * sometimes nothing comes through.
+ * A simulated network between two hosts: calls and answers are delayed, lost or duplicated, and at
+ * times none passes.
  */
 final class SimulatedLink {
   private final SimulatedWorld world;
@@ -17,10 +17,10 @@ final class SimulatedLink {
   private boolean cut;
 
   /**
-   * What to expect.
+   * The properties of a link.
    *
-   * @param delayNanos one way, at least
-   * @param jitterNanos and at most so much more
+   * @param delayNanos the shortest delay one way
+   * @param jitterNanos the most that is added to it
    * @param loss probability that a message is lost
    * @param twice probability that a call arrives twice
    * @param deadlineNanos after which a call fails
@@ -28,13 +28,13 @@ final class SimulatedLink {
   record Weather(
       long delayNanos, long jitterNanos, double loss, double twice, long deadlineNanos) {}
 
-  /** What became of calls and answers, to see that a run was worth it. */
+  /** Counts of events on links, to check that a run includes them. */
   static final class Fate {
     long lost;
     long answersLost;
     long twice;
 
-    /** Of what was lost, while nothing came through. */
+    /** Lost messages while the link was cut. */
     long cut;
   }
 
@@ -57,7 +57,7 @@ final class SimulatedLink {
     return answer;
   }
 
-  /** A call that fails by no deadline: one that is lost, or whose answer is, never ends. */
+  /** Makes a call without a deadline: it never ends if the call or its answer is lost. */
   <T> CompletionStage<T> callPatiently(Fate fate, Supplier<CompletionStage<T>> far) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     call(fate, far, answer);

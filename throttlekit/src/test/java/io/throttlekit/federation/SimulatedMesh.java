@@ -22,7 +22,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** Regions of one federation, their replicas and networks, in a simulated world. For one thread. */
+/** Regions of one federation, their replicas and networks, in simulated time. For one thread. */
 final class SimulatedMesh {
   private static final long MILLI = 1_000_000;
   private static final long START = 1_700_000_000_000L;
@@ -40,15 +40,15 @@ final class SimulatedMesh {
   private final Tier.Global tier;
   private int incarnations;
 
-  /** Requests that were not answered at once. */
+  /** Requests that were not decided at once. */
   long waits;
 
   /**
-   * What is simulated.
+   * The simulated configuration.
    *
-   * @param batch size of a lease; 0 for one that adapts
-   * @param skewed whether clocks of hosts differ, and run fast and slow
-   * @param regionalOnly whether a coordinator that does not answer is left alone
+   * @param batch size of a lease; 0 for an adaptive size
+   * @param skewed whether the hosts' clocks differ, in time and in rate
+   * @param regionalOnly whether a coordinator that does not answer receives only probes
    */
   record Plan(
       int regions,
@@ -63,9 +63,9 @@ final class SimulatedMesh {
       boolean skewed,
       boolean regionalOnly) {}
 
-  /** What happened, to see that a run was worth it. */
+  /** Counts of events, to check that a run includes them. */
   static final class Counted implements TierListener, FederationListener {
-    /** Calls that were sent to the coordinator. */
+    /** Calls to the coordinator. */
     long leases;
 
     long returns;
@@ -82,7 +82,7 @@ final class SimulatedMesh {
     long failed;
     long leftAlone;
 
-    /** Of the coordinator; probes are not counted. */
+    /** Returns the round trips to the coordinator, without probes. */
     long trips() {
       return leases + returns;
     }
@@ -153,7 +153,7 @@ final class SimulatedMesh {
     return world.clock(wall, fast);
   }
 
-  /** The window that lasts by the coordinator's clock. */
+  /** Returns the current window by the coordinator's clock. */
   long windowNow() {
     return Math.floorDiv(coordinatorClock.wallMillis(), plan.windowMillis());
   }
@@ -175,12 +175,12 @@ final class SimulatedMesh {
       }
     }
 
-    /** Its escrow loses everything. */
+    /** Loses all data of its escrow. */
     void loseEscrow() {
       escrow = plan.escrows() ? new InMemoryEscrow(escrowClock) : null;
     }
 
-    /** By how many ms its escrow's clock is not the coordinator's. */
+    /** Returns the difference between its escrow's clock and the coordinator's, in ms. */
     long skewMillis() {
       return Math.abs(escrowClock.wallMillis() - coordinatorClock.wallMillis());
     }
@@ -205,19 +205,19 @@ final class SimulatedMesh {
       this.limiter = start();
     }
 
-    /** Ends without a word, and begins anew. */
+    /** Crashes, and starts again. */
     void crash() {
       incarnation++;
       limiter = start();
     }
 
-    /** Ends in order, and begins anew. */
+    /** Shuts down, and starts again. */
     void restart() {
       limiter.close();
       crash();
     }
 
-    /** Has requests come at equal intervals, for as long as the world turns. */
+    /** Sends requests at equal intervals until the simulation ends. */
     void evenly(long firstNanos, long everyNanos) {
       world.after(
           firstNanos,

@@ -3,7 +3,7 @@ package io.throttlekit.federation;
 import io.throttlekit.TimeSource;
 import java.util.PriorityQueue;
 
-/** Time that passes only from one event to the next, for every clock of a simulation at once. */
+/** Simulated time, which only passes from event to event, for all clocks at once. */
 final class SimulatedWorld {
   private static final long NANOS_PER_MILLI = 1_000_000;
 
@@ -27,7 +27,7 @@ final class SimulatedWorld {
     events.add(new Event(nowNanos + Math.max(0, nanos), order++, what));
   }
 
-  /** Lets so much time pass. */
+  /** Lets time pass. */
   void run(long nanos) {
     long end = nowNanos + nanos;
     for (Event next = events.peek(); next != null && next.atNanos() <= end; next = events.peek()) {
@@ -39,10 +39,10 @@ final class SimulatedWorld {
   }
 
   /**
-   * A host's clocks.
+   * Creates a host's clocks.
    *
-   * @param wallMillis what its wall clock reads at the beginning
-   * @param fastParts by how many parts in a million both run fast, or slow
+   * @param wallMillis the reading of its wall clock at the beginning
+   * @param fastParts how fast both run, in parts per million; negative if slow
    */
   TimeSource clock(long wallMillis, long fastParts) {
     return new TimeSource() {

@@ -60,7 +60,7 @@ class StaticPartitionTest {
     assertThat(kept.part("us")).isEqualTo(5);
   }
 
-  /** What a federation is better than: as much is offered as the limit, unevenly. */
+  /** Compares with a federation: the offered load equals the limit, but is uneven. */
   @ParameterizedTest(name = "skew {0}")
   @CsvSource({"0, 1", "0.25, 0.833", "0.5, 0.667", "0.75, 0.5", "1, 0.333"})
   void theMoreUnevenTheDemandTheLessOfTheLimitIsUsed(double skew, double used) {

@@ -21,7 +21,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How every {@link GlobalCoordinator} holds regions to the same terms, and lets them change. */
+/**
+ * The rules by which every {@link GlobalCoordinator} keeps regions to the same terms, and lets them
+ * change.
+ */
 public abstract class TermsConformance {
   static final long WINDOW = 10_000;
   static final long END = 1_700_000_010_000L;
@@ -33,7 +36,7 @@ public abstract class TermsConformance {
   final Budget changed = budget("a", 200, WINDOW);
   GlobalCoordinator coordinator = new InMemoryCoordinator(clock);
 
-  /** A coordinator without leases whose own clock is {@code clock}'s wall clock. */
+  /** Opens a coordinator without leases, with the wall clock of {@code clock}. */
   protected abstract GlobalCoordinator open(ManualTime clock);
 
   @BeforeEach
@@ -86,7 +89,7 @@ public abstract class TermsConformance {
     assertRefused(changed, "us");
     assertThat(lease(changed, "ap", 10).units()).as("the last").isEqualTo(10);
     for (String region : regions) {
-      assertRefused(hundred, region); // a process that has the old policies still
+      assertRefused(hundred, region); // a process that still has the old policies
       for (String other : regions) {
         if (!other.equals(region)) {
           assertThat(lease(changed, other, 10).units())
@@ -113,7 +116,7 @@ public abstract class TermsConformance {
       }
       assertThat(lease(hundred, alone, 1).units()).as("%s gives in", alone).isEqualTo(1);
     }
-    assertRefused(changed, "sa"); // which never leased
+    assertRefused(changed, "sa"); // a region that has never leased
     assertThat(lease(hundred, "eu", 100).units()).as("refusals count nothing").isEqualTo(55);
   }
 
@@ -153,7 +156,8 @@ public abstract class TermsConformance {
     leaseOf(hundred, "us", END + WINDOW, 10);
     assertRefused(changed, "eu");
     clock.advance(6_000);
-    assertRefused(changed, "eu"); // which stands by nothing now, so its word is of no account
+    // its terms are not in effect any more, so its request has no effect
+    assertRefused(changed, "eu");
     lease(hundred, "eu", 10);
     assertRefused(changed, "us");
   }
@@ -214,7 +218,7 @@ public abstract class TermsConformance {
         changes += newest.equals(wanted) ? 0 : 1;
         newest = wanted;
       } catch (TermsMismatchException _) {
-        // its word counts
+        // the refused terms are recorded
       }
     }
     assertThat(changes).as("there and back, seed %d", seed).isGreaterThan(3);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Bytes allocated per decision on a known key. */
+/** Measures allocated bytes per decision on a known key. */
 class AllocationTest {
   private static final int WARM_UP = 100_000;
   private static final int DECISIONS = 200_000;

@@ -12,11 +12,13 @@ import io.throttlekit.rate.SlidingWindow;
 import io.throttlekit.rate.TokenBucket;
 import java.util.List;
 
-/** Short words for tests of stores. */
+/** Factories for tests of stores. */
 final class Charges {
   private Charges() {}
 
-  /** All five, admitting {@code limit} units at once and regaining none within a minute. */
+  /**
+   * Returns all five algorithms, admitting {@code limit} units at once and none more for a minute.
+   */
   static List<RateAlgorithm<?>> hourly(long limit) {
     long hour = 3_600_000;
     return List.of(

@@ -126,7 +126,7 @@ class CircuitBreakerTest {
     }
   }
 
-  /** Compares with counts and times kept in plain fields. */
+  /** Compares with a model that keeps counts and times in plain fields. */
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
   void doesWhatItsDiagramSays(long seed) {
@@ -136,7 +136,7 @@ class CircuitBreakerTest {
     int failures = 0;
     long answered = 0;
     long now = 0;
-    long probe = Long.MAX_VALUE; // while it is closed
+    long probe = Long.MAX_VALUE; // while closed
     for (int step = 0; step < 200; step++) {
       boolean open = probe != Long.MAX_VALUE;
       switch (random.nextInt(5)) {

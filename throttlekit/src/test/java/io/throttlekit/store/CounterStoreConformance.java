@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What every {@link CounterStore} does, whatever it keeps its counters in. */
+/** The behaviour of every {@link CounterStore}, whatever it stores its counters in. */
 public abstract class CounterStoreConformance {
   private static final long START = 1_700_000_000_000L;
   private static final long MINUTE = 60_000;
@@ -40,7 +40,7 @@ public abstract class CounterStoreConformance {
   private final FixedWindow five = new FixedWindow(5, MINUTE);
   private CounterStore store = new InMemoryStore(clock, 1);
 
-  /** A store without counters whose own clock is {@code clock}'s wall clock. */
+  /** Opens a store without counters, with the wall clock of {@code clock}. */
   protected abstract CounterStore open(ManualTime clock);
 
   static List<RateAlgorithm<?>> algorithms() {
@@ -268,7 +268,7 @@ public abstract class CounterStoreConformance {
     assertThat(left(five, "a")).isEqualTo(4);
   }
 
-  /** Whether it recognises calls that are sent again. */
+  /** Returns whether it recognises repeated calls. */
   protected boolean knowsCalls() {
     return true;
   }

@@ -76,13 +76,13 @@ class DeadlineWheelTest {
         call -> {
           ended.add(call);
           wheel.remove(second);
-          added(MILLISECOND); // over already
+          added(MILLISECOND); // already over
         });
     assertThat(ended).containsExactly(first, second);
     assertThat(wheel.size()).isEqualTo(2);
   }
 
-  /** Compares with a list; clocks begin anywhere, also below 0, and step over many rounds. */
+  /** Compares with a list. Clocks start anywhere, also below 0, and advance by many rounds. */
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
   void endsEachOnceAndAtMostATickLate(long seed) {
@@ -95,7 +95,7 @@ class DeadlineWheelTest {
       switch (random.nextInt(4)) {
         case 0, 1 -> {
           long wait = random.nextLong(-5, random.nextBoolean() ? 20 : 4_000) * MILLISECOND;
-          Call call = new Call(Math.max(now, now + wait)); // what is over already ends next
+          Call call = new Call(Math.max(now, now + wait)); // one that is already over ends next
           own.add(call, now + wait);
           kept.add(call);
         }

@@ -23,10 +23,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Counters that are evicted, and leave when their time is up, while several threads charge them.
+ * Several threads charge counters that are evicted and expire.
  *
- * <p>The limit is 1, so every admission is counted by one counter of its own: it is still there
- * when the window ends, or the store says that it was forgotten.
+ * <p>The limit is 1, so every admission has a counter of its own, which is still there when the
+ * window ends unless the store counts it as forgotten.
  */
 @Timeout(120)
 class EvictionRaceTest {
@@ -72,7 +72,7 @@ class EvictionRaceTest {
   }
 
   /**
-   * Where the clock moves, at most every key has a counter that began its window anew, and every
+   * When the clock moves, at most every key has a counter that began its window anew, and every
    * thread a charge that began before the window's end and is counted after it.
    */
   @ParameterizedTest(name = "seed {0}")
@@ -120,7 +120,7 @@ class EvictionRaceTest {
     assertThat(roomy.size()).isZero();
   }
 
-  /** Units admitted: of one charge, or of two as one. */
+  /** Returns the units admitted by one charge, or by two in one request. */
   private int ask(RandomGenerator random) {
     Charge first = randomCharge(random);
     if (random.nextInt(4) > 0) {
@@ -130,7 +130,7 @@ class EvictionRaceTest {
     return store.decide(List.of(enforced(first), enforced(second))).admitted() ? 2 : 0;
   }
 
-  /** Half of all for a few users, who are worth keeping. */
+  /** Charges a few users in half of all cases, which are worth keeping. */
   private Charge randomCharge(RandomGenerator random) {
     return charge(once, "user" + random.nextInt(random.nextBoolean() ? 4 : KEYS), 1);
   }

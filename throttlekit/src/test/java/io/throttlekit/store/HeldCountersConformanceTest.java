@@ -11,6 +11,6 @@ class HeldCountersConformanceTest extends CounterStoreConformance {
 
   @Override
   protected boolean knowsCalls() {
-    return false; // its keeper does
+    return false; // the caller does
   }
 }

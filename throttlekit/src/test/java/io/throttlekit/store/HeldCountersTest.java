@@ -16,7 +16,7 @@ import io.throttlekit.rate.Gcra;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Counters that were lost by whoever keeps them, and counters that nobody holds. */
+/** Tests counters that were lost by their store, and counters that were not added. */
 class HeldCountersTest {
   private static final long START = 1_700_000_000_000L;
   private static final long MINUTE = 60_000;

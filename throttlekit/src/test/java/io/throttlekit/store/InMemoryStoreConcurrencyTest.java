@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Exactly the limit is admitted, however many threads ask. */
+/** Exactly the limit is admitted, however many threads send requests. */
 @Timeout(60)
 class InMemoryStoreConcurrencyTest {
   private static final int THREADS = 4;
@@ -102,8 +102,8 @@ class InMemoryStoreConcurrencyTest {
   }
 
   /**
-   * A counter that is thrown out all the time: whoever got hold of it just before must not charge
-   * it any more, or the charge is lost without a trace.
+   * A counter that is evicted all the time: a thread that looked it up before must not charge it,
+   * because that charge would be lost.
    */
   @Test
   void chargesNoCounterThatHasLeftTheStore() throws Exception {

@@ -24,7 +24,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What the store keeps, for how long, and what it says about what it could not keep. */
+/**
+ * Tests which counters the store keeps, for how long, and how it reports those that it could not
+ * keep.
+ */
 class InMemoryStoreTest {
   private static final long HOUR = 3_600_000;
 
@@ -174,7 +177,7 @@ class InMemoryStoreTest {
     InMemoryStore store = new InMemoryStore(time, 10);
     FixedWindow ten = new FixedWindow(10, HOUR);
     for (int i = 0; i < 6; i++) {
-      store.decide(charge(ten, "a", 1)); // at its 7th request the cache is not asked
+      store.decide(charge(ten, "a", 1)); // its 7th request does not call the cache
     }
     time.advance(1_000 * HOUR);
     assertThat(store.decide(charge(ten, "a", 1)).remaining()).isEqualTo(9);

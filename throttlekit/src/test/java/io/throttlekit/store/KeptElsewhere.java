@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** A store that keeps nothing but numbers, and decides with {@link HeldCounters}. */
+/** A store that only keeps numbers, and decides with {@link HeldCounters}. */
 final class KeptElsewhere implements CounterStore {
   private final Map<CounterKey, long[]> rows = new HashMap<>();
   private final TimeSource time;
@@ -86,7 +86,7 @@ final class KeptElsewhere implements CounterStore {
     }
   }
 
-  @SuppressWarnings("unchecked") // the state came from the same algorithm
+  @SuppressWarnings("unchecked") // the state came from this algorithm
   private static <S> long[] numbers(RateAlgorithm<S> algorithm, Object state) {
     return algorithm.numbers((S) state);
   }

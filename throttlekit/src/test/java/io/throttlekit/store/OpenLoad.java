@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-/** Requests at a rate that does not depend on their answers, until it is closed. */
+/** Sends requests at a rate that does not depend on their answers, until it is closed. */
 public final class OpenLoad implements AutoCloseable {
   private static final int COUNTERS = 1_000;
   private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -27,25 +27,25 @@ public final class OpenLoad implements AutoCloseable {
   /**
    * One request that has ended.
    *
-   * @param user whose counter it was for
+   * @param user the user that was charged
    * @param askedNanos when it was sent, by {@link System#nanoTime}
-   * @param waitNanos how long it would have waited
-   * @param tookNanos until its end
+   * @param waitNanos its wait timeout
+   * @param tookNanos its duration
    */
   public record Answered(
       String user, long askedNanos, long waitNanos, long tookNanos, boolean failed) {
 
-    /** Returns whether it failed although its own deadline had not passed. */
+    /** Returns whether it failed before its own deadline. */
     public boolean failedInItsTime() {
       return failed && tookNanos < waitNanos;
     }
   }
 
   /**
-   * Begins.
+   * Starts the load.
    *
    * @param claims of a user
-   * @param waitsNanos how long requests wait, each one of these at random
+   * @param waitsNanos the wait timeouts, one of which is chosen at random for each request
    */
   public OpenLoad(
       CounterStore store,
@@ -83,12 +83,12 @@ public final class OpenLoad implements AutoCloseable {
                 new Answered(user, asked, wait, System.nanoTime() - asked, failure != null)));
   }
 
-  /** Those that have ended by now. */
+  /** Returns the requests that have ended by now. */
   public List<Answered> answered() {
     return List.copyOf(answered);
   }
 
-  /** Lets it go on for so long. */
+  /** Continues for {@code millis}. */
   public void goOn(long millis) {
     long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
     for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
@@ -99,7 +99,7 @@ public final class OpenLoad implements AutoCloseable {
   /**
    * Waits until a request that was sent after a time has been answered.
    *
-   * @param users whose requests count
+   * @param users the users whose requests count
    * @return how long after that time, in ns
    */
   public long answeredAfter(long nanos, Predicate<String> users) {

@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * A seeded history of requests on a few counters, under a clock that rolls windows and sometimes
- * steps back. The same seed tells the same history.
+ * A history of requests on a few counters, generated from a seed, with a clock that enters new
+ * windows and sometimes steps back. The same seed generates the same history.
  */
 final class RandomRequests {
   private static final String SCOPE = "random";
@@ -46,10 +46,10 @@ final class RandomRequests {
     this.name = seed + "/";
   }
 
-  /** One thing to ask of a store. */
+  /** A call to a store. */
   @FunctionalInterface
   interface Step {
-    /** What it answers: decisions or a grant. */
+    /** Makes the call; returns decisions or a grant. */
     Object askOf(CounterStore store);
   }
 
@@ -76,7 +76,10 @@ final class RandomRequests {
     }
   }
 
-  /** Several together share requests and, where they are of one kind, counters. */
+  /**
+   * Returns groups of algorithms; those of a group share requests and, where they are of one kind,
+   * counters.
+   */
   static List<List<RateAlgorithm<?>>> algorithms() {
     long huge = Cost.MAX;
     return List.of(

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Claims of one request are decided and counted as one. */
+/** The claims of one request are decided and counted together. */
 class SettlementTest {
   private static final long MINUTE = 60_000;
 

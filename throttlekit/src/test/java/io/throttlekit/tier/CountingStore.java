@@ -20,9 +20,8 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A store of fixed windows that keeps accounts of what it counted: it looks at a counter before and
- * after each call. A counter that a request refunds may not be charged by the same request. For one
- * thread.
+ * A store of fixed windows that keeps accounts of its counts: it reads a counter before and after
+ * each call. A request must not charge a counter that it refunds. For one thread.
  */
 final class CountingStore implements CounterStore {
   private final InMemoryStore store;
@@ -34,7 +33,7 @@ final class CountingStore implements CounterStore {
   /** A window of a counter. */
   record Slot(CounterKey key, long window) {
 
-    /** The window of {@code charge} at a time. */
+    /** Returns the window of {@code charge} at a time. */
     static Slot of(Charge charge, long millis) {
       return new Slot(charge.key(), Math.floorDiv(millis, charge.algorithm().windowMillis()));
     }
@@ -45,17 +44,17 @@ final class CountingStore implements CounterStore {
     this.time = time;
   }
 
-  /** Units that it holds counted in all windows: charged and leased, less what came back. */
+  /** Returns the units counted in all windows: charged and leased, less returned. */
   long counted() {
     return counted;
   }
 
-  /** Units that were given back and changed nothing, because their window had ended. */
+  /** Returns the units whose return had no effect, because their window had ended. */
   long worthless() {
     return worthless;
   }
 
-  /** Units that refunds took off the count of each window. */
+  /** Returns the units that refunds took off each window. */
   Map<Slot, Long> refunded() {
     return refunded;
   }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class DemandWindowTest {
   private static final long LIMIT = 100;
 
-  /** Asks for 7, and writes down what it is told. */
+  /** Always requests 7, and records the observed demand. */
   private static final class Notes implements LeaseSizer {
     private final List<Long> demands = new ArrayList<>();
     private long offered = -1;

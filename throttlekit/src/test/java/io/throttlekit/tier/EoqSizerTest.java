@@ -41,7 +41,7 @@ class EoqSizerTest {
   void followsADriftingOptimum() {
     double demand = 10_000;
     for (int window = 0; window < 2_000; window++) {
-      demand *= window / 500 % 2 == 0 ? 1.01 : 1 / 1.01; // there and back, by 145 to 1
+      demand *= window / 500 % 2 == 0 ? 1.01 : 1 / 1.01; // up and down again, by 145 to 1
       sizer.observe(Math.round(demand), LIMIT);
       if (window >= 50) {
         assertThat(sizer.learned() / cost.best(demand)).as("window %s", window).isBetween(0.5, 2.0);
@@ -99,7 +99,7 @@ class EoqSizerTest {
     assertThat(regret(6_400)).isLessThan(0.6 * regret(1_600));
   }
 
-  /** Per window, against the size that is best for the mean of the demand, by seed 7. */
+  /** Returns the regret per window, against the best size for the mean demand, with seed 7. */
   private double regret(int windows) {
     SplittableRandom random = new SplittableRandom(7);
     EoqSizer learner = new EoqSizer(cost, 1_000);

@@ -24,9 +24,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The real tiers of some nodes before one coordinator, and before an escrow where they are of one
- * region, one event at a time: a request, a call that arrives, an answer that does, one that is
- * lost, a call that arrives twice, a node that gives everything back, and some ms that pass.
+ * The real tiers of some nodes with one coordinator, and an escrow if they are of one region, one
+ * event at a time: a request, the arrival of a call or an answer, its loss, a duplicate, a node
+ * that returns all units, and some ms that pass.
  */
 final class FederatedNodes implements Subject<FederatedNodes.Event> {
   private static final long START = 1_200_000;
@@ -35,20 +35,20 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
   private static final String EVICT = "evict";
   private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(Node.PATIENCE_MILLIS);
 
-  /** Of calls that came in: which ones those are is told by the calls under way. */
+  /** Ids of answered calls, which the calls in flight determine. */
   private static final Pattern IDS = Pattern.compile("\\[[^]]*]");
 
   private static final Pattern RECORDS = Pattern.compile("\\d{10,}=[^,}]*(, \\d{10,}=[^,}]*)*");
 
   /**
-   * What a run is made of.
+   * The configuration of a run.
    *
    * @param together whether the nodes are of one region and share its escrow
    * @param limit units per window, leased one batch at a time
-   * @param beginMillis how much of the first window is over at the beginning
+   * @param beginMillis the part of the first window that has passed at the beginning
    * @param tickMillis that pass at once
    * @param requests to all nodes together
-   * @param regionalOnly whether a coordinator that does not answer is left alone
+   * @param regionalOnly whether a coordinator that does not answer receives only probes
    */
   record Scope(
       int nodes,
@@ -64,11 +64,11 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
       Faults most) {}
 
   /**
-   * How often something goes wrong.
+   * The number of faults.
    *
    * @param lost calls and answers that are lost
    * @param twice calls that arrive twice
-   * @param evictions times that a node gives everything back
+   * @param evictions times that a node returns all units
    */
   record Faults(int lost, int twice, int evictions) {
     static final Faults NONE = new Faults(0, 0, 0);
@@ -78,7 +78,7 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
     }
   }
 
-  /** Something that happens. */
+  /** An event of a run. */
   record Event(String what, int node, int index) {
     @Override
     public String toString() {
@@ -104,9 +104,9 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
   private Faults faults = Faults.NONE;
 
   /**
-   * Nodes that have done nothing yet.
+   * Creates nodes in their first state.
    *
-   * @param reached is told, in words, what happened in here
+   * @param reached receives the names of the events that happened
    */
   FederatedNodes(Scope scope, Set<String> reached) {
     this.scope = scope;
@@ -217,7 +217,7 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
     }
   }
 
-  /** Nodes of one region do the same in each other's place, so the one is as good as the other. */
+  /** Nodes of one region are interchangeable, so the order of their states does not matter. */
   @Override
   public Object snapshot() {
     List<String> each = new ArrayList<>();
@@ -244,7 +244,7 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
     return RECORDS.matcher(text).replaceAll(records -> sorted(records.group()));
   }
 
-  /** What senders were answered, in an order of its own: each replay has other senders. */
+  /** Sorts records of answered calls, because each replay has other senders. */
   private static String sorted(String records) {
     return Stream.of(records.split(", "))
         .map(record -> record.substring(record.indexOf('=')))

@@ -15,13 +15,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The real federation in every order of events of small configurations. */
+/** Runs the real federation in every order of events of small configurations. */
 class FederationExplorationTest {
   private static final long MOST_STATES = 150_000;
   private static final Faults NONE = Faults.NONE;
   private static final Faults ONE_EVICTION = new Faults(0, 0, 1);
 
-  /** Orders that are all looked at, and what has to happen in some of them. */
+  /** The explored configurations, and the events that some orders must include. */
   static Stream<Arguments> scopes() {
     return Stream.of(
         arguments(

@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** When one cell asks for how many units of which window. */
+/** Tests when a cell requests how many units of which window. */
 class GlobalCellLeaseTest {
   private static final long LASTS = ms(9_989);
   private static final long OVER = ms(10_010);
@@ -311,7 +311,7 @@ class GlobalCellLeaseTest {
     assertThat(sizer.observed).containsExactly(5L, 1L);
   }
 
-  /** Always says one size, and remembers what it was told. */
+  /** Always returns one size, and records the observed demand. */
   private static final class Asked implements LeaseSizer {
     private final List<Long> observed = new ArrayList<>();
     private final long size;

@@ -14,23 +14,23 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Everything that can happen to a cell, in any order, beside accounts of every unit that was
- * granted it: where each is, and that it never is in two places.
+ * Runs random operations on a cell beside accounts of every granted unit, which is always in
+ * exactly one place.
  */
 class GlobalCellModelTest {
   private static final int STEPS = 4_000;
 
-  /** What became of the units of one window. */
+  /** The accounts of one window's units. */
   private static final class Account {
     long granted;
     long spent;
     long left;
   }
 
-  /** A call that is under way, and what the coordinator said to it already. */
+  /** A call in flight, and the coordinator's answer. */
   private record Call(boolean next, long wanted, long askedNanos, LeasedUnits answer) {}
 
-  /** One cell, and a coordinator whose clock is ahead by so much that nobody could guess it. */
+  /** One cell, and a coordinator whose clock is far ahead by a random span. */
   private static final class Run {
     private final long seed;
     private final SplittableRandom random;
@@ -130,10 +130,10 @@ class GlobalCellModelTest {
       cell.refund(units, now);
       move(window, -most);
       refunded += most > 0 ? 1 : 0;
-      taken.clear(); // what is refunded is not put back as well
+      taken.clear(); // refunded units are not put back, too
     }
 
-    /** The window whose units the cell takes back. */
+    /** Returns the window whose units the cell takes back. */
     private long currentOfCell() {
       return cell.refund(0, now).windowEndMillis();
     }
@@ -163,7 +163,7 @@ class GlobalCellModelTest {
       }
       now += random.nextLong(oneWayNanos);
       Call call = calls.remove(random.nextInt(calls.size()));
-      if (random.nextInt(20) == 0) { // lost: nobody spends it
+      if (random.nextInt(20) == 0) { // lost: spent by no process
         if (call.next()) {
           cell.failNext();
         } else {
@@ -218,7 +218,7 @@ class GlobalCellModelTest {
       }
     }
 
-    /** Once the cell has gone, what it held is what the accounts say, of each window. */
+    /** Checks after the cell has retired that its units match the accounts of each window. */
     void end() {
       Leftover left = cell.retire(now);
       forfeited += cell.takeForfeited();

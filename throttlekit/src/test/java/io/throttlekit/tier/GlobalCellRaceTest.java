@@ -8,14 +8,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**
- * Threads that take, refund, lease both windows, complete, return and retire on one cell, as
- * Lincheck orders them: every outcome must be one that some order of whole operations has.
+ * Threads take, refund, lease both windows, complete, return and retire on one cell, as ordered by
+ * Lincheck: every outcome must be that of some order of whole operations.
  */
 @Isolated("Lincheck changes the classes that it checks, for all threads")
 public class GlobalCellRaceTest {
   private static final long END = 60_000;
 
-  /** When nobody can say which of the two windows lasts. */
+  /** A time at which either window may be current. */
   private static final long EITHER = 60_000_000_000L;
 
   private final FixedWindow window = new FixedWindow(7, END);

@@ -14,9 +14,9 @@ import io.throttlekit.tier.LeaseWaiter.End;
 import io.throttlekit.tier.Take.Kind;
 import org.junit.jupiter.api.Test;
 
-/** What one cell spends of which window, to the nanosecond and the unit. */
+/** Tests which window's units a cell spends, to the nanosecond and the unit. */
 class GlobalCellTest {
-  /** Until when the first window surely lasts, and from when on the next one surely does. */
+  /** The time until which the first window is certainly current, and from which the next one is. */
   private static final long LASTS = ms(9_989);
 
   private static final long OVER = ms(10_010);
@@ -294,7 +294,7 @@ class GlobalCellTest {
     assertThat(each.takeIdle(ms(IDLE)).units()).isEqualTo(9);
   }
 
-  /** Units of the first window, and of the one after it; in both 90 are left for others. */
+  /** Leases units of the first window and of the next; 90 of each are left for others. */
   private void leaseBoth(long current, long next) {
     GlobalCells.leaseBoth(cell, current, next);
   }

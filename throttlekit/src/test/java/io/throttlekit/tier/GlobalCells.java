@@ -7,7 +7,9 @@ import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Terms;
 import java.util.List;
 
-/** Cells of a hundred units in ten seconds, leased in tens, and what happens to them. */
+/**
+ * Factories of cells with a hundred units in ten seconds, leased in tens, and operations on them.
+ */
 final class GlobalCells {
   static final long END = 10_000;
   static final long IDLE = 2_000;
@@ -33,7 +35,7 @@ final class GlobalCells {
     return from.take(HUNDRED, cost, true, now);
   }
 
-  /** Units of a window that ends so many ms after it was asked. */
+  /** Returns units of a window that ends {@code millis} after the request. */
   static LeasedUnits units(long units, long end, long millis, long left) {
     return new LeasedUnits(units, end, millis, millis, left);
   }
@@ -44,14 +46,14 @@ final class GlobalCells {
     return to.complete(wanted, answer, asked, answered);
   }
 
-  /** Leases the second window at the beginning of the first. */
+  /** Leases units of the second window at the beginning of the first. */
   static void leaseNext(GlobalCell to, long units, long left, long now) {
     assertThat(to.beginNext(now).units()).isPositive();
     LeasedUnits answer = units(units, 2 * END, 2 * END - now / 1_000_000, left);
     assertThat(to.completeNext(units, answer, now, now)).isZero();
   }
 
-  /** Leases both windows at the beginning of the first; 90 are left of each. */
+  /** Leases units of both windows at the beginning of the first; 90 of each are left. */
   static void leaseBoth(GlobalCell to, long current, long next) {
     assertThat(to.beginLease(1, 0).units()).isPositive();
     to.complete(current, units(current, END, END, 90), 0, 0);

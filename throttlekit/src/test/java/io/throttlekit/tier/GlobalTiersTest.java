@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Requests of which some limits are shared by all regions, and some are the region's own. */
+/** Tests requests with limits that all regions share and limits of the region. */
 class GlobalTiersTest {
   private static final long WINDOW = 10_000;
   private static final long END = 1_010_000;
@@ -80,7 +80,7 @@ class GlobalTiersTest {
   void whatWasTakenOfBothWindowsGoesBackToBoth() {
     assertThat(node.ask(roomy(1)).admitted()).isTrue();
     assertThat(node.ask(strict(2)).admitted()).isTrue();
-    time.advance(WINDOW - 1); // it may be over
+    time.advance(WINDOW - 1); // the window may be over
     assertThat(node.ask(roomy(3)).admitted()).as("of both").isTrue();
     assertThat(node.ask(roomy(4), strict(1)).admitted()).as("put back to both").isFalse();
     node.tiers.close();
@@ -275,11 +275,11 @@ class GlobalTiersTest {
     assertThat(node.ask(global(1)).admitted()).isTrue();
     time.advance(WINDOW + 20);
     assertThat(node.ask(global(1)).admitted()).as("of the next window").isTrue();
-    time.setWall(END - 5_000); // another coordinator has taken over, which is late
+    time.setWall(END - 5_000); // another coordinator has taken over, with a slower clock
     LeaseSource late = new HeldSource(time);
     Node after = new Node(store, late, new ManualTime(0), 10);
     assertThat(after.ask(global(1)).admitted()).isTrue();
-    after.time.advance(5_100); // and then so is its answer, again and again
+    after.time.advance(5_100); // then its answer is late, too, again and again
     Reply reply = after.ask(global(Outage.DENY, 10));
     assertThat(reply.decidedBy()).isEqualTo(DecidedBy.OUTAGE);
     assertThat(((HeldSource) late).leases).hasSize(1 + 3);
@@ -294,7 +294,7 @@ class GlobalTiersTest {
     return claim(Role.ENFORCED, tier, outage, "shared", ten, cost);
   }
 
-  /** Some limits of one descriptor that has two. */
+  /** Returns some limits of a descriptor that has two. */
   private TieredClaim sharing(Outage outage, Charge... charges) {
     Terms terms = new Terms("shop", List.of(ten, hourly));
     Tier.Global both = new Tier.Global(new LeaseSize.Fixed(5), 0, 0, terms, DataLoss.REFILL, false);

@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
-/** A federation that leases at once, and answers when the test says so. For one thread. */
+/** A federation that leases at once, and answers when the test decides. For one thread. */
 final class HeldSource implements LeaseSource {
   static final String NO_ANSWER = "the test's coordinator is down";
 
@@ -27,10 +27,13 @@ final class HeldSource implements LeaseSource {
   private boolean holding;
   private boolean failing;
 
-  /** What was given back. */
+  /** Returned units. */
   record Back(long windowEndMillis, long units) {}
 
-  /** The federation of one region whose coordinator has the wall clock of {@code time}. */
+  /**
+   * Creates the federation of one region, with a coordinator that has the wall clock of {@code
+   * time}.
+   */
   HeldSource(ManualTime time) {
     this.federation =
         new Federation(
@@ -41,17 +44,17 @@ final class HeldSource implements LeaseSource {
             FederationListener.NONE);
   }
 
-  /** Keeps answers from now on. */
+  /** Holds answers from now on. */
   void hold() {
     holding = true;
   }
 
-  /** Delivers the oldest answer that is kept. */
+  /** Delivers the oldest held answer. */
   void answerOne() {
     replies.remove().run();
   }
 
-  /** Delivers what is kept, and what is asked meanwhile, and keeps nothing any more. */
+  /** Delivers all held answers, and those of calls made meanwhile, and holds none any more. */
   void answerAll() {
     holding = false;
     while (!replies.isEmpty()) {
@@ -59,7 +62,7 @@ final class HeldSource implements LeaseSource {
     }
   }
 
-  /** Leases nothing and fails every call from now on, or does no longer. */
+  /** Fails every call from now on, without a lease, or no longer. */
   void fail(boolean fails) {
     failing = fails;
   }

@@ -16,9 +16,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/**
- * A store that counts what it is asked at once, and answers when the test says so. For one thread.
- */
+/** A store that counts requests at once, and answers when the test decides. For one thread. */
 final class HeldStore implements CounterStore {
   static final String NO_ANSWER = "the test's store is down";
 
@@ -37,17 +35,17 @@ final class HeldStore implements CounterStore {
     this.store = store;
   }
 
-  /** Keeps replies from now on. */
+  /** Holds replies from now on. */
   void hold() {
     holding = true;
   }
 
-  /** Delivers the oldest reply that is kept. */
+  /** Delivers the oldest held reply. */
   void answerOne() {
     replies.remove().run();
   }
 
-  /** Delivers what is kept, and what is asked meanwhile, and keeps nothing any more. */
+  /** Delivers all held replies, and those of calls made meanwhile, and holds none any more. */
   void answerAll() {
     holding = false;
     while (!replies.isEmpty()) {
@@ -59,7 +57,7 @@ final class HeldStore implements CounterStore {
     return replies.size();
   }
 
-  /** Counts nothing and fails every call from now on, or does no longer. */
+  /** Fails every call from now on, without counting, or no longer. */
   void fail(boolean fails) {
     failing = fails;
   }
@@ -69,7 +67,7 @@ final class HeldStore implements CounterStore {
     nonsense = true;
   }
 
-  /** Throws at requests, as at those with more charges than it takes. */
+  /** Throws at requests, as a store does at too many charges. */
   void refuseToTake() {
     takesNothing = true;
   }

@@ -14,14 +14,14 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** The escrow in memory, and what of it was reached. For one thread. */
+/** The in-memory escrow with a record of its calls. For one thread. */
 final class HeldUnits implements RegionalEscrow {
   private final TimeSource time;
   private final InMemoryEscrow escrow;
   private final Set<String> reached;
   private final Set<String> refills = new HashSet<>();
 
-  /** By the window; and when each ends here. */
+  /** Units by window, and the end of each by this clock. */
   private final Map<Long, Long> units = new TreeMap<>();
 
   private final Map<Long, Long> ends = new TreeMap<>();

@@ -9,11 +9,11 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Calls that travel far, and answers that travel back, when the test says so. */
+/** Calls and answers that arrive when the test decides. */
 final class Journeys {
   private final List<Journey<?>> calls = new ArrayList<>();
 
-  /** A call under way: there, or with what was answered on the way back. */
+  /** A call in flight, or its answer on the way back. */
   static final class Journey<T> {
     private final String what;
     private final Supplier<T> decide;
@@ -33,7 +33,7 @@ final class Journeys {
       return what;
     }
 
-    /** The first word of it. */
+    /** Returns the first word of its description. */
     String kind() {
       return what.substring(0, what.indexOf(' '));
     }
@@ -42,7 +42,7 @@ final class Journeys {
       return answer != null || failure != null;
     }
 
-    /** The store acts, or fails: that is its answer then. */
+    /** Has the store act, or fail, and keeps the answer. */
     private void arrive() {
       try {
         answer = decide.get();
@@ -63,7 +63,7 @@ final class Journeys {
       return twice;
     }
 
-    /** Whether it can arrive once more than it moves. */
+    /** Returns whether it can arrive once more than it moves. */
     boolean canArriveTwice() {
       return !twice && oneWay != hasArrived();
     }
@@ -83,7 +83,10 @@ final class Journeys {
     return begin(new Journey<>(what, decide, false));
   }
 
-  /** A call whose answer changes nothing, and so comes at once: fewer orders to look at. */
+  /**
+   * Makes a call whose answer changes nothing and is delivered at once, so that fewer orders are
+   * explored.
+   */
   <T> CompletionStage<T> tell(String what, Supplier<T> decide) {
     return begin(new Journey<>(what, decide, true));
   }
@@ -93,7 +96,7 @@ final class Journeys {
     return call.stage;
   }
 
-  /** Lets a call arrive, or its answer. */
+  /** Delivers a call or its answer. */
   void move(int index) {
     move(calls.get(index), index);
   }
@@ -110,8 +113,8 @@ final class Journeys {
   }
 
   /**
-   * Lets a call that has arrived arrive again, and nobody hears the second answer; or one whose
-   * answer changes nothing arrive, and again when it moves.
+   * Delivers a call a second time and drops that answer; or delivers a call whose answer changes
+   * nothing, which will arrive again.
    */
   void arriveTwice(int index) {
     Journey<?> call = calls.get(index);
@@ -119,7 +122,7 @@ final class Journeys {
     call.twice = true;
   }
 
-  /** Loses a call, or its answer. */
+  /** Loses a call or its answer. */
   void lose(int index) {
     calls.remove(index).stage.completeExceptionally(new StoreException("lost", null));
   }

@@ -10,7 +10,7 @@ import io.throttlekit.store.InMemoryStore;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 
-/** What a process keeps of requests with ever new values. */
+/** Tests the memory that a process needs for requests with ever new values. */
 class KeptInMemoryTest {
   private static final Tier CACHED_DENY = new Tier.CachedDeny();
 
@@ -30,7 +30,7 @@ class KeptInMemoryTest {
       spend(value + i);
     }
     assertThat(node.tiers.cells()).isEqualTo(11_232);
-    // Other tests run beside it in this JVM; the values themselves are 650 MB.
+    // Other tests run in this JVM at the same time; the values themselves take 650 MB.
     assertThat(usedAfterCollection() - before).as("bytes in use").isLessThan(60_000_000);
     assertThat(counters.size()).as("no two values share a counter").isEqualTo(11_232);
   }
@@ -71,8 +71,9 @@ class KeptInMemoryTest {
     advance(9_999);
     assertThat(node.ask(claim(Role.ENFORCED, CACHED_DENY, "user1", one, 1)).decidedBy())
         .isEqualTo(DecidedBy.CACHED_DENIAL);
-    advance(1_100); // what ends is noticed about a second later
-    for (int i = 0; i < 5 && node.tiers.denials.size() > 0; i++) {} // some leave at a time
+    advance(1_100); // expiry is detected about a second late
+    // only some are removed at a time
+    for (int i = 0; i < 5 && node.tiers.denials.size() > 0; i++) {}
     assertThat(node.tiers.denials.size()).isZero();
   }
 
@@ -93,7 +94,10 @@ class KeptInMemoryTest {
     storeTime.advance(millis);
   }
 
-  /** The least of several collections: others leave garbage of their own. */
+  /**
+   * Returns the smallest memory in use after several collections, because other tests leave
+   * garbage.
+   */
   private static long usedAfterCollection() {
     long least = Long.MAX_VALUE;
     for (int i = 0; i < 3; i++) {

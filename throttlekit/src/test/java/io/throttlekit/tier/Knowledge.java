@@ -5,8 +5,8 @@ import io.throttlekit.federation.FederationListener;
 import java.util.Set;
 
 /**
- * What the federation of one process remembers from call to call, to tell moments apart, and what
- * it told. For one thread.
+ * The state of one process's federation that outlives a call, to distinguish moments, and its
+ * events. For one thread.
  */
 final class Knowledge implements FederationListener {
   private final ManualTime time;
@@ -16,7 +16,7 @@ final class Knowledge implements FederationListener {
   private long changedNanos;
   private long probedNanos;
 
-  /** When a lease was begun, and when its escrow was heard of, which its answer is judged by. */
+  /** When a lease began and when its escrow answered, by which its answer is judged. */
   private String sinceInWords = "";
 
   Knowledge(ManualTime time, Set<String> reached) {
@@ -32,7 +32,7 @@ final class Knowledge implements FederationListener {
     sinceInWords = inWords;
   }
 
-  /** Of the lease that is begun now. */
+  /** Returns the state of the lease that begins now. */
   String takeSince() {
     String since = sinceInWords.isEmpty() ? "from " + nowNanos() : sinceInWords;
     sinceInWords = "";

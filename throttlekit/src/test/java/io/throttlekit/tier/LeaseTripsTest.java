@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How often nodes ask the store for what they admit. */
+/** Counts the round trips that nodes need for the units they admit. */
 class LeaseTripsTest {
   private static final int BATCH = 100;
   private static final FixedWindow LIMIT = new FixedWindow(1_000, 10_000);
@@ -42,7 +42,8 @@ class LeaseTripsTest {
     List<Node> nodes = stores.stream().map(Node::new).toList();
     int[] admitted = new int[nodes.size()];
     for (int i = 0; i < 3_000; i++) {
-      int node = Math.min(random.nextInt(5), nodes.size() - 1); // the last has most to do
+      // the last node has the highest load
+      int node = Math.min(random.nextInt(5), nodes.size() - 1);
       admitted[node] += nodes.get(node).admitted(1, leased(LIMIT, BATCH, 1));
     }
     assertThat(admitted[0] + admitted[1] + admitted[2]).isEqualTo(1_000);

@@ -9,7 +9,7 @@ import io.throttlekit.tier.LeasingNodes.Scope;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The real {@link LeasedTier} in every order of events of small configurations. */
+/** Runs the real {@link LeasedTier} in every order of events of small configurations. */
 class LeasedTierExplorationTest {
   private static final long MOST_STATES = 1_000_000;
 

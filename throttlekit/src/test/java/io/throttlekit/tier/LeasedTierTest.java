@@ -153,10 +153,10 @@ class LeasedTierTest {
   @Test
   void creditsOfAWindowEndWithItThoughTheNodesOwnClockIsBehind() {
     Node slow =
-        new Node(store, new ManualTime(0), 10); // its wall clock is a quarter of an hour late
+        new Node(store, new ManualTime(0), 10); // its wall clock is a quarter of an hour slow
     assertThat(slow.admitted(4, leased(hundred, 10, 1))).isEqualTo(4);
     storeTime.advance(WINDOW);
-    slow.time.advance(WINDOW - 1); // its own clock loses a ms
+    slow.time.advance(WINDOW - 1); // its own clock is a ms slow
     Node other = new Node(store);
     assertThat(other.admitted(200, leased(hundred, 10, 1))).isEqualTo(100);
     assertThat(slow.admitted(200, leased(hundred, 10, 1))).isZero();
@@ -167,7 +167,7 @@ class LeasedTierTest {
     store.hold();
     Reply reply = node.ask(leased(hundred, 10, 1));
     advance(WINDOW); // granted in the first window, answered in the second
-    node.timer.run(); // nobody waits any more
+    node.timer.run(); // the wait times out
     assertThat(reply.failure).isNotNull();
     store.answerAll();
     assertThat(node.counted.late).isEqualTo(10);
@@ -200,7 +200,7 @@ class LeasedTierTest {
   @Test
   void leftoverOfAWindowIsNotMergedIntoTheGrantOfTheNext() {
     assertThat(node.ask(leased(hundred, 10, 1)).admitted()).isTrue(); // 9 are left
-    storeTime.advance(WINDOW); // the store's clock runs ahead: the node does not know yet
+    storeTime.advance(WINDOW); // the store's clock is ahead, unknown to the node
     node.time.advance(WINDOW / 2);
     assertThat(node.ask(leased(hundred, 10, 12)).admitted()).isTrue(); // leases 12 − 9 or more
     assertThat(node.admitted(200, leased(hundred, 10, 1)) + 12).isLessThanOrEqualTo(100);
@@ -245,7 +245,7 @@ class LeasedTierTest {
     TieredClaim one = Node.claim(Role.ENFORCED, ahead, "user", hundred, 1);
     assertThat(node.admitted(1, one)).isEqualTo(1);
     store.hold();
-    assertThat(node.admitted(2, one)).isEqualTo(2); // 2 are left: asks, and waits for nothing
+    assertThat(node.admitted(2, one)).isEqualTo(2); // 2 are left: leases more without waiting
     assertThat(store.leases).hasSize(2);
     assertThat(node.counted.refills).isEqualTo(1);
     advance(WINDOW);

@@ -13,14 +13,13 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The real tiers of some nodes before one real store, one event at a time: a request, a call that
- * reaches the store, an answer that reaches the node, one that is lost, a cell that is pushed out,
- * and a ms that passes.
+ * The real tiers of some nodes with one real store, one event at a time: a request, the arrival of
+ * a call or an answer, its loss, the eviction of a cell, and a ms that passes.
  */
 final class LeasingNodes implements Subject<LeasingNodes.Event> {
   private static final long START = 1_200_000;
 
-  /** What a run is made of. */
+  /** The configuration of a run. */
   record Scope(
       int nodes,
       long limit,
@@ -31,7 +30,7 @@ final class LeasingNodes implements Subject<LeasingNodes.Event> {
       boolean faults,
       boolean coupled) {}
 
-  /** Something that happens. */
+  /** An event of a run. */
   record Event(String what, int node, int index) {
     @Override
     public String toString() {
@@ -137,7 +136,7 @@ final class LeasingNodes implements Subject<LeasingNodes.Event> {
         : null;
   }
 
-  /** A unit of a lease counts when it is spent, one of the store's when it is decided there. */
+  /** Counts leased units when they are spent, and the store's units when it decides. */
   private void count() {
     for (int n = 0; n < scope.nodes(); n++) {
       long there = stores.get(n).takeAdmittedThere();

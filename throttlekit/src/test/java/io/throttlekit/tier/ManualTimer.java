@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 
-/** Runs what is due when the test says so. For one thread. */
+/** Runs due tasks when the test decides. For one thread. */
 public final class ManualTimer implements Timer {
   private final TimeSource time;
   private final PriorityQueue<Due> tasks =
@@ -14,7 +14,7 @@ public final class ManualTimer implements Timer {
 
   private record Due(long atNanos, long nanos, long order, Runnable task) {}
 
-  /** A timer that {@code time} drives. */
+  /** Creates a timer with the clock {@code time}. */
   public ManualTimer(TimeSource time) {
     this.time = time;
   }
@@ -24,12 +24,12 @@ public final class ManualTimer implements Timer {
     tasks.add(new Due(time.monotonicNanos() + nanos, nanos, order++, task));
   }
 
-  /** How many tasks are to run yet. */
+  /** Returns the number of pending tasks. */
   public int size() {
     return tasks.size();
   }
 
-  /** Runs every task that is due by now. */
+  /** Runs every due task. */
   public void run() {
     for (Due next = tasks.peek();
         next != null && next.atNanos <= time.monotonicNanos();
@@ -39,7 +39,7 @@ public final class ManualTimer implements Timer {
     }
   }
 
-  /** When tasks are due, but for those that were to run after {@code exceptNanos}. */
+  /** Returns when tasks are due, except those with a delay of {@code exceptNanos}. */
   public List<Long> due(long exceptNanos) {
     return tasks.stream()
         .filter(task -> task.nanos != exceptNanos)

@@ -16,9 +16,9 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Some nodes before one store, driven by a seed: requests of mixed tiers, calls and answers in any
- * order, time that passes, cells that are pushed out or idle, and a policy that is reloaded. It
- * keeps accounts of what was answered, to compare with those of the store.
+ * Some nodes with one store, driven by a seed: requests of mixed tiers, calls and answers in any
+ * order, time that passes, cells that are evicted or idle, and policy reloads. Keeps accounts of
+ * the answers, to compare them with those of the store.
  */
 final class MixedFleet {
   static final int NODES = 3;
@@ -37,10 +37,10 @@ final class MixedFleet {
   private final Map<Slot, Long> spent = new HashMap<>();
   private final Map<Reached, Integer> reached = new EnumMap<>(Reached.class);
 
-  /** When what is being answered was taken from leases, and decided by the store. */
+  /** When the current answer's units were taken from leases, and decided by the store. */
   private Moments answering = new Moments(START);
 
-  /** What has to happen for a run to say something. */
+  /** Events that a run must include to be conclusive. */
   enum Reached {
     A_LEASE_REFUSED_BEFORE_A_STRICT_CHARGE_WAS_ASKED,
     THE_STORE_REFUSED_AFTER_A_LEASE_WAS_TAKEN,
@@ -63,7 +63,7 @@ final class MixedFleet {
     }
   }
 
-  /** Accounts for what one request was answered. */
+  /** Accounts for the answer to one request. */
   private final class Reply implements Tiers.Later {
     private final List<TieredClaim> claims;
     private int answers;
@@ -86,7 +86,7 @@ final class MixedFleet {
   }
 
   /**
-   * A fleet that has done nothing yet.
+   * Creates a fleet in its first state.
    *
    * @param losses whether calls and answers may be lost
    */
@@ -101,7 +101,7 @@ final class MixedFleet {
     }
   }
 
-  /** Lets so many things happen, then all calls arrive, and all that is leased go back. */
+  /** Runs a number of events; then all calls arrive, and all leased units are returned. */
   void run(int events) {
     for (int i = 0; i < events; i++) {
       happen();
@@ -117,17 +117,17 @@ final class MixedFleet {
     return store;
   }
 
-  /** Units that requests were admitted with, by the window in which they were taken. */
+  /** Returns the units with which requests were admitted, by the window that they were taken in. */
   Map<Slot, Long> spent() {
     return spent;
   }
 
-  /** Units that the nodes said were left over when their window had ended. */
+  /** Returns the units that the nodes reported as forfeited. */
   long forfeited() {
     return nodes.stream().mapToLong(node -> node.counted.forfeited).sum();
   }
 
-  /** Units that came too late to be spent. */
+  /** Returns the units that arrived too late to be spent. */
   long late() {
     return nodes.stream().mapToLong(node -> node.counted.late).sum();
   }
@@ -143,7 +143,7 @@ final class MixedFleet {
   private void happen() {
     int n = random.nextInt(NODES);
     switch (random.nextInt(100)) {
-      case 0 -> nodes.get(n).tiers.leases.close(); // all cells are pushed out
+      case 0 -> nodes.get(n).tiers.leases.close(); // evicts all cells
       case 1 -> nodes.get(n).tiers.leases.sweep();
       case 2 -> reload();
       case 3 -> tick(1 + random.nextLong(2 * MixedRequests.WINDOW));
@@ -205,7 +205,7 @@ final class MixedFleet {
     ways.get(node).move(index);
   }
 
-  /** What was taken for a decision was taken when that was asked for; leases are taken from now. */
+  /** Units for a decision were taken when it was requested; units of leases from now on. */
   private Moments answer(int node, int index) {
     Journeys.Journey<?> call = ways.get(node).calls().get(index);
     Moments known = moments.get(call);
@@ -213,7 +213,7 @@ final class MixedFleet {
     return answering;
   }
 
-  /** Calls that were made in no order, because cells are kept in none, get one. */
+  /** Sorts the calls, because cells are not kept in any order. */
   private void noteCalls() {
     for (SlowStore way : ways) {
       List<Journeys.Journey<?>> calls = way.calls();

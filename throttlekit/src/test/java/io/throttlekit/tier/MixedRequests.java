@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * Seeded requests of one to four descriptors with tiers of every kind, on few counters, so that
- * they meet. A counter that a request refunds is not charged by it as well.
+ * Requests of one to four descriptors with tiers of all kinds, generated from a seed, on few
+ * counters, so that they interact. A request does not charge a counter that it refunds.
  */
 final class MixedRequests {
   static final long LONGEST_BATCH = 7;
@@ -37,7 +37,7 @@ final class MixedRequests {
     this.coupled = coupled;
   }
 
-  /** The limit of a counter that the requests are about. */
+  /** Returns the limit of a counter. */
   static long limit(CounterKey key) {
     for (long limit : LIMITS) {
       for (Class<?> tier : List.of(Tier.Strict.class, Tier.CachedDeny.class, Tier.Leased.class)) {
@@ -49,7 +49,7 @@ final class MixedRequests {
     throw new IllegalArgumentException("no counter of these requests: " + key);
   }
 
-  /** Has leases of another size from now on, as a reload of the policy does. */
+  /** Changes the lease size from now on, as a policy reload does. */
   void reload() {
     batch = 1 + random.nextLong(LONGEST_BATCH);
     lowWater = random.nextLong(3);

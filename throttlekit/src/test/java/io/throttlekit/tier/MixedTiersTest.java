@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Requests with several descriptors, each of a tier of its own, over a slow store. */
+/** Tests requests with several descriptors, each with its own tier, on a slow store. */
 class MixedTiersTest {
   private static final int SEEDS = 60;
   private static final int EVENTS = 3_000;

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** One process of a fleet, with a clock and a timer of its own. For one thread. */
+/** One process of a fleet, with its own clock and timer. For one thread. */
 final class Node {
   static final long PATIENCE_MILLIS = 5;
 
@@ -47,7 +47,7 @@ final class Node {
             counted);
   }
 
-  /** The reply to one request, once there is one. */
+  /** The reply to one request, when there is one. */
   static final class Reply implements Tiers.Later {
     @Nullable TieredOutcome outcome;
     @Nullable StoreException failure;
@@ -108,7 +108,7 @@ final class Node {
     }
   }
 
-  /** What a listener heard. */
+  /** Counts of a listener's events. */
   static final class Counted implements TierListener {
     long leased;
     long riders;
@@ -166,7 +166,7 @@ final class Node {
     return reply;
   }
 
-  /** How many of so many requests are admitted; each has to be answered at once. */
+  /** Returns how many of {@code requests} are admitted; each must be decided at once. */
   int admitted(int requests, TieredClaim claim) {
     int admitted = 0;
     for (int i = 0; i < requests; i++) {

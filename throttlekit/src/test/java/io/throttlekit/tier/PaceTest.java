@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.Cost;
 import org.junit.jupiter.api.Test;
 
-/** How many units of a window of ten seconds are still to come. */
+/** Tests estimates of the units that are still to come in a window of ten seconds. */
 class PaceTest {
   private static final long LENGTH = ms(10_000);
 

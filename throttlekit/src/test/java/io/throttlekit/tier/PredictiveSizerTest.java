@@ -53,7 +53,7 @@ class PredictiveSizerTest {
   @Test
   void expectsWhatTheLastWindowWithDemandBroughtUnlessTold() {
     PredictiveSizer sizer = new PredictiveSizer(cost, LIMIT);
-    for (int window = 0; window < 2_000; window++) { // what the robust learner cannot follow
+    for (int window = 0; window < 2_000; window++) { // too fast for the robust learner
       sizer.observe(window / 200 % 2 == 0 ? 10 : 5_000, LIMIT);
     }
     assertThat(sizer.size(0, LIMIT)).isCloseTo(141, withinPercentage(3));
@@ -73,7 +73,7 @@ class PredictiveSizerTest {
 
   private record Costs(double predictive, double robust, double clairvoyant) {}
 
-  /** Demand jumps between levels, so that no fixed size and no slow learner fits. */
+  /** Demand that jumps between levels, so that neither a fixed size nor a slow learner fits. */
   private Costs play(int seed, LongToDoubleFunction prediction) {
     SplittableRandom random = new SplittableRandom(seed);
     PredictiveSizer predictive = new PredictiveSizer(cost, LIMIT);

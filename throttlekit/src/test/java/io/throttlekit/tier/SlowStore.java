@@ -11,16 +11,14 @@ import io.throttlekit.tier.Journeys.Journey;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 
-/**
- * One node's way to a store: each call travels there, and its answer back, when the test says so.
- */
+/** One node's link to a store: calls and answers arrive when the test decides. */
 final class SlowStore implements CounterStore {
   private static final String ACQUIRE = "acquire";
 
   private final CounterStore store;
   private final Journeys journeys = new Journeys();
 
-  /** Requests that the store itself has admitted since this was asked last. */
+  /** Requests that the store itself has admitted since the last reset. */
   private int admittedThere;
 
   SlowStore(CounterStore store) {
@@ -31,17 +29,17 @@ final class SlowStore implements CounterStore {
     return journeys.calls();
   }
 
-  /** Whether a call asks for a decision, not for a lease. */
+  /** Returns whether a call requests a decision, not a lease. */
   static boolean decides(Journey<?> call) {
     return call.what().equals(ACQUIRE);
   }
 
-  /** Lets a call reach the store, or its answer the node. */
+  /** Delivers a call to the store, or its answer to the node. */
   void move(int index) {
     journeys.move(index);
   }
 
-  /** Loses a call, or its answer. */
+  /** Loses a call or its answer. */
   void lose(int index) {
     journeys.lose(index);
   }

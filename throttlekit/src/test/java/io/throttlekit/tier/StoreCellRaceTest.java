@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**
- * Threads that take, lease, complete, return and retire on one cell, as Lincheck orders them: every
- * outcome must be one that some order of whole operations has.
+ * Threads take, lease, complete, return and retire on one cell, as ordered by Lincheck: every
+ * outcome must be that of some order of whole operations.
  */
 @Isolated("Lincheck changes the classes that it checks, for all threads")
 public class StoreCellRaceTest {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The times and the counts of one cell, to the nanosecond and the unit. */
+/** Tests the times and counts of one cell, to the nanosecond and the unit. */
 class StoreCellTest {
   private static final long END = 10_000;
   private static final long IDLE = 2_000;
@@ -30,8 +30,8 @@ class StoreCellTest {
 
   @Test
   void ofSeveralGrantsInAWindowEachTimeIsTheOneThatIsKnownBest() {
-    Grant slow = new Grant(10, END, 90, 90); // good until 9,899 ms, over at 10,010
-    Grant quick = new Grant(10, END, 205, 80); // good until 9,984 ms, over at 10,005
+    Grant slow = new Grant(10, END, 90, 90); // valid until 9,899 ms, over at 10,010
+    Grant quick = new Grant(10, END, 205, 80); // valid until 9,984 ms, over at 10,005
     for (List<Grant> order : List.of(List.of(slow, quick), List.of(quick, slow))) {
       StoreCell each = cell(true, new FixedSizer(10));
       for (Grant grant : order) {
@@ -123,7 +123,7 @@ class StoreCellTest {
   @Test
   void noMoreThanABatchLessOneIsCarriedOver() {
     StoreCell carrying = cell(false, new FixedSizer(10));
-    lease(carrying, new Grant(10, END, 0, 90), 0, 0); // whoever asked has gone
+    lease(carrying, new Grant(10, END, 0, 90), 0, 0); // the waiting request has timed out
     assertThat(take(carrying, 10, ms(END)).kind()).isEqualTo(Kind.SHORT);
     assertThat(take(carrying, 9, ms(END)).kind()).isEqualTo(Kind.TAKEN);
     assertThat(carrying.takeForfeited()).isEqualTo(1);
@@ -134,7 +134,7 @@ class StoreCellTest {
     StoreCell carrying = cell(false, new FixedSizer(10));
     assertThat(carrying.beginLease(30, 0).units()).isEqualTo(30);
     carrying.complete(
-        30, LeasedUnits.of(new Grant(30, END, 0, 70)), 0, 0); // whoever asked has gone
+        30, LeasedUnits.of(new Grant(30, END, 0, 70)), 0, 0); // the waiting request has timed out
     assertThat(carrying.retire(ms(END)).units()).isEqualTo(9);
   }
 
@@ -185,7 +185,7 @@ class StoreCellTest {
     assertThat(sizer.observed).containsExactly(3L);
   }
 
-  /** Always says one size, and remembers what it was told. */
+  /** Always returns one size, and records the observed demand. */
   private static final class Asked implements LeaseSizer {
     private final List<Long> observed = new ArrayList<>();
     private final long size;

@@ -10,7 +10,7 @@ import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.tier.HeldSource.Back;
 import org.junit.jupiter.api.Test;
 
-/** A virtual machine that is frozen: its monotonic clock stands still, its wall clock goes on. */
+/** A suspended virtual machine: its monotonic clock stops, its wall clock goes on. */
 class SuspensionTest {
   private static final long WINDOW = 10_000;
   private static final long TICK = Suspension.EVERY_NANOS / 1_000_000;
@@ -54,7 +54,7 @@ class SuspensionTest {
     assertThat(source.back).containsExactly(new Back(1_000_000 + WINDOW, held));
   }
 
-  /** The bound: what was leased, in the time in which the clocks are not compared. */
+  /** The bound: the leased units, for the time in which the clocks are not compared. */
   @Test
   void globalUnitsMayBeSpentForFiveMillisecondsAndNoMoreThanWereLeased() {
     assertThat(global.admitted(3, hundred(1))).isEqualTo(3);
@@ -78,7 +78,7 @@ class SuspensionTest {
     assertThat(global.admitted(200, hundred(1))).isEqualTo(97);
   }
 
-  /** The machine of the process; the coordinator's goes on. */
+  /** Suspends the machine of the process; the coordinator's goes on. */
   private void frozenFor(long millis) {
     coordinatorTime.advance(millis);
     global.time.setWall(global.time.wallMillis() + millis);

@@ -158,7 +158,7 @@ class TiersTest {
     store.hold();
     Reply before = node.ask(leased(roomy, 10, 1));
     Reply after = node.ask(leased(roomy, 4, 1));
-    store.answerOne(); // continued under the same id, for the cell that there is now
+    store.answerOne(); // repeated under the same id, for the current cell
     store.answerOne();
     assertThat(before.admitted()).isTrue();
     assertThat(after.admitted()).isTrue();

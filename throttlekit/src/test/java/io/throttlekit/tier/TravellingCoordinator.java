@@ -6,7 +6,7 @@ import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.store.Grant;
 import java.util.concurrent.CompletionStage;
 
-/** A coordinator to which calls travel; but for probes, which are answered at once. */
+/** A coordinator whose calls travel, except for probes, which are answered at once. */
 record TravellingCoordinator(GlobalCoordinator coordinator, Journeys journeys, Knowledge known)
     implements GlobalCoordinator {
 

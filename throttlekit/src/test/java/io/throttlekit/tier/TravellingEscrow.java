@@ -8,7 +8,7 @@ import io.throttlekit.store.CallId;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** An escrow to which calls travel. */
+/** An escrow whose calls travel. */
 record TravellingEscrow(RegionalEscrow escrow, Journeys journeys, Knowledge known)
     implements RegionalEscrow {
 

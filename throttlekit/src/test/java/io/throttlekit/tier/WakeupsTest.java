@@ -12,7 +12,7 @@ class WakeupsTest {
   void oneThatRunsAsEarlyServesAll() {
     assertThat(wakeups.begin(at(50), at(0))).isEqualTo(50);
     assertThat(wakeups.begin(at(50), at(0))).isZero();
-    assertThat(wakeups.begin(at(200), at(0))).isZero(); // beyond the end of the numbers
+    assertThat(wakeups.begin(at(200), at(0))).isZero(); // beyond the largest long
     assertThat(wakeups.begin(at(40), at(0))).isEqualTo(40);
   }
 
@@ -46,7 +46,7 @@ class WakeupsTest {
     assertThat(wakeups.begin(300, 260)).isZero();
   }
 
-  /** A monotonic clock may be anywhere, also near the end of the numbers. */
+  /** A monotonic clock may have any value, also near the largest long. */
   private static long at(long nanos) {
     return Long.MAX_VALUE - 100 + nanos;
   }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** When windows surely last and surely are over, to the nanosecond. */
+/** Tests when windows are certainly current and certainly over, to the nanosecond. */
 class WindowClockTest {
   private static final long END = 10_000;
   private static final long LENGTH = 10_000;
@@ -86,7 +86,7 @@ class WindowClockTest {
 
   @Test
   void ofSeveralAnswersEachTimeIsTheOneThatIsKnownBest() {
-    clock.follow(units(END, 10_000), false, 0, ms(300)); // good until 9,989, over by 10,310
+    clock.follow(units(END, 10_000), false, 0, ms(300)); // current until 9,989, over by 10,310
     clock.narrow(units(END, 9_400), ms(500), ms(620)); // until 9,889.6, by 10,029.4
     assertThat(clock.lastsUntilNanos()).isEqualTo(ms(9_989));
     assertThat(clock.overByNanos()).isEqualTo(ms(10_029) + 400_000);
@@ -124,7 +124,7 @@ class WindowClockTest {
     }
   }
 
-  /** Two clocks of which each is wrong by almost as much as one that is being corrected can be. */
+  /** Two clocks, each off by almost the largest rate of a clock that is being corrected. */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
   void whateverTwoClocksDoTheWindowThatLastsIsAmongThoseThatMay(long seed) {
