@@ -6,20 +6,20 @@ import io.throttlekit.tier.Timer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** What surrounds stores in tests. */
+/** The surroundings of stores in tests. */
 final class Around {
-  /** Runs things when they are due, by the clock of this machine. */
+  /** Runs due tasks by the clock of this machine. */
   static final Timer TIMER =
       (nanos, task) -> CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(task);
 
   private Around() {}
 
-  /** A server whose clock is a test's. */
+  /** Replaces the server's clock by a test's. */
   static Database.Surroundings clock(TimeSource clock) {
     return new Database.Surroundings(TimeSource.system(), TIMER, StoreListener.NONE, clock);
   }
 
-  /** The server's own clock. */
+  /** Uses the server's own clock, with a listener. */
   static Database.Surroundings heard(StoreListener listener) {
     return new Database.Surroundings(TimeSource.system(), TIMER, listener, null);
   }

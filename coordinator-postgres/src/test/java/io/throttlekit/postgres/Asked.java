@@ -26,12 +26,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Short words for asking in tests. */
+/** Short forms of calls in tests. */
 final class Asked {
-  /** A window that does not end while a test runs, but for one run in a few thousand years. */
+  /** A window that ends in fewer than one test run in a few thousand years. */
   static final FixedWindow FIVE = new FixedWindow(5, 1000L * 365 * 24 * 3_600_000);
 
-  /** For what hangs: a busy machine may need most of it. */
+  /** The timeout of a test's wait: a busy machine may need most of it. */
   private static final long PATIENCE_SECONDS = 60;
 
   private Asked() {}
@@ -73,7 +73,7 @@ final class Asked {
     return stage.toCompletableFuture().orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS).join();
   }
 
-  /** What it fails with; a test that expects this fails when it does not. */
+  /** Returns the failure of a stage; fails the test if there is none. */
   static Throwable failure(CompletionStage<?> stage) {
     CompletableFuture<?> asked =
         stage.toCompletableFuture().orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS);

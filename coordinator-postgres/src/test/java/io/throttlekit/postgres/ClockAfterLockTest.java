@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A window that ends while a transaction waits for the rows that it needs; by the real clock. */
+/** A window that ends while a transaction waits for row locks; by the real clock. */
 @RealPostgres
 @Timeout(180)
 class ClockAfterLockTest {
@@ -107,7 +107,7 @@ class ClockAfterLockTest {
     assertThat(answer(escrow.release(refill.key(), now + WINDOW))).isZero();
   }
 
-  /** What comes of a call that has to wait for rows until their window is over. */
+  /** Returns the result of a call that has to wait for row locks until its window has ended. */
   private <T> T whileHeld(String rows, Supplier<CompletionStage<T>> call) throws SQLException {
     try (Connection holder = database.connect();
         Statement sql = holder.createStatement()) {

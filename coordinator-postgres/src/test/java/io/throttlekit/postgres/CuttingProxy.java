@@ -17,19 +17,19 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands between a client and a PostgreSQL, counts round trips, and breaks the connection in place
- * of passing an answer on, once each time it is told to.
+ * A proxy between a client and a PostgreSQL that counts round trips. On request it cuts the
+ * connection once instead of passing an answer on.
  */
 final class CuttingProxy implements AutoCloseable {
-  /** In every message. */
+  /** Matches every message. */
   private static final String ANY = "";
 
-  /** In the answer that a transaction was committed. */
+  /** The text in the answer to a commit. */
   private static final String COMMITTED = "COMMIT\0";
 
   /**
-   * In a request that commits what it writes. A pool commits, too, in a request of its own, when it
-   * has made a connection, which it does at any time.
+   * Matches a request that commits its writes. A pool also commits in a request of its own after it
+   * has opened a connection, which can happen at any time.
    */
   private static final Pattern WRITES =
       Pattern.compile("(INSERT|UPDATE|DELETE) .*COMMIT", Pattern.DOTALL);
@@ -39,12 +39,12 @@ final class CuttingProxy implements AutoCloseable {
   private final AtomicReference<@Nullable Cut> cutAt = new AtomicReference<>();
   private final AtomicInteger trips = new AtomicInteger();
 
-  /** Whether what was passed on last was an answer. */
+  /** Whether the last message was an answer. */
   private final AtomicBoolean answered = new AtomicBoolean(true);
 
   private volatile long delayMillis;
 
-  /** An answer that is not passed on: one that has {@code answer} in it, to such a request. */
+  /** An answer to drop: one that contains {@code answer}, to a request that matches. */
   private record Cut(Pattern request, String answer) {}
 
   private CuttingProxy(int target) throws IOException {
@@ -65,27 +65,27 @@ final class CuttingProxy implements AutoCloseable {
     return listening.getLocalPort();
   }
 
-  /** Does not pass on the answer to the next commit of a request that writes. */
+  /** Cuts at the answer to the next commit of a request that writes. */
   void cutAtNextCommit() {
     cutAt.set(new Cut(WRITES, COMMITTED));
   }
 
-  /** Nor is the next answer, whatever it is. */
+  /** Cuts at the next answer of any kind. */
   void cutAtNextAnswer() {
     cutAt.set(new Cut(Pattern.compile(ANY), ANY));
   }
 
-  /** Passes each answer on so much later. */
+  /** Delays each answer. */
   void delayAnswers(long millis) {
     delayMillis = millis;
   }
 
-  /** Whether it has happened. */
+  /** Returns whether the requested cut has happened. */
   boolean hasCut() {
     return cutAt.get() == null;
   }
 
-  /** How often an answer was waited for since this was asked last, by one client at a time. */
+  /** Returns the round trips since the last call, for one client at a time. */
   int trips() {
     return trips.getAndSet(0);
   }
@@ -134,7 +134,7 @@ final class CuttingProxy implements AutoCloseable {
           await(delayMillis);
         }
         out.write(bytes, 0, size);
-        while (late && in.available() > 0) { // the rest of that answer came meanwhile
+        while (late && in.available() > 0) { // the rest of that answer
           out.write(bytes, 0, in.read(bytes));
         }
       }

@@ -21,7 +21,7 @@ final class OwnDatabase implements BeforeAllCallback, AfterAllCallback {
   private @Nullable Connection connection;
   private String name = "";
 
-  /** Ended by JUnit after the last class. */
+  /** Closed by JUnit after the last class. */
   private record Shared(PostgresProcess server) implements AutoCloseable {
     @Override
     public void close() {
@@ -65,12 +65,12 @@ final class OwnDatabase implements BeforeAllCallback, AfterAllCallback {
     return Objects.requireNonNull(server).url(name);
   }
 
-  /** Another connection of the superuser. */
+  /** Opens another connection as the superuser. */
   Connection connect() throws SQLException {
     return Objects.requireNonNull(server).connect(name);
   }
 
-  /** Empties all tables but the schema's version, if there are any. */
+  /** Empties all tables except the schema's version, if they exist. */
   void empty() {
     if (!query("SELECT to_regclass('throttlekit.counters')").isEmpty()) {
       run(
@@ -88,7 +88,7 @@ final class OwnDatabase implements BeforeAllCallback, AfterAllCallback {
     }
   }
 
-  /** The first column of the first row as text; empty for null or no row. */
+  /** Returns the first column of the first row as text; empty for null or no row. */
   String query(String sql) {
     try (Statement statement = Objects.requireNonNull(connection).createStatement();
         ResultSet rows = statement.executeQuery(sql)) {

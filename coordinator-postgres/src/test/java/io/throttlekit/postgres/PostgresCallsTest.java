@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Calls that are sent again, because their answer is lost or late, or all at the same time. */
+/** Calls that are repeated because their answer is lost or late, or concurrently. */
 @RealPostgres
 @Timeout(120)
 class PostgresCallsTest {
@@ -45,8 +45,8 @@ class PostgresCallsTest {
   private static final long LEASE_MILLIS = 3_000;
 
   /**
-   * Two answers take longer than a lease may, one does not; either by a second, on a busy machine
-   * too.
+   * The delay of an answer. Two delayed answers take longer than the lease deadline and one does
+   * not, by a second either way, for busy machines.
    */
   private static final long DELAY_MILLIS = 2_000;
 
@@ -82,7 +82,7 @@ class PostgresCallsTest {
   @Test
   void aCallWhoseAnswerIsLostAtTheCommitIsAnsweredOnce() {
     throughTheProxy(Wanted.of(proxied()).connections(1));
-    var _ = warm(); // which makes the connections, and commits
+    var _ = warm(); // opens the connections, and commits
     CallId id = new CallId(16, 1);
     CallId back = new CallId(17, 1);
 
@@ -243,7 +243,7 @@ class PostgresCallsTest {
     answer(store.lease(request(new CallId(16, 1), 1)));
     assertThat(database.query("SELECT array_length(calls, 1) FROM throttlekit.counters"))
         .isEqualTo("4");
-    database.run("UPDATE throttlekit.counters SET calls[1] = 7"); // as a window that is over
+    database.run("UPDATE throttlekit.counters SET calls[1] = 7"); // as of an ended window
     answer(store.lease(request(new CallId(24, 1), 1)));
     assertThat(database.query("SELECT calls[2] FROM throttlekit.counters")).isEqualTo("24");
     assertThat(database.query("SELECT array_length(calls, 1) FROM throttlekit.counters"))
@@ -262,7 +262,7 @@ class PostgresCallsTest {
     return answer(coordinator.lease(Asked.wish(other, "eu", 1))).windowEndMillis();
   }
 
-  /** Calls go to other processes than those that filled the tables. */
+  /** Sends the calls through a proxy, from other processes than those that filled the tables. */
   private void throughTheProxy(Wanted wanted) {
     store = openStore(wanted);
     coordinator = openCoordinator(wanted);

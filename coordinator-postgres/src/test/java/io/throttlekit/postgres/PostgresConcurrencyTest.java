@@ -62,9 +62,7 @@ class PostgresConcurrencyTest {
     assertThat(heard.failures).as("seed %d: %s", seed, heard.reasons).isEmpty();
   }
 
-  /**
-   * Leases and returns one after another; what is returned is taken off before it can be leased.
-   */
+  /** Leases and returns in turn; a return is subtracted before its units can be leased again. */
   private static CompletableFuture<?> region(
       PostgresGlobalCoordinator coordinator,
       Budget budget,
@@ -151,7 +149,7 @@ class PostgresConcurrencyTest {
     List<CompletableFuture<Long>> given = new ArrayList<>();
     for (int i = 0; i < 300; i++) {
       PostgresRegionalEscrow escrow = escrows.get(i % PROCESSES);
-      if (i % 5 == 0) { // ids come again every fourth time
+      if (i % 5 == 0) { // each id is used again four refills later
         EscrowRefill refill =
             new EscrowRefill(Asked.key(window, "e"), "id" + i % 20, end, 0, end, 10);
         given.add(escrow.refill(refill).thenApply(_ -> 0L).toCompletableFuture());

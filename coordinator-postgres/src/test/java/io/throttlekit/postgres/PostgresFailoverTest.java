@@ -90,9 +90,10 @@ class PostgresFailoverTest {
   }
 
   /**
-   * Kills the primary under load, promotes the standby, and then takes what is left.
+   * Kills the primary under load, promotes the standby, and then leases the rest.
    *
-   * @param granted the units that are granted of so many, of 10,000 altogether
+   * @param granted leases a number of units, of 10,000 altogether, and returns how many were
+   *     granted
    */
   private void survivesTheFailover(PostgresProcess standby, IntUnaryOperator granted) {
     AtomicInteger admitted = new AtomicInteger();
@@ -120,7 +121,7 @@ class PostgresFailoverTest {
     callers.forEach(CompletableFuture::join);
     for (int cost = 1_000; cost > 0; cost /= 10) {
       while (count(granted, cost, admitted, unanswered)) {
-        // until less is left
+        // continues until less is left
       }
     }
     assertThat(admitted.get()).isLessThanOrEqualTo(10_000);
@@ -236,7 +237,7 @@ class PostgresFailoverTest {
 
   private PostgresProcess standby(String... options) {
     PostgresCounterStore first = store(primary);
-    answer(ask(first, "first", 0)); // makes the tables
+    answer(ask(first, "first", 0)); // creates the tables
     first.close();
     answer(first.ended().thenApply(_ -> true));
     PostgresProcess standby = primary.startStandby(options);
@@ -271,7 +272,7 @@ class PostgresFailoverTest {
         .formatted(primary.port(), standby.port());
   }
 
-  /** How many of so many requests for one unit of 100. */
+  /** Returns how many of {@code requests} for one unit of 100 are admitted. */
   private static int admitted(PostgresCounterStore store, int requests) {
     int admitted = 0;
     for (int i = 0; i < requests; i++) {
@@ -287,7 +288,7 @@ class PostgresFailoverTest {
     return admitted;
   }
 
-  /** Asks for so many units at once; whether it may be asked for as many again. */
+  /** Requests units in one call; returns whether as many can be requested again. */
   private static boolean count(
       IntUnaryOperator granted, int units, AtomicInteger admitted, AtomicInteger unanswered) {
     try {

@@ -35,11 +35,11 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A PostgreSQL that hangs, dies, is not there yet, or commits without telling. */
+/** A PostgreSQL that hangs, dies, is not started yet, or commits without an answer. */
 @RealPostgres
 @Timeout(120)
 class PostgresFaultsTest {
-  /** After which a pool that doubles its pauses would pause for about as long again. */
+  /** The outage, after which a pool that doubles its pauses would pause for about as long again. */
   private static final long ABSENCE_MILLIS = 3_000;
 
   private static final long PROBE_MILLIS = 50;
@@ -123,7 +123,7 @@ class PostgresFaultsTest {
     assertThat(answer(escrow.refill(new EscrowRefill(key, "1", end, now, end, 8)))).isTrue();
     CallId id = new CallId(16, 1);
     assertThat(answer(escrow.lease(key, 3, id)).left()).isEqualTo(5);
-    run("UPDATE throttlekit.escrow SET units = 8"); // as a backup from before the lease has it
+    run("UPDATE throttlekit.escrow SET units = 8"); // as in a backup from before the lease
     server.kill();
     server.restart();
     await("back", () -> answers(escrow.health()));
@@ -231,7 +231,7 @@ class PostgresFaultsTest {
   void aCallWhoseTurnComesTooLateIsNotMade() throws SQLException {
     PostgresCounterStore store = open(wanted(url()).connections(1).deadlines(2_000, 10_000));
     await("warm", () -> answers(ask(store, "a", 1)));
-    long before = left(store, "a"); // what failed while it was not warm may be counted
+    long before = left(store, "a"); // failed calls before it was warm may be counted
     List<CompletionStage<?>> asked = new ArrayList<>();
     try (Connection holder = server.connect("postgres");
         Statement sql = holder.createStatement()) {
@@ -272,7 +272,7 @@ class PostgresFaultsTest {
 
   @Test
   void aSessionIsDurableWhereItHasToBeAndBounded() {
-    answer(coordinator(url()).health()); // the tables: who makes them commits, whatever else
+    answer(coordinator(url()).health()); // creates the tables, which commits in any case
     run("ALTER SYSTEM SET synchronous_commit = off");
     run("SELECT pg_reload_conf()");
     try {
@@ -314,7 +314,7 @@ class PostgresFaultsTest {
         database.call(
             Deadline.LEASE,
             session -> {
-              session.rollBack(); // as a refusal does; what the session is set to must outlive it
+              session.rollBack(); // a refusal rolls back, too; session settings must outlive it
               try (var sql = session.prepare("SHOW " + name);
                   ResultSet row = sql.executeQuery()) {
                 row.next();

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Rows whose time is over. */
+/** Tests the deletion of expired rows. */
 @RealPostgres
 @Timeout(180)
 class PostgresGarbageTest {
@@ -134,7 +134,7 @@ class PostgresGarbageTest {
     }
   }
 
-  /** Lets the timer run once, until it is set again. */
+  /** Runs the timer once, until it is scheduled again. */
   private void collect() {
     Asked.await("scheduled", () -> due.size() == 1);
     due.remove().run();

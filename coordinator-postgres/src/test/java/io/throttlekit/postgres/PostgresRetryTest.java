@@ -26,7 +26,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Transactions that others are in the way of. */
+/** Tests retries of transactions after conflicts with others. */
 @RealPostgres
 @Timeout(180)
 class PostgresRetryTest {
@@ -116,7 +116,7 @@ class PostgresRetryTest {
     return new BudgetLease(shared, "eu", BudgetLease.CURRENT, 2, DataLoss.REFILL);
   }
 
-  /** The first writes of windows fail, as if another transaction were in the way. */
+  /** Lets the first writes of windows fail, as after a conflict with another transaction. */
   private static void failFirst(int times, String state) {
     database.run("DROP SEQUENCE IF EXISTS public.tries; CREATE SEQUENCE public.tries");
     database.run(

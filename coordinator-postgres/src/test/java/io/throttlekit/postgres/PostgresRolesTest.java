@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The roles of docs/POSTGRES.md, with the SQL that stands there and nothing more. */
+/** Tests the roles of docs/POSTGRES.md with exactly the SQL of that document. */
 @RealPostgres
 @Timeout(180)
 class PostgresRolesTest {

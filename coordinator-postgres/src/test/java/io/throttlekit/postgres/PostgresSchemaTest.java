@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tables that are not there, are older or newer, or may not be made. */
+/** Tables that do not exist, are older or newer, or may not be created. */
 @RealPostgres
 @Timeout(180)
 class PostgresSchemaTest {

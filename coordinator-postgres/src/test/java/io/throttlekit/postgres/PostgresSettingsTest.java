@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Settings that are wrong, and secrets in them. */
+/** Tests invalid settings, and secrets in settings. */
 class PostgresSettingsTest {
 
   @Test

@@ -19,16 +19,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/**
- * How often a lease waits for a PostgreSQL that is far away, and what a broken connection costs.
- */
+/** Counts round trips of a lease from a remote PostgreSQL, and the cost of a lost connection. */
 @RealPostgres
 @Timeout(180)
 class PostgresTripsTest {
-  /** Hikari asks whether a connection lives that was idle for half a second. */
+  /** Longer than the half second of idleness after which Hikari validates a connection. */
   private static final long IDLE_MILLIS = 700;
 
-  /** Another version of a row is in another place. */
+  /** Identifies row versions: a new version has another place. */
   private static final String ROWS =
       "SELECT string_agg(concat(region, ctid, asked), ' ' ORDER BY region)"
           + " FROM throttlekit.agreements";

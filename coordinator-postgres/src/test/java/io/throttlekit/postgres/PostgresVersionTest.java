@@ -7,7 +7,7 @@ import io.throttlekit.testkit.postgres.RealPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Says which PostgreSQL the tests of this module ran on. */
+/** Prints the PostgreSQL version that the tests of this module use. */
 @RealPostgres
 class PostgresVersionTest {
   @RegisterExtension static final OwnDatabase DATABASE = new OwnDatabase();

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Windows of a server whose clock steps back, for a process that knows nothing of before. */
+/** Windows of a server whose clock steps back, for a process without earlier knowledge. */
 @RealPostgres
 @Timeout(180)
 class PostgresWindowsTest {

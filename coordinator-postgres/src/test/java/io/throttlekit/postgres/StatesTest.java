@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** States of counters as bytes, which other releases have to read. */
+/** Tests the binary format of counter states, which other releases have to read. */
 class StatesTest {
   private final FixedWindow window = new FixedWindow(5, 60_000);
 

@@ -3,9 +3,9 @@ package io.throttlekit.postgres;
 import io.throttlekit.store.CircuitBreaker;
 import io.throttlekit.testkit.postgres.PostgresProcess;
 
-/** What a test wants of a PostgreSQL; as in production where it says nothing. Not thread-safe. */
+/** The settings of a PostgreSQL for a test, with production defaults. Not thread-safe. */
 final class Wanted {
-  /** How long who is {@link #quickToConnect} waits for a connection. */
+  /** The connect timeout of {@link #quickToConnect}. */
   static final long QUICK_MILLIS = 2_000;
 
   private static final long PATIENT_MILLIS = 20_000;
@@ -25,7 +25,7 @@ final class Wanted {
     this.url = url;
   }
 
-  /** With deadlines for a machine that may be busy. */
+  /** Creates settings with deadlines for a busy machine. */
   static Wanted of(String url) {
     return new Wanted(url);
   }
@@ -61,7 +61,7 @@ final class Wanted {
     return this;
   }
 
-  /** For a server that is not there, which a call is told of no sooner. */
+  /** Sets a short connect timeout, for a server that is down: calls fail no sooner. */
   Wanted quickToConnect() {
     connectTimeoutMillis = QUICK_MILLIS;
     return this;

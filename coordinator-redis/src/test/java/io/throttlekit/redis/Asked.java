@@ -23,14 +23,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Short words for asking a store in tests. */
+/** Short forms of calls to a store in tests. */
 final class Asked {
   static final long HOUR = 3_600_000;
 
-  /** A window that does not end while a test runs, but for one run in a few thousand years. */
+  /** A window that ends in fewer than one test run in a few thousand years. */
   static final FixedWindow FIVE = new FixedWindow(5, 1000L * 365 * 24 * HOUR);
 
-  /** For what hangs: a busy machine may need most of it. */
+  /** The timeout of a test's wait: a busy machine may need most of it. */
   private static final long PATIENCE_SECONDS = 60;
 
   private Asked() {}
@@ -68,7 +68,7 @@ final class Asked {
     return stage.toCompletableFuture().orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS).join();
   }
 
-  /** What it fails with; a test that expects this fails when it does not. */
+  /** Returns the failure of a stage; fails the test if there is none. */
   static Throwable failure(CompletionStage<?> stage) {
     CompletableFuture<?> asked =
         stage.toCompletableFuture().orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS);
@@ -76,7 +76,7 @@ final class Asked {
     return Objects.requireNonNull(thrown.getCause());
   }
 
-  /** Whether the store answers now. */
+  /** Returns whether the store answers now. */
   static boolean answers(CounterStore store) {
     try {
       left(store, "anybody");

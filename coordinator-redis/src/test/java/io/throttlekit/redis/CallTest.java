@@ -29,7 +29,7 @@ class CallTest {
     assertThat(again.reply).isNotSameAs(again.answer);
   }
 
-  /** A lease whose caller went is settled all the same, and counted as failed once. */
+  /** A lease is completed although its caller has timed out, and counts as failed once. */
   @Test
   void aFailureReachesTheReplyAlsoAfterTheDeadline() {
     Call.Lease late = lease(new CallId(8, 1));

@@ -114,7 +114,7 @@ class DeadlinesTest {
     assertThat(call.answer).isCompletedWithValue(true);
   }
 
-  /** A clock that shows that the loop was busy for long, with an answer that lies unread. */
+  /** A clock by which the loop was busy for long, with an unread answer. */
   private final class BusyUntilRead implements TimeSource {
     private @Nullable Runnable unread;
     private long nanos;
@@ -130,7 +130,7 @@ class DeadlinesTest {
       if (task != null) {
         unread = null;
         nanos = TimeUnit.SECONDS.toNanos(1);
-        loop.execute(task); // as what a connection has, before timers that begin later
+        loop.execute(task); // like a connection's data, before timers that start later
       }
       return nanos;
     }

@@ -53,7 +53,7 @@ class LaneTest {
     assertThat(links.getFirst().used).as("to load the script").isTrue();
   }
 
-  /** As when the connection was given up before the lane was closed. */
+  /** As when the connection was replaced before the lane was closed. */
   @Test
   void callsInProgressHaveFailedWhenALaneHasEndedThoughItsConnectionIsStillClosing() {
     Lane lane = new Lane(loop, shared(), HangingLink::new);
@@ -81,7 +81,7 @@ class LaneTest {
         null);
   }
 
-  /** Has a connection that never answers. */
+  /** A link whose connection never answers. */
   private static final class HangingLink extends FakeLink {
     private final BaseRedisAsyncCommands<byte[], byte[]> commands;
 
@@ -104,7 +104,7 @@ class LaneTest {
     }
   }
 
-  /** Reports a connection when it is opened. */
+  /** A link that reports a connection when it is opened. */
   private static class FakeLink implements Link {
     private final Link.Listener listener;
     private boolean used;

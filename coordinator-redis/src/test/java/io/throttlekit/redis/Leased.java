@@ -15,11 +15,11 @@ import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
-/** Short words for asking a coordinator in tests. */
+/** Short forms of calls to a coordinator in tests. */
 final class Leased {
   private Leased() {}
 
-  /** Five in a window that does not end while a test runs. */
+  /** Returns a budget of five in a window that does not end while a test runs. */
   static Budget five(String user) {
     return budget(user, 5, Asked.FIVE.windowMillis());
   }
@@ -52,7 +52,7 @@ final class Leased {
         new BudgetReturn(budget, region, id, grant.windowEndMillis(), grant.units()));
   }
 
-  /** Whether the coordinator answers now. */
+  /** Returns whether the coordinator answers now. */
   static boolean answers(GlobalCoordinator coordinator) {
     try {
       lease(coordinator, five("anybody"), 1);

@@ -30,11 +30,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A process of a region that leases units of a budget, behind proxies of its own to the region's
+ * A process of a region that leases units of a budget through proxies of its own, to the region's
  * Redis and to the coordinator's. For one thread.
  */
 final class LeasingProcess implements AutoCloseable {
-  /** Of a lease of the process; the coordinator grants a region four at once. */
+  /** Units of a lease; the coordinator grants a region four leases at once. */
   static final long LEASE = 20;
 
   static final int REGIONAL_LEASES = 4;
@@ -43,7 +43,7 @@ final class LeasingProcess implements AutoCloseable {
 
   final UnansweredCalls calls = new UnansweredCalls();
 
-  /** Units that nobody can spend any more, as the process counts them. */
+  /** Lost units, as counted by the process. */
   final AtomicLong lost = new AtomicLong();
 
   private final FixedWindow window;
@@ -55,7 +55,7 @@ final class LeasingProcess implements AutoCloseable {
   private final UnansweredCalls.ToCoordinator coordinator;
   private final FederatedLimiter limiter;
 
-  /** Connects; {@code beforeRefill} runs before each call that fills the region's Redis. */
+  /** Connects; {@code beforeRefill} runs before each refill of the region's Redis. */
   LeasingProcess(
       String name, long limit, RedisProcess region, RedisProcess global, Runnable beforeRefill) {
     window = new FixedWindow(limit, Asked.FIVE.windowMillis());
@@ -102,7 +102,7 @@ final class LeasingProcess implements AutoCloseable {
     CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(task);
   }
 
-  /** How many of so many requests, one after the other, are admitted. */
+  /** Returns how many of {@code requests} successive requests are admitted. */
   long admittedOf(long requests) {
     long admitted = 0;
     for (long i = 0; i < requests; i++) {
@@ -111,7 +111,7 @@ final class LeasingProcess implements AutoCloseable {
     return admitted;
   }
 
-  /** How many requests, one after the other, are admitted until one is refused. */
+  /** Returns how many successive requests are admitted until one is refused. */
   long admittedUntilRefused() {
     long admitted = 0;
     while (answer(charge()).admitted()) {
@@ -121,8 +121,8 @@ final class LeasingProcess implements AutoCloseable {
   }
 
   /**
-   * How many of so many requests at once are admitted, where the answers to all that is asked for
-   * them at first are lost with their connections.
+   * Returns how many of {@code requests} concurrent requests are admitted if the answers to their
+   * first calls are lost with the connections.
    */
   long admittedThoughAnswersAreLost(int requests) {
     int failedBefore = calls.failed.get();
@@ -141,12 +141,12 @@ final class LeasingProcess implements AutoCloseable {
     return decisions.stream().filter(each -> answer(each).admitted()).count();
   }
 
-  /** Waits until it knows what became of all its calls. */
+  /** Waits until all its calls have been answered or have failed. */
   void awaitAnswers() {
     Asked.await("answers", calls::isEmpty);
   }
 
-  /** Lets nothing come through any more, in either direction. */
+  /** Cuts its connections in both directions, and rejects new ones. */
   void cutOff() {
     toRegion.refuse();
     toCoordinator.refuse();
@@ -156,7 +156,7 @@ final class LeasingProcess implements AutoCloseable {
     return limiter.charge(key, window, tier, 1, Outage.DENY);
   }
 
-  /** Ends it without a word, as when it is killed. */
+  /** Ends it without notice, as a kill does. */
   @Override
   public void close() {
     cutOff();

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** One Redis for all tests of a class, which is empty before each of them. */
+/** One Redis for all tests of a class, emptied before each of them. */
 final class OneRedis implements BeforeAllCallback, BeforeEachCallback, AfterAllCallback {
   private @Nullable RedisProcess process;
 
@@ -27,7 +27,7 @@ final class OneRedis implements BeforeAllCallback, BeforeEachCallback, AfterAllC
     process().close();
   }
 
-  /** Empties it. */
+  /** Deletes all data. */
   void flush() {
     process().command("FLUSHALL");
   }

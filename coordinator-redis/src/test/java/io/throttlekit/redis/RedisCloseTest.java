@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a process that ends still gives back. */
+/** Tests the units that a process returns when it shuts down. */
 @RealRedis
 @Timeout(180)
 class RedisCloseTest {
@@ -66,7 +66,7 @@ class RedisCloseTest {
     assertThat(lease).isCompletedExceptionally();
   }
 
-  /** The calls have no deadline that ends before the store does. */
+  /** The calls have no deadline before the end of the store. */
   @Test
   void callsInProgressHaveFailedWhenAStoreHasEnded() {
     Wanted slow = Stores.patient(redis.url()).deadlines(20_000, 300);
@@ -81,7 +81,7 @@ class RedisCloseTest {
     assertFailedAtTheEnd(units, coordinator.ended(), coordinator::close);
   }
 
-  /** Looks at the call on the thread that completes {@code ended}, so no later event counts. */
+  /** Checks the call on the thread that completes {@code ended}, so that no later event counts. */
   private static void assertFailedAtTheEnd(
       CompletionStage<?> call, CompletionStage<?> ended, Runnable close) {
     CompletableFuture<Boolean> failedByThen =

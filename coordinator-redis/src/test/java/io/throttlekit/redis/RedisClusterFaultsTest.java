@@ -47,7 +47,8 @@ class RedisClusterFaultsTest {
   void start() {
     nodes = RedisNodes.startWithReplicas();
     nodes.keepMasters();
-    // While all wait for a master that hangs, nothing is asked of the others, which is no silence.
+    // While all calls wait for the hanging master, none are sent to the others, which must not
+    // count as silence.
     Wanted wanted = Wanted.cluster(nodes.urls()).deadlines(3_000, 6_000).breaker(1_000, 20_000, 25);
     store =
         Stores.connected(RedisCounterStore.connect(wanted.settings(), TimeSource.system(), heard));
@@ -92,7 +93,7 @@ class RedisClusterFaultsTest {
     RedisProcess from = nodes.masters().getFirst();
     RedisProcess to = nodes.masters().getLast();
     acquire(store, user, 5);
-    answer(store.reset(key(FIVE, user), FIVE)); // leaves the epoch of the slot
+    answer(store.reset(key(FIVE, user), FIVE)); // leaves the slot's epoch
     to.command("CLUSTER", "SETSLOT", slot, "IMPORTING", RedisNodes.id(from));
     from.command("CLUSTER", "SETSLOT", slot, "MIGRATING", RedisNodes.id(to));
     assertThat(failure(ask(store, user, 1))).hasMessageContaining("TRYAGAIN");
@@ -181,7 +182,7 @@ class RedisClusterFaultsTest {
         });
   }
 
-  /** Each user asks for one. */
+  /** Sends one request for each user. */
   private void round() {
     Map<String, CompletableFuture<Outcome>> asked = new HashMap<>();
     for (int i = 0; i < USERS; i++) {

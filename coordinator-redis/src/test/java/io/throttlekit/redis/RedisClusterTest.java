@@ -130,7 +130,7 @@ class RedisClusterTest {
                         return end - 60_001;
                       }
                       assertThat(charged(others, perMinute, first, 3)).isEqualTo(2);
-                      return end; // what is given back arrives when all is paid
+                      return end; // a return that arrives when everything is paid off
                     })))) {
       assertThat(charged(own, perMinute, users.getLast(), 5)).isZero();
       List<Claim> both =
@@ -150,7 +150,7 @@ class RedisClusterTest {
     }
     assertThat(answer(store.acquire(all)).admitted()).isFalse();
     for (int i = 0; i < 4; i++) {
-      String user = "every" + i; // a rest that a ms pays may be left
+      String user = "every" + i; // a rest may be left that a ms pays off
       Asked.await("given back", () -> charged(store, perMinute, user, 0) == 5);
     }
   }

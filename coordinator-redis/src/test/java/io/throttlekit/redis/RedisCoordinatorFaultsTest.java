@@ -29,7 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A coordinator whose Redis hangs, dies, is late, or forgets its scripts. */
+/** A coordinator whose Redis hangs, dies, is slow, or loses its scripts. */
 @RealRedis
 @Timeout(180)
 class RedisCoordinatorFaultsTest {
@@ -107,7 +107,7 @@ class RedisCoordinatorFaultsTest {
     RedisGlobalCoordinator coordinator =
         open(Wanted.redis(proxied()).deadlines(50, 300).breaker(3, 100, 20));
     await("warm", () -> answers(coordinator));
-    proxy.hangReplies(); // of this connection for good
+    proxy.hangReplies(); // permanently, for this connection
     int before = proxy.accepted();
     await("renewed", () -> !answers(coordinator) && proxy.accepted() > before);
     proxy.goOn();
@@ -207,7 +207,7 @@ class RedisCoordinatorFaultsTest {
     assertThat(asked).isCompletedExceptionally();
   }
 
-  /** Units of user a's five that are out, as Redis has it. */
+  /** Returns the leased units of user a's five, as stored in Redis. */
   private long out() {
     Budget a = five("a");
     Place place = new FederationKeys("", false).of(a.party());

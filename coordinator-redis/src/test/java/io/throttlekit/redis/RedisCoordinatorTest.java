@@ -32,11 +32,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What a coordinator does in Redis beyond what all of them do. */
+/** Tests the coordinator on Redis beyond the conformance suite. */
 @RealRedis
 @Timeout(180)
 class RedisCoordinatorTest {
-  /** Texts that would fall together if they were only put one after the other. */
+  /** Texts that would be equal if they were only concatenated. */
   static final List<String> STRANGE =
       List.of(
           "",
@@ -172,7 +172,7 @@ class RedisCoordinatorTest {
     Budget hundred = budget("a", 100, WINDOW);
     lease(coordinator, hundred, 100);
     clock.setWall(END);
-    long afterNext = END + 2 * WINDOW; // whose row is the one of the window that has just ended
+    long afterNext = END + 2 * WINDOW; // shares the row of the window that has just ended
     answer(coordinator.lease(new BudgetLease(hundred, "eu", afterNext, 40, DataLoss.REFILL)));
     clock.setWall(END - 1);
     assertThat(lease(coordinator, hundred, 100))
@@ -204,7 +204,7 @@ class RedisCoordinatorTest {
     RedisGlobalCoordinator coordinator = open(clock);
     Budget budget = budget("a", 100, WINDOW);
     answer(coordinator.lease(new BudgetLease(budget, "eu", END + WINDOW, 1, DataLoss.REFILL)));
-    lease(coordinator, budget, 1); // of the window before
+    lease(coordinator, budget, 1); // of the previous window
     List<Long> lasts =
         redis
             .command("KEYS", "*terms*")

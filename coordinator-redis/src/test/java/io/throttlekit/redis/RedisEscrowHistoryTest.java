@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What a region held is not spent twice, whatever data its Redis has when it comes back. Of eight
- * units three are leased; then a Redis that does not know of the lease is asked for the rest.
+ * A region's units are not spent twice, whatever data its Redis has after a restart. Three of eight
+ * units are leased; then a Redis without that lease is requested for the rest.
  */
 @RealRedis
 @Timeout(180)
@@ -46,7 +46,7 @@ class RedisEscrowHistoryTest {
   @Test
   void whatAReplicaThatLaggedHasIsNotSpentAgain() {
     RedisProcess replica = replicaOfEight();
-    replica.command("REPLICAOF", "NO", "ONE"); // and what comes after is not known there
+    replica.command("REPLICAOF", "NO", "ONE"); // later changes are not replicated
     assertThat(leasedOf(redis)).isEqualTo(3);
     assertThat(held(replica)).as("units that it has").startsWith("8 ");
     assertNothingIsHeldButWhatComesAnew(replica);
@@ -82,13 +82,13 @@ class RedisEscrowHistoryTest {
     return answer(escrowOf(server).lease(RedisEscrowTest.key("a"), 3)).units();
   }
 
-  /** A replica that has seen eight units come. */
+  /** Starts a replica that has received eight units. */
   private RedisProcess replicaOfEight() {
     RedisProcess replica = RedisProcess.start();
     opened.add(replica);
     replica.command("REPLICAOF", "127.0.0.1", String.valueOf(redis.port()));
     await("linked", () -> replica.command("INFO", "replication").contains("link_status:up"));
-    refill(redis, "1", 8); // before the first replica came a master has another history
+    refill(redis, "1", 8); // before its first replica a master has another history
     await("replicated", () -> held(replica).startsWith("8 "));
     return replica;
   }
@@ -100,7 +100,7 @@ class RedisEscrowHistoryTest {
     return escrow;
   }
 
-  /** What a server holds of the one counter, as it writes it. */
+  /** Returns a server's units of the counter, as stored. */
   private static String held(RedisProcess server) {
     StringBuilder all = new StringBuilder();
     for (String key : server.command("KEYS", "*held*").lines().toList()) {

@@ -26,12 +26,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What an escrow does in Redis beyond what all of them do. */
+/** Tests the escrow on Redis beyond the conformance suite. */
 @RealRedis
 @Timeout(180)
 class RedisEscrowTest {
   private static final long HOUR = 3_600_000;
-  private static final long WINDOW_END = 1_600_000_010_000L; // by another clock
+  private static final long WINDOW_END = 1_600_000_010_000L; // by the coordinator's clock
   @RegisterExtension private static final OneRedis redis = new OneRedis();
 
   private final RecordingListener heard = new RecordingListener();
@@ -41,7 +41,7 @@ class RedisEscrowTest {
     return CounterKey.of("shop|fixed_window|10000", "user", user);
   }
 
-  /** Units for an hour from {@code now} on. */
+  /** Returns units for an hour from {@code now} on. */
   static EscrowRefill refill(String user, String id, long now, long units) {
     return new EscrowRefill(key(user), id, WINDOW_END, now, now + HOUR, units);
   }
@@ -146,7 +146,7 @@ class RedisEscrowTest {
         in += units;
         EscrowRefill refill = refill("a", "refill" + i, now, units);
         refills.add(first.refill(refill).toCompletableFuture());
-        refills.add(second.refill(refill).toCompletableFuture()); // the same again
+        refills.add(second.refill(refill).toCompletableFuture()); // a repeated refill
       } else {
         leases.add(escrow.lease(key("a"), random.nextLong(1, 12)).toCompletableFuture());
       }

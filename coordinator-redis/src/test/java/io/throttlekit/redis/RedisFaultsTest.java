@@ -33,7 +33,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A Redis that hangs, dies, is late, or forgets its scripts. */
+/** A Redis that hangs, dies, is slow, or loses its scripts. */
 @RealRedis
 @Timeout(180)
 class RedisFaultsTest {
@@ -150,7 +150,7 @@ class RedisFaultsTest {
     RedisCounterStore store =
         open(Stores.patient(proxied()).deadlines(50, 300).breaker(3, 100, 20));
     await("warm", () -> answers(store));
-    proxy.hangReplies(); // of this connection for good
+    proxy.hangReplies(); // permanently, for this connection
     int before = proxy.accepted();
     await("renewed", () -> !answers(store) && proxy.accepted() > before);
     proxy.goOn();
@@ -204,7 +204,10 @@ class RedisFaultsTest {
     assertThat(grant.windowEndMillis() % Asked.FIVE.windowMillis()).isZero();
   }
 
-  /** Whether {@code units} of user a are charged now; a machine may be too busy for a deadline. */
+  /**
+   * Returns whether {@code units} of user a are charged now; a machine may be too busy for a
+   * deadline.
+   */
   private static boolean charged(RedisCounterStore store, long units) {
     try {
       acquire(store, "a", units);
@@ -218,7 +221,7 @@ class RedisFaultsTest {
     return "redis://127.0.0.1:" + proxy.port();
   }
 
-  /** As in production, apart from a deadline for busy machines. */
+  /** Opens a store with production settings, except for a deadline for busy machines. */
   private RedisCounterStore impatient() {
     return open(Wanted.redis(redis.url()).deadlines(100, 2_000));
   }

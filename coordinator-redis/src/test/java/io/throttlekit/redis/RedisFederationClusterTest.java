@@ -107,7 +107,7 @@ class RedisFederationClusterTest {
     return answer(coordinator.lease(denied(budget, BudgetLease.CURRENT, 1))).units();
   }
 
-  /** Five of those that a master has. */
+  /** Returns five budgets in a master's slots. */
   private List<Budget> budgetsOf(int master) {
     List<Budget> budgets = new ArrayList<>();
     for (int i = 0; budgets.size() < 5; i++) {

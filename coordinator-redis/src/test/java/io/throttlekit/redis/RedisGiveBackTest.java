@@ -30,7 +30,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Charges that are undone, at once or when others have been charged since. */
+/** Tests charges that are undone, at once or after charges of other requests. */
 @RealRedis
 @Timeout(180)
 class RedisGiveBackTest {
@@ -89,7 +89,7 @@ class RedisGiveBackTest {
     assertThat(left(algorithm)).isEqualTo(2);
   }
 
-  /** Each ms pays a unit; two that were charged together are undone one after the other. */
+  /** Each ms pays off a unit; two charges made together are undone one after the other. */
   @Test
   void timePaysNoChargeTwice() {
     Gcra pace = new Gcra(MINUTE, MINUTE);
@@ -198,7 +198,7 @@ class RedisGiveBackTest {
     return new Charged(charge, decision.admitted(), now, now + decision.resetAfterMillis());
   }
 
-  /** What is left then. */
+  /** Undoes a charge; returns what is left. */
   private long undo(Charged charged) {
     undoneLate += clock.wallMillis() >= charged.countsToMillis() ? 1 : 0;
     return answer(

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Regions that lease and return all at once, over connections of their own, in short windows. */
+/** Regions that lease and return concurrently, over their own connections, in short windows. */
 @RealRedis
 @Timeout(120)
 class RedisLeasingRaceTest {
@@ -38,7 +38,7 @@ class RedisLeasingRaceTest {
 
   private final Budget budget = Leased.budget("a", LIMIT, WINDOW);
 
-  /** Units out by window: never fewer than Redis knows of, at any moment. */
+  /** Leased units by window: at any moment at least as many as in Redis. */
   private final Map<Long, AtomicLong> out = new ConcurrentHashMap<>();
 
   private final Map<Long, Long> most = new ConcurrentHashMap<>();
@@ -84,7 +84,7 @@ class RedisLeasingRaceTest {
         Grant grant =
             answer(
                 coordinator.lease(new BudgetLease(budget, region, wanted, units, DataLoss.REFILL)));
-        windowEnd = grant.windowEndMillis() + WINDOW; // often the next one
+        windowEnd = grant.windowEndMillis() + WINDOW; // often the next window
         if (grant.units() > 0) {
           count(grant.windowEndMillis(), grant.units());
           held.add(grant);
@@ -92,10 +92,10 @@ class RedisLeasingRaceTest {
       } else {
         Grant back = held.remove(random.nextInt(held.size()));
         long units = random.nextLong(1, back.units() + 1);
-        count(back.windowEndMillis(), -units); // from when it is sent on, others may have it
+        count(back.windowEndMillis(), -units); // once sent, they may be leased again
         BudgetReturn sent =
             new BudgetReturn(budget, region, ids + step, back.windowEndMillis(), units);
-        List.of(coordinator.reconcile(sent), coordinator.reconcile(sent)) // the same again
+        List.of(coordinator.reconcile(sent), coordinator.reconcile(sent)) // a repeated return
             .forEach(Asked::answer);
       }
     }

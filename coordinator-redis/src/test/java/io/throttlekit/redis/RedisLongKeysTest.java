@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What values of 58 KB leave in Redis. */
+/** Tests what values of 58 KB leave in Redis. */
 @RealRedis
 @Timeout(180)
 class RedisLongKeysTest {

@@ -13,7 +13,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Two processes of a region spend a budget. What ends with a process or a Redis is lost only. */
+/**
+ * Two processes of a region spend a budget. Only units of a process or a Redis that ends are lost.
+ */
 @RealRedis
 @Timeout(180)
 class RedisLostLeasesTest {
@@ -61,9 +63,9 @@ class RedisLostLeasesTest {
   void onlyWhatAKilledProcessHeldIsLost() {
     spendWhileAnswersAreLost();
     admitted += one.admittedOf(1);
-    one.awaitAnswers(); // also of the lease that follows the last unit of the one before
+    one.awaitAnswers(); // also of the lease that follows the last unit
     one.cutOff();
-    long held = one.admittedUntilRefused(); // which is counted nowhere: the process is killed
+    long held = one.admittedUntilRefused(); // counted nowhere: the process is killed
     one.close();
     assertThat(held).as("units of the killed process").isPositive();
     spendTheRest(LIMIT - held, other);
@@ -98,7 +100,7 @@ class RedisLostLeasesTest {
     assertThat(admitted).as("of the limit, so far").isLessThan(LIMIT - 4 * LEASE);
   }
 
-  /** A request that waits too long is refused, too: only the sum says that all is spent. */
+  /** A request that waits too long is refused, too, so only the sum shows that all is spent. */
   private void spendTheRest(long expected, LeasingProcess... processes) {
     Asked.await(
         "spent: " + expected,

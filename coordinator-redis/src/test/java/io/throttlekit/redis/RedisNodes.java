@@ -16,28 +16,28 @@ final class RedisNodes implements AutoCloseable {
   private final List<RedisProcess> masters = new ArrayList<>();
   private final List<RedisProcess> replicas = new ArrayList<>();
 
-  /** The port that a node names to others, by its own. */
+  /** Maps a node's port to the port that it announces. */
   private final IntUnaryOperator announced;
 
   private RedisNodes(IntUnaryOperator announced) {
     this.announced = announced;
   }
 
-  /** Three masters. */
+  /** Starts three masters. */
   static RedisNodes start() {
     return startBehind(port -> port);
   }
 
   /**
-   * Three masters that name other ports than their own.
+   * Starts three masters that announce other ports than their own.
    *
-   * @param announced gives the one for each of their own
+   * @param announced maps each port to the announced one
    */
   static RedisNodes startBehind(IntUnaryOperator announced) {
     return start(0, announced);
   }
 
-  /** Three masters, each with a replica. */
+  /** Starts three masters, each with a replica. */
   static RedisNodes startWithReplicas() {
     return start(1, port -> port);
   }
@@ -63,22 +63,22 @@ final class RedisNodes implements AutoCloseable {
     return masters;
   }
 
-  /** The replica of the master with that number, if there are any. */
+  /** Returns the replica of a master, if there are replicas. */
   RedisProcess replica(int master) {
     return replicas.get(master);
   }
 
-  /** Lets no replica take over from a master, however long a busy machine keeps that waiting. */
+  /** Prevents failovers, however long a busy machine delays a master. */
   void keepMasters() {
     replicas.forEach(each -> each.command("CONFIG", "SET", NO_FAILOVER, "yes"));
   }
 
-  /** Ends {@link #keepMasters} for the replica of one master. */
+  /** Allows a failover again for the replica of one master. */
   void mayReplaceMaster(int master) {
     replica(master).command("CONFIG", "SET", NO_FAILOVER, "no");
   }
 
-  /** The number of the master that a slot had at the start. */
+  /** Returns the number of the master that had a slot at the start. */
   int masterOf(int slot) {
     int master = 0;
     while (slot >= (master + 1) * SLOTS / masters.size()) {
@@ -87,12 +87,12 @@ final class RedisNodes implements AutoCloseable {
     return master;
   }
 
-  /** The URLs of two. */
+  /** Returns the URLs of two masters. */
   String urls() {
     return masters.getFirst().url() + "," + masters.getLast().url();
   }
 
-  /** The name by which the others know a node. */
+  /** Returns the node's id in the Cluster. */
   static String id(RedisProcess node) {
     return node.command("CLUSTER", "MYID");
   }

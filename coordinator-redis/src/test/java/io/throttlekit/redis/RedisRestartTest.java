@@ -23,8 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A Redis that comes back with older data than it has acknowledged: restarted, or promoted from a
- * replica.
+ * A Redis that restarts with older data than it has acknowledged, or is promoted from a replica.
  */
 @RealRedis
 @Timeout(180)
@@ -56,7 +55,7 @@ class RedisRestartTest {
     assertThat(heard.losses).hasSize(1);
   }
 
-  /** The first save point is made quick; the file holds what the default ones would leave. */
+  /** The first save point is made quick; the file has what the default ones would leave. */
   @Test
   void underDenyAtMostTheLimitIsAdmittedWithTheDefaultSavePoints() {
     RedisProcess redis = start("--save", "1", "1");
@@ -136,12 +135,12 @@ class RedisRestartTest {
     RedisCounterStore store = store(redis.url());
     admitted(store, 14, DataLoss.DENY);
     String history = redis.command("GET", "tk1:epoch:history");
-    redis.command("DEL", "tk1:epoch:history"); // as a release before this one leaves it
+    redis.command("DEL", "tk1:epoch:history"); // as an earlier release leaves it
     redis.command("SAVE");
     admitted(store, 86, DataLoss.DENY);
     assertThat(history).isNotEmpty();
     restart(redis);
-    RedisCounterStore fresh = store(redis.url()); // which cannot know
+    RedisCounterStore fresh = store(redis.url()); // a new process without knowledge
     await("both", () -> Asked.answers(store) && Asked.answers(fresh));
     assertThat(admitted(store, 9, DataLoss.DENY)).isZero();
     assertThat(admitted(fresh, 9, DataLoss.DENY)).isZero();
@@ -284,7 +283,7 @@ class RedisRestartTest {
     return Long.parseLong(epoch.substring(epoch.indexOf(' ') + 1));
   }
 
-  /** How many of so many requests for one unit of 100. */
+  /** Returns how many of {@code requests} for one unit of 100 are admitted. */
   private static int admitted(RedisCounterStore store, int requests, DataLoss onDataLoss) {
     int admitted = 0;
     for (int i = 0; i < requests; i++) {

@@ -18,11 +18,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A master that dies and whose replica takes over. */
+/** A master that dies and whose replica is promoted. */
 @RealRedis
 @Timeout(180)
 class RedisSentinelTest {
-  /** Longer than a busy machine keeps a Redis from answering. */
+  /** Longer than a busy machine delays a Redis. */
   private static final long DEADLINE_MILLIS = 5_000;
 
   private final RedisProcess master = RedisProcess.start();
@@ -105,7 +105,7 @@ class RedisSentinelTest {
   @Test
   void leavesAMasterThatIsReplacedWhileItLives() {
     monitor();
-    // Or the Sentinel would make a replica of it, eight seconds after it goes on.
+    // Otherwise the Sentinel would make it a replica eight seconds after it continues.
     master.command("ACL", "SETUSER", "default", "-replicaof", "-slaveof");
     try (RedisCounterStore before = open(patient(""))) {
       await("connected", () -> answers(before));
@@ -127,11 +127,11 @@ class RedisSentinelTest {
     try {
       return left(store, user) == 5 - units;
     } catch (CompletionException _) {
-      return false; // it connects anew
+      return false; // it reconnects
     }
   }
 
-  /** Where the Sentinel says that the master is. */
+  /** Returns the master's address as named by the Sentinel. */
   private String named() {
     return sentinel.command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "main");
   }

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A Redis behind TLS, which mostly a proxy speaks for it: not every Redis is built with it. */
+/** A Redis behind TLS, mostly by a proxy, because not every Redis is built with TLS. */
 @RealRedis
 @Timeout(180)
 class RedisTlsTest {

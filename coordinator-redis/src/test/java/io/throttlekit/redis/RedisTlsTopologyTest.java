@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Redis that is found by asking others, with all of them behind TLS: what speaks it is a proxy
- * before each, whose port the others tell.
+ * Redis servers that are found through others, with all of them behind TLS: a proxy in front of
+ * each, whose port the others announce.
  */
 @RealRedis
 @Timeout(180)
@@ -101,7 +101,7 @@ class RedisTlsTopologyTest {
     assertThat(master.command("DBSIZE")).isEqualTo("0");
   }
 
-  /** Whom a certificate is for, where nobody looks at that: somebody else. */
+  /** Returns the host of a certificate: a wrong one if it is not verified. */
   private static String named(boolean verifyHost) {
     return verifyHost ? HOST : "redis.test";
   }
@@ -122,7 +122,7 @@ class RedisTlsTopologyTest {
     return store;
   }
 
-  /** It cannot look after a master behind TLS itself, but names it. */
+  /** Starts a Sentinel that names the proxy; it cannot monitor a master behind TLS itself. */
   private RedisProcess sentinelThatNames(TcpProxy master) {
     RedisProcess sentinel = start("--sentinel");
     sentinel.command("SENTINEL", "MONITOR", "main", HOST, String.valueOf(master.port()), "1");

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The ways to a Redis. */
+/** Tests the ways to connect to a Redis. */
 @RealRedis
 @Timeout(180)
 class RedisUrlsTest {

@@ -10,12 +10,12 @@ final class Stores {
 
   private Stores() {}
 
-  /** Settings for tests that do not look at deadlines, on a machine that may be busy. */
+  /** Returns settings for tests without deadlines, on a machine that may be busy. */
   static Wanted patient(String url) {
     return patient(Wanted.redis(url));
   }
 
-  /** The same of a Cluster. */
+  /** Returns the same settings for a Cluster. */
   static Wanted patientCluster(String urls) {
     return patient(Wanted.cluster(urls));
   }
@@ -24,12 +24,12 @@ final class Stores {
     return wanted.deadlines(PATIENT_MILLIS, PATIENT_MILLIS).breaker(1000, 60_000, 10);
   }
 
-  /** A connected store whose windows follow {@code clock}. */
+  /** Opens a connected store whose windows follow {@code clock}. */
   static RedisCounterStore open(String url, TimeSource clock) {
     return connected(RedisCounterStore.connectWithClock(patient(url).settings(), clock));
   }
 
-  /** A connected coordinator that {@code listener} hears of. */
+  /** Opens a connected coordinator that notifies {@code listener}. */
   static RedisGlobalCoordinator coordinator(Wanted wanted, StoreListener listener) {
     RedisGlobalCoordinator coordinator =
         RedisGlobalCoordinator.connect(wanted.settings(), TimeSource.system(), listener);
@@ -37,7 +37,7 @@ final class Stores {
     return coordinator;
   }
 
-  /** A connected escrow that {@code listener} hears of. */
+  /** Opens a connected escrow that notifies {@code listener}. */
   static RedisRegionalEscrow escrow(Wanted wanted, StoreListener listener) {
     RedisRegionalEscrow escrow =
         RedisRegionalEscrow.connect(wanted.settings(), TimeSource.system(), listener);
@@ -45,7 +45,7 @@ final class Stores {
     return escrow;
   }
 
-  /** A connected coordinator whose windows follow {@code clock}. */
+  /** Opens a connected coordinator whose windows follow {@code clock}. */
   static RedisGlobalCoordinator coordinator(Wanted wanted, TimeSource clock) {
     RedisGlobalCoordinator coordinator =
         RedisGlobalCoordinator.connectWithClock(wanted.settings(), StoreListener.NONE, clock);
@@ -53,7 +53,7 @@ final class Stores {
     return coordinator;
   }
 
-  /** A connected escrow whose windows follow {@code clock}. */
+  /** Opens a connected escrow whose windows follow {@code clock}. */
   static RedisRegionalEscrow escrow(Wanted wanted, TimeSource clock) {
     RedisRegionalEscrow escrow =
         RedisRegionalEscrow.connectWithClock(wanted.settings(), StoreListener.NONE, clock);
@@ -61,7 +61,7 @@ final class Stores {
     return escrow;
   }
 
-  /** The store, once it has a connection. */
+  /** Returns the store when it is connected. */
   static RedisCounterStore connected(RedisCounterStore store) {
     awaitReady(store.ready());
     return store;

@@ -16,16 +16,16 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** The calls of one process for units, by their ids, until one of their copies is answered. */
+/** The calls for units of one process, by id, until one of their copies is answered. */
 final class UnansweredCalls {
-  /** Copies that failed, so that the process does not know what they were granted. */
+  /** Copies that failed, so that their grants are unknown. */
   final AtomicInteger failed = new AtomicInteger();
 
   private final ConcurrentMap<Object, State> states = new ConcurrentHashMap<>();
 
   private enum State {
     PENDING,
-    /** A copy failed, and may have had its effect. */
+    /** A copy failed, and may have taken effect. */
     UNKNOWN,
     ANSWERED
   }

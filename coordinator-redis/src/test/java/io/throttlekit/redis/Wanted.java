@@ -3,7 +3,7 @@ package io.throttlekit.redis;
 import io.throttlekit.store.CircuitBreaker;
 import org.jspecify.annotations.Nullable;
 
-/** What a test wants of a store; as in production where it says nothing. Not thread-safe. */
+/** The settings of a store for a test, with production defaults. Not thread-safe. */
 final class Wanted {
   static final long CONNECT_TIMEOUT_MILLIS = 1_000;
   static final long PROBE_MILLIS = 25;
@@ -22,7 +22,7 @@ final class Wanted {
     this.cluster = cluster;
   }
 
-  /** One Redis, or one behind Sentinels. */
+  /** Creates settings for a single Redis, or one behind Sentinels. */
   static Wanted redis(String url) {
     return new Wanted(url, false);
   }

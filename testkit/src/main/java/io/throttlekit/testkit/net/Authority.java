@@ -14,7 +14,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLServerSocket;
 import org.jspecify.annotations.Nullable;
 
-/** Issues certificates for tests, and listens with them. */
+/** A certificate authority for tests, and servers with its certificates. */
 public final class Authority {
   private final X509Bundle self;
 
@@ -22,7 +22,7 @@ public final class Authority {
     this.self = self;
   }
 
-  /** One that nobody trusts yet. */
+  /** Creates an authority that no client trusts yet. */
   public static Authority named(String name) {
     try {
       return new Authority(
@@ -36,7 +36,7 @@ public final class Authority {
     }
   }
 
-  /** A certificate for a host, by name or IPv4 address, and its key. */
+  /** Issues a certificate with its key for a host, by name or IPv4 address. */
   public X509Bundle issue(String host) {
     try {
       CertificateBuilder certificate = new CertificateBuilder().subject("CN=" + host).ecp256();
@@ -48,17 +48,17 @@ public final class Authority {
     }
   }
 
-  /** Writes what those that trust it need; where that is. */
+  /** Writes the certificate for clients that trust this authority; returns the file. */
   public Path writeTo(Path file) {
     return write(file, self.getCertificatePEM());
   }
 
-  /** Writes a certificate of a host; where that is. */
+  /** Writes a host's certificate; returns the file. */
   public static Path certificate(Path file, X509Bundle issued) {
     return write(file, issued.getCertificatePathPEM());
   }
 
-  /** Writes the key of a certificate; where that is. */
+  /** Writes the key of a certificate; returns the file. */
   public static Path key(Path file, X509Bundle issued) {
     return write(file, issued.getPrivateKeyPEM());
   }
@@ -66,8 +66,8 @@ public final class Authority {
   /**
    * Listens with TLS on a free port of the loopback interface.
    *
-   * @param certificate what it shows
-   * @param clients who must have issued what clients show; absent when they show nothing
+   * @param certificate of the server
+   * @param clients the authority that client certificates must be issued by; absent to require none
    */
   public static ServerSocket listen(X509Bundle certificate, @Nullable Authority clients) {
     try {

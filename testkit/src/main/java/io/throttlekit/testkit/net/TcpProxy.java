@@ -20,8 +20,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * Passes bytes on between clients and a server on the loopback interface, and does to them what
- * networks do: keeps them back, delays replies, cuts connections.
+ * A TCP proxy between clients and a server on the loopback interface, which behaves like a bad
+ * network: it holds bytes, delays replies and cuts connections.
  *
  * <p>Thread-safe.
  */
@@ -40,7 +40,7 @@ public final class TcpProxy implements AutoCloseable {
   private volatile boolean closed;
   private volatile LongSupplier replyDelayNanos = () -> 0;
 
-  /** Bytes that are on their way, and arrive no earlier; none at the end. */
+  /** Bytes in transit, with their earliest arrival; empty at the end. */
   private static final class Chunk {
     final long dueNanos;
     final byte[] bytes;
@@ -56,7 +56,7 @@ public final class TcpProxy implements AutoCloseable {
     this.server = server;
   }
 
-  /** A proxy for the server at {@code port}, on a port of its own. */
+  /** Creates a proxy for the server at {@code port}, on a port of its own. */
   public static TcpProxy to(int port) {
     try {
       return to(port, new ServerSocket(0, 50, InetAddress.getLoopbackAddress()));
@@ -65,47 +65,50 @@ public final class TcpProxy implements AutoCloseable {
     }
   }
 
-  /** A proxy for the server at {@code port}, where {@code listening} does; it closes that. */
+  /**
+   * Creates a proxy for the server at {@code port} on the socket {@code listening}, which it
+   * closes.
+   */
   public static TcpProxy to(int port, ServerSocket listening) {
     TcpProxy proxy = new TcpProxy(port, listening);
     Thread.ofVirtual().start(proxy::accept);
     return proxy;
   }
 
-  /** Where it listens, on 127.0.0.1. */
+  /** Returns its port on 127.0.0.1. */
   public int port() {
     return server.getLocalPort();
   }
 
-  /** How many connections it has accepted. */
+  /** Returns how many connections it has accepted. */
   public int accepted() {
     return accepted.get();
   }
 
-  /** Keeps requests and replies back until {@link #goOn()}. */
+  /** Holds requests and replies until {@link #goOn()}. */
   public void hang() {
     set(true, true);
   }
 
-  /** Lets requests pass, but keeps their replies back until {@link #goOn()}. */
+  /** Passes requests, but holds their replies until {@link #goOn()}. */
   public void hangReplies() {
     set(false, true);
   }
 
-  /** Passes on what was kept back, and everything from now on, and accepts connections. */
+  /** Passes held bytes and everything from now on, and accepts connections. */
   public void goOn() {
     set(false, false);
   }
 
-  /** Makes each reply from now on so much later, however many are on their way. */
+  /** Delays each reply from now on, however many are in transit. */
   public void delayReplies(long millis) {
     long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
     replyDelayNanos = () -> nanos;
   }
 
   /**
-   * Makes each reply from now on later by 0 to {@code maxMillis} at random. Those of one connection
-   * keep their order.
+   * Delays each reply from now on by 0 to {@code maxMillis} at random. Replies of one connection
+   * stay in order.
    */
   public void delayReplies(long maxMillis, long seed) {
     Random random = new Random(seed); // thread-safe: connections share it
@@ -113,7 +116,7 @@ public final class TcpProxy implements AutoCloseable {
     replyDelayNanos = () -> random.nextLong(bound);
   }
 
-  /** Cuts all connections, and loses what is on its way. */
+  /** Cuts all connections, and loses bytes in transit. */
   public void cut() {
     sockets.forEach(TcpProxy::close);
   }
@@ -170,7 +173,7 @@ public final class TcpProxy implements AutoCloseable {
         Thread.ofVirtual().start(() -> pass(client, there, false));
         Thread.ofVirtual().start(() -> pass(there, client, true));
       } catch (IOException _) {
-        cut(); // the server is gone, or this proxy
+        cut(); // the server has ended, or this proxy
       }
     }
   }
@@ -240,7 +243,7 @@ public final class TcpProxy implements AutoCloseable {
     try {
       socket.close();
     } catch (IOException _) {
-      // TLS says goodbye first, and the other side may be gone
+ // TLS sends a close message, and the peer may have closed
     }
   }
 }

@@ -19,12 +19,12 @@ import java.util.stream.Stream;
 
 /**
  * A real PostgreSQL on a free port of the loopback interface, ended by {@link #close} and at the
- * latest with this JVM. Everybody who can reach it may do everything.
+ * latest with this JVM. Every client has all privileges.
  *
  * <p>For one thread.
  */
 public final class PostgresProcess implements AutoCloseable {
-  /** Who may do everything. */
+  /** The role with all privileges. */
   public static final String SUPERUSER = "postgres";
 
   private static final int PATIENCE_MILLIS = 30_000;
@@ -56,7 +56,7 @@ public final class PostgresProcess implements AutoCloseable {
     Runtime.getRuntime().addShutdownHook(lastResort);
   }
 
-  /** Starts one that forgets nothing in a crash, and waits until it answers. */
+  /** Starts a server that survives crashes without loss, and waits until it answers. */
   public static PostgresProcess start(String... options) {
     List<String> all = new ArrayList<>(List.of("max_connections=200", "shared_buffers=64MB"));
     all.addAll(List.of(options));
@@ -70,15 +70,15 @@ public final class PostgresProcess implements AutoCloseable {
     }
   }
 
-  /** Starts one that is fast, and not safe. */
+  /** Starts a server that is fast but not durable. */
   public static PostgresProcess startFast() {
     return start("fsync=off", "full_page_writes=off", "synchronous_commit=off");
   }
 
   /**
-   * Starts a standby of this one, which has ended in order and is started again after it.
+   * Starts a standby of this server, which is shut down for it and started again.
    *
-   * @param options for this one from now on, besides those that both have
+   * @param options of this server from now on, besides those of both
    */
   public PostgresProcess startStandby(String... options) {
     try {
@@ -86,7 +86,7 @@ public final class PostgresProcess implements AutoCloseable {
       Path copy = Files.createTempDirectory("postgres");
       copyTo(copy.resolve("data"));
       Files.createFile(copy.resolve("data").resolve("standby.signal"));
-      Files.writeString( // where ALTER SYSTEM can change it
+      Files.writeString( // ALTER SYSTEM can change it there
           copy.resolve("data").resolve("postgresql.auto.conf"),
           "primary_conninfo = 'host=127.0.0.1 port=%d user=%s'\n".formatted(port(), SUPERUSER));
       List<String> ofStandby = new ArrayList<>(this.options);
@@ -103,7 +103,7 @@ public final class PostgresProcess implements AutoCloseable {
   }
 
   /**
-   * Ends it in order while clients are connected (SIGINT: SIGTERM would wait for them to leave).
+   * Shuts it down while clients are connected (SIGINT: SIGTERM would wait for them to disconnect).
    */
   public void stop() {
     signal("INT", List.of(process.pid()));
@@ -128,29 +128,29 @@ public final class PostgresProcess implements AutoCloseable {
     Files.setPosixFilePermissions(target, PosixFilePermissions.fromString("rwx------"));
   }
 
-  /** Where it listens, on 127.0.0.1. */
+  /** Returns its port on 127.0.0.1. */
   public int port() {
     return port.number();
   }
 
-  /** The URL of a database. */
+  /** Returns the URL of a database. */
   public String url(String database) {
     return "jdbc:postgresql://127.0.0.1:" + port() + "/" + database;
   }
 
-  /** A connection of its superuser, which commits each statement, and waits for none too long. */
+  /** Opens a connection as the superuser, with automatic commits and timeouts. */
   public Connection connect(String database) throws SQLException {
     return DriverManager.getConnection(
         url(database) + "?socketTimeout=" + PATIENCE_MILLIS / 1000, SUPERUSER, "");
   }
 
-  /** Ends it and all its children at once (SIGKILL), as a crash of the machine would. */
+  /** Kills it and all its children (SIGKILL), as a crash of the machine would. */
   public void kill() {
     List<ProcessHandle> children = children();
     process.destroyForcibly();
     children.forEach(ProcessHandle::destroyForcibly);
     awaitEnd();
-    for (ProcessHandle child : children) { // which hold on to memory that the next one would find
+    for (ProcessHandle child : children) { // they hold shared memory that the next start would find
       child.onExit().orTimeout(PATIENCE_MILLIS, TimeUnit.MILLISECONDS).join();
     }
   }
@@ -165,7 +165,7 @@ public final class PostgresProcess implements AutoCloseable {
     }
   }
 
-  /** Lets it hang: connections stay, nothing is answered (SIGSTOP). */
+  /** Makes it hang: connections stay open without answers (SIGSTOP). */
   public void hang() {
     signal(
         "STOP", List.of(process.pid())); // first: it starts no more children then, nor buries any
@@ -183,7 +183,7 @@ public final class PostgresProcess implements AutoCloseable {
     signal("CONT", all);
   }
 
-  /** What it has written. */
+  /** Returns its log. */
   public String log() {
     try {
       return Files.readString(folder.resolve("log"), StandardCharsets.UTF_8);
@@ -219,7 +219,10 @@ public final class PostgresProcess implements AutoCloseable {
     }
   }
 
-  /** It refuses to run as root, so root runs it where nobody is. */
+  /**
+   * Starts a command; as root in a user namespace of its own, because PostgreSQL refuses to run as
+   * root.
+   */
   private Process started(List<String> command) throws IOException {
     List<String> all = new ArrayList<>();
     if (System.getProperty("user.name").equals("root")) {

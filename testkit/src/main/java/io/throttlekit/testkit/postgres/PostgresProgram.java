@@ -17,9 +17,9 @@ import org.apache.commons.compress.compressors.xz.XZCompressorInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The PostgreSQL that tests run, looked for once in each JVM: the folder {@code POSTGRES_BIN}, else
- * the one that comes with the build for this platform ({@code -Dpostgresql-binaries.version=…}
- * chooses another), else {@code postgres} on the {@code PATH}.
+ * The PostgreSQL of the tests, located once in each JVM: the folder {@code POSTGRES_BIN}, else the
+ * one that comes with the build for this platform ({@code -Dpostgresql-binaries.version=…} selects
+ * another), else {@code postgres} on the {@code PATH}.
  */
 public final class PostgresProgram implements ExternalProgram {
 
@@ -37,15 +37,15 @@ public final class PostgresProgram implements ExternalProgram {
   /**
    * {@inheritDoc}
    *
-   * @throws IllegalStateException when {@code POSTGRES_BIN} is set and wrong: that is to be
-   *     repaired, not skipped
+   * @throws IllegalStateException if {@code POSTGRES_BIN} is set and wrong: to be repaired, not
+   *     skipped
    */
   @Override
   public @Nullable String whyMissing() {
     return Once.LOOKUP.folder() == null ? Once.LOOKUP.reason() : null;
   }
 
-  /** One of its programs; only for tests that are annotated with {@link RealPostgres}. */
+  /** Returns one of its programs; only for tests that are annotated with {@link RealPostgres}. */
   public static Path path(String program) {
     Path folder = Once.LOOKUP.folder();
     if (folder == null) {
@@ -123,14 +123,14 @@ public final class PostgresProgram implements ExternalProgram {
     return folder;
   }
 
-  /** Deletes a folder and what is in it, as far as that can be done. */
+  /** Deletes a folder with its content, as far as possible. */
   static void delete(Path folder) {
     try (Stream<Path> files = Files.walk(folder)) {
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
         Files.deleteIfExists(file);
       }
     } catch (IOException _) {
-      // it is a folder for temporary files
+      // a temporary folder
     }
   }
 }

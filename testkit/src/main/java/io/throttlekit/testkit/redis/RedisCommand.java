@@ -7,13 +7,15 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
-/** One command to a Redis on the loopback interface, on a connection of its own. */
+/** Sends a command to a Redis on the loopback interface, on a connection of its own. */
 final class RedisCommand {
   private static final int TIMEOUT_MILLIS = 10_000;
 
   private RedisCommand() {}
 
-  /** The answer as text: a list has a line for each of its parts, no answer is empty. */
+  /**
+   * Returns the answer as text: a list has a line for each of its parts, and no answer is empty.
+   */
   static String send(int port, String... words) {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
       socket.setSoTimeout(TIMEOUT_MILLIS);

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A real Redis on a free port of the loopback interface, with nothing saved to disk, ended by
- * {@link #close} and at the latest with this JVM.
+ * A real Redis on a free port of the loopback interface, without persistence, ended by {@link
+ * #close} and at the latest with this JVM.
  *
  * <p>For one thread.
  */
@@ -39,13 +39,13 @@ public final class RedisProcess implements AutoCloseable {
   /**
    * Starts one and waits until it answers.
    *
-   * @param options as on its command line: {@code --appendonly yes}; a port is chosen here
+   * @param options as on its command line: {@code --appendonly yes}; the port is chosen here
    */
   public static RedisProcess start(String... options) {
     return start(ReservedPort.take(), options);
   }
 
-  /** The same on a given port, which is closed with it. */
+  /** Starts one on a given port, which is closed with it. */
   public static RedisProcess start(ReservedPort port, String... options) {
     try {
       Path folder = Files.createTempDirectory("redis");
@@ -57,39 +57,39 @@ public final class RedisProcess implements AutoCloseable {
     }
   }
 
-  /** Where it listens, on 127.0.0.1. */
+  /** Returns its port on 127.0.0.1. */
   public int port() {
     return port.number();
   }
 
-  /** Its URL. */
+  /** Returns its URL. */
   public String url() {
     return "redis://127.0.0.1:" + port();
   }
 
-  /** Its folder, which is empty at first. */
+  /** Returns its folder, which is empty at first. */
   public Path folder() {
     return folder;
   }
 
-  /** The process id. */
+  /** Returns its process id. */
   public long pid() {
     return process.pid();
   }
 
-  /** Ends it at once (SIGKILL). */
+  /** Kills it (SIGKILL). */
   public void kill() {
     process.destroyForcibly();
     awaitEnd();
   }
 
-  /** Ends it in order (SIGTERM). */
+  /** Shuts it down (SIGTERM). */
   public void stop() {
     process.destroy();
     awaitEnd();
   }
 
-  /** Starts it again on the same port, after {@link #kill} or {@link #stop}; it is empty then. */
+  /** Starts it again on the same port, after {@link #kill} or {@link #stop}, without data. */
   public void restart() {
     try {
       process = launch();
@@ -99,7 +99,7 @@ public final class RedisProcess implements AutoCloseable {
     }
   }
 
-  /** Lets it hang: connections stay, nothing is answered (SIGSTOP). */
+  /** Makes it hang: connections stay open without answers (SIGSTOP). */
   public void hang() {
     signal("STOP");
   }
@@ -109,7 +109,7 @@ public final class RedisProcess implements AutoCloseable {
     signal("CONT");
   }
 
-  /** Lets it hang for so long, as exactly as a shell can do that, and returns when it goes on. */
+  /** Makes it hang for {@code millis}, as exactly as a shell can, and returns when it continues. */
   public void pause(long millis) {
     String pid = String.valueOf(pid());
     run(
@@ -119,12 +119,12 @@ public final class RedisProcess implements AutoCloseable {
             .formatted(pid, millis / 1000, millis % 1000, pid));
   }
 
-  /** Its answer to a command without blanks in its words, as the protocol has it. */
+  /** Returns its answer to a command without blanks in its words, in the text of the protocol. */
   public String command(String... words) {
     return RedisCommand.send(port(), words);
   }
 
-  /** CPU time that it has used, user and system, in microseconds. */
+  /** Returns the CPU time that it has used, user and system, in microseconds. */
   public long cpuMicros() {
     long micros = 0;
     for (String line : command("INFO", "cpu").lines().toList()) {
@@ -135,7 +135,7 @@ public final class RedisProcess implements AutoCloseable {
     return micros;
   }
 
-  /** What it has written. */
+  /** Returns its log. */
   public String log() {
     try {
       return Files.readString(folder.resolve("log"), StandardCharsets.UTF_8);
@@ -155,7 +155,8 @@ public final class RedisProcess implements AutoCloseable {
     List<String> command = new ArrayList<>();
     command.add(RedisProgram.path().toString());
     if (options.contains("--sentinel")) {
-      Path file = folder.resolve("sentinel.conf"); // which it writes to, so it must have one
+      // it writes to its configuration, so it needs a file
+      Path file = folder.resolve("sentinel.conf");
       Files.writeString(file, "");
       command.add(file.toString());
     }
@@ -185,12 +186,12 @@ public final class RedisProcess implements AutoCloseable {
     throw new IOException("Redis does not answer:\n" + log());
   }
 
-  /** Whether it reads its file yet; it accepts connections meanwhile. */
+  /** Returns whether it is still loading its file, during which it accepts connections. */
   private boolean isLoading() {
     try {
       var _ = command("PING");
       return false;
-    } catch (UncheckedIOException e) { // it may want a password, or TLS
+    } catch (UncheckedIOException e) { // it may require a password, or TLS
       return String.valueOf(e.getMessage()).contains("LOADING");
     }
   }

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 import redis.embedded.core.ExecutableProvider;
 
 /**
- * The Redis that tests run, looked for once in each JVM: {@code REDIS_BIN}, else {@code
- * redis-server} on the {@code PATH}, else the one that comes with the build for this platform.
+ * The Redis of the tests, located once in each JVM: {@code REDIS_BIN}, else {@code redis-server} on
+ * the {@code PATH}, else the one that comes with the build for this platform.
  */
 public final class RedisProgram implements ExternalProgram {
 
@@ -29,15 +29,15 @@ public final class RedisProgram implements ExternalProgram {
   /**
    * {@inheritDoc}
    *
-   * @throws IllegalStateException when {@code REDIS_BIN} is set and wrong: that is to be repaired,
-   *     not skipped
+   * @throws IllegalStateException if {@code REDIS_BIN} is set and wrong: to be repaired, not
+   *     skipped
    */
   @Override
   public @Nullable String whyMissing() {
     return Once.LOOKUP.program() == null ? Once.LOOKUP.reason() : null;
   }
 
-  /** The executable; only for tests that are annotated with {@link RealRedis}. */
+  /** Returns the executable; only for tests that are annotated with {@link RealRedis}. */
   public static Path path() {
     Path program = Once.LOOKUP.program();
     if (program == null) {
