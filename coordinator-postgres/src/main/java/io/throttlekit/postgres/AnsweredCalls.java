@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * call. Calls of another window are dropped with the next write. Immutable.
  */
 final class AnsweredCalls {
-  private static final int RECORD = 3;
+  private static final int RECORD = 3; // sender, number, units
 
   private final List<Long> stored;
 
@@ -76,7 +76,7 @@ final class AnsweredCalls {
     }
     List<Long> next = new ArrayList<>(stored);
     int at = indexOf(id.sender());
-    next.subList(at, Math.min(at + RECORD, next.size())).clear();
+    next.subList(at, Math.min(at + RECORD, next.size())).clear(); // empty for a new sender
     next.addAll(at, List.of(id.sender(), id.number(), units));
     return new AnsweredCalls(next);
   }

@@ -95,7 +95,7 @@ final class Calls {
             deadline == Deadline.REQUEST
                 ? settings.deadlineMillis()
                 : settings.leaseDeadlineMillis());
-    deadlines.add(call, call.askedNanos + Math.clamp(waitNanos, 0, most));
+    deadlines.add(call, call.askedNanos + Math.clamp(waitNanos, 0, most)); // may have passed
     if (call.answer.isDone()) { // before it was added
       deadlines.remove(call);
     }

@@ -73,6 +73,7 @@ final class LeaseTransaction {
       throw mismatch;
     }
     OptionalLong answered = window.calls().answerTo(lease.id());
+    // The limit may be lower now; NO_WINDOW is below 0.
     long left = Math.max(0, budget.window().limit() - Math.max(0, window.leased()));
     long units = answered.isPresent() ? 0 : Math.min(lease.units(), left);
     long answer = answered.orElse(units);

@@ -132,6 +132,6 @@ record Origin(String history, boolean synchronous) {
   }
 
   private static String cluster(String history) {
-    return history.substring(0, Math.max(0, history.indexOf(' ')));
+    return history.substring(0, Math.max(0, history.indexOf(' '))); // "" if unknown
   }
 }

@@ -52,6 +52,7 @@ final class ReturnTransaction {
       sql.execute();
       try (ResultSet row = Session.rowsOf(sql)) {
         row.next();
+        // A clock that steps back must not reopen an ended window.
         now = Math.max(row.getLong(1), session.now(row.getLong(2)));
         var _ = epochs.lossOf(session, row, 3);
       }

@@ -15,7 +15,7 @@ final class States {
   private static final byte VERSION = 1;
   private static final int NUMBER_BITS = 7;
   private static final int NUMBER_MASK = 0x7F;
-  private static final int MORE = 0x80;
+  private static final int MORE = 0x80; // more bytes follow
 
   private States() {}
 

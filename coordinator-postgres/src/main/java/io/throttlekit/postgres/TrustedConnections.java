@@ -72,7 +72,7 @@ final class TrustedConnections implements DataSource {
           try {
             return method.invoke(connection, arguments);
           } catch (InvocationTargetException e) {
-            throw e.getCause();
+            throw e.getCause(); // reflection wraps it
           }
         };
     return (Connection)

@@ -107,7 +107,7 @@ final class Lane implements Lanes.OnLoop {
     if (gathering.compareAndSet(false, true)) { // one task for all calls until it runs
       try {
         loop.execute(this::gather);
-      } catch (RejectedExecutionException _) {
+      } catch (RejectedExecutionException _) { // the loop has shut down
         gathering.set(false);
         failArrived();
       }
@@ -235,7 +235,7 @@ final class Lane implements Lanes.OnLoop {
       shared.health.answered(toOne.node, flight.size(), nanos);
       flight.land(reply, shared.epochs);
     } else {
-      boolean told = failure instanceof RedisCommandExecutionException;
+      boolean told = failure instanceof RedisCommandExecutionException; // an error reply
       // An error that is not Redis's own is one of the connection.
       if (Failures.refusesWrites(error) || (shared.slots.isCluster() && !told)) {
         link.renew(); // the node is no longer the master, or its slots have moved

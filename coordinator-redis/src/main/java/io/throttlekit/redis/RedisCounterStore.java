@@ -136,6 +136,7 @@ public final class RedisCounterStore implements CounterStore {
     if (charges > MAX_CHARGES) {
       throw new IllegalArgumentException(charges + " charges are more than " + MAX_CHARGES);
     }
+    // A caller's deadline that has passed is negative.
     long deadline = time.monotonicNanos() + Math.clamp(waitNanos, 0, deadlineNanos);
     if (!oneSlot) {
       return new SlotBySlot(claims, slots, this, time).acquire(deadline);

@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
 public final class RedisGlobalCoordinator implements GlobalCoordinator {
   private static final Script LEASE = Script.ofFederation("budget", "lease_budget");
   private static final Script RETURN = Script.ofFederation("budget", "return_budget");
-  private static final int PARTS_OF_A_MISMATCH = 3;
+  private static final int PARTS_OF_A_MISMATCH = 3; // region, terms, requested terms
 
   private final Scripts redis;
 

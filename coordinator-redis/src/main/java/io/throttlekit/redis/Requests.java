@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /** The requests of one round trip, packed as requests.lua reads them. */
 final class Requests {
   private static final int FIRST_COUNTER = 2; // key 1 is the epoch
-  private static final int MAX_NUMBER = 0xFFFF;
+  private static final int MAX_NUMBER = 0xFFFF; // 16 bits, unsigned
   /** At least the bytes of one put: a charge has 36, so a buffer rarely grows. */
   private static final int ROOM_FOR_ONE = 56;
 
@@ -39,7 +39,7 @@ final class Requests {
   private static final byte GIVE_BACK_ONCE = 6;
 
   private static final int DENY = 8; // a bit of the flags, beside the overrun
-  private static final int ALGORITHM_SHIFT = 4;
+  private static final int ALGORITHM_SHIFT = 4; // above DENY and the overrun
 
   private final Map<CounterKey, Integer> numbers = new HashMap<>();
   private final List<CounterKey> counters = new ArrayList<>();

@@ -104,7 +104,7 @@ final class ScriptLane implements Lanes.OnLoop {
     }
     try {
       loop.execute(() -> send(call));
-    } catch (RejectedExecutionException _) {
+    } catch (RejectedExecutionException _) { // the loop has shut down
       call.fail(Failures.closed());
     }
   }
@@ -197,7 +197,7 @@ final class ScriptLane implements Lanes.OnLoop {
       shared.health.answered(sent.node, 1, nanos);
       sent.call.land(parts, shared.epochs);
     } else {
-      boolean told = failure instanceof RedisCommandExecutionException;
+      boolean told = failure instanceof RedisCommandExecutionException; // an error reply
       if (Failures.refusesWrites(error) || (shared.settings.cluster() && !told)) {
         link.renew(); // the node is no longer the master, or its slots have moved
       }

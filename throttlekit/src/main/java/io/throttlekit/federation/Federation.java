@@ -256,7 +256,7 @@ public final class Federation implements LeaseSource {
    * than it can spend before the window ends.
    */
   private long wantedByTheRegion(LeaseAsk ask) {
-    long size = Math.min(ask.size(), ask.window().limit());
+    long size = Math.min(ask.size(), ask.window().limit()); // no grant is larger
     long most = ask.units() + (settings.regionalLeases() - 1) * size;
     return Math.max(ask.units(), Math.min(most, ask.usable()));
   }
@@ -382,6 +382,7 @@ public final class Federation implements LeaseSource {
   }
 
   private static String inWords(@Nullable Throwable failure) {
+    // Stages wrap the cause.
     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
     String message = cause == null ? null : cause.getMessage();
     return message == null ? String.valueOf(cause) : message;

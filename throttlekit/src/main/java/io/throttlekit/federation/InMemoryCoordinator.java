@@ -61,6 +61,7 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
           lease.id(),
           wanted,
           () -> {
+            // The limit may be lower now.
             long left = Math.max(0, lease.budget().window().limit() - leased);
             long units = Math.min(lease.units(), left);
             leased += units;

@@ -78,6 +78,7 @@ public final class InMemoryEscrow implements RegionalEscrow {
     Held held = of(refill.key(), now).computeIfAbsent(refill.windowEndMillis(), _ -> new Held());
     if (held.refills.add(refill.id())) {
       held.units += refill.units();
+      // Every refill allows for drift, so the union of their spans is within the window, too.
       held.beginsMillis = Math.min(held.beginsMillis, refill.beginsMillis());
       held.endsMillis = Math.max(held.endsMillis, refill.endsMillis());
     }

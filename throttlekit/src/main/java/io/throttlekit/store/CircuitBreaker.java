@@ -88,6 +88,7 @@ public final class CircuitBreaker {
   public boolean succeeded() {
     answeredNanos = time.monotonicNanos();
     State before = state.get();
+    // While closed without failures, the state is only read.
     return !before.equals(CLOSED) && state.getAndSet(CLOSED) instanceof State.Open;
   }
 
@@ -118,7 +119,7 @@ public final class CircuitBreaker {
       return false;
     }
     long now = time.monotonicNanos();
-    long silence = Math.min(now - sinceNanos, now - answeredNanos);
+    long silence = Math.min(now - sinceNanos, now - answeredNanos); // any answer ends a silence
     return silence >= TimeUnit.MILLISECONDS.toNanos(settings.silenceMillis())
         && state.compareAndSet(before, opened()); // else another thread has just changed it
   }

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * again.
  */
 final class Counter extends Keyed {
+  // Values of the status, which is a lock.
   private static final int FREE = 0;
   private static final int HELD = 1;
   private static final int RETIRED = 2;

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param <E> entries with a deadline, in one wheel at a time
  */
 public final class DeadlineWheel<E extends DeadlineWheel.Entry> {
-  private static final int TICK_BITS = 20;
+  private static final int TICK_BITS = 20; // 1.05 ms, without a division
   private static final int BUCKETS = 1024; // a power of two, for the mask
 
   private final @Nullable Entry[] buckets = new @Nullable Entry[BUCKETS];

@@ -214,7 +214,7 @@ public final class InMemoryStore implements CounterStore {
   public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
     long now = time.wallMillis();
     CallRecords records = records(lease.key());
-    synchronized (records) {
+    synchronized (records) { // as in lease()
       try {
         var _ =
             records.once(

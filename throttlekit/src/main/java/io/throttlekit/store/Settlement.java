@@ -214,6 +214,7 @@ sealed class Settlement permits SettlementAfterLoss {
       long together = charges[i].cost();
       for (int j = 0; j < i && together > 0; j++) {
         if (counters[j].order == counters[i].order) {
+          // Refunds (below 0) do not count; the sum saturates.
           together = Math.min(Cost.MAX, together + Math.max(0, charges[j].cost()));
         }
       }

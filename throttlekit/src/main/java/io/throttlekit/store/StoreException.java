@@ -55,6 +55,7 @@ public final class StoreException extends RuntimeException {
    * one.
    */
   public static StoreException of(Throwable failure) {
+    // Stages wrap the cause.
     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
     return cause instanceof StoreException known
         ? known

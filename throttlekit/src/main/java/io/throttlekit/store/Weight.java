@@ -24,7 +24,7 @@ final class Weight implements Weigher<CounterKey, Counter> {
   private final long heaviest;
 
   Weight(long maxCounters) {
-    heaviest = Math.clamp(maxCounters / SHARE, 1, Integer.MAX_VALUE);
+    heaviest = Math.clamp(maxCounters / SHARE, 1, Integer.MAX_VALUE); // Caffeine weighs in int
   }
 
   @Override

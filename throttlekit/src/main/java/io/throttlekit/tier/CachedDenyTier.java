@@ -54,7 +54,7 @@ final class CachedDenyTier {
   private static final class UntilItsEnd implements Expiry<CounterKey, Denial> {
     @Override
     public long expireAfterCreate(CounterKey key, Denial denial, long nowNanos) {
-      return Math.max(0, denial.untilNanos - nowNanos);
+      return Math.max(0, denial.untilNanos - nowNanos); // may be over when the answer arrives
     }
 
     @Override
@@ -116,7 +116,7 @@ final class CachedDenyTier {
             charge.cost(),
             charge.algorithm(),
             decision.limit(),
-            Math.max(0, decision.remaining()),
+            Math.max(0, decision.remaining()), // an overdraft reports less than 0
             sentNanos + MonotonicSpan.nanos(decision.retryAfterMillis()),
             sentNanos + MonotonicSpan.nanos(decision.resetAfterMillis()));
     denials.asMap().merge(charge.key(), next, (old, now) -> stronger(old, now, sentNanos));

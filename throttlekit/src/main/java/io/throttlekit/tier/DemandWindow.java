@@ -50,6 +50,7 @@ final class DemandWindow {
    */
   long size(long wanted, long limit, long nowMillis) {
     roll(limit, nowMillis);
+    // Units that wait may have been counted as demand of the previous window.
     long size = sizer.size(Math.max(0, offered - wanted), limit);
     return Math.max(1, Math.min(limit, Math.max(size, wanted)));
   }

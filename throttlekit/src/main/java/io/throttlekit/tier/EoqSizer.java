@@ -50,13 +50,14 @@ public final class EoqSizer implements LeaseSizer {
 
   @Override
   public void observe(long demand, long limit) {
-    double units = (double) Math.min(demand, limit);
+    double units = (double) Math.min(demand, limit); // more could not have been leased
     double slope = bounded(cost.slope(units, learned()), cost.of(units, cost.best(units)));
     // A window without demand has slope 0, and 0 / √0 would be NaN.
     if (slope != 0) {
       squaredSlopes += slope * slope;
       logSize -= FIRST_STEP * slope / Math.sqrt(squaredSlopes);
     }
+    // 1 to the limit, which a reload may lower.
     logSize = Math.clamp(logSize, 0, Math.log((double) limit));
   }
 

@@ -122,6 +122,7 @@ final class GlobalCell extends LeaseCell {
     if (of.isExhausted(now)) {
       return UnitsWanted.NONE;
     }
+    // The largest of this cost, what the last grant did not cover, and what requests lacked since.
     long lacking = Math.max(Math.max(cost, unmet), lacked) - of.units();
     long toCome = toCome(now);
     long usable =
@@ -152,7 +153,7 @@ final class GlobalCell extends LeaseCell {
       return Math.max(1, window.limit());
     }
     long spare = lacking > 0 ? 0 : current.units(); // else they are reserved for those that wait
-    long coming = Math.min(toCome, Cost.MAX);
+    long coming = Math.min(toCome, Cost.MAX); // the sums below cannot overflow
     return Math.clamp(lacking + coming - spare, 0, Math.max(1, window.limit()));
   }
 
@@ -330,6 +331,7 @@ final class GlobalCell extends LeaseCell {
   }
 
   private Take taken(boolean ofNextToo, long now) {
+    // Others may have used what was left.
     long remaining = Math.min(window.limit(), current.remaining());
     Decision admission = Decision.admit(window.limit(), remaining, millisToEnd(now));
     return new Take(Kind.TAKEN, admission, clock.endMillis(), ofNextToo);
@@ -341,6 +343,7 @@ final class GlobalCell extends LeaseCell {
     return new Take(Kind.REFUSED, refusal, clock.endMillis());
   }
 
+  /** Returns the ms until the window has certainly ended, rounded up for retry times. */
   private long millisToEnd(long now) {
     return clock.isKnown()
         ? Math.max(0, Math.ceilDiv(clock.overByNanos() - now, NANOS_PER_MILLI))

@@ -210,7 +210,7 @@ final class LeasedTier implements AutoCloseable {
   /** Returns all units. */
   @Override
   public void close() {
-    boolean first = closed.compareAndSet(false, true);
+    boolean first = closed.compareAndSet(false, true); // calls are stopped only once
     cells.invalidateAll();
     if (first) {
       outstanding.close();
@@ -315,6 +315,7 @@ final class LeasedTier implements AutoCloseable {
   }
 
   private void prepare(LeaseCell cell) {
+    // A timer may run after close().
     UnitsWanted wanted = closed.get() ? UnitsWanted.NONE : cell.beginNext(now());
     if (wanted.units() == 0) {
       return;

@@ -93,7 +93,7 @@ final class Pace {
       return previous == UNKNOWN ? UNKNOWN : Math.max(0, previous - offered);
     }
     double nanosEach = (double) Math.max(1, now - firstNanos) / intervals; // else a division by 0
-    double steady = Math.max(0, overByNanos - now) / nanosEach;
+    double steady = Math.max(0, overByNanos - now) / nanosEach; // 0 once the end has passed
     if (previous == UNKNOWN) {
       return inner(steady);
     }
@@ -113,8 +113,9 @@ final class Pace {
    * window's first request and, early in the window, at least at the previous window's pace.
    */
   long within(long nanos, long now) {
+    // At least one ns: the first request would divide by 0.
     double units = (double) offered * nanos / Math.max(1, now - firstNanos);
-    double since = Math.min(units, (double) offered);
+    double since = Math.min(units, (double) offered); // at most as many as so far
     boolean knowsBefore = previous != UNKNOWN && isEarly(now);
     double before = knowsBefore ? (double) previous * nanos / lengthNanos : 0;
     return (long) Math.ceil(Math.max(since, before));

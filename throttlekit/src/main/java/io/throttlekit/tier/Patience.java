@@ -41,7 +41,7 @@ final class Patience {
     long now = time.monotonicNanos();
     synchronized (this) {
       dropDone();
-      waiting.add(new Waiting(request, now + Math.max(0, waitNanos)));
+      waiting.add(new Waiting(request, now + Math.max(0, waitNanos))); // a deadline may have passed
     }
     scheduleNext(now);
   }

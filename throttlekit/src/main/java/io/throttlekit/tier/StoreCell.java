@@ -92,6 +92,7 @@ final class StoreCell extends LeaseCell {
     }
     if (credits >= cost) {
       credits -= cost;
+      // A reload may lower the limit.
       long remaining = Math.min(window.limit(), credits + leftAtStore);
       Decision admission = Decision.admit(window.limit(), remaining, resetAfter(now));
       return new Take(Kind.TAKEN, admission, windowEndMillis);
@@ -217,7 +218,7 @@ final class StoreCell extends LeaseCell {
     if (!learns) {
       return;
     }
-    earlyDemand = Math.min(Cost.MAX, earlyDemand + units);
+    earlyDemand = Math.min(Cost.MAX, earlyDemand + units); // saturates
     if (knowsStoreClock()) {
       demand.offer(earlyDemand, Math.max(1, window.limit()), storeMillis(now));
       earlyDemand = 0;
@@ -263,7 +264,7 @@ final class StoreCell extends LeaseCell {
    * batch.
    */
   private long carried() {
-    return options.windowCoupled() ? 0 : Math.max(0, batch - 1);
+    return options.windowCoupled() ? 0 : Math.max(0, batch - 1); // 0 before a grant
   }
 
   private void forfeitBeyond(long kept) {
@@ -273,6 +274,7 @@ final class StoreCell extends LeaseCell {
     }
   }
 
+  /** Returns the ms until the window has certainly ended, rounded up for retry times. */
   private long resetAfter(long now) {
     return windowLasts ? Math.max(0, Math.ceilDiv(windowEndNanos - now, NANOS_PER_MILLI)) : 0;
   }

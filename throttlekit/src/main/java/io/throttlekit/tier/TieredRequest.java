@@ -271,6 +271,7 @@ final class TieredRequest {
         tiers.leases.refill(cell, onDataLoss, now);
       } else if (take.kind() == Take.Kind.SHORT
           && (global ? !globalFail() : !ofStore.fail() && ofStore.late() == 0)) {
+        // A peek needs one unit.
         lacking.add(new LeaseWish(cell, Math.max(1, charge.cost()), onDataLoss, global));
       }
     }
@@ -292,6 +293,7 @@ final class TieredRequest {
   private long remainingNanos(long nowNanos) {
     if (!endKnown) {
       endKnown = true;
+      // A deadline that has passed is negative.
       endNanos = nowNanos + Math.clamp(later.patienceNanos(), 0, tiers.maxWaitNanos);
     }
     return endNanos - nowNanos;

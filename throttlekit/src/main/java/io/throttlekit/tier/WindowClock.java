@@ -16,7 +16,7 @@ import io.throttlekit.rate.FixedWindow;
  * monotonic ns.
  */
 final class WindowClock {
-  private static final long UNKNOWN = Long.MIN_VALUE;
+  private static final long UNKNOWN = Long.MIN_VALUE; // before the first answer
 
   private final long lengthMillis;
   private final long lengthNanos;
@@ -102,6 +102,7 @@ final class WindowClock {
     long later = leased.windowEndMillis() - endMillis;
     long notBefore = lastsUntil(leased.lastsMillis() - later, asked);
     long notAfter = overBy(leased.endsWithinMillis() - later, answered);
+    // Max and min by differences, because monotonic times can overflow.
     lastsUntilNanos += Math.max(0, notBefore - lastsUntilNanos);
     overByNanos += Math.min(0, notAfter - overByNanos);
     // the remote clock was stepped, or another server has taken over
