@@ -5,31 +5,33 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a rule finds out how many requests may be in flight at once, and who keeps to it.
+ * Concurrency limit of a rule: the limit algorithm, its range, and where requests are limited.
  *
- * <p>None of it belongs to the identity of a ceiling, which is {@link Rule#ceilingScope()} and the
- * {@link Rule#chargedEntries} of the request: another law or other numbers keep what is in flight.
+ * <p>None of it is part of the identity of a limiter, which is {@link Rule#ceilingScope()} and the
+ * {@link Rule#chargedEntries} of the request. A changed algorithm or range keeps the count of
+ * requests in flight.
  *
- * @param law decides the ceiling
- * @param range where the ceiling may be, and where it begins
- * @param gate keeps requests from the backend
+ * @param law limit algorithm
+ * @param range bounds and initial value of the limit
+ * @param gate limiter that holds requests back from the backend
  */
 public record Ceiling(Law law, CeilingRange range, Gate gate) {
 
-  /** What infers a ceiling, and the range of those that say nothing of it. */
+  /** Limit algorithms, each with the range that applies where the policy gives none. */
+  // Ranges are the defaults of Netflix's concurrency-limits and of Failsafe; ours has Vegas's.
   public enum Law {
     /** Vegas with a baseline that is frozen while saturated, and probed for. */
     PROBED_VEGAS(1, 1_000),
     /** The gradient of recent and long latencies. */
     GRADIENT2(20, 200),
-    /** The length of the queue that latencies above the best one speak of. */
+    /** Estimates the queue length from the ratio of the recent to the lowest latency. */
     VEGAS(1, 1_000),
     /** Additive increase, multiplicative decrease. */
     AIMD(20, 200),
     /** Quantiles of recent latencies against a baseline, and the correlation with throughput. */
     FAILSAFE(1, 200);
 
-    private static final int INITIAL = 20;
+    private static final int INITIAL = 20; // the initial limit of concurrency-limits and Failsafe
 
     private final int min;
     private final int max;
@@ -39,45 +41,46 @@ public record Ceiling(Law law, CeilingRange range, Gate gate) {
       this.max = max;
     }
 
-    /** The smallest ceiling where the policy says none. */
+    /** Returns the default minimum, for a policy that gives neither bound. */
     int min() {
       return min;
     }
 
-    /** The smallest ceiling where the policy says only the largest: half of that at most. */
+    /** Returns the minimum for a policy that gives only the maximum: at most half of that. */
     int minBelow(int written) {
       return Math.clamp(written / 2, 1, min);
     }
 
-    /** The largest ceiling where the policy says none. */
+    /** Returns the default maximum, for a policy that gives neither bound. */
     int max() {
       return max;
     }
 
-    /** The largest ceiling where the policy says only the smallest: twice that at least. */
+    /** Returns the maximum for a policy that gives only the minimum: at least twice that. */
     int maxAbove(int written, int most) {
-      return (int) Math.min(most, Math.max(max, 2L * written));
+      return (int) Math.min(most, Math.max(max, 2L * written)); // 2L: twice an int can overflow
     }
 
-    /** Where it begins if the policy does not say: as near to 20 as the range allows. */
+    /** Returns the initial limit where the policy gives none: 20, clamped to the range. */
     int initial(int least, int most) {
       return Math.clamp(INITIAL, least, most);
     }
 
-    /** The word of the policy language. */
+    /** Returns the algorithm's name in the policy language. */
     public String id() {
       return name().toLowerCase(Locale.ROOT);
     }
   }
 
-  /** Who keeps to the ceiling. */
+  /** Place where requests are limited. */
   public sealed interface Gate {}
 
   /**
-   * The service: each request takes a lease, and is refused or waits when there is none.
+   * Limiting by the service: each request acquires a permit, and waits or is refused when none is
+   * free.
    *
-   * @param lease how leases end
-   * @param queue who may wait; nobody if null
+   * @param lease how permits end
+   * @param queue bounds of the queue; null for no queue
    * @param priorityEntry key of an entry that names the priority of the request, or null
    */
   public record AtService(
@@ -85,22 +88,23 @@ public record Ceiling(Law law, CeilingRange range, Gate gate) {
       implements Gate {}
 
   /**
-   * Every Envoy: the ceiling is pushed to them.
+   * Limiting by every Envoy: the limit is pushed to them as a circuit breaker's {@code
+   * max_requests}.
    *
-   * @param cluster of Envoy, whose {@code max_requests} is steered
-   * @param highPriority whether it is that of the cluster's circuit breaker for high priority
+   * @param cluster Envoy cluster whose {@code max_requests} is set
+   * @param highPriority whether to set the circuit breaker for high priority instead of the default
    */
   public record AtEnvoys(String cluster, boolean highPriority) implements Gate {}
 
   /**
-   * How a lease ends.
+   * Terms of a permit.
    *
-   * @param ttlMillis when nobody said for so long that its request has ended, from 1
-   * @param release what says so
+   * @param ttlMillis milliseconds after which a permit without a reported end expires, from 1
+   * @param release event that releases the permit
    */
   public record LeaseTerms(long ttlMillis, Release release) {}
 
-  /** What says that a request has ended. */
+  /** Event that marks the end of a request. */
   public enum Release {
     /** A call of Envoy's rate limit filter when the stream is done. */
     STREAM_DONE,
@@ -109,14 +113,17 @@ public record Ceiling(Law law, CeilingRange range, Gate gate) {
   }
 
   /**
-   * How many requests may wait, in multiples of the ceiling.
+   * Bounds of the queue, in multiples of the concurrency limit.
    *
-   * @param initial from so many on, some are refused, from 1
-   * @param max from so many on, all are, at least {@code initial}
+   * @param initial queue length from which some requests are refused, from 1
+   * @param max queue length from which all requests are refused, at least {@code initial}
    */
   public record WaitingRoom(double initial, double max) {}
 
-  /** For people: {@code 4 to 500 in flight (probed_vegas, from 20), refused by the service}. */
+  /**
+   * Describes the limit for people: {@code 4 to 500 in flight (probed_vegas, from 20), refused by
+   * the service}.
+   */
   String inWords() {
     StringBuilder words = new StringBuilder();
     words.append(range.min()).append(" to ").append(range.max()).append(" in flight (");

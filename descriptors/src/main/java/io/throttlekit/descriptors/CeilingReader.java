@@ -12,17 +12,19 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Reads how much may be in flight: the mapping {@code concurrency}. */
+/** Reads the concurrency limit of a descriptor: the mapping {@code concurrency}. */
 final class CeilingReader {
   private static final List<String> LAWS = Stream.of(Law.values()).map(Law::id).toList();
   private static final List<String> GATES = List.of("service", "envoy");
   private static final List<String> CIRCUIT_BREAKERS = List.of("default", "high");
+  // Far above what one backend serves at once; small enough for arithmetic with ints.
   private static final int MOST_IN_FLIGHT = 1_000_000;
   private static final String MOST_FACTOR = "100";
 
-  /** What looks like a key of an entry and needs no quotes. */
+  /** Text that looks like an entry's key and needs no quotes in YAML; used for hints only. */
   private static final Pattern KEY = Pattern.compile("[A-Za-z][A-Za-z0-9_.-]{0,59}");
 
+  // Defaults of Failsafe's adaptive limiter for its queue (withQueueing).
   private static final WaitingRoom ROOM = new WaitingRoom(2, 3);
 
   private final LoadOptions options;
@@ -37,7 +39,7 @@ final class CeilingReader {
     this.leaseReader = new PermitLeaseReader(options, problems);
   }
 
-  /** What the field says; {@code null} after reporting an error. */
+  /** Reads the field; returns {@code null} after reporting an error. */
   @Nullable Ceiling read(Field concurrency) {
     YamlNode.Mapping mapping = values.mapping(concurrency);
     if (mapping == null) {
@@ -98,7 +100,8 @@ final class CeilingReader {
     return new CeilingRange(least, most, first);
   }
 
-  /** Who writes one bound asks for a ceiling that moves; who writes both has said what is meant. */
+  // A policy that gives one bound expects a limit that moves; one that gives both equal may mean
+  // it.
   private void warnOfStandstill(@Nullable Field written, int least, int most, int min, int max) {
     if (written != null && least == most && (min == 0 || max == 0)) {
       String other = min > 0 ? "max" : "min";
@@ -115,7 +118,7 @@ final class CeilingReader {
     return field == null ? fields.location() : field.value().location();
   }
 
-  /** 0 when absent, -1 after reporting. */
+  /** Returns the number, 0 when the field is absent, or -1 after reporting an error. */
   private int number(@Nullable Field field) {
     return field == null ? 0 : (int) values.number(field, 1, MOST_IN_FLIGHT);
   }
@@ -153,7 +156,7 @@ final class CeilingReader {
     Field prior = fields.get("priority");
     String entry = priorityEntry(prior);
     if (entry != null && queued == null) {
-      queue = ROOM; // levels decide who may wait
+      queue = ROOM; // priority levels decide admission to a queue, so there has to be one
     }
     boolean unread = (queued != null && queue == null) || (prior != null && entry == null);
     return foreign || unread || lease == null ? null : new Ceiling.AtService(lease, queue, entry);
@@ -175,6 +178,7 @@ final class CeilingReader {
     Fields fields = Fields.of(mapping, problems);
     Place.QUEUE.check(fields, problems);
     double initial = factor(fields.get("initial"), ROOM.initial());
+    // a default must not lie below a written `initial`
     double max = factor(fields.get("max"), Math.max(ROOM.max(), initial));
     if (initial > max && max > 0) {
       problems.error(

@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a word that the limits of one descriptor have in common, since they are charged as one: it
- * stands beside them, or in each of them.
+ * Reads a word that the limits of one descriptor have in common because they are charged as one. It
+ * stands beside the limits, or in each of them.
  */
 final class CommonWord {
   private final String key;
@@ -14,7 +14,7 @@ final class CommonWord {
   private final Problems problems;
   private final Values values;
 
-  /** A reader of the field {@code key}, which holds one of {@code words}. */
+  /** Creates a reader of the field {@code key}, which holds one of {@code words}. */
   CommonWord(String key, List<String> words, Problems problems) {
     this.key = key;
     this.words = words;
@@ -23,11 +23,12 @@ final class CommonWord {
   }
 
   /**
-   * What the limits, or else {@code own}, say; {@code null} when that is not known.
+   * Returns the word of the limits, or else that of {@code own}; {@code null} when it is not known.
    *
-   * @param own what holds for all limits: {@code rate_limit}, or the descriptor of {@code limits}
+   * @param own fields that hold for all limits: {@code rate_limit}, or the descriptor of {@code
+   *     limits}
    * @param written the mapping of each limit, which is {@code own} for {@code rate_limit}
-   * @param otherwise what they mean who say nothing; {@code null} when that is not known
+   * @param otherwise the default where none is written; {@code null} when it is not known
    */
   @Nullable String read(Fields own, List<Fields> written, @Nullable String otherwise) {
     String beside = word(own, otherwise);
@@ -51,7 +52,7 @@ final class CommonWord {
     return differ ? null : first;
   }
 
-  /** Whether anybody says it. */
+  /** Returns whether any of the mappings has the field. */
   boolean isNamed(Fields own, List<Fields> written) {
     return own.get(key) != null || written.stream().anyMatch(limit -> limit.get(key) != null);
   }
@@ -61,6 +62,7 @@ final class CommonWord {
     if (said != null) {
       return values.choice(said, words);
     }
+    // a part that could not be read may hold the word
     return fields.incomplete() ? null : otherwise;
   }
 }

@@ -2,7 +2,7 @@ package io.throttlekit.descriptors;
 
 import org.jspecify.annotations.Nullable;
 
-/** A descriptor of a policy book, ready to be matched. Immutable. */
+/** Descriptor of a policy book, compiled for matching. Immutable. */
 final class CompiledDescriptor {
   final EntryPattern expects;
   final String composite;

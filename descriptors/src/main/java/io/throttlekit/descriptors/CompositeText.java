@@ -1,10 +1,10 @@
 package io.throttlekit.descriptors;
 
 /**
- * The text {@code key_value} of an entry, without building it.
+ * The text {@code key_value} of an entry, compared and hashed without building it.
  *
- * <p>All methods are free of allocation. The hash is that of the text: with h the hash of {@link
- * String}, {@code h(k_v) = h(k) · 31^(1+|v|) + '_' · 31^|v| + h(v)}.
+ * <p>No method allocates. The hash is that of the text: with h the hash of {@link String}, {@code
+ * h(k_v) = h(k) · 31^(1+|v|) + '_' · 31^|v| + h(v)}.
  */
 final class CompositeText {
   private CompositeText() {}
@@ -25,7 +25,7 @@ final class CompositeText {
         && text.startsWith(value, split + 1);
   }
 
-  /** How {@code text} compares with the composite, as {@link String#compareTo} does. */
+  /** Compares {@code text} with the composite, as {@link String#compareTo} does. */
   static int compare(String text, String key, String value) {
     int length = length(key, value);
     int common = Math.min(text.length(), length);
@@ -46,7 +46,7 @@ final class CompositeText {
     return afterKey == 0 ? '_' : value.charAt(afterKey - 1);
   }
 
-  /** Whether {@code piece} stands at {@code index}; an index out of range says no. */
+  /** Returns whether {@code piece} stands at {@code index}; false for an index out of range. */
   static boolean hasAt(String key, String value, int index, String piece) {
     if (index < 0 || index + piece.length() > length(key, value)) {
       return false;
@@ -60,7 +60,8 @@ final class CompositeText {
   }
 
   /**
-   * The first index from {@code from} where {@code piece} stands and ends by {@code end}, or -1.
+   * Returns the first index from {@code from} where {@code piece} stands and ends by {@code end},
+   * or -1.
    */
   static int indexOf(String key, String value, int from, int end, String piece) {
     for (int i = from; i + piece.length() <= end; i++) {
@@ -72,6 +73,7 @@ final class CompositeText {
   }
 
   private static int powerOf31(int exponent) {
+    // By squaring, so that a long value costs its bits; overflow wraps as in String.hashCode.
     int power = 1;
     int square = 31;
     for (int rest = exponent; rest != 0; rest >>>= 1) {

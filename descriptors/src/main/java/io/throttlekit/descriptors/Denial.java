@@ -10,13 +10,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What clients are told that a rule refuses. Immutable.
+ * Response that clients receive when a rule refuses. Immutable.
  *
  * @param status of the HTTP response, one of {@link #STATUSES}; 0 where the rule leaves it to the
  *     front end
  * @param headers of the response by their names, which are in lower case
  * @param body of the response, empty for none; null where the rule leaves it to the service
- * @param metadata what Envoy is told: texts, numbers, booleans, lists and maps; unmodifiable
+ * @param metadata dynamic metadata for Envoy: texts, numbers, booleans, lists and maps;
+ *     unmodifiable
  */
 public record Denial(
     int status,
@@ -24,7 +25,7 @@ public record Denial(
     @Nullable String body,
     @Nullable Map<String, Object> metadata) {
 
-  /** The errors that Envoy can send; what is below 400 would look to clients like an admission. */
+  /** Error statuses that Envoy can send. Clients would take a status below 400 for an admission. */
   public static final Set<Integer> STATUSES =
       Stream.of(
               IntStream.rangeClosed(400, 417),
@@ -35,7 +36,7 @@ public record Denial(
           .flatMap(IntStream::boxed)
           .collect(Collectors.toUnmodifiableSet());
 
-  /** Keeps the order of the headers. */
+  /** Copies the headers and keeps their order. */
   public Denial {
     if (status != 0 && !STATUSES.contains(status)) {
       throw new IllegalArgumentException(status + " is no status of a refusal");

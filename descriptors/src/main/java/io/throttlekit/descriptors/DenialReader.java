@@ -8,15 +8,17 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what clients are told that a rule refuses: the mapping {@code denied}. */
+/** Reads the response that clients receive when a rule refuses: the mapping {@code denied}. */
 final class DenialReader {
   private static final int LEAST_STATUS = 400;
   private static final int GREATEST_STATUS = 599;
+  // Bounds for what a service holds in memory and sends with each refusal, in characters.
   private static final int LONGEST_BODY = 65_536;
   private static final int LONGEST_VALUE = 4_096;
+  // A token of RFC 9110, in lower case as HTTP/2 requires.
   private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9a-z-]{1,256}");
 
-  /** What Envoy says of a message and its connection, and others must not. */
+  /** Headers of a message and its connection, which only Envoy may set. */
   private static final Set<String> OF_ENVOY =
       Set.of(
           "connection",
@@ -39,7 +41,7 @@ final class DenialReader {
     this.metadataReader = new MetadataReader(problems);
   }
 
-  /** What the field says; null when it is absent. What is wrong is reported, and left out. */
+  /** Reads the field; returns null when it is absent. Wrong parts are reported and left out. */
   @Nullable Denial read(@Nullable Field denied) {
     YamlNode.Mapping mapping = values.mapping(denied);
     if (mapping == null) {
@@ -73,7 +75,7 @@ final class DenialReader {
           "write 429, 503, or another that has a name");
       return 0;
     }
-    return Math.max(0, status);
+    return Math.max(0, status); // -1 was reported
   }
 
   private Map<String, String> headers(@Nullable Field field) {
@@ -111,7 +113,7 @@ final class DenialReader {
 
   private boolean isValue(Field header) {
     if (!(header.value() instanceof YamlNode.Scalar scalar)) {
-      return true; // which whoever reads it as a text reports
+      return true; // values.text reports it
     }
     String text = scalar.text();
     if (scalar.isNull() || text.isEmpty()) {

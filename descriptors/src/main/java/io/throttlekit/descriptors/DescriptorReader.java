@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads descriptors and all that is nested in them. */
+/** Reads descriptors and the descriptors nested in them. */
 final class DescriptorReader {
-  /** What such an entry may say, but for the levels that are numbers. */
+  /** Values of a priority entry; the numeric levels are represented by {@code 0}. */
   private static final List<String> PRIORITIES =
       List.of("very_low", "low", "medium", "high", "very_high", "0");
 
@@ -24,8 +24,8 @@ final class DescriptorReader {
   }
 
   /**
-   * The descriptors in the field {@code descriptors}; those without a key are left out. Reports
-   * those that are alike.
+   * Reads the field {@code descriptors} of {@code parent}. Leaves out descriptors without a key,
+   * and reports those with equal texts.
    */
   List<DescriptorNode> readAll(Fields parent) {
     List<DescriptorNode> nodes = new ArrayList<>();
@@ -74,7 +74,7 @@ final class DescriptorReader {
     String key = values.text(keyField);
     if (key.isEmpty()
         && (keyField == null
-            ? !fields.incomplete()
+            ? !fields.incomplete() // a part that could not be read may hold the key
             : keyField.value() instanceof YamlNode.Scalar)) {
       problems.error(
           keyField == null ? fields.location() : keyField.value().location(),
@@ -123,7 +123,7 @@ final class DescriptorReader {
         : Place.DESCRIPTOR;
   }
 
-  /** Reports what would find an entry that is to name the priority of a request. */
+  /** Reports children that an entry meant to name the request's priority would match. */
   private void checkPriorityEntry(DescriptorNode node) {
     RuleSpec rule = node.rule();
     String entry = rule == null ? null : rule.priorityEntry();

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Brings the domains of all sources together, in the order of the sources. */
+/** Merges the domains of all sources, in the order of the sources. */
 final class DomainMerge {
   private final LoadOptions options;
   private final Problems problems;
@@ -39,7 +39,7 @@ final class DomainMerge {
     domain.nodes().addAll(nodes);
   }
 
-  /** The domains that limit nothing, which is hardly ever meant. */
+  /** Returns a finding for each domain that limits nothing, which is rarely intended. */
   List<Finding> withoutRules() {
     List<Finding> findings = new ArrayList<>();
     domains.forEach((name, domain) -> {

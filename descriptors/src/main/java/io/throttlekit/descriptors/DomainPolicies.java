@@ -2,7 +2,7 @@ package io.throttlekit.descriptors;
 
 import org.jspecify.annotations.Nullable;
 
-/** The policies of one domain. Immutable and thread-safe. */
+/** Policies of one domain. Immutable and thread-safe. */
 public final class DomainPolicies {
   private final String name;
   private final Level root;
@@ -12,15 +12,15 @@ public final class DomainPolicies {
     this.root = root;
   }
 
-  /** The domain that requests name. */
+  /** Returns the domain's name in requests. */
   public String name() {
     return name;
   }
 
   /**
-   * The rule that the entries reach, or {@code null} when nothing limits them: the rule stands at
-   * the descriptor that the last entry finds, each entry looking among the children of what the one
-   * before it found. There is no second try. Allocates nothing.
+   * Returns the rule that the entries reach, or {@code null} when none limits them. Each entry
+   * looks among the children of the descriptor that the entry before it found; the rule is that of
+   * the last descriptor. There is no backtracking. Allocates nothing.
    *
    * @param entries key, value, key, value …
    */

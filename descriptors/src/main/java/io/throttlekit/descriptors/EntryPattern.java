@@ -3,7 +3,7 @@ package io.throttlekit.descriptors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a descriptor of a policy expects of an entry.
+ * Pattern by which a policy's descriptor matches an entry of a request.
  *
  * @param source the descriptor
  * @param composite the text that requests are compared with: the key, or {@code key_value}
@@ -18,8 +18,8 @@ record EntryPattern(DescriptorNode source, String composite, @Nullable WildcardP
   }
 
   /**
-   * How an entry that found this descriptor found it. The descriptor and the entry suffice: were a
-   * wildcard that describes the text not the one found, an earlier wildcard would have been.
+   * Returns how an entry that found this descriptor matched it. The other descriptors need not be
+   * looked at: had an earlier wildcard matched, the entry would have found that one.
    */
   MatchedBy matchedBy(String key, String value) {
     if (CompositeText.equals(composite, key, value)) {
@@ -30,22 +30,25 @@ record EntryPattern(DescriptorNode source, String composite, @Nullable WildcardP
         : MatchedBy.DEFAULT;
   }
 
-  /** The policy's string for an equal key. */
+  /** Returns the policy's string for an equal key. */
   String ownKey(String key) {
     return source.key().equals(key) ? source.key() : key;
   }
 
-  /** The policy's string for an equal value. */
+  /** Returns the policy's string for an equal value. */
   String ownValue(String value) {
     return source.value().equals(value) ? source.value() : value;
   }
 
-  /** Whether an entry that found this descriptor is charged under the pattern, not its value. */
+  /**
+   * Returns whether an entry that found this descriptor is charged under the pattern instead of its
+   * value.
+   */
   boolean shares(String key, String value) {
     return source.shareThreshold() && matchedBy(key, value) == MatchedBy.WILDCARD;
   }
 
-  /** The pattern in place of the value of an entry with {@code key}. */
+  /** Returns the text that replaces the value of an entry with {@code key}: the pattern. */
   String sharedValue(String key) {
     int valueAt = key.length() + 1;
     return composite.length() >= valueAt

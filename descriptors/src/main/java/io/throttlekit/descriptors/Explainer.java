@@ -9,7 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Says which rule a request meets and why. Stateless and thread-safe; not for the hot path. */
+/**
+ * Explains which rule a request matches and why. Stateless and thread-safe; not for the hot path.
+ */
 public final class Explainer {
 
   /**
@@ -75,7 +77,7 @@ public final class Explainer {
     return new Explanation(Outcome.MATCHED, rule, summary, steps, List.of());
   }
 
-  /** What is said of an entry that is to name a priority and does not; else nothing. */
+  /** Returns a remark on an entry that should name a priority and does not; else an empty text. */
   private static String noPriority(Rule rule, String[] entries) {
     boolean prioritized = rule.chargedEntries(entries).length < entries.length;
     return prioritized && !Priority.isLevel(entries[entries.length - 1])

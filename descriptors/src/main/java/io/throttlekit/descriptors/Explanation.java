@@ -5,14 +5,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why one descriptor of a request is limited by a rule, or by none.
+ * Explanation why one descriptor of a request is limited by a rule, or by none.
  *
  * @param outcome the reason in one word
  * @param rule the rule that decides; {@code null} unless the outcome is {@link Outcome#MATCHED}
  * @param summary the reason in one sentence
- * @param steps what each entry found, as far as the entries led
- * @param nearMisses what would match were the request a little different, in the order of {@link
- *     NearMiss.Kind}, which is that of likelihood, and of the policies; empty when a rule matched
+ * @param steps the descriptor that each entry found, up to the first entry that found none
+ * @param nearMisses rules and descriptors that a slightly different request would match, ordered by
+ *     {@link NearMiss.Kind} (likeliest first), then by policy; empty when a rule matched
  */
 public record Explanation(
     Outcome outcome,
@@ -27,7 +27,7 @@ public record Explanation(
     nearMisses = List.copyOf(nearMisses);
   }
 
-  /** How a walk through the policies ends. */
+  /** Outcome of a walk through the policies. */
   public enum Outcome {
     /** The last entry found a descriptor with a limit. */
     MATCHED,
@@ -35,16 +35,16 @@ public record Explanation(
     UNKNOWN_DOMAIN,
     /** The descriptor has no entries. */
     NO_ENTRIES,
-    /** An entry found nothing where it looked. */
+    /** An entry found no descriptor. */
     ENTRY_NOT_FOUND,
     /** The last entry found a descriptor that states no limit. */
     NO_LIMIT,
-    /** An entry gives a lease back, which no rule limits. */
+    /** An entry returns a permit, which no rule limits. */
     RELEASE
   }
 
   /**
-   * What one entry found.
+   * Descriptor that one entry found.
    *
    * @param entry its number, from 1
    * @param key key of the entry
@@ -75,15 +75,15 @@ public record Explanation(
   }
 
   /**
-   * Something that would match were the request a little different.
+   * Rule or descriptor that a slightly different request would match.
    *
-   * @param kind in what it differs
+   * @param kind the kind of difference
    * @param message the difference in one sentence
    * @param location place of the rule or descriptor, or {@code null} when it has none
    */
   public record NearMiss(Kind kind, String message, @Nullable SourceLocation location) {
 
-    /** In what a near miss differs, likeliest first. */
+    /** Kinds of difference, likeliest first. */
     public enum Kind {
       /** Upper and lower case, of a domain, key or value. */
       CASE,
@@ -99,7 +99,7 @@ public record Explanation(
       FEWER_ENTRIES,
       /** The order of the entries. */
       ORDER,
-      /** A more specific descriptor was found first, and there is no second try. */
+      /** A more specific descriptor was found first, and there is no backtracking. */
       HIDDEN
     }
 
@@ -109,7 +109,7 @@ public record Explanation(
     }
   }
 
-  /** The whole explanation for people, line by line. */
+  /** Returns the whole explanation for people, line by line. */
   public List<String> lines() {
     List<String> lines = new ArrayList<>();
     lines.add(summary);
@@ -118,7 +118,7 @@ public record Explanation(
     return lines;
   }
 
-  /** The lines, joined. */
+  /** Returns the lines, joined by line breaks. */
   @Override
   public String toString() {
     return String.join("\n", lines());

@@ -11,10 +11,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mapping by the names of its fields.
+ * A mapping, indexed by the names of its fields.
  *
- * <p>Fields and merge keys count in the order of the file, and the last word wins, as in
- * gopkg.in/yaml.v2. So does a second {@code rate_limit} or {@code metadata}, but only field by
+ * <p>Fields and merge keys count in the order of the file, and the last one wins, as in
+ * gopkg.in/yaml.v2. A second {@code rate_limit} or {@code metadata} replaces the first field by
  * field.
  */
 final class Fields {
@@ -23,7 +23,8 @@ final class Fields {
   private final SourceLocation location;
   private final Problems problems;
   private final Map<String, Field> byName = new LinkedHashMap<>();
-  private final Map<String, List<YamlNode.Mapping>> parts = new HashMap<>(); // to be joined
+  // mappings of one name, to be joined
+  private final Map<String, List<YamlNode.Mapping>> parts = new HashMap<>();
 
   /** One field; {@code at} is where its key stands. */
   record Field(SourceLocation at, String name, YamlNode value) {}
@@ -35,7 +36,7 @@ final class Fields {
     this.problems = problems;
   }
 
-  /** The fields of {@code mapping}; reports keys that are not text, and those given twice. */
+  /** Indexes the fields of {@code mapping}; reports keys that are not text, and duplicates. */
   static Fields of(YamlNode.Mapping mapping, Problems problems) {
     Fields fields = new Fields(mapping.location(), problems);
     fields.addAll(mapping);
@@ -43,7 +44,7 @@ final class Fields {
     return fields;
   }
 
-  /** Whether a second mapping of this name adds to the first, field by field. */
+  /** Returns whether a second mapping of this name is joined with the first, field by field. */
   static boolean isJoined(String name) {
     return JOINED.contains(name);
   }
@@ -56,19 +57,22 @@ final class Fields {
     return byName.values();
   }
 
-  /** The field, unless it is absent or says nothing. */
+  /** Returns the field, or null when it is absent or has no value. */
   @Nullable Field get(String name) {
     Field field = byName.get(name);
     return field == null || field.value().isNull() ? null : field;
   }
 
-  /** The field, if it is written and says nothing. */
+  /** Returns the field if it is written without a value, or else null. */
   @Nullable Field empty(String name) {
     Field field = byName.get(name);
     return field != null && field.value().isNull() ? field : null;
   }
 
-  /** Whether nothing is known to be absent, because a part of the mapping could not be read. */
+  /**
+   * Returns whether a part of the mapping could not be read, so that any field may be missing from
+   * it.
+   */
   boolean incomplete() {
     return incomplete;
   }
@@ -120,12 +124,14 @@ final class Fields {
     }
   }
 
-  /** Replaces what was given several times by one mapping that merges all of it, level with it. */
+  /**
+   * Replaces mappings given several times under one name by one that merges them at the same level.
+   */
   private void joinParts() {
     parts.forEach((name, mappings) -> {
       Field last = Objects.requireNonNull(byName.get(name));
       YamlNode key = new YamlNode.Scalar(last.value().location(), "<<", ScalarKind.MERGE);
-      // Of a list that is merged, the first has the last word.
+      // Of a list that is merged, the first item wins.
       List<YamlNode> newestFirst = new ArrayList<>(mappings.reversed());
       YamlNode list = new YamlNode.Sequence(last.value().location(), newestFirst);
       YamlNode joined =
@@ -139,7 +145,7 @@ final class Fields {
     switch (value) {
       case YamlNode.Mapping mapping -> addAll(mapping);
       case YamlNode.Sequence sequence -> {
-        // Of a list the first has the last word.
+        // Of a list, the first item wins.
         for (YamlNode item : sequence.items().reversed()) {
           if (item instanceof YamlNode.Mapping mapping) {
             addAll(mapping);

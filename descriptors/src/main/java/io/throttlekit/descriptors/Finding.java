@@ -1,7 +1,7 @@
 package io.throttlekit.descriptors;
 
 /**
- * Advice about a policy that works, but hardly as meant.
+ * Advice about a policy that is valid, but probably not as intended.
  *
  * @param hint what to do, or empty
  */

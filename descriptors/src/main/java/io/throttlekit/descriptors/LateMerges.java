@@ -7,21 +7,21 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Warns of keys of one mapping that a {@code <<} further down takes the place of.
+ * Warns of keys of one mapping that a {@code <<} further down replaces.
  *
- * <p>YAML's own rule is that written keys always win; that envoyproxy/ratelimit goes by the order
- * instead surprises whoever wrote the merge last.
+ * <p>In YAML, written keys always win over merged ones. envoyproxy/ratelimit goes by the order
+ * instead, which surprises authors who write the merge last.
  */
 final class LateMerges {
   private final Map<String, Written> written = new HashMap<>();
   private final Map<String, Map<String, Beaten>> beaten = new LinkedHashMap<>();
 
-  /** A field that the mapping itself states; {@code inner} are the keys of its value. */
+  /** A field that the mapping itself contains; {@code inner} are the keys of its value. */
   private record Written(Field field, Map<String, SourceLocation> inner) {}
 
   private record Beaten(SourceLocation merge, SourceLocation key) {}
 
-  /** The mapping itself states {@code field}. */
+  /** Records that the mapping itself contains {@code field}. */
   void wrote(Field field) {
     Map<String, SourceLocation> inner = new HashMap<>();
     if (Fields.isJoined(field.name()) && field.value() instanceof YamlNode.Mapping mapping) {
@@ -36,7 +36,7 @@ final class LateMerges {
     beaten.remove(field.name());
   }
 
-  /** A {@code <<} at {@code merge} brings {@code field}. */
+  /** Records that a {@code <<} at {@code merge} brings {@code field}. */
   void merged(SourceLocation merge, Field field) {
     Written before = written.get(field.name());
     if (before == null) {

@@ -8,14 +8,14 @@ import java.util.List;
 import java.util.LongSummaryStatistics;
 import org.jspecify.annotations.Nullable;
 
-/** Reads how limits are leased: the mapping {@code lease}. */
+/** Reads the terms on which limits are leased: the mapping {@code lease}. */
 final class LeaseReader {
   private static final List<String> LEARNED = List.of("adaptive", "predictive");
   private static final List<String> SIZES = List.of("adaptive", "predictive", "a whole number");
   private static final String ANY_SIZE = "write a whole number from 1, adaptive or predictive";
   private static final LeaseSize ADAPTIVE = new LeaseSize.Adaptive();
 
-  /** What is left of a lease goes back after so long, unless the policy says otherwise. */
+  /** Default idle time after which the rest of a lease is returned. */
   static final long RETURN_IDLE_AFTER_MILLIS = 30_000;
 
   private final Problems problems;
@@ -27,10 +27,10 @@ final class LeaseReader {
   }
 
   /**
-   * What the field says, and the defaults for what it does not say or says wrongly.
+   * Reads the field; defaults apply to parts that are absent or wrong.
    *
    * @param scope of the rule; where it is global, leases end with their window
-   * @param limits what is leased, to warn of choices that are pointless for all of them
+   * @param limits limits that are leased, to warn of settings that are pointless for all of them
    */
   Tier.Leased read(@Nullable Field lease, Scope scope, List<LimitSpec> limits) {
     YamlNode.Mapping mapping = values.mapping(lease);
@@ -158,7 +158,7 @@ final class LeaseReader {
     return millis;
   }
 
-  /** The limits that admit anything, and so are leased at all. */
+  /** Returns the limits above 0; a limit of 0 refuses everything and is never leased. */
   private static LongSummaryStatistics sizes(List<LimitSpec> limits) {
     return limits.stream()
         .mapToLong(LimitSpec::requestsPerUnit)

@@ -9,16 +9,17 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The descriptors below one descriptor of a policy, or at its root. Finding one does not allocate.
+ * Descriptors below one descriptor of a policy, or at its root. A lookup does not allocate.
  *
  * <p>An entry (k, v) finds, in this order: the descriptor whose text is {@code k_v}; the first
- * wildcard in order of the policy that describes {@code k_v}; the descriptor whose text is {@code
- * k}. Texts are compared, not keys and values, so {@code key: a_b} is also found by a=b.
+ * wildcard in the policy's order that matches {@code k_v}; the descriptor whose text is {@code k}.
+ * Texts are compared, not keys and values, so {@code key: a_b} is also found by a=b.
  */
 final class Level {
   /**
-   * Beyond so many, texts of equal hash codes, which are easily made on purpose, are searched by
-   * their order; and those of neighbouring ones too, which come of themselves.
+   * Number of slots probed before the binary search. It bounds the cost of texts with equal hash
+   * codes, which are easily made on purpose, and of clusters of neighbouring hash codes, which
+   * arise by chance.
    */
   private static final int MOST_PROBES = 32;
 
@@ -26,18 +27,19 @@ final class Level {
 
   private final List<CompiledDescriptor> inOrder;
   private final @Nullable CompiledDescriptor[] table; // open addressing, at most half full
-  private final int probes; // whatever is in the table is found by so many, or by none
-  private final CompiledDescriptor[] crowded; // what found no room near its slot, by text
+  private final int probes; // each descriptor in the table is found within so many
+  private final CompiledDescriptor[] crowded; // descriptors without room near their slot, by text
   private final String[] crowdedTexts; // of each of these
   private final CompiledDescriptor[] wildcards;
   private final boolean anyWithValue;
 
-  /** The descriptors in order of the policy; two with the same text are an error. */
+  /** Creates a level of descriptors in the policy's order; two with the same text are an error. */
   Level(List<CompiledDescriptor> descriptors) {
     this.inOrder = List.copyOf(descriptors);
     this.wildcards =
         descriptors.stream().filter(d -> d.wildcard != null).toArray(CompiledDescriptor[]::new);
     this.anyWithValue = descriptors.stream().anyMatch(d -> d.composite.indexOf('_') >= 0);
+    // A power of two, so that a mask selects the slot.
     this.table = new CompiledDescriptor[Integer.highestOneBit(descriptors.size() * 2 + 1) * 2];
     checkDistinct(descriptors);
     List<CompiledDescriptor> roomless = new ArrayList<>();
@@ -63,7 +65,7 @@ final class Level {
     return inOrder.isEmpty();
   }
 
-  /** The descriptor that the entry finds, or {@code null}. */
+  /** Returns the descriptor that the entry finds, or {@code null}. */
   @Nullable CompiledDescriptor find(String key, String value) {
     CompiledDescriptor exact = anyWithValue ? exactly(key, value) : null;
     if (exact != null) {
@@ -89,7 +91,7 @@ final class Level {
     return amongCrowded(key, value);
   }
 
-  /** The descriptor whose text is {@code text}, or {@code null}. */
+  /** Returns the descriptor whose text is {@code text}, or {@code null}. */
   @Nullable CompiledDescriptor withText(String text) {
     int slot = slotOf(text.hashCode());
     for (int i = 0; i < probes; i++, slot = next(slot)) {
@@ -131,7 +133,9 @@ final class Level {
     }
   }
 
-  /** How many slots must be looked at to find it in the table; 0 when there is no room for it. */
+  /**
+   * Inserts the descriptor; returns the number of slots probed, or 0 when there is no room for it.
+   */
   private int insert(CompiledDescriptor descriptor) {
     int slot = slotOf(descriptor.composite.hashCode());
     for (int probe = 1; probe <= MOST_PROBES; probe++, slot = next(slot)) {
@@ -144,6 +148,7 @@ final class Level {
   }
 
   private int slotOf(int hash) {
+    // Folds the high bits in, as HashMap does: the mask drops them.
     return (hash ^ (hash >>> 16)) & (table.length - 1);
   }
 

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * One limit of a rule.
  *
  * @param algorithm decides and counts
- * @param requestsPerUnit what the policy says, as answers show it
+ * @param requestsPerUnit the policy's number, as responses show it
  * @param unit the window as Envoy's protocol names it, or {@code null} when it has no name for it
  * @param windowMillis length of the window in ms
  * @param counterScope domain, algorithm and window in a text that no other combination yields
@@ -22,7 +22,7 @@ public record Limit(
     long windowMillis,
     String counterScope) {
 
-  /** What it admits, for people: {@code 5 per 10s (gcra, burst 3)}. */
+  /** Describes the limit for people: {@code 5 per 10s (gcra, burst 3)}. */
   public String inWords() {
     String window =
         unit == null ? WindowText.of(windowMillis) : unit.name().toLowerCase(Locale.ROOT);
@@ -31,7 +31,7 @@ public record Limit(
     return requestsPerUnit + " per " + window + " (" + algorithm.id() + burst + ')';
   }
 
-  /** The limit of {@code spec} in {@code domain}. */
+  /** Returns the limit of {@code spec} in {@code domain}. */
   static Limit of(String domain, LimitSpec spec) {
     RateAlgorithm<?> algorithm = spec.algorithm();
     String scope = scope(domain, algorithm.id() + '/' + spec.windowMillis());
@@ -39,8 +39,8 @@ public record Limit(
   }
 
   /**
-   * {@code what} of {@code domain} as no other domain has it: its length keeps one that contains
-   * the separator apart from every other.
+   * Returns a text for {@code what} that is unique to {@code domain}. The prefix, the domain's
+   * length, keeps domains apart that contain the separator.
    */
   static String scope(String domain, String what) {
     return domain.length() + ":" + domain + '/' + what;

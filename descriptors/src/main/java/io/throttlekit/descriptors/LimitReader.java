@@ -14,8 +14,9 @@ import java.util.Locale;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Reads one limit: how many, in which window, by which algorithm. */
+/** Reads one limit: requests, window, algorithm and burst. */
 final class LimitReader {
+  // requests_per_unit is a uint32 in Envoy's protocol
   private static final long MAX_REQUESTS = 4_294_967_295L;
   static final String FIXED_WINDOW = "fixed_window";
   static final List<String> ALGORITHMS =
@@ -32,10 +33,10 @@ final class LimitReader {
     this.values = new Values(problems);
   }
 
-  /** The limit, or {@code null} after reporting why it is none. */
+  /** Reads the limit; returns {@code null} after reporting an error. */
   @Nullable LimitSpec read(Fields fields) {
     if (isCeiling(fields)) {
-      return null; // which is no place for it, and an error already
+      return null; // already reported: a concurrency limit does not belong here
     }
     long requests = requests(fields);
     long window = window(fields);
@@ -57,7 +58,7 @@ final class LimitReader {
     }
   }
 
-  /** Whether the unit is one that envoyproxy/ratelimit knows. */
+  /** Returns whether the unit is one that envoyproxy/ratelimit knows. */
   static boolean isUnit(String text) {
     return UNITS.contains(text.toLowerCase(Locale.ROOT));
   }
@@ -74,7 +75,7 @@ final class LimitReader {
     }
     if (field == null) {
       if (isMistyped(fields, "requests_per_unit")) {
-        return 0; // which is an error already
+        return 0; // already reported as an unknown key
       }
       problems.warning(
           fields.location(),
@@ -142,7 +143,7 @@ final class LimitReader {
     return field == null ? FIXED_WINDOW : values.choice(field, ALGORITHMS);
   }
 
-  /** -1 when absent, -2 after reporting. */
+  /** Returns the burst, -1 when absent, or -2 after reporting an error. */
   private long burst(Fields fields, @Nullable String algorithm) {
     Field field = fields.get("burst");
     if (field == null) {

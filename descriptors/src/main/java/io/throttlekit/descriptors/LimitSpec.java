@@ -3,7 +3,7 @@ package io.throttlekit.descriptors;
 import io.throttlekit.rate.RateAlgorithm;
 import org.jspecify.annotations.Nullable;
 
-/** A limit as a policy file states it. */
+/** Limit as written in a policy file. */
 record LimitSpec(
     RateAlgorithm<?> algorithm,
     long requestsPerUnit,

@@ -1,6 +1,6 @@
 package io.throttlekit.descriptors;
 
-/** The windows that Envoy's protocol can name. Every one is aligned to the epoch. */
+/** Windows that Envoy's protocol can name. Each is aligned to the epoch. */
 public enum LimitUnit {
   /** One second. */
   SECOND(1),
@@ -23,7 +23,7 @@ public enum LimitUnit {
     this.seconds = seconds;
   }
 
-  /** Length of the window in ms. */
+  /** Returns the length of the window in ms. */
   public long millis() {
     return seconds * 1_000;
   }

@@ -1,13 +1,13 @@
 package io.throttlekit.descriptors;
 
 /**
- * How policies are loaded.
+ * Options for loading policies.
  *
  * @param mergeDomains whether several files may describe one domain; otherwise that is an error
- * @param mergeSwitch what somebody would set to have domains merged, for the hint of that error
+ * @param mergeSwitch setting that allows it, for the hint of that error
  * @param federated whether regions can share limits; otherwise {@code scope: global} is an error
- * @param steering whether ceilings that are pushed to Envoys would move; otherwise {@code gate:
- *     envoy} is an error
+ * @param steering whether concurrency limits can be pushed to Envoys; otherwise {@code gate: envoy}
+ *     is an error
  * @param accessLogs whether access logs are read; otherwise {@code release: access_log} is an error
  */
 public record LoadOptions(
@@ -17,27 +17,30 @@ public record LoadOptions(
     boolean steering,
     boolean accessLogs) {
 
-  /** Options of a loader whose user knows the setting by the name of the configuration file. */
+  /** Creates options that name the setting as the configuration file does. */
   public LoadOptions(boolean mergeDomains) {
     this(mergeDomains, "policies.merge_domains: true");
   }
 
-  /** Options of a loader that takes limits of all scopes, and ceilings of all gates. */
+  /**
+   * Creates options that allow limits of all scopes, and concurrency limits at the service and at
+   * Envoys.
+   */
   public LoadOptions(boolean mergeDomains, String mergeSwitch) {
     this(mergeDomains, mergeSwitch, true, true, true);
   }
 
-  /** The same for a service without a coordinator. */
+  /** Returns the same options for a service without a coordinator. */
   public LoadOptions withoutFederation() {
     return new LoadOptions(mergeDomains, mergeSwitch, false, steering, accessLogs);
   }
 
-  /** The same for a service that would push ceilings to Envoys and learns nothing. */
+  /** Returns the same options for a service that cannot learn limits to push to Envoys. */
   public LoadOptions withoutSteering() {
     return new LoadOptions(mergeDomains, mergeSwitch, federated, false, accessLogs);
   }
 
-  /** The same for a service that does not read access logs. */
+  /** Returns the same options for a service that does not read access logs. */
   public LoadOptions withoutAccessLogs() {
     return new LoadOptions(mergeDomains, mergeSwitch, federated, steering, false);
   }

@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of a load.
+ * Outcome of a load.
  *
  * @param book the policies; {@code null} exactly when a problem is an error
  * @param problems every error and warning, in the order of the sources and of their lines

@@ -17,7 +17,7 @@ final class MetadataReader {
     this.problems = problems;
   }
 
-  /** Maps, lists, strings, Longs, Doubles, Booleans and nulls; unmodifiable. */
+  /** Returns maps, lists, strings, Longs, Doubles, Booleans and nulls; unmodifiable. */
   @SuppressWarnings("NullAway") // a value may be null, as in JSON, which the model's type hides
   Map<String, Object> read(YamlNode.Mapping mapping) {
     return map(mapping);
@@ -47,6 +47,7 @@ final class MetadataReader {
     switch (value) {
       case YamlNode.Mapping mapping -> into.putAll(map(mapping));
       case YamlNode.Sequence sequence ->
+          // Of a list that is merged, the first item wins.
           sequence.items().reversed().forEach(item -> merge(item, into));
       case YamlNode.Scalar scalar ->
           problems.error(
@@ -82,10 +83,10 @@ final class MetadataReader {
         if (number.bitLength() < Long.SIZE) {
           yield number.longValue();
         }
-        yield number.doubleValue();
+        yield number.doubleValue(); // as JSON readers do with integers that do not fit a long
       }
       case FLOAT -> {
-        String digits = scalar.text().replace("_", "");
+        String digits = scalar.text().replace("_", ""); // YAML 1.1 allows underscores in numbers
         boolean finite = !digits.toLowerCase(Locale.ROOT).matches(".*(inf|nan)");
         double number = finite ? Double.parseDouble(digits) : Double.NaN;
         yield Double.isFinite(number) ? (Object) number : notRepresentable(scalar);

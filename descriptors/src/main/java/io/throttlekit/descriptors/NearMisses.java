@@ -7,8 +7,9 @@ import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Looks for rules that a request without a rule just missed, and says by what. */
+/** Finds rules that a request without a rule nearly matches, and describes the difference. */
 final class NearMisses {
+  // enough to point at a mistake; the rest would be noise
   private static final int MOST_PER_KIND = 3;
   private static final int MOST_ENTRIES_TO_REORDER = 5; // 120 orders
 
@@ -21,7 +22,9 @@ final class NearMisses {
     this.entries = entries;
   }
 
-  /** Of a request whose entry at {@code index} found nothing in {@code level}. */
+  /**
+   * Returns near misses of a request whose entry at {@code index} found nothing in {@code level}.
+   */
   List<NearMiss> ofEntry(Level level, int index) {
     String key = entries[index];
     String value = entries[index + 1];
@@ -32,7 +35,7 @@ final class NearMisses {
     return likeliestFirst();
   }
 
-  /** Of a request whose last entry found a descriptor without limit. */
+  /** Returns near misses of a request whose last entry found a descriptor without limit. */
   List<NearMiss> below(CompiledDescriptor last) {
     for (CompiledDescriptor child : last.children.inOrder()) {
       rulesBelow(child, child.composite, 1);
@@ -95,7 +98,7 @@ final class NearMisses {
     }
   }
 
-  /** Small changes that do not depend on where the request failed. */
+  /** Tries small changes of the request that do not depend on where it failed. */
   private void elsewhere() {
     Rule hidden = anyChoice(policies.root(), 0);
     if (hidden != null) {
@@ -113,14 +116,18 @@ final class NearMisses {
     }
   }
 
-  /** A rule that the entries reach when any descriptor that fits may be chosen, not the first. */
+  /**
+   * Returns a rule that the entries reach when any matching descriptor may be chosen, not only the
+   * first.
+   */
   private @Nullable Rule anyChoice(Level level, int index) {
     String key = entries[index];
     String value = entries[index + 1];
     for (CompiledDescriptor descriptor : level.inOrder()) {
+      // matchedBy answers DEFAULT for every other text, so the key is compared here.
       if (descriptor.expects.matchedBy(key, value) == MatchedBy.DEFAULT
           && !descriptor.composite.equals(key)) {
-        continue; // it does not fit at all
+        continue; // no match
       }
       boolean last = index + 2 == entries.length;
       Rule rule = last ? descriptor.rule : anyChoice(descriptor.children, index + 2);

@@ -1,6 +1,6 @@
 package io.throttlekit.descriptors;
 
-/** What a rule answers when its counters cannot be reached in time. */
+/** Answer of a rule when its counters cannot be reached in time. */
 public enum OnOutage {
   /** The call fails, and Envoy's own failure mode decides. */
   ERROR,
@@ -10,6 +10,6 @@ public enum OnOutage {
   ALLOW,
   /** Counters of this process decide. */
   LOCAL,
-  /** What the region holds decides, without the federation. */
+  /** The units that the region holds decide, without the federation. */
   REGIONAL_ONLY
 }

@@ -6,7 +6,9 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what a rule does without its counters: {@code on_outage} and {@code on_data_loss}. */
+/**
+ * Reads the behaviour of a rule without its counters: {@code on_outage} and {@code on_data_loss}.
+ */
 final class OutageReader {
   private static final List<String> ON_OUTAGE =
       List.of("error", "deny", "allow", "local", "regional_only");
@@ -22,7 +24,7 @@ final class OutageReader {
   }
 
   /**
-   * What to answer when counters cannot be reached.
+   * Returns the answer when counters cannot be reached.
    *
    * @param scope of the rule; {@code null} when it is not known
    */
@@ -44,7 +46,7 @@ final class OutageReader {
     return onOutage == OnOutage.REGIONAL_ONLY && scope != Scope.GLOBAL ? OnOutage.ERROR : onOutage;
   }
 
-  /** What becomes of the limits when their counters are lost. */
+  /** Returns the treatment of limits whose counters are lost. */
   DataLoss onDataLoss(@Nullable Field field) {
     String choice = field == null ? null : values.choice(field, ON_DATA_LOSS);
     return "deny".equals(choice) ? DataLoss.DENY : DataLoss.REFILL;

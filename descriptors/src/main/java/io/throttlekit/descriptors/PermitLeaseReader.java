@@ -7,15 +7,19 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Reads how the lease of a request ends: the mapping {@code lease} of a {@code concurrency}. */
+/** Reads the terms of a permit: the mapping {@code lease} of a {@code concurrency}. */
 final class PermitLeaseReader {
-  /** A lease ends after so long, unless the policy says otherwise. */
+  /** Default time after which a permit expires. */
   static final long TTL_MILLIS = 60_000;
 
+  // a day: no request is in flight for longer
   private static final long LONGEST_MILLIS = 86_400_000;
   private static final List<String> RELEASES = List.of("stream_done", "access_log");
 
-  /** Slots that are kept for so large a part of a request's own time still measure its backend. */
+  /**
+   * A flush interval up to this part of the service time is allowed. Permits that are held for a
+   * quarter longer than their requests still measure the backend.
+   */
   private static final int LARGEST_PART = 4;
 
   private final LoadOptions options;
@@ -28,7 +32,7 @@ final class PermitLeaseReader {
     this.values = new Values(problems);
   }
 
-  /** What the field says, or the defaults; {@code null} after reporting an error. */
+  /** Reads the field, or returns the defaults; {@code null} after reporting an error. */
   @Nullable LeaseTerms read(@Nullable Field lease) {
     if (lease == null) {
       return new LeaseTerms(TTL_MILLIS, Release.STREAM_DONE);
@@ -104,7 +108,7 @@ final class PermitLeaseReader {
     return true;
   }
 
-  /** -1 after reporting. */
+  /** Returns milliseconds, or -1 after reporting an error. */
   private long duration(Field field, boolean mayBeZero) {
     String text = values.text(field);
     long millis = WindowText.millis(text);

@@ -6,7 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** The mappings of a policy file, each with the keys that mean something there. */
+/** Mappings of a policy file, each with the keys that have a meaning there. */
 enum Place {
   ROOT("at the top of a file", List.of("domain", "descriptors")),
   DESCRIPTOR(
@@ -41,7 +41,7 @@ enum Place {
       "in rate_limit",
       LIMIT.keys,
       List.of("unlimited", "name", "replaces", "on_outage", "on_data_loss", "lease")),
-  /** A descriptor with {@code limits}: what holds for all of them stands beside them. */
+  /** A descriptor with {@code limits}: settings for all of them stand beside them. */
   DESCRIPTOR_WITH_LIMITS(
       "in a descriptor with limits",
       List.of(
@@ -70,7 +70,7 @@ enum Place {
   QUEUE("in queue", List.of("initial", "max")),
   PRIORITY("in priority", List.of("entry"));
 
-  /** The keys of envoyproxy/ratelimit, which accepts each of them at any place. */
+  /** Keys of envoyproxy/ratelimit, which accepts each of them at any place. */
   private static final Set<String> ORIGINAL =
       Set.of(
           "domain",
@@ -90,6 +90,7 @@ enum Place {
           "share_threshold",
           "metadata");
 
+  // Reserved, so that a policy written for a later version fails with a clear message.
   private static final Set<String> NOT_BUILT_YET = Set.of("fair_share", "coordination");
 
   private final String where;
@@ -107,17 +108,17 @@ enum Place {
     this.keys.addAll(more);
   }
 
-  /** The place in words, as the end of a sentence. */
+  /** Returns the place in words, as the end of a sentence. */
   String where() {
     return where;
   }
 
-  /** The keys that mean something here. */
+  /** Returns the keys that have a meaning here. */
   Set<String> keys() {
     return Collections.unmodifiableSet(keys);
   }
 
-  /** Reports each key that means nothing here, with the place where it would. */
+  /** Reports each key without a meaning here, with the place where it has one. */
   void check(Fields fields, Problems problems) {
     for (Fields.Field field : fields.all()) {
       if (!keys.contains(field.name())) {
@@ -142,7 +143,8 @@ enum Place {
   }
 
   /**
-   * Whether envoyproxy/ratelimit has no such place, so that none of its files can be wrong here.
+   * Returns whether envoyproxy/ratelimit has no such place. Its files cannot contain it, so a
+   * misplaced key is an error here instead of a warning.
    */
   private boolean own() {
     return this == LIMIT || this == LEASE || this == DENIED || ofConcurrency();
@@ -218,12 +220,12 @@ enum Place {
     return "it is for rate_limit and limits";
   }
 
-  /** Whether the key means something at any place. */
+  /** Returns whether the key has a meaning at any place. */
   static boolean isKnown(String key) {
     return everyKey().contains(key);
   }
 
-  /** The keys of all places. */
+  /** Returns the keys of all places. */
   static Set<String> everyKey() {
     Set<String> every = new LinkedHashSet<>();
     for (Place place : values()) {

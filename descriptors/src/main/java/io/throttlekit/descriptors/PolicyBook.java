@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The policies of all domains, as they were loaded together. Immutable and thread-safe. */
+/** Policies of all domains, loaded together. Immutable and thread-safe. */
 public final class PolicyBook {
   private static final PolicyBook EMPTY = of(Map.of());
 
-  /** So many domains are found sooner by looking at each than by the hash of a name. */
+  /** Number of domains up to which a scan of the names is faster than a hash lookup. */
   private static final int FEW = 4;
 
   private final Map<String, DomainPolicies> domains;
@@ -25,13 +25,13 @@ public final class PolicyBook {
     this.rules = List.copyOf(rules);
   }
 
-  /** A book that knows no domain. */
+  /** Returns a book without domains. */
   public static PolicyBook empty() {
     return EMPTY;
   }
 
   /**
-   * The book of these domains, in this order.
+   * Compiles these domains into a book that keeps their order.
    *
    * @throws IllegalArgumentException if two descriptors of one level have the same text
    */
@@ -45,7 +45,7 @@ public final class PolicyBook {
     return new PolicyBook(compiled, rules);
   }
 
-  /** The policies of a domain, or {@code null} when no file speaks of it. */
+  /** Returns the policies of a domain, or {@code null} when no file defines it. */
   public @Nullable DomainPolicies domain(String name) {
     for (DomainPolicies domain : few) {
       if (domain.name().equals(name)) {
@@ -56,14 +56,14 @@ public final class PolicyBook {
   }
 
   /**
-   * Every rule: domain after domain as {@link #domains} has them, and within one in the order of
-   * the files and of their lines.
+   * Returns every rule: by domain in the order of {@link #domains}, and within a domain in the
+   * order of the files and of their lines.
    */
   public List<Rule> rules() {
     return rules;
   }
 
-  /** The names of all domains, in the order in which the files first speak of them. */
+  /** Returns the names of all domains, in the order in which the files first define them. */
   public List<String> domains() {
     return names;
   }
@@ -92,7 +92,7 @@ public final class PolicyBook {
     return new Level(level);
   }
 
-  /** One more entry, of any value, leads to the same rule. */
+  /** Adds a child that matches one more entry, of any value, and leads to the same rule. */
   private static Level withPriority(Level children, Rule rule, String entry) {
     DescriptorNode any = DescriptorNode.ofPriority(rule.location(), entry);
     List<CompiledDescriptor> level = new ArrayList<>(children.inOrder());

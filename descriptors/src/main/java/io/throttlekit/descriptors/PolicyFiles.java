@@ -23,30 +23,30 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * Reads policy files from disk. What cannot be read is named by its path, in every message. What is
- * wrong inside a file is for {@link PolicyLoader} to say.
+ * Reads policy files from disk. Every message names the path that could not be read. Errors inside
+ * a file are reported by {@link PolicyLoader}.
  */
 public final class PolicyFiles {
   private PolicyFiles() {}
 
   /**
-   * What was read of some paths.
+   * Result of reading some paths.
    *
    * @param sources the files, in order
    * @param problems an error for each path that could not be read
    */
   public record Reading(List<PolicySource> sources, List<Problem> problems) {
 
-    /** Keeps copies of the lists. */
+    /** Copies the lists. */
     public Reading {
       sources = List.copyOf(sources);
       problems = List.copyOf(problems);
     }
 
     /**
-     * The files, if all could be read.
+     * Returns the files, if all could be read.
      *
-     * @throws IOException otherwise; its message names every path that could not
+     * @throws IOException otherwise; its message names every path that could not be read
      */
     public List<PolicySource> whole() throws IOException {
       if (!problems.isEmpty()) {
@@ -60,9 +60,9 @@ public final class PolicyFiles {
   }
 
   /**
-   * Files as they are; folders with all that is below them and is called {@code *.yaml} or {@code
-   * *.yml}, sorted by path, without files and folders whose name begins with a dot. Symbolic links
-   * are followed. A folder without any such file is a problem: one emptied by mistake must not end
+   * Reads files, and folders with all files below them named {@code *.yaml} or {@code *.yml},
+   * sorted by path. Files and folders whose name begins with a dot are left out. Symbolic links are
+   * followed. A folder without any such file is a problem: one emptied by mistake must not remove
    * every limit.
    */
   public static Reading read(List<Path> paths) {
@@ -93,12 +93,12 @@ public final class PolicyFiles {
   }
 
   /**
-   * The files that envoyproxy/ratelimit reads, sorted by what it calls them: their paths with dots
-   * for slashes.
+   * Reads the files that envoyproxy/ratelimit reads, sorted by the names it gives them: their paths
+   * with dots for slashes.
    *
-   * @param watchRoot whether files stand anywhere below {@code root/subdirectory} and count when
-   *     their name begins with {@code appDirectory} and a dot; otherwise all below {@code
-   *     root/subdirectory/appDirectory} count
+   * @param watchRoot whether files may stand anywhere below {@code root/subdirectory} and count
+   *     when their name begins with {@code appDirectory} and a dot; otherwise all files below
+   *     {@code root/subdirectory/appDirectory} count
    * @param ignoreDotFiles whether files and folders whose name begins with a dot are left out
    */
   public static Reading readRuntime(
@@ -112,7 +112,7 @@ public final class PolicyFiles {
     Predicate<Path> skipped = ignoreDotFiles ? PolicyFiles::isHidden : path -> false;
     List<PolicySource> sources = new ArrayList<>();
     List<Problem> problems = new ArrayList<>();
-    // Like that program, this follows the link that the root is, and links to files, but not links
+    // Like that program, this follows the root when it is a link, and links to files, but not links
     // to folders: a ConfigMap's ..data would give every file twice.
     List<Path> files =
         walk(folder, EnumSet.noneOf(FileVisitOption.class), skipped, problems).stream()
@@ -123,7 +123,7 @@ public final class PolicyFiles {
     return new Reading(sources, problems);
   }
 
-  /** Relative paths of all files below {@code folder}, by name. */
+  /** Returns relative paths of all files below {@code folder}, by name. */
   private static List<Path> walk(
       Path folder, Set<FileVisitOption> options, Predicate<Path> skipped, List<Problem> problems) {
     List<Path> files = new ArrayList<>();
@@ -142,7 +142,7 @@ public final class PolicyFiles {
 
   private static void read(Path file, List<PolicySource> sources, List<Problem> problems) {
     try (InputStream in = Files.newInputStream(file)) {
-      // One byte more than allowed is enough for the loader to say that it is too much.
+      // One byte more than allowed, so that the loader can report that the file is too large.
       String text = SourceText.decode(in.readNBytes(SourceText.MAX_BYTES + 1));
       sources.add(new PolicySource(file.toString(), text));
     } catch (IOException e) {
@@ -210,7 +210,8 @@ public final class PolicyFiles {
 
     @Override
     public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-      // Pipes and the like could block; a file that is gone by now is for the reader to report.
+      // Pipes and devices could block; a file deleted since the listing is reported when it is
+      // read.
       boolean readable = Files.isRegularFile(file) || Files.notExists(file);
       if (readable && !skipped.test(file)) {
         files.add(start.relativize(file));
@@ -220,7 +221,7 @@ public final class PolicyFiles {
 
     @Override
     public FileVisitResult visitFileFailed(Path file, IOException failure) {
-      failures.put(file, failure); // and on with the others
+      failures.put(file, failure); // the other files are still read
       return FileVisitResult.CONTINUE;
     }
   }

@@ -7,22 +7,22 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Turns policy files into a {@link PolicyBook}, or says everything that is wrong with all of them.
+ * Turns policy files into a {@link PolicyBook}, or reports all errors in all of them.
  *
  * <p>Accepts every file that envoyproxy/ratelimit accepts. Malformed, hostile or huge input gives
- * errors, never an exception. Immutable and thread-safe; reads nothing but its argument.
+ * errors, never an exception. Immutable and thread-safe; reads only its argument.
  */
 public final class PolicyLoader {
   private final LoadOptions options;
 
-  /** A loader that always loads by {@code options}. */
+  /** Creates a loader that always applies {@code options}. */
   public PolicyLoader(LoadOptions options) {
     this.options = options;
   }
 
   /**
-   * Loads all sources together. Where a domain is merged, its wildcards are tried in the order of
-   * {@code sources}.
+   * Loads all sources together. The wildcards of a merged domain are tried in the order of {@code
+   * sources}.
    */
   public LoadResult load(List<PolicySource> sources) {
     Problems problems = new Problems();

@@ -3,17 +3,17 @@ package io.throttlekit.descriptors;
 import java.util.Locale;
 
 /**
- * Something in a policy that its author should know.
+ * Error or warning about a policy, for its author.
  *
  * @param location where to look
  * @param message what is wrong, in one sentence without a full stop
- * @param hint what to do about it; "" when there is nothing to add
+ * @param hint how to fix it; "" when there is nothing to add
  */
 public record Problem(Severity severity, SourceLocation location, String message, String hint) {
 
   /**
-   * {@code file:line:column: error: message (hint)}, as compilers write it; of a file {@code file:
-   * …}.
+   * Returns {@code file:line:column: error: message (hint)}, as compilers write it; {@code file: …}
+   * where only the file is known.
    */
   @Override
   public String toString() {

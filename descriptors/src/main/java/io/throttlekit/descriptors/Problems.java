@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Collects the problems of one load. Says the same thing about the same place once, however often
- * an alias leads there, and nothing after {@link #MAX} problems.
+ * Collects the problems of one load. Reports a problem of one place once, however many aliases lead
+ * there, and stops after {@link #MAX} problems.
  */
 final class Problems {
-  static final int MAX = 1_000;
+  static final int MAX = 1_000; // enough to work on; bounds memory and output for hostile files
 
   private final Set<Problem> found = new LinkedHashSet<>();
   private boolean errors;
@@ -32,7 +32,7 @@ final class Problems {
     return errors;
   }
 
-  /** The problems by file, in the order of {@code files}, then by line and column. */
+  /** Returns the problems by file, in the order of {@code files}, then by line and column. */
   List<Problem> sorted(Map<String, Integer> files) {
     List<Problem> sorted = new ArrayList<>(found);
     sorted.sort(
@@ -57,7 +57,7 @@ final class Problems {
               problem.message(),
               "more than " + MAX + " problems: some are not shown"));
     }
-    // An error must be seen even when warnings have filled the list.
+    // An error must be shown even when warnings have filled the list.
     boolean error = problem.severity() == Severity.ERROR;
     if (full && error && !errorShown) {
       found.add(problem);

@@ -7,19 +7,19 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Finds names in {@code replaces} that take the place of nothing: no rule of the domain has the
- * name, or only unlimited ones, which cannot be replaced. A request has one domain, so the names of
- * another do not count.
+ * Finds names in {@code replaces} that replace nothing: no rule of the domain has the name, or only
+ * unlimited ones, which cannot be replaced. A request has one domain, so rules of other domains do
+ * not count.
  */
 final class ReplacedNames {
-  private static final long MOST_COMPARED = 100_000; // names: some tenths of a second
+  private static final long MOST_COMPARED = 100_000; // names: a few tenths of a second
 
   private final List<Finding> findings = new ArrayList<>();
   private long compared;
 
   private ReplacedNames() {}
 
-  /** One finding per name and place, in the order of the files. */
+  /** Returns one finding per name and place, in the order of the files. */
   static List<Finding> find(Map<String, List<DescriptorNode>> domains) {
     ReplacedNames names = new ReplacedNames();
     domains.forEach(names::inspect);
@@ -31,7 +31,7 @@ final class ReplacedNames {
     forEachRule(
         descriptors,
         rule -> limitedByName.merge(rule.name(), !rule.unlimited(), Boolean::logicalOr));
-    limitedByName.remove("");
+    limitedByName.remove(""); // the text of rules without a name
     forEachRule(
         descriptors,
         rule -> {

@@ -12,14 +12,14 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What limits the requests that reach one descriptor of a policy, or the limit that a request
+ * Rule that limits the requests reaching one descriptor of a policy, or the limit that a request
  * brought itself. Immutable and thread-safe.
  *
  * <p>A rule is not the identity of a counter: that is the {@link Limit#counterScope()} of its limit
  * and the {@link #chargedEntries} of the request.
  */
 public final class Rule {
-  /** Key of an entry that gives a lease back, whatever rule the other entries reach. */
+  /** Key of an entry that returns a permit, whatever rule the other entries reach. */
   public static final String LEASE_ENTRY = "throttlekit_lease";
 
   private static final SourceLocation IN_REQUEST = new SourceLocation("(request)", 0, 0);
@@ -36,7 +36,8 @@ public final class Rule {
   private final boolean dynamicMetricKeys;
 
   /**
-   * Joined when first asked for: a request's own limit is seldom asked, and made anew each time.
+   * Joined on first use: the rule of a request's own limit is created per request and seldom needs
+   * it.
    */
   private @Nullable String pathText;
 
@@ -78,9 +79,9 @@ public final class Rule {
   }
 
   /**
-   * The rule of a limit that a request brings. It charges the same counter as a fixed window of the
-   * same unit for the same entries in the policies, and has none of their other properties: it is
-   * strict and of its region, an outage is an error, and counters that were lost start again.
+   * Creates the rule of a limit that a request brings. It charges the same counter as a fixed
+   * window of the same unit for the same entries in the policies, and has none of their other
+   * properties: it is strict and regional, an outage is an error, and lost counters start again.
    *
    * @param entries key, value, key, value …
    */
@@ -105,22 +106,22 @@ public final class Rule {
     return new Rule(domain, RulePath.ROOT, spec, metricKeysOfOverride(entries), true);
   }
 
-  /** Whether it is the limit that a request brought, and no policy's. */
+  /** Returns whether the limit was brought by a request instead of a policy. */
   public boolean ofRequest() {
     return path.steps().isEmpty();
   }
 
-  /** The domain it belongs to. */
+  /** Returns the domain it belongs to. */
   public String domain() {
     return domain;
   }
 
-  /** The name that answers show and that other rules replace; empty when it has none. */
+  /** Returns the name that responses show and that other rules replace; empty when it has none. */
   public String name() {
     return spec.name();
   }
 
-  /** The texts of the descriptors that lead to it: {@code key1_value1.subkey1}. */
+  /** Returns the texts of the descriptors that lead to it: {@code key1_value1.subkey1}. */
   public String path() {
     String text = pathText; // threads may race to set it, to equal and immutable texts
     if (text == null) {
@@ -130,95 +131,111 @@ public final class Rule {
     return text;
   }
 
-  /** Where the policy states it. */
+  /** Returns its place in the policy. */
   public SourceLocation location() {
     return spec.location();
   }
 
-  /** What may be in flight at once, for a rule that has no limits but a ceiling. */
+  /** Returns its concurrency limit, which it has instead of limits; null for a rule with limits. */
   public @Nullable Ceiling ceiling() {
     return spec.ceiling();
   }
 
-  /** The domain in a text that no limit's counter has for its scope; empty without a ceiling. */
+  /**
+   * Returns the scope of its limiter, which no limit's counter has; empty without a concurrency
+   * limit.
+   */
   public String ceilingScope() {
     return ceilingScope;
   }
 
-  /** Whether it admits everything and counts nothing; it then has no limits. */
+  /** Returns whether it admits everything and counts nothing; it then has no limits. */
   public boolean unlimited() {
     return spec.unlimited();
   }
 
-  /** Whether it counts but never refuses. */
+  /** Returns whether it counts but never refuses. */
   public boolean shadow() {
     return spec.shadow();
   }
 
-  /** Whether it refuses only together with every other quota of the request. */
+  /** Returns whether it refuses only together with every other quota of the request. */
   public boolean quota() {
     return spec.quota();
   }
 
-  /** Whether a cost beyond what is left is charged whole, and still answered over limit. */
+  /**
+   * Returns whether a cost beyond the remaining units is charged in full, and still answered over
+   * limit.
+   */
   public boolean overdraft() {
     return spec.overdraft();
   }
 
-  /** Who shares its limits. */
+  /** Returns the scope in which its limits are shared. */
   public Scope scope() {
     return spec.sharing().scope();
   }
 
   /**
-   * How its limits are shared by the processes of a fleet. All limits are fixed windows if it is
-   * leased or global; strict if there is an {@link #overdraft()}, and if {@link #unlimited()}.
+   * Returns how the processes of a fleet share its limits. All limits are fixed windows if it is
+   * leased or global; the tier is strict if there is an {@link #overdraft()}, and if {@link
+   * #unlimited()}.
    */
   public Tier tier() {
     return tier;
   }
 
-  /** Whether the policies name its {@link #tier}, or its scope does: the service has no say. */
+  /**
+   * Returns whether the policy sets its {@link #tier}, directly or by the scope, so that the
+   * service's default does not apply.
+   */
   public boolean namesTier() {
     return spec.sharing().tier() != null;
   }
 
-  /** What it answers when its counters cannot be reached. */
+  /** Returns its answer when its counters cannot be reached. */
   public OnOutage onOutage() {
     return spec.onOutage();
   }
 
-  /** What becomes of its limits when the store has lost their counters. */
+  /** Returns the treatment of its limits when the store has lost their counters. */
   public DataLoss onDataLoss() {
     return spec.onDataLoss();
   }
 
-  /** Names of the rules that do not count in a request that this one matches too. */
+  /** Returns the names of rules that do not count in a request which this one matches too. */
   public List<String> replaces() {
     return replaces;
   }
 
-  /** What must all admit; empty iff {@link #unlimited()} or there is a {@link #ceiling()}. */
+  /**
+   * Returns the limits that must all admit; empty iff {@link #unlimited()} or there is a {@link
+   * #ceiling()}.
+   */
   public List<Limit> limits() {
     return limits;
   }
 
-  /** What answers carry when it admits: texts, numbers, booleans, lists and maps; unmodifiable. */
+  /**
+   * Returns the metadata of responses that admit: texts, numbers, booleans, lists and maps;
+   * unmodifiable.
+   */
   public @Nullable Map<String, Object> metadata() {
     return spec.metadata();
   }
 
-  /** What clients are told that it refuses; null where it leaves that to the service. */
+  /** Returns the response to clients when it refuses; null where it leaves that to the service. */
   public @Nullable Denial denial() {
     return spec.denial();
   }
 
   /**
-   * The entries to count under: those of the request, with the pattern in place of each value whose
-   * descriptor lets all values share one counter, and without an entry that only names the
-   * priority.
+   * Returns the entries to count under: those of the request, with the pattern in place of each
+   * value whose descriptor lets all values share one counter, and without an entry that only names
+   * the priority.
    *
-   * @param entries of a request that this rule matched; equal strings may be exchanged in it
+   * @param entries of a request that this rule matched; strings in it may be replaced by equal ones
    * @return {@code entries} itself when nothing is shared
    */
   public String[] chargedEntries(String[] entries) {
@@ -226,7 +243,8 @@ public final class Rule {
   }
 
   /**
-   * One key per entry, {@code k} or {@code k_v}, as statistics name this rule for such a request.
+   * Returns one key per entry, {@code k} or {@code k_v}, as statistics name this rule for such a
+   * request.
    *
    * @param entries of a request that this rule matched
    * @return always the same list unless {@link #dynamicMetricKeys()}
@@ -235,12 +253,15 @@ public final class Rule {
     return dynamicMetricKeys && !ofRequest() ? path.metricKeys(entries) : staticMetricKeys;
   }
 
-  /** Whether values of requests show in the metric keys, so that their number is unbounded. */
+  /**
+   * Returns whether values of requests appear in the metric keys, so that their number is
+   * unbounded.
+   */
   public boolean dynamicMetricKeys() {
     return dynamicMetricKeys;
   }
 
-  /** What it admits and how, for people, without its name and place. */
+  /** Describes for people how much it admits and how, without its name and place. */
   public String inWords() {
     StringBuilder words = new StringBuilder();
     Ceiling ceiling = ceiling();
@@ -266,7 +287,7 @@ public final class Rule {
     return words.toString();
   }
 
-  /** Domain, path and place. */
+  /** Returns domain, path and place. */
   @Override
   public String toString() {
     return domain + ' ' + path() + " (" + location() + ')';

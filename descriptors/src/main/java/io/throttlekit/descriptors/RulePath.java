@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** The descriptors from the root of a domain down to one of them. Immutable. */
+/** Descriptors from the root of a domain down to one of them. Immutable. */
 record RulePath(List<EntryPattern> steps) {
   static final RulePath ROOT = new RulePath(List.of());
 
@@ -18,24 +18,29 @@ record RulePath(List<EntryPattern> steps) {
     return new RulePath(longer);
   }
 
-  /** The texts of the descriptors, which are also the metric keys when no value shows in them. */
+  /**
+   * Returns the texts of the descriptors, which are also the metric keys when no value appears in
+   * them.
+   */
   List<String> composites() {
     return steps.stream().map(EntryPattern::composite).toList();
   }
 
-  /** Whether a value of the request shows in the metric keys. */
+  /** Returns whether a value of the request appears in the metric keys. */
   boolean dynamicMetricKeys() {
     return detailed() || steps.stream().anyMatch(step -> step.source().valueToMetric());
   }
 
   /**
-   * The entries, with the pattern in place of the value wherever all values share a counter.
+   * Returns the entries, with the pattern in place of the value wherever all values share a
+   * counter.
    *
-   * <p>Texts that the policy has too are exchanged for the policy's: the counters of a rule then
-   * refer to the same few strings, which are in the processor's cache when one is looked up.
+   * <p>Texts that equal the policy's are replaced by the policy's strings. The counters of a rule
+   * then refer to the same few strings, which are in the processor's cache during lookups.
    */
   String[] chargedEntries(String[] entries) {
     int own = 2 * steps.size();
+    // A priority entry is one more than the steps, and is not charged.
     String[] charged = own == 0 || own == entries.length ? null : Arrays.copyOf(entries, own);
     for (int i = 0; i < steps.size(); i++) {
       EntryPattern step = steps.get(i);
@@ -52,7 +57,7 @@ record RulePath(List<EntryPattern> steps) {
     return charged == null ? entries : charged;
   }
 
-  /** One metric key per entry of a request that these descriptors matched. */
+  /** Returns one metric key per entry of a request that these descriptors matched. */
   List<String> metricKeys(String[] entries) {
     boolean detailed = detailed();
     List<String> keys = new ArrayList<>(steps.size());

@@ -8,10 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads what a descriptor says about limits: {@code rate_limit}, {@code limits} or {@code
- * concurrency}.
- */
+/** Reads the limits of a descriptor: {@code rate_limit}, {@code limits} or {@code concurrency}. */
 final class RuleReader {
   private final Problems problems;
   private final Values values;
@@ -35,7 +32,7 @@ final class RuleReader {
     this.denialReader = new DenialReader(problems);
   }
 
-  /** The rule of a descriptor; {@code null} when it has none, or after reporting an error. */
+  /** Reads the rule of a descriptor; {@code null} when it has none, or after reporting an error. */
   @Nullable RuleSpec read(Fields descriptor) {
     Field single = descriptor.get("rate_limit");
     Field several = descriptor.get("limits");
@@ -52,7 +49,7 @@ final class RuleReader {
               + (several != null ? "`limits`" : "`rate_limit`")
               + ", not both",
           "move one of them into a descriptor of its own: a request may reach both");
-      var _ = ceilingReader.read(concurrency); // for what is wrong with it
+      var _ = ceilingReader.read(concurrency); // only to report its errors
     }
     if (single != null && several != null) {
       problems.error(
@@ -62,7 +59,7 @@ final class RuleReader {
     }
     if (several != null) {
       if (single != null) {
-        var _ = ofSingle(descriptor, single, metadata); // for what is wrong with it
+        var _ = ofSingle(descriptor, single, metadata); // only to report its errors
       }
       return ofSeveral(descriptor, several, metadata);
     }
@@ -167,7 +164,10 @@ final class RuleReader {
     return rule(descriptor, several, descriptor, limits, overdraft, scope, sharing, metadata);
   }
 
-  /** What the limits, or else their descriptor, say; they are charged as one, so all the same. */
+  /**
+   * Reads the value of the limits, or else of their descriptor; they are charged as one, so it must
+   * be the same.
+   */
   private boolean overdraft(Fields descriptor, List<Fields> limits) {
     boolean beside = values.flag(descriptor.get("overdraft"));
     boolean first = beside;
@@ -280,6 +280,7 @@ final class RuleReader {
       }
     }
     Field requests = fields.get("requests_per_unit");
+    // The range is that of a uint32, as in Envoy's protocol.
     if (requests != null && values.number(requests, 4_294_967_295L) >= 0) {
       problems.warning(
           requests.at(), "`requests_per_unit` has no effect beside `unlimited`", "remove it");
@@ -299,7 +300,7 @@ final class RuleReader {
   }
 
   private void warnOfFlagsWithoutLimit(Fields descriptor) {
-    var _ = denialReader.read(descriptor.get("denied")); // for what is wrong with it
+    var _ = denialReader.read(descriptor.get("denied")); // only to report its errors
     for (String key : List.of("shadow_mode", "quota_mode", "metadata", "denied")) {
       Field field = descriptor.get(key);
       boolean flag = key.endsWith("_mode");

@@ -8,14 +8,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a policy file says at one descriptor about limits.
+ * Limits of one descriptor, as written in a policy file.
  *
- * @param limits empty iff unlimited or a ceiling; fixed windows only if leased
+ * @param limits empty iff unlimited or a concurrency limit; fixed windows only if leased
  * @param overdraft only if strict
  * @param onOutage regional only if the scope is global
- * @param metadata as {@link MetadataReader} gives it, which nobody can modify
- * @param ceiling what may be in flight, in place of limits; or null
- * @param denial what clients are told that it refuses; null where it does not say
+ * @param metadata as {@link MetadataReader} returns it, unmodifiable
+ * @param ceiling concurrency limit in place of limits; or null
+ * @param denial response to clients when it refuses; null where the policy does not give one
  */
 record RuleSpec(
     SourceLocation location,
@@ -33,7 +33,7 @@ record RuleSpec(
     @Nullable Ceiling ceiling,
     @Nullable Denial denial) {
 
-  /** The name of a rule that this one takes the place of, and where it is written. */
+  /** Name of a rule that this one replaces, and where the name is written. */
   record Replacement(SourceLocation location, String name) {}
 
   RuleSpec {
@@ -57,14 +57,17 @@ record RuleSpec(
     }
   }
 
-  /** Key of an entry that only names the priority of a request; null where none does. */
+  /**
+   * Returns the key of an entry that only names the priority of a request; null where there is
+   * none.
+   */
   @Nullable String priorityEntry() {
     return ceiling != null && ceiling.gate() instanceof Ceiling.AtService service
         ? service.priorityEntry()
         : null;
   }
 
-  /** Of a rule that counts requests, or is unlimited, and says nothing of refusals. */
+  /** Creates a rule that counts requests, or is unlimited, and does not define a denial. */
   RuleSpec(
       SourceLocation location,
       boolean unlimited,

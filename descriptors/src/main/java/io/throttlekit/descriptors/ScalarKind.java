@@ -7,8 +7,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an unquoted scalar stands for, decided as by the YAML 1.1 library gopkg.in/yaml.v2, whose
- * reading existing policy files were written for.
+ * Type of an unquoted scalar, decided as by the YAML 1.1 library gopkg.in/yaml.v2, for which
+ * existing policy files were written.
  */
 enum ScalarKind {
   NULL("nothing"),
@@ -31,6 +31,7 @@ enum ScalarKind {
           "[-+]?(?:\\.[0-9]+|[0-9]+(?:\\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
               + "|[-+]?\\.(?:inf|Inf|INF)|\\.(?:nan|NaN|NAN)");
 
+  // Bounded, because the text becomes a BigInteger in time that grows with the square.
   private static final Pattern LEADING_ZERO = Pattern.compile("[-+]?0[0-9]{1,40}");
 
   private final String description;
@@ -43,7 +44,7 @@ enum ScalarKind {
     return description;
   }
 
-  /** The kind of an unquoted scalar. */
+  /** Returns the kind of an unquoted scalar. */
   static ScalarKind ofPlain(String text) {
     if (NULLS.contains(text)) {
       return NULL;
@@ -54,6 +55,7 @@ enum ScalarKind {
     if (text.equals("<<")) {
       return MERGE;
     }
+    // As yaml.v2 does: only these characters begin a number.
     char first = text.charAt(0);
     if (first != '.' && first != '-' && first != '+' && (first < '0' || first > '9')) {
       return TEXT;
@@ -64,13 +66,13 @@ enum ScalarKind {
     return FLOATS.matcher(text.replace("_", "")).matches() ? FLOAT : TEXT;
   }
 
-  /** What a number with a leading zero would be without it; {@code null} for any other text. */
+  /** Returns the decimal value of a number with a leading zero; {@code null} for any other text. */
   static @Nullable BigInteger octalAsDecimal(String text) {
     String digits = text.replace("_", "");
     return LEADING_ZERO.matcher(digits).matches() ? new BigInteger(digits) : null;
   }
 
-  /** What to write instead of a number that is no whole one because of a leading zero, or "". */
+  /** Returns a hint for a number that its leading zero makes invalid as octal, or "". */
   static String decimalHint(String text) {
     BigInteger decimal = octalAsDecimal(text);
     return decimal == null || ofPlain(text) != FLOAT
@@ -78,12 +80,14 @@ enum ScalarKind {
         : "a leading zero makes it octal, which has no 8 and no 9: write " + decimal;
   }
 
-  /** The value of a {@link #BOOL}. */
+  /** Returns the value of a {@link #BOOL}. */
   static boolean isTrue(String text) {
     return TRUE.contains(text);
   }
 
-  /** The value of an {@link #INTEGER}; {@code null} when it is longer than any that could do. */
+  /**
+   * Returns the value of an {@link #INTEGER}; {@code null} when it is far beyond every valid range.
+   */
   static @Nullable BigInteger integer(String text) {
     String digits = text.replace("_", "").toLowerCase(Locale.ROOT);
     boolean negative = digits.startsWith("-");
@@ -97,7 +101,7 @@ enum ScalarKind {
       radix = 8;
     }
     digits = digits.replaceFirst("^0[xbo]", "");
-    if (digits.length() > 100) {
+    if (digits.length() > 100) { // parsing takes time that grows with the square of the digits
       return null;
     }
     BigInteger value = new BigInteger(digits, radix);

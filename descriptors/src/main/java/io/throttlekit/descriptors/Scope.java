@@ -1,6 +1,6 @@
 package io.throttlekit.descriptors;
 
-/** Who shares the limits of a rule. */
+/** Extent within which the limits of a rule are shared. */
 public enum Scope {
   /** The processes that have one store: each region has limits of its own. */
   REGION,

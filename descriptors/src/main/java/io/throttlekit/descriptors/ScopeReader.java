@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads who shares a rule, {@code scope}, and reports what nobody here could share. */
+/** Reads the {@code scope} of a rule, and reports a scope that this service cannot share. */
 final class ScopeReader {
   private static final String REGION = "region";
   private static final String GLOBAL = "global";
@@ -23,9 +23,10 @@ final class ScopeReader {
   }
 
   /**
-   * The scope of a rule; {@code null} when it is not known, which is reported.
+   * Reads the scope of a rule; {@code null} when it is not known, which is reported.
    *
-   * @param own what holds for all limits: {@code rate_limit}, or the descriptor of {@code limits}
+   * @param own fields that hold for all limits: {@code rate_limit}, or the descriptor of {@code
+   *     limits}
    * @param written the mapping of each limit, which is {@code own} for {@code rate_limit}
    */
   @Nullable Scope read(Fields own, List<Fields> written) {

@@ -1,9 +1,9 @@
 package io.throttlekit.descriptors;
 
-/** How much a {@link Problem} matters. */
+/** Severity of a {@link Problem}. */
 public enum Severity {
   /** The policies cannot be used. */
   ERROR,
-  /** The policies work, but perhaps not as their author thinks. */
+  /** The policies work, but perhaps not as their author intends. */
   WARNING
 }

@@ -4,15 +4,15 @@ import io.throttlekit.tier.Tier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the limits of a rule are shared.
+ * Sharing of a rule's limits.
  *
  * @param tier absent where none is named; leased by the window if the scope is global
  */
 record Sharing(Scope scope, @Nullable Tier tier) {
-  /** Of a rule that says nothing of it. */
+  /** Sharing of a rule that names neither scope nor tier. */
   static final Sharing DEFAULT = new Sharing(Scope.REGION, null);
 
-  /** Of a rule that counts nothing, so that there is nothing to share. */
+  /** Sharing of a rule that counts nothing. */
   static final Sharing NOTHING = new Sharing(Scope.REGION, new Tier.Strict());
 
   Sharing {

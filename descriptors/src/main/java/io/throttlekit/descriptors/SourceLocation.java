@@ -1,7 +1,7 @@
 package io.throttlekit.descriptors;
 
 /**
- * A place in a policy file.
+ * Place in a policy file.
  *
  * @param file the name that messages show
  * @param line from 1; 0 when only the file is known
@@ -9,7 +9,7 @@ package io.throttlekit.descriptors;
  */
 public record SourceLocation(String file, int line, int column) {
 
-  /** {@code file:line:column}, as editors and terminals make it a link. */
+  /** Returns {@code file:line:column}, which editors and terminals make a link. */
   @Override
   public String toString() {
     return line == 0 ? file : file + ':' + line + ':' + column;

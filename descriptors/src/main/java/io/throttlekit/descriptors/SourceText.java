@@ -7,14 +7,16 @@ import java.nio.charset.CoderResult;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 
-/** From bytes to text that can be parsed, without losing what is wrong with the bytes. */
+/** Decodes bytes to text that can be parsed, and keeps the place of malformed bytes. */
 final class SourceText {
-  /** The largest policy file. */
+  /** Largest size of a policy file. */
   static final int MAX_BYTES = 16 * 1024 * 1024;
 
   private SourceText() {}
 
-  /** UTF-8, or UTF-16 after its byte order mark; each byte that is neither as U+DC00 + byte. */
+  /**
+   * Decodes UTF-8, or UTF-16 after its byte order mark; each malformed byte becomes U+DC00 + byte.
+   */
   static String decode(byte[] bytes) {
     if (startsWith(bytes, 0xFE, 0xFF) || startsWith(bytes, 0xFF, 0xFE)) {
       return new String(bytes, StandardCharsets.UTF_16);
@@ -42,11 +44,12 @@ final class SourceText {
     return bytes.length >= 2 && (bytes[0] & 0xFF) == first && (bytes[1] & 0xFF) == second;
   }
 
-  /** Reports text that is too large or was not UTF-8. */
+  /** Returns whether the text can be parsed; reports text that is too large or was not UTF-8. */
   static boolean isReadable(PolicySource source, Problems problems) {
     String text = source.text();
     long bytes = 0;
     for (int i = 0; i < text.length(); i++) {
+      // The text is a String, so the bytes are counted by code point.
       char c = text.charAt(i);
       if (Character.isHighSurrogate(c)
           && i + 1 < text.length()
@@ -78,8 +81,8 @@ final class SourceText {
   }
 
   /**
-   * The place of the character at {@code index}, in code points. Lines end as for the YAML parser:
-   * with LF, CR LF or a CR alone; and a byte order mark takes no column.
+   * Returns the place of the character at {@code index}, in code points. Lines end as for the YAML
+   * parser: with LF, CR LF or a CR alone. A byte order mark takes no column.
    */
   static SourceLocation locate(String file, String text, int index) {
     int line = 1;

@@ -6,14 +6,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Finds circuit breakers of Envoys that a second rule would steer: one value obeys one law. */
+/** Finds Envoy circuit breakers that two rules would set: one value follows one limit algorithm. */
 final class SteeredTwice {
   private final Map<AtEnvoys, SourceLocation> steered = new HashMap<>();
   private final List<Finding> findings = new ArrayList<>();
 
   private SteeredTwice() {}
 
-  /** One finding for each rule but the first, in the order of the files. */
+  /** Returns one finding for each rule but the first, in the order of the files. */
   static List<Finding> find(Map<String, List<DescriptorNode>> domains) {
     SteeredTwice twice = new SteeredTwice();
     domains.values().forEach(twice::inspect);

@@ -8,7 +8,7 @@ import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.ReaderException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
-/** What the YAML parser stumbled over, with its place. */
+/** Reports errors of the YAML parser, with their place. */
 final class SyntaxProblem {
   private SyntaxProblem() {}
 
@@ -46,7 +46,7 @@ final class SyntaxProblem {
     }
   }
 
-  /** What is behind most of the parser's findings. */
+  /** Returns the likely cause of an error, for most of the errors that the parser reports. */
   private static String hint(String problem, String context, SourceLocation begun) {
     if (problem.startsWith("mapping values are not allowed")) {
       return "a text with `: ` in it needs quotes, or this line is indented too far";

@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads how a rule is shared by the processes of a fleet, {@code tier} and {@code lease}, and
- * reports what does not go with that.
+ * Reads how the processes of a fleet share a rule, {@code tier} and {@code lease}, and reports
+ * settings that conflict with it.
  */
 final class TierReader {
   private static final String STRICT = "strict";
@@ -29,10 +29,12 @@ final class TierReader {
   }
 
   /**
-   * The tier of a rule, which may be none, beside its scope; {@code null} after reporting an error.
+   * Reads the tier of a rule, which may be none, together with its scope; {@code null} after
+   * reporting an error.
    *
    * @param scope {@code null} when it is not known
-   * @param own what holds for all limits: {@code rate_limit}, or the descriptor of {@code limits}
+   * @param own fields that hold for all limits: {@code rate_limit}, or the descriptor of {@code
+   *     limits}
    * @param written the mapping of each limit, which is {@code own} for {@code rate_limit}
    * @param limits those of them that could be read
    */
@@ -73,7 +75,10 @@ final class TierReader {
         : new Sharing(Scope.REGION, leased);
   }
 
-  /** What regions share is leased, and by the window, whether or not the policy says so. */
+  /**
+   * Reads limits that regions share. They are always leased by the window, whether or not the
+   * policy names the tier.
+   */
   private @Nullable Sharing global(Fields own, List<Fields> written, List<LimitSpec> limits) {
     boolean other = anyOtherThanLeased(own, written);
     Tier.Leased leased = leaseReader.read(own.get("lease"), Scope.GLOBAL, limits);

@@ -5,11 +5,11 @@ import io.throttlekit.tier.Tier;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Tiers as people read them: {@code leased in batches of 100 (renewed at 20 left)}. */
+/** Describes tiers for people: {@code leased in batches of 100 (renewed at 20 left)}. */
 final class TierText {
   private TierText() {}
 
-  /** What the tier does, and for whom; "" for strict, which is what nobody needs to be told. */
+  /** Describes the tier and its extent; "" for strict, the default. */
   static String of(Tier tier) {
     return switch (tier) {
       case Tier.Strict _ -> "";

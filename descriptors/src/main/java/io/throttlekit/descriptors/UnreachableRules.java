@@ -6,24 +6,24 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds descriptors that no request can find in the way they are written: wildcards whose every
- * text an earlier wildcard takes, and defaults whose every value a wildcard takes. What stands
- * below such a descriptor is as unreachable and not listed again, unless the descriptor is still
- * found by its very text: before any wildcard is tried, the entry a=b finds the key {@code a_b}.
+ * Finds descriptors that no request reaches as they are written: wildcards whose every text an
+ * earlier wildcard matches, and defaults whose every value a wildcard matches. Descriptors below
+ * such a one are as unreachable and not listed again, unless the descriptor is still found by its
+ * exact text: before any wildcard is tried, the entry a=b finds the key {@code a_b}.
  *
- * <p>The answer is exact. Put a character that no pattern contains in place of each star of a
- * pattern P. An earlier pattern that describes that text covers the character with a star, and so
- * describes every text of P; and if earlier patterns together describe every text of P, one of them
- * describes that text. As every text of a request contains an underscore, a pattern without one is
+ * <p>The result is exact. Put a character that no pattern contains in place of each star of a
+ * pattern P. An earlier pattern that matches that text covers the character with a star, and so
+ * matches every text of P; and if earlier patterns together match every text of P, one of them
+ * matches that text. As every text of a request contains an underscore, a pattern without one is
  * tried with an underscore in each of its stars in turn.
  *
- * <p>As each wildcard is compared with each, huge levels would take too long: advice is not worth a
- * wait. So it ends after some number of characters compared, and says so.
+ * <p>Each wildcard is compared with each other one, which would take too long for huge levels. The
+ * search ends after a number of compared characters, and reports that it did.
  */
 final class UnreachableRules {
   private static final String ANYTHING = "\uFFFF"; // not a character that a policy can contain
 
-  /** Characters to compare in one load: less than half a second. */
+  /** Limit of characters compared in one load: less than half a second. */
   private static final long MOST_COMPARED = 200_000_000;
 
   private final List<Finding> findings = new ArrayList<>();
@@ -31,14 +31,14 @@ final class UnreachableRules {
 
   private UnreachableRules() {}
 
-  /** One finding per cause, in the order of the files. */
+  /** Returns one finding per cause, in the order of the files. */
   static List<Finding> find(Map<String, List<DescriptorNode>> domains) {
     UnreachableRules rules = new UnreachableRules();
     domains.values().forEach(rules::inspect);
     return List.copyOf(rules.findings);
   }
 
-  /** Why nothing finds {@code level.get(index)} as it is written, or {@code null}. */
+  /** Returns why nothing finds {@code level.get(index)} as it is written, or {@code null}. */
   static @Nullable Finding inspect(List<DescriptorNode> level, int index) {
     return new UnreachableRules()
         .inspect(level.get(index), wildcards(level.subList(0, index)), wildcards(level));
@@ -106,7 +106,7 @@ final class UnreachableRules {
         takers.add(taker);
       }
       if (anySplit) {
-        break; // the other stars would give the same text
+        break; // the other stars give the same text
       }
     }
     return new Finding(
@@ -136,12 +136,12 @@ final class UnreachableRules {
         "state it in the wildcard's place, or narrow the wildcard");
   }
 
-  /** A pattern of the texts in which this star of a pattern covers the underscore. */
+  /** Returns a pattern of the texts in which this star of a pattern covers the underscore. */
   private static String withUnderscore(String pattern, int star) {
     return pattern.substring(0, star) + "*_*" + pattern.substring(star + 1);
   }
 
-  /** The first that describes everything that {@code pattern} does. */
+  /** Returns the first wildcard that matches every text of {@code pattern}. */
   private @Nullable DescriptorNode firstWildcard(List<Wildcard> wildcards, String pattern) {
     compared += pattern.length();
     String text = pattern.replace("*", ANYTHING);

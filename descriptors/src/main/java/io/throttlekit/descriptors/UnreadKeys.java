@@ -4,11 +4,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks the keys within a field that has no effect where it stands. Nobody reads its values, but a
- * key that means nothing anywhere is a mistake all the same, as envoyproxy/ratelimit has it.
+ * Checks the keys within a field that has no effect where it stands. Its values are not read, but a
+ * key that is unknown everywhere is still an error, as in envoyproxy/ratelimit.
  */
 final class UnreadKeys {
-  /** The fields whose keys are free. */
+  /** Fields whose keys are free. */
   private static final Set<String> FREE = Set.of("metadata", "headers");
 
   private final Problems problems;

@@ -9,8 +9,9 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the values of fields as what they must be, and reports those that are not. */
+/** Reads the values of fields as a given type, and reports values of another type. */
 final class Values {
+  // At most 18 digits on each side: parsing a longer BigDecimal is slow, and no setting needs it.
   private static final Pattern DECIMALS =
       Pattern.compile("(?:0|[1-9][0-9]{0,17})(?:\\.[0-9]{0,18})?");
 
@@ -20,7 +21,7 @@ final class Values {
     this.problems = problems;
   }
 
-  /** Text; numbers and booleans count as the text they are written as. "" when absent. */
+  /** Reads a text; numbers and booleans count as the text they are written as. "" when absent. */
   String text(@Nullable Field field) {
     if (field == null) {
       return "";
@@ -35,7 +36,7 @@ final class Values {
     return scalar.text();
   }
 
-  /** A boolean; false when absent. */
+  /** Reads a boolean; false when absent. */
   boolean flag(@Nullable Field field) {
     if (field == null) {
       return false;
@@ -52,17 +53,19 @@ final class Values {
     return false;
   }
 
-  /** A whole number from 0 to {@code max}; -1 after reporting that it is none. */
+  /** Reads a whole number from 0 to {@code max}; -1 after reporting an error. */
   long number(Field field, long max) {
     return number(field, 0, max);
   }
 
-  /** A whole number from {@code min}, at least 0, to {@code max}; -1 after reporting. */
+  /**
+   * Reads a whole number from {@code min}, at least 0, to {@code max}; -1 after reporting an error.
+   */
   long number(Field field, long min, long max) {
     return number(field, min, max, "");
   }
 
-  /** The same, where {@code hint} says what may stand in place of a number out of range. */
+  /** Does the same; {@code hint} names alternatives to a number out of range. */
   long number(Field field, long min, long max, String hint) {
     String wanted = "a whole number from " + min + " to " + max;
     if (!(field.value() instanceof YamlNode.Scalar scalar)) {
@@ -88,7 +91,7 @@ final class Values {
     return number.longValue();
   }
 
-  /** A decimal number from {@code min} to {@code max}; -1 after reporting that it is none. */
+  /** Reads a decimal number from {@code min} to {@code max}; -1 after reporting an error. */
   double decimal(Field field, String min, String max) {
     String wanted = "a number from " + min + " to " + max;
     if (!(field.value() instanceof YamlNode.Scalar scalar)
@@ -123,7 +126,10 @@ final class Values {
         hint);
   }
 
-  /** What begins with a zero is octal to YAML 1.1 and to Go, and decimal to most other readers. */
+  /**
+   * Warns of a leading zero, which means octal in YAML 1.1 and Go, and decimal in most other
+   * readers.
+   */
   private void warnOfOctal(Field field, YamlNode.Scalar scalar) {
     BigInteger octal = ScalarKind.integer(scalar.text());
     BigInteger decimal = ScalarKind.octalAsDecimal(scalar.text());
@@ -138,12 +144,12 @@ final class Values {
     }
   }
 
-  /** One of {@code allowed}, in their case or any other; {@code null} after reporting. */
+  /** Reads one of {@code allowed}, in any case; {@code null} after reporting an error. */
   @Nullable String choice(Field field, List<String> allowed) {
     return choice(field, allowed, allowed);
   }
 
-  /** The same, where only {@code offered} is worth a suggestion. */
+  /** Does the same; only {@code offered} appear in suggestions. */
   @Nullable String choice(Field field, List<String> allowed, List<String> offered) {
     String text = text(field);
     for (String word : allowed) {
@@ -162,7 +168,10 @@ final class Values {
     return null;
   }
 
-  /** The mapping that the field holds; {@code null} when absent, or after reporting. */
+  /**
+   * Returns the mapping that the field holds; {@code null} when absent, or after reporting an
+   * error.
+   */
   YamlNode.@Nullable Mapping mapping(@Nullable Field field) {
     if (field == null) {
       return null;
@@ -174,7 +183,7 @@ final class Values {
     return null;
   }
 
-  /** The mappings of a list; what is none of them is reported. Empty when absent. */
+  /** Returns the mappings of a list; reports items of other types. Empty when absent. */
   List<YamlNode.Mapping> mappings(@Nullable Field field) {
     if (field == null) {
       return List.of();
@@ -200,10 +209,10 @@ final class Values {
     return mappings;
   }
 
-  /** Reports that the field holds something else than it must. */
+  /** Reports that the field holds a value of another type than {@code wanted}. */
   void wrongType(Field field, String wanted, String hint) {
     if (field.value() instanceof YamlNode.Unreadable) {
-      return;
+      return; // reported when it was read
     }
     problems.error(
         field.value().location(),

@@ -2,14 +2,14 @@ package io.throttlekit.descriptors;
 
 import java.util.Locale;
 
-/** Tells characters that people can see in a message from those they cannot. */
+/** Distinguishes characters that are visible in a message from those that are not. */
 final class Visible {
   private Visible() {}
 
   /**
    * Appends the character, or its escape as YAML writes it.
    *
-   * @param first whether nothing stands before it that it could combine with
+   * @param first whether no character precedes it that it could combine with
    */
   static void append(StringBuilder text, int character, boolean first) {
     if (isVisible(character, first)) {
@@ -37,7 +37,9 @@ final class Visible {
     };
   }
 
-  /** Marks that show nothing of their own: the grapheme joiner and variation selectors. */
+  /**
+   * Returns whether a mark shows nothing of its own: the grapheme joiner and variation selectors.
+   */
   private static boolean joinsInvisibly(int mark) {
     return mark == 0x034F
         || (mark >= 0x180B && mark <= 0x180F)
@@ -45,7 +47,9 @@ final class Visible {
         || (mark >= 0xE0100 && mark <= 0xE01EF);
   }
 
-  /** Letters and signs without ink: Hangul and Khmer fillers, the empty Braille cell. */
+  /**
+   * Returns whether a letter or sign has no ink: Hangul and Khmer fillers, the empty Braille cell.
+   */
   private static boolean isBlank(int character) {
     return character == 0x115F
         || character == 0x1160

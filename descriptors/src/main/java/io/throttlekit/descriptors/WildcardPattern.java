@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A composite text in which every {@code *} stands for any characters, none included. It matches
- * whole texts only. Matching does not allocate.
+ * Composite text in which every {@code *} stands for any number of characters, including none. It
+ * matches whole texts only. Matching does not allocate.
  */
 final class WildcardPattern {
   private final String prefix;
@@ -18,7 +18,7 @@ final class WildcardPattern {
     this.suffix = suffix;
   }
 
-  /** The pattern of a text that contains at least one {@code *}. */
+  /** Creates the pattern of a text that contains at least one {@code *}. */
   static WildcardPattern of(String text) {
     int first = text.indexOf('*');
     int last = text.lastIndexOf('*');
@@ -34,7 +34,10 @@ final class WildcardPattern {
         text.substring(0, first), middles.toArray(String[]::new), text.substring(last + 1));
   }
 
-  /** Characters that {@link #matches} compares at most, roughly, with a text of so many. */
+  /**
+   * Returns roughly the most characters that {@link #matches} compares for a text of {@code
+   * length}.
+   */
   long effort(int length) {
     long effort = 1L + prefix.length() + suffix.length();
     for (String middle : middles) {
@@ -43,7 +46,7 @@ final class WildcardPattern {
     return effort;
   }
 
-  /** Whether the whole text {@code key_value} is one of those the pattern describes. */
+  /** Returns whether the pattern matches the whole text {@code key_value}. */
   boolean matches(String key, String value) {
     int end = CompositeText.length(key, value) - suffix.length();
     if (end < prefix.length()

@@ -6,6 +6,7 @@ import java.util.regex.Pattern;
 
 /** Durations as policies write them: {@code 10s}, {@code 1m30s}, {@code 250ms}. */
 final class WindowText {
+  // At most 12 digits a part, so that each fits a long.
   private static final Pattern FORM =
       Pattern.compile(
           "(?:(\\d{1,12})d)?(?:(\\d{1,12})h)?(?:(\\d{1,12})m)?(?:(\\d{1,12})s)?(?:(\\d{1,12})ms)?");
@@ -14,12 +15,12 @@ final class WindowText {
   private static final String[] UNITS = {"d", "h", "m", "s", "ms"};
   private static final Pattern ZERO = Pattern.compile("0{1,12}(?:d|h|m|s|ms)?");
 
-  /** How to write one. */
+  /** Hint on the format. */
   static final String HINT = "write a number and a unit, as 250ms, 10s, 1m30s, 12h or 7d";
 
   private WindowText() {}
 
-  /** The shortest text of {@code millis}, at least 1: {@code 1m30s}. */
+  /** Returns the shortest text of {@code millis}, at least 1: {@code 1m30s}. */
   static String of(long millis) {
     StringBuilder text = new StringBuilder();
     long left = millis;
@@ -32,12 +33,12 @@ final class WindowText {
     return text.toString();
   }
 
-  /** Whether the text is no time at all: {@code 0} or {@code 0s}. */
+  /** Returns whether the text is a zero duration: {@code 0} or {@code 0s}. */
   static boolean isZero(String text) {
     return ZERO.matcher(text.toLowerCase(Locale.ROOT)).matches();
   }
 
-  /** Milliseconds; 0 when the text is not a duration of at least 1 ms. */
+  /** Returns milliseconds; 0 when the text is not a duration of at least 1 ms. */
   static long millis(String text) {
     Matcher parts = FORM.matcher(text.toLowerCase(Locale.ROOT));
     if (!parts.matches()) {
@@ -46,7 +47,7 @@ final class WindowText {
     long millis = 0;
     for (int i = 0; i < MILLIS.length; i++) {
       String number = parts.group(i + 1);
-      // 10^12 days are 8.64e19 ms: beyond a long, so too much is as much as a long holds.
+      // 10^12 days are 8.64e19 ms and do not fit a long: saturate instead of overflowing.
       long part = number == null ? 0 : Long.parseLong(number);
       if (part > (Long.MAX_VALUE - millis) / MILLIS[i]) {
         return Long.MAX_VALUE;

@@ -5,13 +5,16 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The words of messages: quoted input and suggestions. */
+/** Formats messages: quoted input and suggestions. */
 final class Wording {
+  // keeps a message on one line, and bounds the cost of the distance
   private static final int MAX_QUOTED = 60;
 
   private Wording() {}
 
-  /** {@code text} in back quotes, on one line, shortened, with invisible characters spelt out. */
+  /**
+   * Returns {@code text} in back quotes, on one line, shortened, with invisible characters escaped.
+   */
   static String quote(String text) {
     StringBuilder quoted = new StringBuilder("`");
     int at = 0;
@@ -23,7 +26,7 @@ final class Wording {
     return quoted.append(at < text.length() ? "…`" : "`").toString();
   }
 
-  /** {@code did you mean x?}, or what is allowed when nothing is near. */
+  /** Returns {@code did you mean x?}, or the allowed words when none is near. */
   static String suggest(String written, Collection<String> allowed) {
     String nearest = nearest(written, allowed);
     return nearest == null
@@ -31,17 +34,20 @@ final class Wording {
         : "did you mean " + nearest + "?";
   }
 
-  /** The word that {@code written} probably stands for; {@code null} when it is like none. */
+  /**
+   * Returns the word that {@code written} probably stands for; {@code null} when none is similar.
+   */
   static @Nullable String nearest(String written, Collection<String> words) {
     if (written.length() > MAX_QUOTED) {
       return null;
     }
     String plain = plain(written);
+    // A third of the letters may differ, and at least one.
     int best = Math.max(1, plain.length() / 3) + 1;
     String nearest = null;
     for (String word : words) {
       if (Math.abs(word.length() - written.length()) > MAX_QUOTED) {
-        continue; // too far, and too long to say how far
+        continue; // too long to compare; the distance costs the product of the lengths
       }
       int distance = distance(plain, plain(word));
       if (distance < best) {
@@ -53,8 +59,8 @@ final class Wording {
   }
 
   /**
-   * The nearest word, or else the only one that begins as {@code written} does: the longer part of
-   * one of them, and at least three letters. {@code null} when there is none.
+   * Returns the nearest word, or else the only one that begins like {@code written}: with more than
+   * half of the shorter of the two, and at least three letters. {@code null} when there is none.
    */
   static @Nullable String meant(String written, Collection<String> words) {
     String nearest = nearest(written, words);
@@ -79,7 +85,10 @@ final class Wording {
     return word.toLowerCase(Locale.ROOT).replaceAll("[-_. ]", "");
   }
 
-  /** Insertions, deletions, replacements and swaps of neighbours between two words. */
+  /**
+   * Returns the number of insertions, deletions, replacements and swaps of neighbours between two
+   * words.
+   */
   private static int distance(String a, String b) {
     int[][] steps = new int[a.length() + 1][b.length() + 1];
     for (int i = 0; i <= a.length(); i++) {

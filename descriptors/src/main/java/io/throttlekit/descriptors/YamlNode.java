@@ -2,16 +2,16 @@ package io.throttlekit.descriptors;
 
 import java.util.List;
 
-/** A YAML document as a tree that knows where each part stands; aliases share their anchor's. */
+/** YAML document as a tree with the place of each part; aliases share their anchor's node. */
 sealed interface YamlNode {
 
-  /** Where the node begins. */
+  /** Returns where the node begins. */
   SourceLocation location();
 
-  /** What a reader would call it: {@code a list}, {@code a number} … */
+  /** Describes the node for messages: {@code a list}, {@code a number} … */
   String describe();
 
-  /** Text, and what kind of value it stands for. */
+  /** Text, and the kind of value it stands for. */
   record Scalar(SourceLocation location, String text, ScalarKind kind) implements YamlNode {
     @Override
     public String describe() {
@@ -27,7 +27,7 @@ sealed interface YamlNode {
     }
   }
 
-  /** A mapping as written: with merge keys and repeated keys. */
+  /** A mapping as written, with merge keys and repeated keys. */
   record Mapping(SourceLocation location, List<Entry> entries) implements YamlNode {
     @Override
     public String describe() {
@@ -35,7 +35,7 @@ sealed interface YamlNode {
     }
   }
 
-  /** Something that was reported already, and of which nothing more is said. */
+  /** A part with an error that was reported already, so that it is not reported again. */
   record Unreadable(SourceLocation location) implements YamlNode {
     @Override
     public String describe() {
@@ -46,7 +46,7 @@ sealed interface YamlNode {
   /** One {@code key: value} of a mapping. */
   record Entry(YamlNode key, YamlNode value) {}
 
-  /** Whether the node says nothing: absent, empty, {@code ~} or {@code null}. */
+  /** Returns whether the node has no value: absent, empty, {@code ~} or {@code null}. */
   default boolean isNull() {
     return this instanceof Scalar scalar && scalar.kind() == ScalarKind.NULL;
   }

@@ -23,16 +23,16 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /**
  * Builds the tree of a source's first document from parser events, so that depth and aliases are
- * bounded while reading and not after.
+ * bounded during reading and not after.
  */
 final class YamlTree {
-  /** Levels of lists and mappings: as many as 64 nested descriptors and their rate_limit need. */
+  /** Maximum depth of lists and mappings: enough for 64 nested descriptors and their rate_limit. */
   static final int MAX_DEPTH = 130;
 
-  /** Values in one file, aliases included: about 100 MB of tree. */
+  /** Maximum number of values in one file, aliases included: about 100 MB of tree. */
   static final int MAX_NODES = 1_000_000;
 
-  /** How many nodes all aliases together may stand for. */
+  /** Maximum number of nodes that all aliases together may stand for. */
   static final int MAX_ALIASED = 100_000;
 
   private final String file;
@@ -52,7 +52,7 @@ final class YamlTree {
 
   private record Anchored(YamlNode node, int height, int size) {}
 
-  /** Ends reading; the tree is useless. */
+  /** Signals an error after which the rest of the file cannot be read. */
   private static final class Hopeless extends Exception {
     private static final long serialVersionUID = 1;
     private final transient SourceLocation location;
@@ -65,7 +65,7 @@ final class YamlTree {
     }
   }
 
-  /** The first document of {@code source}, or {@code null} after reporting why there is none. */
+  /** Reads the first document of {@code source}; {@code null} after reporting why there is none. */
   static @Nullable YamlNode read(PolicySource source, Problems problems) {
     if (!SourceText.isReadable(source, problems)) {
       return null;
@@ -75,7 +75,8 @@ final class YamlTree {
         LoadSettings.builder()
             .setLabel(source.name())
             .setCodePointLimit(SourceText.MAX_BYTES)
-            // All at once: the parser copies a token anew for every buffer that it extends over.
+            // The whole text at once: the parser copies a token again for every buffer that it
+            // spans.
             .setBufferSize(text.length() + 1)
             .build();
     try {
@@ -132,7 +133,7 @@ final class YamlTree {
     if (event instanceof AliasEvent alias) {
       return alias(alias, depth);
     }
-    // By its text: an Anchor has no order, by which a map could keep apart those of equal hash.
+    // By its text: Anchor is not comparable, so a map could not order those of equal hash codes.
     Optional<String> anchor =
         event instanceof NodeEvent node ? node.getAnchor().map(Anchor::getValue) : Optional.empty();
     if (anchor.isEmpty()) {
@@ -143,6 +144,7 @@ final class YamlTree {
     deepest = depth;
     boolean nested = !open.add(anchor.get());
     YamlNode node = content(event, depth);
+    // The same anchor may be defined again inside of itself; only the outermost closes it.
     if (!nested) {
       open.remove(anchor.get());
     }
@@ -164,6 +166,7 @@ final class YamlTree {
           "anchors are written &name");
     }
     checkDepth(alias, depth + anchored.height());
+    // Aliases count as if they were written out: nested ones would grow exponentially.
     nodes += anchored.size();
     aliased += anchored.size();
     if (aliased > MAX_ALIASED) {
@@ -227,7 +230,7 @@ final class YamlTree {
         : new YamlNode.Scalar(at(event), event.getValue(), kind);
   }
 
-  /** Reports what spoils one value only, so that all others can still be checked. */
+  /** Reports an error that affects one value only, so that all others are still checked. */
   private YamlNode unreadable(Event event, String message, String hint) {
     problems.error(at(event), message, hint);
     return new YamlNode.Unreadable(at(event));
