@@ -7,10 +7,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
- * The complete bootstraps in {@code examples/}, each with the policy that matches it.
+ * Complete bootstraps in {@code examples/}, each with the policy that matches it.
  *
- * <p>As files they run as they are, on the ports they show; {@link #bootstrap(EnvoyWiring)}
- * connects them to others. What each shows stands at its top.
+ * <p>The files run unchanged, on the ports they contain; {@link #bootstrap(EnvoyWiring)} replaces
+ * the ports. A comment at the top of each file describes the example.
  */
 public enum EnvoyExample {
   REQUEST_HEADERS,
@@ -26,6 +26,7 @@ public enum EnvoyExample {
   FAIL_CLOSED,
   TLS;
 
+  // As written in the files; bootstrap(EnvoyWiring) replaces them.
   private static final int LISTENER_PORT = 10000;
   private static final int ADMIN_PORT = 9901;
   private static final int SERVICE_PORT = 8081;
@@ -35,25 +36,25 @@ public enum EnvoyExample {
   private static final String CONNECT_PATIENCE = "connect_timeout: 0.25s"; // TLS handshake included
   private static final String AUTHORITY = "/etc/throttlekit/ca.pem";
 
-  /** The name of its file without {@code .yaml}, and of the policy's domain. */
+  /** Returns the file's name without {@code .yaml}, which is also the policy's domain. */
   public String fileName() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** The bootstrap as it stands in its file. */
+  /** Returns the bootstrap as it is in its file. */
   public String bootstrap() {
     return read("examples/" + fileName() + ".yaml");
   }
 
-  /** The policy that matches it. */
+  /** Returns the policy that matches it. */
   public String policy() {
     return read("examples/policies/" + fileName() + ".yaml");
   }
 
   /**
-   * The bootstrap, connected to other ports.
+   * Returns the bootstrap with other ports and timeouts.
    *
-   * @throws IllegalStateException when the file no longer shows what is to be replaced
+   * @throws IllegalStateException when the file does not contain a text that is to be replaced
    */
   public String bootstrap(EnvoyWiring wiring) {
     String text = bootstrap();
@@ -70,7 +71,7 @@ public enum EnvoyExample {
     return this == TLS ? replace(text, AUTHORITY, wiring.authority().toString()) : text;
   }
 
-  /** Whether its Envoy sends something to the service's port for sensors. */
+  /** Returns whether its Envoy sends access logs to the service's port for sensors. */
   public boolean hasSensors() {
     return this == CONCURRENCY_CEILING || this == CONCURRENCY_LEASES;
   }

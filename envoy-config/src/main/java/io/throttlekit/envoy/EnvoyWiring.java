@@ -4,17 +4,16 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * What an example bootstrap is connected to in place of the ports and files it shows.
+ * Ports and files that replace those in an example bootstrap.
  *
- * @param listenerPort where Envoy listens; 0 is any free port
- * @param adminPort where its admin interface listens; 0 is any free port
+ * @param listenerPort port of Envoy's listener; 0 is any free port
+ * @param adminPort port of Envoy's admin interface; 0 is any free port
  * @param servicePort the rate-limit service's gRPC port on loopback
- * @param sensorsPort the service's port for sensors on loopback; read only by the examples that
- *     send it something
+ * @param sensorsPort the service's port for sensors on loopback; used only by examples that send to
+ *     it
  * @param upstreamPort the upstream's HTTP port on loopback
- * @param patience how long Envoy waits for an answer, and for a connection
- * @param authority the certificate authority of the service, PEM; read only by {@link
- *     EnvoyExample#TLS}
+ * @param patience timeout of Envoy's calls to the service, and of its connections
+ * @param authority certificate authority of the service, PEM; used only by {@link EnvoyExample#TLS}
  */
 public record EnvoyWiring(
     int listenerPort,
@@ -25,13 +24,13 @@ public record EnvoyWiring(
     Duration patience,
     Path authority) {
 
-  /** Free ports for Envoy, no TLS, and one port for all that the service offers. */
+  /** Returns free ports for Envoy, no TLS, and one port for all of the service. */
   public static EnvoyWiring anyPorts(int servicePort, int upstreamPort, Duration patience) {
     return new EnvoyWiring(
         0, 0, servicePort, servicePort, upstreamPort, patience, Path.of("/dev/null"));
   }
 
-  /** The same with another authority. */
+  /** Returns the same with another certificate authority. */
   public EnvoyWiring withAuthority(Path other) {
     return new EnvoyWiring(
         listenerPort, adminPort, servicePort, sensorsPort, upstreamPort, patience, other);

@@ -1,19 +1,20 @@
 package io.throttlekit.envoy;
 
 /**
- * What an Envoy calls itself. Whoever reaches a port may send anything as one: ids stand in log
- * lines and are remembered.
+ * Checks the node id of an Envoy. Any client of a port can send any text as its id, and ids appear
+ * in log lines and are kept in memory.
  */
 public final class NodeId {
+  // characters; bounds what a client can make the service keep
   private static final int LONGEST = 256;
 
-  /** What a sender is told whose id is not usable. */
+  /** Error description for a sender whose id is not usable. */
   public static final String WANTED =
       "the first message must name a node id of at most " + LONGEST + " printable characters";
 
   private NodeId() {}
 
-  /** Whether it has from 1 to 256 characters, none of them a control character or line break. */
+  /** Returns whether the id has 1 to 256 characters without control characters and line breaks. */
   public static boolean isUsable(String id) {
     return !id.isEmpty() && id.length() <= LONGEST && id.chars().noneMatch(NodeId::isUnprintable);
   }

@@ -10,16 +10,16 @@ import io.grpc.Context;
 @FunctionalInterface
 public interface NodeIds {
 
-  /** Where the services of Envoys find the one of the current call. */
+  /** Context key under which the services for Envoys find the node ids of the current call. */
   Context.Key<NodeIds> KEY = Context.keyWithDefault("node-ids", _ -> true);
 
-  /** Description of the status with which a stream ends that names another id. */
+  /** Status description with which a stream ends that uses a node id it may not use. */
   String DENIED = "the client's certificate does not allow this node id";
 
-  /** Returns whether the client may name this id. */
+  /** Returns whether the client may use this id. */
   boolean allow(String nodeId);
 
-  /** Returns the one of the current call; any id is allowed where none was set. */
+  /** Returns the node ids of the current call; any id is allowed where none was set. */
   static NodeIds ofCall() {
     return KEY.get();
   }

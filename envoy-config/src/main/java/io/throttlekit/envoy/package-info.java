@@ -1,7 +1,4 @@
-/**
- * The Envoy side: the program itself, what it calls itself, and bootstraps that show how to point
- * it at the service.
- */
+/** Envoy's side: node ids, and bootstraps that show how to connect Envoy to the service. */
 @NullMarked
 package io.throttlekit.envoy;
 

@@ -4,14 +4,14 @@ import com.google.protobuf.TextFormat;
 import com.google.rpc.Status;
 
 /**
- * What an Envoy's message on a discovery stream says.
+ * Message of an Envoy on a discovery stream.
  *
  * @param node its id; empty in all messages but the first
- * @param typeUrl of the resources that it is about
- * @param version of ours that it has already; empty when it names none
- * @param subscription what becomes of its interest in ours
- * @param nonce of the answer that it acknowledges or refuses; empty when it does neither
- * @param refusal why it refuses; empty when it does not
+ * @param typeUrl type of the resources
+ * @param version version of our resource that Envoy already has; empty when it names none
+ * @param subscription change of its subscription to our resource
+ * @param nonce of the response that it acknowledges or rejects; empty when it does neither
+ * @param refusal error message of a rejection; empty when it does not reject
  */
 record Asked(
     String node,
@@ -20,16 +20,16 @@ record Asked(
     Subscription subscription,
     String nonce,
     String refusal) {
-  private static final int LONGEST_REFUSAL = 1_000;
+  private static final int LONGEST_REFUSAL = 1_000; // characters; the text goes to the log
 
-  /** What becomes of a subscription. */
+  /** Change of a subscription. */
   enum Subscription {
     WANTED,
     UNWANTED,
     UNCHANGED
   }
 
-  /** Why an Envoy refuses: never empty, on one line, and only the beginning of a long story. */
+  /** Returns the error message of a rejection: never empty, on one line, truncated. */
   static String refusal(Status detail) {
     String said = TextFormat.printer().emittingSingleLine(true).printToString(detail).strip();
     return said.isEmpty()

@@ -1,18 +1,18 @@
 package io.throttlekit.envoy.ceiling;
 
 /**
- * What a ceiling is for.
+ * Target of a concurrency limit.
  *
  * @param cluster an upstream cluster of the Envoys, by its name there
  * @param priority of the routes that lead to it
  */
 public record Ceiling(String cluster, Priority priority) {
 
-  /** Envoy counts the requests of each apart. */
+  /** Routing priority; Envoy counts the requests of each separately. */
   public enum Priority {
-    /** Of a route that says nothing. */
+    /** Priority of routes without {@code priority}. */
     DEFAULT("default"),
-    /** Of a route with {@code priority: HIGH}. */
+    /** Priority of routes with {@code priority: HIGH}. */
     HIGH("high");
 
     private final String key;
@@ -31,7 +31,7 @@ public record Ceiling(String cluster, Priority priority) {
     }
   }
 
-  /** The runtime key that Envoy looks up at each request. */
+  /** Returns the runtime key that Envoy looks up at each request. */
   String runtimeKey() {
     return "circuit_breakers." + cluster + "." + priority.key + ".max_requests";
   }

@@ -35,21 +35,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the Envoys of a fleet obey a cluster's ceiling together: each reads its share as the
+ * Distributes a cluster's concurrency limit over the Envoys of a fleet. Each reads its share as the
  * runtime value {@code circuit_breakers.<cluster>.<priority>.max_requests}, over ADS or over a
- * runtime discovery of its own, in state-of-the-world or delta form.
+ * runtime discovery service (RTDS) of its own, in state-of-the-world or delta form.
  *
- * <p>{@link CeilingShares} says how a ceiling is divided and what is promised of it. Envoys are
- * told apart by their node ids: streams with the same id divide its share, and none of them ends
- * another. An Envoy keeps what it was told last while this server is away, and is told everything
- * again when it comes back, whatever version it says it has; by that version it is known to be the
- * same, also while its older stream is still open.
+ * <p>{@link CeilingShares} defines how a limit is divided, and its guarantees. Envoys are
+ * identified by their node ids: streams with the same id divide its share, and none of them ends
+ * another. While this server is unreachable, an Envoy keeps the last share it received. On
+ * reconnection it receives everything again, whatever version it reports; by that version it is
+ * recognized as the same Envoy, even while its older stream is still open.
  *
- * <p>What clients send has shares divided anew at most once in each pause, and is read no faster;
- * log lines that they cause are bounded, and written by {@link #tick}.
+ * <p>Messages of clients cause shares to be divided at most once in each pause, and are read no
+ * faster. Log lines that clients cause are bounded in number, and written by {@link #tick}.
  *
- * <p>Thread-safe. Nothing here waits, for a lock neither: what is called while another thread is at
- * work is done by that thread afterwards.
+ * <p>Thread-safe. Never blocks, not even on a lock: calls made while another thread is at work are
+ * executed by that thread afterwards.
  */
 public final class CeilingServer {
   private static final Logger LOG = LoggerFactory.getLogger(CeilingServer.class);
@@ -77,17 +77,17 @@ public final class CeilingServer {
   private boolean roundIsDue;
 
   /**
-   * A server without ceilings.
+   * Creates a server without limits.
    *
-   * @param epoch what no other start of a server has; part of the versions that Envoys see
-   * @param listener hears what Envoys obey
+   * @param epoch unique to this start of the server; part of the versions that Envoys see
+   * @param listener notified of acknowledged limits
    */
   public CeilingServer(
       CeilingSettings settings, TimeSource time, String epoch, CeilingListener listener) {
     this(settings, time, epoch, listener, Delay.ofJdk());
   }
 
-  /** The same with a timer of the caller's, by which what is gathered in a pause is done. */
+  /** Creates a server with a timer of the caller's, which ends the pauses. */
   public CeilingServer(
       CeilingSettings settings,
       TimeSource time,
@@ -101,15 +101,15 @@ public final class CeilingServer {
     this.listener = listener;
   }
 
-  /** What to add to a gRPC server; a direct executor will do. */
+  /** Returns the services to add to a gRPC server; a direct executor is sufficient. */
   public List<BindableService> services() {
     return List.of(new Aggregated(), new RuntimeAlone());
   }
 
   /**
-   * Sets a ceiling, for the first time or anew.
+   * Sets a concurrency limit, new or changed.
    *
-   * @param requests of all Envoys together, from 0, which refuses everything
+   * @param requests limit for all Envoys together, from 0, which refuses everything
    * @throws IllegalArgumentException when it is negative, or the cluster has no name
    */
   public void offer(String cluster, Priority priority, int requests) {
@@ -122,7 +122,7 @@ public final class CeilingServer {
       if (offered == null) {
         ceilings.put(ceiling, begin(requests));
       } else if (offered.shares.ceiling() == requests) {
-        return; // nothing is to be divided anew, and whoever steers says the same again and again
+        return; // unchanged: limits are offered again at each tick
       } else {
         offered.shares.ceiling(requests);
       }
@@ -130,7 +130,7 @@ public final class CeilingServer {
     });
   }
 
-  /** Takes a ceiling back: Envoys then obey the threshold of their bootstraps. */
+  /** Removes a limit: Envoys then apply the threshold of their bootstraps. */
   public void withdraw(String cluster, Priority priority) {
     within(() -> {
       if (ceilings.remove(new Ceiling(cluster, priority)) != null) {
@@ -140,7 +140,7 @@ public final class CeilingServer {
     });
   }
 
-  /** An Envoy says what it could use: see {@link CeilingShares#reported}. */
+  /** Records the demand that an Envoy reports; see {@link CeilingShares#reported}. */
   public void reported(Ceiling ceiling, String node, long inFlight, long refused) {
     within(() -> {
       Offered offered = ceilings.get(ceiling);
@@ -151,8 +151,8 @@ public final class CeilingServer {
   }
 
   /**
-   * Divides anew by what was reported, and writes to the log what clients caused; to be called a
-   * few times in each lease and turn, and not on an event loop.
+   * Divides the limits again by the reported demand, and writes the log lines that clients caused.
+   * To be called a few times in each lease and turn, and not on an event loop.
    */
   public void tick() {
     within(() -> {
@@ -165,19 +165,22 @@ public final class CeilingServer {
     notices.write();
   }
 
-  /** How many node ids have more than one open stream at present. */
+  /** Returns the number of node ids with more than one open stream. */
   public int sharedNodes() {
     return sharedNodes;
   }
 
-  /** How far Envoys obeyed at the last tick, or since; null where there is no such ceiling. */
+  /**
+   * Returns how much of a limit was acknowledged at the last tick, or since; null for an unknown
+   * limit.
+   */
   public @Nullable Obedience obedience(Ceiling ceiling) {
     return obedience.get(ceiling);
   }
 
   /**
-   * Returns how many requests each Envoy may have in flight by its shares, by node id, as it was at
-   * the last tick; an id that is not in it has no share. Empty where there is no such ceiling.
+   * Returns how many requests each Envoy may have in flight by its shares, by node id, at the last
+   * tick; an id that is not in it has no share. Empty for an unknown limit.
    */
   public Map<String, Long> reserved(Ceiling ceiling) {
     return reserved.getOrDefault(ceiling, Map.of());
@@ -189,7 +192,7 @@ public final class CeilingServer {
     return all;
   }
 
-  /** Does something when nothing else is being done here. */
+  /** Runs an action when no other action runs in this server. */
   void within(Runnable something) {
     one.execute(something);
   }
@@ -213,9 +216,11 @@ public final class CeilingServer {
     return settings.turn().toNanos();
   }
 
-  /** Why there is no room for another Envoy; null where there is. */
+  /**
+   * Returns the status for an Envoy beyond the maximum number of streams; null where there is room.
+   */
   @Nullable Status full() {
-    return streams <= settings.maxStreams()
+    return streams <= settings.maxStreams() // the new stream is counted already
         ? null
         : Status.RESOURCE_EXHAUSTED.withDescription(
             "no more than " + settings.maxStreams() + " streams");
@@ -229,7 +234,7 @@ public final class CeilingServer {
     notices.add(() -> LOG.warn("Envoy {} is turned away and has no share: {}", name, reason));
   }
 
-  /** Has a stream read on: at once, or after a pause. */
+  /** Lets a stream read further messages: at once, or after a pause. */
   void readMoreLater(DiscoveryStream<?, ?> stream) {
     if (settings.pause().isZero()) {
       stream.readMore();
@@ -242,7 +247,7 @@ public final class CeilingServer {
     return time.monotonicNanos();
   }
 
-  /** Has a stream settled at a later tick. */
+  /** Settles a stream at a later tick. */
   void settleLater(DiscoveryStream<?, ?> stream) {
     unsettled.add(stream);
   }
@@ -304,7 +309,7 @@ public final class CeilingServer {
     }
   }
 
-  /** What an Envoy refused is not in force, what it had before is: both stay reserved. */
+  /** Logs a rejection. The rejected share and the one before it both stay reserved. */
   void refused(String node, String why) {
     notices.add(() -> LOG.warn("node {} refused its ceilings: {}", node, why));
   }
@@ -328,7 +333,7 @@ public final class CeilingServer {
     return new Offered(shares);
   }
 
-  /** Goes a round at once where the last one was a pause ago, else when it is. */
+  /** Starts a round at once if a pause has passed since the last one, else when it has. */
   private void goRoundSoon() {
     long wait = round == 0 ? 0 : roundNanos + settings.pause().toNanos() - nowNanos();
     if (wait <= 0) {
@@ -352,8 +357,9 @@ public final class CeilingServer {
     Set<String> news = new LinkedHashSet<>();
     for (Offered offered : ceilings.values()) {
       offered.shares.due(now, round).stream().map(Grant::gate).forEach(news::add);
-      offered.look(now); // who left long ago is forgotten in a round
+      offered.look(now); // a round also ends reservations of streams that left
     }
+    // After the shares are up to date: a part is kept while something is reserved for it.
     parts.forget(part ->
         ceilings.values().stream()
             .anyMatch(offered -> offered.shares.share(part.name()).isPresent()));
@@ -375,13 +381,13 @@ public final class CeilingServer {
   private void tell(Ceiling ceiling, Offered offered) {
     try {
       offered.tell(ceiling, listener);
-    } catch (Throwable e) { // an error, too, must not keep Envoys from their shares
+    } catch (Throwable e) { // a listener's error must not stop the distribution
       notices.add(() -> LOG.error("the listener failed for {}", ceiling, e));
     }
   }
 
   private <Q, A> StreamObserver<Q> open(Wire<Q, A> wire, StreamObserver<A> answers) {
-    var call = (ServerCallStreamObserver<A>) answers; // which it is, in a server
+    var call = (ServerCallStreamObserver<A>) answers; // guaranteed by gRPC on the server side
     within(() -> streams++);
     return new DiscoveryStream<>(wire, call, this, NodeIds.ofCall());
   }

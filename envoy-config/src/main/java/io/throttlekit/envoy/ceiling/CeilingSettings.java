@@ -3,26 +3,29 @@ package io.throttlekit.envoy.ceiling;
 import java.time.Duration;
 
 /**
- * How Envoys are told their ceilings.
+ * Settings of the distribution of limits to Envoys.
  *
  * @param resource the name of the runtime resource, as in an Envoy's {@code rtds_layer}
- * @param maxStreams streams at most, from 1; an Envoy has one, and two for a moment when it comes
- *     back
- * @param lease how long the share of an Envoy that left stays reserved, from 1 ms: as long as a
- *     request may take, at least
- * @param turn how long an Envoy keeps its slot while there are fewer slots than Envoys, from 1 ms
- * @param pause how long what Envoys send is gathered before shares are divided anew, from 0; of
- *     each stream a few messages are read in that time and no more
+ * @param maxStreams maximum number of streams, from 1; an Envoy has one, and two for a moment when
+ *     it reconnects
+ * @param lease time for which the share of an Envoy that left stays reserved, from 1 ms: at least
+ *     as long as a request may take
+ * @param turn time for which an Envoy keeps its slot while there are fewer slots than Envoys, from
+ *     1 ms
+ * @param pause time for which messages of Envoys are gathered before shares are divided again, from
+ *     0; of each stream only a few messages are read in that time
  */
 public record CeilingSettings(
     String resource, int maxStreams, Duration lease, Duration turn, Duration pause) {
 
-  /** As the example bootstrap expects it. */
+  /** Defaults, which match the example bootstrap. */
   public static final CeilingSettings DEFAULT =
+      // The lease is Envoy's default route timeout, 15 s: after it the requests of a lost Envoy
+      // ended.
       new CeilingSettings(
           "ceiling", 1000, Duration.ofSeconds(15), Duration.ofSeconds(1), Duration.ofMillis(20));
 
-  /** The same for another number of streams. */
+  /** Returns the same with another number of streams. */
   public CeilingSettings withMaxStreams(int streams) {
     return new CeilingSettings(resource, streams, lease, turn, pause);
   }

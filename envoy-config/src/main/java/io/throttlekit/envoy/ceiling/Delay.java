@@ -7,10 +7,10 @@ import java.util.concurrent.TimeUnit;
 @FunctionalInterface
 public interface Delay {
 
-  /** Runs a task after some ns, on any thread; returns at once. */
+  /** Runs a task after some nanoseconds, on any thread; returns at once. */
   void run(Runnable task, long nanos);
 
-  /** The timer of the JDK, on whose one thread tasks run. */
+  /** Returns the JDK's timer, which runs tasks on its single thread. */
   static Delay ofJdk() {
     return (task, nanos) ->
         CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run).execute(task);

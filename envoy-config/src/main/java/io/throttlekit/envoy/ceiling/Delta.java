@@ -6,7 +6,7 @@ import io.envoyproxy.envoy.service.discovery.v3.DeltaDiscoveryResponse;
 import io.envoyproxy.envoy.service.discovery.v3.Resource;
 import io.throttlekit.envoy.ceiling.Asked.Subscription;
 
-/** Messages name what is wanted in addition or no longer; answers hold what has changed. */
+/** Delta xDS: messages name resources to add or remove, responses contain changed resources. */
 record Delta(String resource) implements Wire<DeltaDiscoveryRequest, DeltaDiscoveryResponse> {
 
   @Override

@@ -11,21 +11,23 @@ import io.throttlekit.envoy.ceiling.Parts.Part;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One Envoy's stream, in either way of xDS.
+ * One Envoy's discovery stream, in either variant of xDS.
  *
- * <p>Its state is bounded whatever the Envoy does. Of what is to be sent, only the newest is kept
- * while the connection is full, and nothing is queued. Only {@value #CREDITS} messages are read in
- * each pause of the server; what they ask for is noted, and answered in the next round.
+ * <p>Its state is bounded whatever the Envoy does. While the connection is full, only the newest
+ * response is kept, and nothing is queued. Only {@value #CREDITS} messages are read in each pause
+ * of the server; their requests are noted, and answered in the next round.
  *
- * <p>Messages about other resources are not answered: an empty answer would take away an Envoy's
- * clusters or listeners. What gRPC calls here is done within the server's one thread at a time,
- * where everything else here is called.
+ * <p>Messages about other resources are not answered: an empty response would remove an Envoy's
+ * clusters or listeners. Calls by gRPC are executed by the server's one thread at a time, which
+ * also makes all other calls here.
  */
 final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
-  /** More than an Envoy sends in a pause: a request for each type, and an acknowledgement. */
+  /**
+   * Messages read per pause. An Envoy sends fewer: a request for each type, and an acknowledgement.
+   */
   static final int CREDITS = 8;
 
-  /** Of a version of ours; it is kept, and whoever sends a longer one did not have it from here. */
+  /** Longest version kept. Ours are shorter, so a longer one was not issued by this server. */
   private static final int LONGEST_VERSION = 100;
 
   private final Wire<Q, A> wire;
@@ -55,7 +57,7 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     call.request(CREDITS);
   }
 
-  /** The id that the Envoy gave itself in its first message. */
+  /** Returns the node id in the Envoy's first message. */
   String node() {
     return node;
   }
@@ -82,7 +84,7 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     server.within(() -> end(Status.OK));
   }
 
-  /** Reads as many messages as were read since the last time. */
+  /** Requests as many messages as were read since the last time. */
   void readMore() {
     int more = read;
     read = 0;
@@ -91,7 +93,7 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     }
   }
 
-  /** Sends what the Envoy is to obey now, as soon as the connection takes it. */
+  /** Sends the Envoy's current share, as soon as the connection accepts it. */
   void push() {
     Part obeyed = part;
     if (ended || obeyed == null) {
@@ -105,22 +107,22 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     }
   }
 
-  /** Sends the first layer of the part that it has now, unless that was sent already. */
+  /** Sends the first layer of its current part, unless it was sent already. */
   void greet() {
     if (sent == 0) {
       push();
     }
   }
 
-  /** Loses its part to a newer stream of the same Envoy. */
+  /** Gives up its part to a newer stream of the same Envoy. */
   void succeeded() {
     part = null;
     wanted = false;
   }
 
   /**
-   * Asks for a part where the Envoy wants one, and it is not too soon after the last time: a client
-   * that changes its mind all the time must not have everything divided anew as often.
+   * Claims a part for a subscribed Envoy, unless its last claim was too recent. A client that
+   * subscribes and unsubscribes all the time must not cause a division each time.
    */
   void settle(long nowNanos) {
     if (ended || !wanted || part != null) {
@@ -136,12 +138,12 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     server.join(this, version);
   }
 
-  /** From now on it obeys this part. */
+  /** Assigns the part whose share this stream sends. */
   void obey(Part given) {
     part = given;
   }
 
-  /** Ends the stream; without effect the second time. */
+  /** Ends the stream; has no effect the second time. */
   void end(Status status) {
     if (!ended) {
       over();
@@ -186,7 +188,10 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     }
   }
 
-  /** Why there is no share for an Envoy of this id; null where there is. */
+  /**
+   * Returns the status for an Envoy with an unusable or forbidden id, or without room; null if it
+   * gets a share.
+   */
   private @Nullable Status denied(String named) {
     if (!NodeId.isUsable(named)) {
       return Status.INVALID_ARGUMENT.withDescription(NodeId.WANTED);
@@ -205,7 +210,7 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     }
   }
 
-  /** What an Envoy says is compared with what it was sent on this stream; 0 says nothing. */
+  /** Returns the number in a nonce, if it was sent on this stream; 0 for any other nonce. */
   private long numberOf(String nonce) {
     try {
       long number = Long.parseLong(nonce);

@@ -6,19 +6,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Log lines that clients cause. They are kept until {@link #write}, so that no event loop waits for
- * the log, and only the first of them, so that no client can fill it. Thread-safe.
+ * Log lines that clients cause. They are kept until {@link #write}, so that no event loop blocks on
+ * the log, and bounded in number, so that no client can fill the log. Thread-safe.
  */
 final class Notices {
   private static final Logger LOG = LoggerFactory.getLogger(CeilingServer.class);
 
-  /** Written twice a second: a fleet of hundreds that connects at once is not listed in full. */
+  /**
+   * Lines kept between two writes, of which there are two a second. A fleet of hundreds of Envoys
+   * that connects at once is not listed in full.
+   */
   static final int MAX_PENDING = 20;
 
   private List<Runnable> pending = new ArrayList<>();
   private long dropped;
 
-  /** Keeps a line, or counts it where too many are kept. */
+  /** Keeps a line, or counts it when too many are kept. */
   synchronized void add(Runnable line) {
     if (pending.size() < MAX_PENDING) {
       pending.add(line);
@@ -27,7 +30,7 @@ final class Notices {
     }
   }
 
-  /** Writes what is kept, on the calling thread. */
+  /** Writes the kept lines, on the calling thread. */
   void write() {
     List<Runnable> lines;
     long more;

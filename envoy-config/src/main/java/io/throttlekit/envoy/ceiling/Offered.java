@@ -2,7 +2,7 @@ package io.throttlekit.envoy.ceiling;
 
 import io.throttlekit.concurrency.CeilingShares;
 
-/** One ceiling, and what its listener was notified of. For one thread at a time. */
+/** One limit, and the value its listener was last notified of. For one thread at a time. */
 final class Offered {
   final CeilingShares shares;
   private long obeyed;
@@ -13,7 +13,7 @@ final class Offered {
     this.shares = shares;
   }
 
-  /** Notes when what is obeyed has changed. */
+  /** Records a change of the acknowledged value. */
   void look(long nowNanos) {
     if (shares.obeyed() != obeyed) {
       obeyed = shares.obeyed();

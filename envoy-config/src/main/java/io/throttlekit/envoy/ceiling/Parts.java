@@ -10,12 +10,12 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts into which the shares of node ids are divided: one for each open stream, and one for
- * each that ended while its share is reserved.
+ * Parts into which the shares of node ids are divided: one for each open stream, and one for each
+ * ended stream whose share is reserved.
  *
  * <p>A stream that names the version of an older one comes from the same Envoy and takes its part
- * over, whether that one has ended or not; the token in the version cannot be guessed. Any other
- * stream takes the part of one that ended, or else a new one. For one thread at a time.
+ * over, whether the older one has ended or not; the token in the version cannot be guessed. Any
+ * other stream takes the part of one that ended, or else a new one. For one thread at a time.
  */
 final class Parts {
   private final SecureRandom random = new SecureRandom();
@@ -24,7 +24,7 @@ final class Parts {
   private int open;
   private int sharedNodes;
 
-  /** The share of one stream. */
+  /** Share of one stream. */
   static final class Part {
     private final String node;
     private final String name;
@@ -37,28 +37,28 @@ final class Parts {
       this.name = node + '\n' + token; // no node id has a line break
     }
 
-    /** The node id that divides its share over this part. */
+    /** Returns the node id whose share is divided over this part and others. */
     String node() {
       return node;
     }
 
-    /** A name that no other part has. */
+    /** Returns a name that no other part has. */
     String name() {
       return name;
     }
 
-    /** What the versions sent to this part end with. */
+    /** Returns the suffix of the versions sent to this part. */
     String token() {
       return token;
     }
 
-    /** The stream that obeys it; null while there is none. */
+    /** Returns the stream that has this part; null while there is none. */
     @Nullable DiscoveryStream<?, ?> stream() {
       return stream;
     }
   }
 
-  /** Gives a stream its part. */
+  /** Returns the part of a stream, which may be taken over from an older one. */
   Part claim(DiscoveryStream<?, ?> stream, String version) {
     List<Part> parts = byNode.computeIfAbsent(stream.node(), _ -> new ArrayList<>(1));
     Part part = first(parts, each -> version.endsWith("." + each.token));
@@ -79,7 +79,7 @@ final class Parts {
     return part;
   }
 
-  /** Notes that a stream has no part any more; returns it, or null where it had none. */
+  /** Detaches a stream from its part; returns the part, or null where it had none. */
   @Nullable Part release(DiscoveryStream<?, ?> stream) {
     Part part = first(byNode.getOrDefault(stream.node(), List.of()), each -> each.stream == stream);
     if (part != null) {
@@ -90,7 +90,7 @@ final class Parts {
     return part;
   }
 
-  /** Forgets the parts without a stream for which nothing is reserved. */
+  /** Removes the parts without a stream for which nothing is reserved. */
   void forget(Predicate<Part> reserved) {
     byNode
         .values()
@@ -101,7 +101,7 @@ final class Parts {
         });
   }
 
-  /** Shows each part that has a stream. */
+  /** Passes each part with a stream to {@code reader}. */
   void forEachOpen(Consumer<Part> reader) {
     byNode
         .values()
@@ -113,24 +113,24 @@ final class Parts {
             }));
   }
 
-  /** The stream of a part; null where there is none. */
+  /** Returns the stream of a part; null where there is none. */
   @Nullable DiscoveryStream<?, ?> stream(String name) {
     Part part = byName.get(name);
     return part == null ? null : part.stream;
   }
 
-  /** How many streams of this id are open. */
+  /** Returns the number of open streams of this id. */
   int streams(String node) {
     return (int)
         byNode.getOrDefault(node, List.of()).stream().filter(part -> part.stream != null).count();
   }
 
-  /** How many streams have a part. */
+  /** Returns the number of streams with a part. */
   int open() {
     return open;
   }
 
-  /** How many node ids have more than one open stream. */
+  /** Returns the number of node ids with more than one open stream. */
   int sharedNodes() {
     return sharedNodes;
   }

@@ -6,8 +6,8 @@ import com.google.protobuf.Value;
 import io.envoyproxy.envoy.service.runtime.v3.Runtime;
 
 /**
- * The runtime values of one Envoy, under construction. Whole numbers from 0 and nothing else: Envoy
- * acknowledges nonsense too, and falls back to the threshold of its bootstrap.
+ * Builder for the runtime values of one Envoy. Only whole numbers from 0 are allowed: Envoy
+ * acknowledges other values too, and then applies the threshold of its bootstrap.
  */
 final class RuntimeLayer {
   static final String TYPE_URL = "type.googleapis.com/envoy.service.runtime.v3.Runtime";
@@ -29,7 +29,9 @@ final class RuntimeLayer {
     values.putFields(ceiling.runtimeKey(), Value.newBuilder().setNumberValue(share).build());
   }
 
-  /** The resource; with an empty layer when there is no value, which takes back what there was. */
+  /**
+   * Returns the resource. Its layer is empty when there is no value, which removes earlier ones.
+   */
   Any resource() {
     Runtime runtime = Runtime.newBuilder().setName(resource).setLayer(values).build();
     return Any.newBuilder().setTypeUrl(TYPE_URL).setValue(runtime.toByteString()).build();

@@ -5,7 +5,7 @@ import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
 import io.throttlekit.envoy.ceiling.Asked.Subscription;
 
-/** Every message names all that is wanted, every answer holds all that there is. */
+/** State-of-the-world xDS: each message and each response names all resources. */
 record StateOfTheWorld(String resource) implements Wire<DiscoveryRequest, DiscoveryResponse> {
 
   @Override

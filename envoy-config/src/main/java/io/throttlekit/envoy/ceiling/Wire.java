@@ -3,16 +3,16 @@ package io.throttlekit.envoy.ceiling;
 import com.google.protobuf.Any;
 
 /**
- * One of the two ways in which xDS speaks of the same things.
+ * One of the two variants of the xDS protocol.
  *
  * @param <Q> an Envoy's message
- * @param <A> an answer
+ * @param <A> a response
  */
 interface Wire<Q, A> {
 
-  /** Reads what an Envoy says. */
+  /** Reads an Envoy's message. */
   Asked read(Q message);
 
-  /** Writes an answer with the one resource that there is. */
+  /** Writes a response with the only resource. */
   A write(Any resource, String version, String nonce);
 }

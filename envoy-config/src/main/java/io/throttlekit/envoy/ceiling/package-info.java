@@ -1,4 +1,4 @@
-/** Ceilings of concurrency for Envoys, which they read as runtime values over xDS. */
+/** Concurrency limits for Envoys, which read them as runtime values over xDS. */
 @NullMarked
 package io.throttlekit.envoy.ceiling;
 
