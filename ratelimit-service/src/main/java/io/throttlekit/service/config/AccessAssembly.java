@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Makes of single values how what is outside the process is entered. */
+/** Assembles credentials and TLS for a store or coordinator from single values. */
 final class AccessAssembly {
 
   private final SettingValues values;
@@ -17,7 +17,7 @@ final class AccessAssembly {
     this.uri = uri;
   }
 
-  /** How it is entered; the memory of this process is, without a word. */
+  /** Returns the access to the store; counters in the memory of this process need none. */
   StoreAccess assemble() {
     boolean postgres = uri.address() instanceof StoreAddress.Postgres;
     if (!postgres) {
@@ -35,14 +35,16 @@ final class AccessAssembly {
         tls());
   }
 
-  /** A password of its own takes the place of what the URI says. */
+  /** Returns the configured login; a configured password replaces the URI's login. */
   private Login login(Setting<String> user, Setting<String> password, Login otherwise) {
     return values.get(password).isEmpty()
         ? otherwise
         : new Login(values.get(user), values.get(password));
   }
 
-  /** In PostgreSQL a user has a name without a password too, so each takes only its own place. */
+  /**
+   * Merges user and password one by one: in PostgreSQL a user has a name without a password too.
+   */
   private Login mixed() {
     String user = values.get(settings.user());
     String password = values.get(settings.password());

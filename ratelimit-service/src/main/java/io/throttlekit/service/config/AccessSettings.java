@@ -3,16 +3,16 @@ package io.throttlekit.service.config;
 import java.util.List;
 
 /**
- * The fields of a section that say how what is outside the process is entered.
+ * Settings of a section for access to a store outside of the process.
  *
- * @param user who this process says it is
- * @param password takes the place of what the URI says
- * @param sentinelUser the same for Sentinels
- * @param sentinelPassword the same for Sentinels
- * @param tlsCa PEM certificates that must have signed the other side's
- * @param tlsCertificate PEM chain of this process
+ * @param user user name of this process
+ * @param password replaces the URI's password
+ * @param sentinelUser user name for Sentinels
+ * @param sentinelPassword password for Sentinels
+ * @param tlsCa PEM certificates that must have signed the server's
+ * @param tlsCertificate PEM certificate chain of this process
  * @param tlsKey PEM private key of the certificate
- * @param tlsVerifyHost whether the other side's certificate has to carry its host name
+ * @param tlsVerifyHost whether the server's certificate must contain its host name
  */
 record AccessSettings(
     Setting<String> user,
@@ -24,7 +24,7 @@ record AccessSettings(
     Setting<String> tlsKey,
     Setting<Boolean> tlsVerifyHost) {
 
-  /** The fields of a section of the file. */
+  /** Returns the settings of a section of the file. */
   static AccessSettings of(String section) {
     return new AccessSettings(
         new Setting<>(section + ".user", Forms.headerValue(), ""),
@@ -37,7 +37,7 @@ record AccessSettings(
         new Setting<>(section + ".tls.verify_host", Forms.flag(), true));
   }
 
-  /** In the order in which they are printed. */
+  /** Returns all settings, in the order in which they are printed. */
   List<Setting<?>> all() {
     return List.of(
         user,
@@ -50,7 +50,7 @@ record AccessSettings(
         tlsVerifyHost);
   }
 
-  /** Those that say how TLS is spoken. */
+  /** Returns the settings for TLS. */
   List<Setting<?>> tls() {
     return List.of(tlsCa, tlsCertificate, tlsKey, tlsVerifyHost);
   }

@@ -1,15 +1,15 @@
 package io.throttlekit.service.config;
 
 /**
- * Where envoyproxy/ratelimit decides differently.
+ * Switches for behaviour in which envoyproxy/ratelimit differs.
  *
  * @param chargeRejected whether refused requests are charged
- * @param shadowMode whether nothing is ever refused, only told
+ * @param shadowMode whether requests are never refused, only counted
  * @param quotaMode whether a request is refused only when all its descriptors are
  */
 public record CompatibilityConfig(boolean chargeRejected, boolean shadowMode, boolean quotaMode) {
 
-  /** What is in force when nothing is configured. */
+  /** Returns the defaults. */
   public static CompatibilityConfig defaults() {
     return new CompatibilityConfig(false, false, false);
   }

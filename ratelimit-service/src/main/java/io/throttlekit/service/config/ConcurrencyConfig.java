@@ -3,16 +3,16 @@ package io.throttlekit.service.config;
 import java.time.Duration;
 
 /**
- * How this process hears what becomes of requests, and steers what Envoys let through. What nobody
- * uses costs nothing.
+ * Configuration of concurrency limits: how this process observes requests, and sets limits of
+ * Envoys. Features that are not used cost nothing.
  *
- * @param accessLog whether access logs are taken from Envoys
- * @param samplesPerSecond most requests that one stream of a log may teach the laws of ceilings in
- *     a second
+ * @param accessLog whether access logs of Envoys are accepted
+ * @param samplesPerSecond maximum number of requests in a second that one stream of a log passes to
+ *     the limit algorithms
  * @param loadReports whether Envoys may report their load
- * @param loadReportInterval how often they are told to
- * @param steer whether this process pushes the ceilings of {@code gate: envoy} to Envoys
- * @param maxEnvoys Envoys at most that it pushes them to
+ * @param loadReportInterval interval at which Envoys report
+ * @param steer whether this process pushes the limits of {@code gate: envoy} to Envoys
+ * @param maxEnvoys maximum number of Envoys that it pushes them to
  */
 public record ConcurrencyConfig(
     boolean accessLog,
@@ -22,7 +22,7 @@ public record ConcurrencyConfig(
     boolean steer,
     int maxEnvoys) {
 
-  /** What is in force when nothing is configured. */
+  /** Returns the defaults. */
   public static ConcurrencyConfig defaults() {
     return new ConcurrencyConfig(true, 10_000, true, Duration.ofSeconds(1), true, 1_000);
   }

@@ -3,7 +3,7 @@ package io.throttlekit.service.config;
 import java.time.Duration;
 import java.util.List;
 
-/** Every field of the section {@code concurrency}, in the order in which it is printed. */
+/** Settings of the section {@code concurrency}, in the order in which they are printed. */
 final class ConcurrencySettings {
   private static final ConcurrencyConfig DEFAULTS = ConcurrencyConfig.defaults();
 
@@ -19,6 +19,7 @@ final class ConcurrencySettings {
   static final Setting<Duration> LOAD_REPORT_INTERVAL =
       new Setting<>(
           "concurrency.load_report_interval",
+          // At most 2 s: slower reports would leave the shares behind the load.
           Forms.duration(Duration.ofMillis(100), Duration.ofSeconds(2)),
           DEFAULTS.loadReportInterval());
   static final Setting<Boolean> STEER =

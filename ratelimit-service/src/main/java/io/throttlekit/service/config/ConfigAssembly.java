@@ -3,7 +3,10 @@ package io.throttlekit.service.config;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the typed configuration of single values, and checks what only several tell. */
+/**
+ * Assembles the typed configuration from single values, and checks values that depend on each
+ * other.
+ */
 final class ConfigAssembly {
 
   private ConfigAssembly() {}
@@ -82,7 +85,10 @@ final class ConfigAssembly {
         values.get(Settings.REFLECTION));
   }
 
-  /** In plaintext, {@code /json} would let those charge whom gRPC asks for a certificate. */
+  /**
+   * Returns the HTTP listener. It does not check client certificates, so {@code /json} is off where
+   * gRPC requires them.
+   */
   private static HttpConfig http(SettingValues values) {
     boolean json = values.get(Settings.HTTP_JSON);
     if (json && !values.get(Settings.TLS_CLIENT_CA).isEmpty()) {

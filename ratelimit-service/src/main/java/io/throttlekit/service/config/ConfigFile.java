@@ -23,7 +23,7 @@ import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
 import org.snakeyaml.engine.v2.nodes.Tag;
 
-/** Reads the configuration file; every mistake in it is told, each with its place. */
+/** Reads the configuration file; reports every mistake in it with its place. */
 final class ConfigFile {
 
   private final String name;
@@ -34,7 +34,7 @@ final class ConfigFile {
     this.values = values;
   }
 
-  /** Puts what the file says into the values. */
+  /** Puts the file's settings into {@code values}. */
   static void read(Path file, SettingValues values) {
     ConfigFile reader = new ConfigFile(file.toString(), values);
     try {
@@ -58,7 +58,7 @@ final class ConfigFile {
       error(e.getProblemMark().orElse(null), "not YAML: " + e.getProblem());
     } catch (YamlEngineException e) {
       error(null, "not YAML: " + e.getMessage());
-    } catch (StackOverflowError e) { // the parser descends once per level
+    } catch (StackOverflowError e) { // the parser recurses once per level
       error(null, "nested too deeply");
     }
   }
@@ -116,7 +116,7 @@ final class ConfigFile {
     }
   }
 
-  /** What the node says, or null when a setting cannot be said that way. */
+  /** Returns the texts of a node, or null when the setting cannot be written that way. */
   private static @Nullable List<String> texts(Setting<?> setting, Node node) {
     if (node instanceof ScalarNode scalar) {
       return List.of(scalar.getValue());

@@ -6,22 +6,22 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts together what is said of the configuration: the file, over it the environment, over it the
+ * Merges the configuration: the file, overridden by environment variables, overridden by the
  * command line.
  *
- * <p>Where policies are read as envoyproxy/ratelimit reads them, that program's defaults apply.
- * What else is configured, and where, changes only itself. Thread-safe.
+ * <p>Where policies are read from the folder of envoyproxy/ratelimit, that program's defaults
+ * apply. All other settings change only themselves. Thread-safe.
  */
 public final class ConfigLoader {
 
   private final Map<String, String> environment;
 
-  /** A loader for a process with these environment variables. */
+  /** Creates a loader for a process with these environment variables. */
   public ConfigLoader(Map<String, String> environment) {
     this.environment = Map.copyOf(environment);
   }
 
-  /** The configuration, or every reason why there is none; does not throw. */
+  /** Returns the configuration, or every reason why there is none; does not throw. */
   public LoadedConfig load(ServeFlags flags) {
     SettingValues values = new SettingValues();
     String file = flags.config() != null ? flags.config() : variable("THROTTLEKIT_CONFIG");
@@ -29,6 +29,7 @@ public final class ConfigLoader {
     if (file != null) {
       readFile(file, flags.config() != null, values);
     }
+    // In order of precedence: each source overrides the ones before it.
     peer.read();
     OwnEnvironment.read(environment, values);
     flags.read(values);
@@ -74,7 +75,8 @@ public final class ConfigLoader {
 
   private static void warnOfStoreHealth(SettingValues values) {
     Setting<Boolean> setting = Settings.STORE_MUST_BE_REACHABLE;
-    Origin peer = new Origin.Variable("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION"); // told already
+    // has a warning of its own
+    Origin peer = new Origin.Variable("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION");
     if (values.get(StoreSettings.URI).address().inMemory()
         && values.get(setting)
         && !values.origin(setting).equals(peer)) {

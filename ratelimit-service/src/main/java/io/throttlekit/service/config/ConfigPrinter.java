@@ -2,7 +2,7 @@ package io.throttlekit.service.config;
 
 import java.util.List;
 
-/** Shows every field in force as YAML that could be a configuration file, with its origin. */
+/** Prints every effective setting as YAML that is a valid configuration file, with its origin. */
 final class ConfigPrinter {
 
   private ConfigPrinter() {}

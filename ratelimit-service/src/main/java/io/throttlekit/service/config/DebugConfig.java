@@ -8,7 +8,7 @@ package io.throttlekit.service.config;
  */
 public record DebugConfig(String host, int port) {
 
-  /** What is in force when nothing is configured. */
+  /** Returns the defaults. */
   public static DebugConfig defaults() {
     return new DebugConfig("127.0.0.1", 6070);
   }

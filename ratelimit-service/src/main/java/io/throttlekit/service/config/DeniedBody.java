@@ -1,14 +1,14 @@
 package io.throttlekit.service.config;
 
 /**
- * The body of a refusal.
+ * Body of a refusal.
  *
  * @param contentType of the text
  * @param text empty for no body
  */
 public record DeniedBody(String contentType, String text) {
 
-  /** What is in force when nothing is configured. */
+  /** Returns the defaults. */
   public static DeniedBody defaults() {
     return new DeniedBody("text/plain; charset=utf-8", "");
   }

@@ -3,16 +3,16 @@ package io.throttlekit.service.config;
 import java.util.List;
 
 /**
- * How requests are described that come through Envoy's external authorization.
+ * Configuration of Envoy's external authorization: how its requests become descriptors.
  *
- * @param domain of requests whose route names none; empty for none
+ * @param domain for requests whose route names none; empty for none
  * @param descriptors at least one
- * @param admitsUndescribed whether requests that yield no descriptor may pass
+ * @param admitsUndescribed whether requests that yield no descriptor are allowed
  */
 public record ExtAuthzConfig(
     String domain, List<RequestDescriptor> descriptors, boolean admitsUndescribed) {
 
-  /** Keeps a copy. */
+  /** Copies the list. */
   public ExtAuthzConfig {
     descriptors = List.copyOf(descriptors);
   }

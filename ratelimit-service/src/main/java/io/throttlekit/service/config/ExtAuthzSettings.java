@@ -5,8 +5,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every field of the section {@code ext_authz}, in the order in which it is printed, and what they
- * come to.
+ * Settings of the section {@code ext_authz}, in the order in which they are printed, and their
+ * assembly.
  */
 final class ExtAuthzSettings {
   private static final String DENY = "deny";
@@ -22,7 +22,7 @@ final class ExtAuthzSettings {
 
   private ExtAuthzSettings() {}
 
-  /** The configuration; null when there is none, as there is not without descriptors. */
+  /** Returns the configuration; null without descriptors. */
   static @Nullable ExtAuthzConfig assemble(SettingValues values) {
     List<RequestDescriptor> descriptors = values.get(DESCRIPTORS);
     if (!descriptors.isEmpty()) {

@@ -7,8 +7,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every field of the section {@code federation}, in the order in which it is printed, and what they
- * come to.
+ * Settings of the section {@code federation}, in the order in which they are printed, and their
+ * assembly.
  */
 final class FederationSettings {
 
@@ -41,7 +41,10 @@ final class FederationSettings {
 
   private FederationSettings() {}
 
-  /** The federation, or null when there is none; notes that one half of it is missing. */
+  /**
+   * Returns the federation, or null when there is none; reports a region without coordinator, and
+   * the reverse.
+   */
   static @Nullable FederationConfig assemble(SettingValues values) {
     String region = values.get(REGION);
     StoreUri coordinator = values.get(COORDINATOR).orElse(null);

@@ -6,15 +6,15 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the values of one kind are written.
+ * Syntax of one type of values.
  *
- * @param expected what a person has to write, to complete "is not …"
- * @param words what a misspelt word may have been meant to be; empty when any text could be right
+ * @param expected description of valid values, to complete "is not …"
+ * @param words valid words, for spelling hints; empty when any text may be valid
  * @param list whether several texts make one value
- * @param parser the value, or null when the texts do not say one
- * @param printer the value as YAML
- * @param complaint what is said of a text that is no value
- * @param structure how a value that has parts is written in a file; null for one that has none
+ * @param parser returns the value, or null when the texts are not valid
+ * @param printer prints the value as YAML
+ * @param complaint describes an invalid text
+ * @param structure syntax of a value with parts in a file; null for values without parts
  */
 record Form<T>(
     String expected,
@@ -26,16 +26,17 @@ record Form<T>(
     @Nullable Structure<T> structure) {
 
   /**
-   * What is said of a text that is no value.
+   * Description of an invalid text.
    *
-   * @param shown the text without what nobody may see
-   * @param reason why it is none, and what would be; empty when what is expected says it all
+   * @param shown masks secrets in the text
+   * @param reason returns why the text is invalid, and what would be valid; empty when {@code
+   *     expected} is enough
    */
   record Complaint(UnaryOperator<String> shown, UnaryOperator<String> reason) {
     static final Complaint PLAIN = new Complaint(Secrets::mask, text -> "");
   }
 
-  /** A form that says no more of a text that is no value. */
+  /** Creates a syntax whose errors show only what is expected. */
   Form(
       String expected,
       List<String> words,
@@ -45,7 +46,7 @@ record Form<T>(
     this(expected, words, list, parser, printer, Complaint.PLAIN, null);
   }
 
-  /** A form whose value is one text. */
+  /** Creates a syntax whose value is one text. */
   static <T> Form<T> of(
       String expected, Function<String, @Nullable T> parser, Function<T, String> printer) {
     return new Form<>(
@@ -56,7 +57,7 @@ record Form<T>(
         printer);
   }
 
-  /** A form whose value has parts; as a text it is the YAML of them. */
+  /** Creates a syntax whose value has parts; as a text it is their YAML. */
   static <T> Form<T> of(String expected, Structure<T> structure, Function<T, String> printer) {
     return new Form<>(
         expected,
@@ -68,22 +69,22 @@ record Form<T>(
         structure);
   }
 
-  /** The same form, for which these words may have been meant. */
+  /** Returns the same syntax with these words for spelling hints. */
   Form<T> hinting(List<String> words) {
     return new Form<>(expected, words, list, parser, printer, complaint, structure);
   }
 
-  /** The same form, of whose mistakes this is said. */
+  /** Returns the same syntax with this description of invalid texts. */
   Form<T> complaining(Complaint complaint) {
     return new Form<>(expected, words, list, parser, printer, complaint, structure);
   }
 
-  /** The value, or null when the texts do not say one. */
+  /** Returns the value, or null when the texts are not valid. */
   @Nullable T parse(List<String> texts) {
     return parser.apply(texts);
   }
 
-  /** The texts of one line: lists are separated by commas. */
+  /** Returns the texts of one line: lists are separated by commas. */
   List<String> split(String line) {
     return list ? List.of(line.split(",", -1)) : List.of(line);
   }

@@ -13,11 +13,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The kinds of values that settings have. */
+/** Syntax of the types of values that settings have. */
 final class Forms {
 
+  // The words that Go's strconv.ParseBool accepts, as envoyproxy/ratelimit does.
   private static final Set<String> TRUE = Set.of("1", "t", "T", "TRUE", "true", "True");
   private static final Set<String> FALSE = Set.of("0", "f", "F", "FALSE", "false", "False");
+  // Lengths are bounded, so that a hostile value cannot take long to check or fill the log.
   private static final Pattern WHOLE_NUMBER = Pattern.compile("[+-]?[0-9]{1,19}");
   private static final Pattern DECIMAL = Pattern.compile("[+]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)");
   private static final Pattern HEADER_NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}");
@@ -83,7 +85,7 @@ final class Forms {
     return Form.of("a text", text -> text, Forms::quoted);
   }
 
-  /** A text that may stand in a header. */
+  /** Returns the syntax of a text that can be sent in a header. */
   static Form<String> headerValue() {
     return Form.of(
         "a text without control characters",
@@ -91,7 +93,7 @@ final class Forms {
         Forms::quoted);
   }
 
-  /** A path, or nothing. */
+  /** Returns the syntax of a path, or an empty text. */
   static Form<String> optionalPath() {
     return Form.of(
         "the path of a file", text -> parsePath(text) == null ? null : text, Forms::quoted);
@@ -101,7 +103,7 @@ final class Forms {
     return new Form<>("a list of paths", List.of(), true, Forms::parsePaths, Forms::printPaths);
   }
 
-  /** One of some words, in any case; other spellings stand for one of them. */
+  /** Returns the syntax of one of some words, in any case; {@code otherSpellings} maps synonyms. */
   static Form<String> word(List<String> words, Map<String, String> otherSpellings) {
     return Form.of(
             words.size() == 1 ? words.getFirst() : "one of " + String.join(", ", words),
@@ -118,7 +120,7 @@ final class Forms {
         .complaining(new Form.Complaint(Secrets::maskStore, StoreUri::wrongWith));
   }
 
-  /** What another form says, or nothing. */
+  /** Returns a syntax that also accepts an empty text. */
   static <T> Form<Optional<T>> optional(Form<T> form) {
     return new Form<>(
         form.expected(),
@@ -136,7 +138,7 @@ final class Forms {
         null);
   }
 
-  /** The name of a region, or nothing. */
+  /** Returns the syntax of a region's name, or an empty text. */
   static Form<String> region() {
     return Form.of(
         "the name of a region (1 to 64 letters, digits, hyphens, underscores and dots)",
@@ -144,7 +146,7 @@ final class Forms {
         Forms::quoted);
   }
 
-  /** A text that is never shown. */
+  /** Returns the syntax of a text that is never printed. */
   static Form<String> secret() {
     return Form.of(
             "a text without control characters",
@@ -159,7 +161,10 @@ final class Forms {
                         : ""));
   }
 
-  /** What the names of all keys in a store begin with; braces are for Redis Cluster to read. */
+  /**
+   * Returns the syntax of a prefix of all keys in a store; no braces, as they select Redis
+   * Cluster's slot.
+   */
   static Form<String> keyPrefix() {
     return Form.of(
         "at most 100 printable ASCII characters without blanks and braces",
@@ -167,7 +172,7 @@ final class Forms {
         Forms::quoted);
   }
 
-  /** Where to listen, or nothing. */
+  /** Returns the syntax of an address to listen on, or an empty text. */
   static Form<String> address() {
     return Form.of(
         "HOST:PORT, or :PORT for every address",
@@ -175,7 +180,7 @@ final class Forms {
         Forms::quoted);
   }
 
-  /** Where to listen. */
+  /** Returns the syntax of an address to listen on. */
   static Form<String> listenAddress() {
     return Form.of(
         "HOST:PORT, or :PORT for every address",
@@ -197,7 +202,7 @@ final class Forms {
         text -> quoted(Secrets.mask(text)));
   }
 
-  /** Quoted when YAML would not read the bare text as this text. */
+  /** Quotes the text where YAML would not read the bare text as the same text. */
   static String quoted(String text) {
     if (text.matches("[A-Za-z/][A-Za-z0-9_./-]*") && parseFlag(text) == null && !isNull(text)) {
       return text;
@@ -205,7 +210,9 @@ final class Forms {
     return alwaysQuoted(text);
   }
 
-  /** In double quotes, with nothing in it that could move a cursor. */
+  /**
+   * Returns the text in double quotes, with control characters escaped: they could move a cursor.
+   */
   static String alwaysQuoted(String text) {
     StringBuilder quoted = new StringBuilder("\"");
     for (int i = 0; i < text.length(); i++) {
@@ -222,6 +229,7 @@ final class Forms {
   }
 
   private static boolean isSecret(String text) {
+    // The mask itself is refused: it was copied from a printed configuration.
     return !text.equals(Secrets.HIDDEN) && text.chars().noneMatch(Character::isISOControl);
   }
 

@@ -6,7 +6,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Durations as Go writes them: decimal numbers with units, largest first by habit only. */
+/** Durations in Go's syntax: decimal numbers with units, in any order. */
 final class GoDuration {
 
   private static final Pattern PART =
@@ -15,7 +15,7 @@ final class GoDuration {
 
   private GoDuration() {}
 
-  /** The duration, or null when the text is none, is negative or longer than 292 years. */
+  /** Returns the duration, or null when the text is invalid, negative or longer than 292 years. */
   static @Nullable Duration parse(String text) {
     String unsigned = text.startsWith("+") ? text.substring(1) : text;
     if (unsigned.equals("0")) {
@@ -24,6 +24,7 @@ final class GoDuration {
     Matcher part = PART.matcher(unsigned);
     BigDecimal nanos = BigDecimal.ZERO;
     int end = 0;
+    // At most 40 characters a part, and only adjacent parts.
     while (part.find() && part.start() == end && part.end() - part.start() <= 40) {
       nanos =
           nanos.add(
@@ -36,7 +37,7 @@ final class GoDuration {
     return Duration.ofNanos(nanos.longValue());
   }
 
-  /** The shortest common way to write it; {@link #parse} reads it back. */
+  /** Returns the shortest common text; {@link #parse} reads it back. */
   static String format(Duration duration) {
     if (duration.isZero()) {
       return "0s";

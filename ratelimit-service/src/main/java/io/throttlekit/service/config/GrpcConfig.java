@@ -5,18 +5,18 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gRPC listener.
+ * Configuration of the gRPC listener.
  *
  * @param host address to listen on
- * @param port from 0 (any free one) to 65535; of no meaning with a Unix socket
+ * @param port from 0 (any free one) to 65535; ignored with a Unix socket
  * @param unixSocket listened on instead of TCP when present
  * @param tls absent for plaintext
- * @param connectionAge when connections are asked to go
- * @param keepAlive how silent connections are told from dead ones
- * @param limits what one client may ask for
+ * @param connectionAge maximum age of connections
+ * @param keepAlive detection of dead connections
+ * @param limits bounds of one client's use
  * @param eventLoops I/O threads; 0 for one per core
  * @param drain how it stops
- * @param reflection whether clients may ask which services and messages there are
+ * @param reflection whether clients may list services and messages
  */
 public record GrpcConfig(
     String host,
@@ -30,48 +30,50 @@ public record GrpcConfig(
     Drain drain,
     boolean reflection) {
 
+  // Far above the Envoys of a fleet; bounds the memory of idle connections.
   private static final int CONNECTIONS = 10_000;
 
   /**
-   * An Envoy resets each call that takes longer than its timeout: all of them while a store hangs.
+   * Allowed resets per connection. An Envoy resets each call that takes longer than its timeout:
+   * all of them while a store hangs.
    */
   private static final int RESETS_PER_SECOND = 10_000;
 
   /**
-   * When connections are asked to go.
+   * Maximum age of connections, after which they get a GOAWAY.
    *
-   * @param most a connection older than this (a tenth more or less, 1 s if less) is asked to go;
+   * @param most age at which a connection is closed gracefully (a tenth more or less, 1 s if less);
    *     zero for never
-   * @param grace what it then has for its calls; zero for as long as they take
-   * @param idle a connection without calls for this long is asked to go; zero for never
+   * @param grace time for its calls to end; zero for unlimited
+   * @param idle time without calls after which a connection is closed; zero for never
    */
   public record ConnectionAge(Duration most, Duration grace, Duration idle) {
 
-    /** Connections that are never asked to go. */
+    /** Returns an age without limits. */
     public static ConnectionAge unlimited() {
       return new ConnectionAge(Duration.ZERO, Duration.ZERO, Duration.ZERO);
     }
   }
 
   /**
-   * How silent connections are told from dead ones.
+   * Detection of dead connections by pings.
    *
-   * @param time silence after which the server pings, 10 s if less
-   * @param timeout silence after a ping that ends the connection
-   * @param permitted a client that pings more often than this is disconnected
+   * @param time time without traffic after which the server pings, 10 s if less
+   * @param timeout time without an answer to a ping that ends the connection
+   * @param permitted shortest interval of a client's pings; more frequent ones end its connection
    */
   public record KeepAlive(Duration time, Duration timeout, Duration permitted) {}
 
   /**
-   * What one client may ask for.
+   * Bounds of one client's use.
    *
-   * @param messageBytes longest request message
-   * @param descriptors most descriptors of one request
-   * @param entryBytes longest key and longest value of an entry
-   * @param callsPerConnection most calls in progress on one connection
-   * @param connections most that are open; further ones are closed at once
-   * @param resetsPerSecond most calls of one connection that its client may reset in a second; what
-   *     resets more is disconnected
+   * @param messageBytes maximum size of a request message
+   * @param descriptors maximum number of descriptors of one request
+   * @param entryBytes maximum size of a key, and of a value, of an entry
+   * @param callsPerConnection maximum number of concurrent calls on one connection
+   * @param connections maximum number of open connections; further ones are closed at once
+   * @param resetsPerSecond maximum number of calls of one connection that its client may reset in a
+   *     second; more end the connection
    */
   public record Limits(
       int messageBytes,
@@ -81,7 +83,7 @@ public record GrpcConfig(
       int connections,
       int resetsPerSecond) {
 
-    /** Limits of requests; connections and resets are bounded as by default. */
+    /** Creates bounds of requests, with the default bounds of connections and resets. */
     public Limits(int messageBytes, int descriptors, int entryBytes, int callsPerConnection) {
       this(
           messageBytes,
@@ -96,14 +98,14 @@ public record GrpcConfig(
   /**
    * How the listener stops.
    *
-   * @param delay time between unhealthy and refusing
-   * @param timeout what calls in progress have to end
+   * @param delay time from reporting unhealthy to refusing calls
+   * @param timeout time for calls in progress to end
    */
   public record Drain(Duration delay, Duration timeout) {}
 
   /**
-   * The listener for sensors: what it does not say itself is as here. One event loop of its own
-   * serves it, so that what comes there does not keep decisions waiting.
+   * Returns the listener for sensors; settings that it does not have itself are as here. It has one
+   * event loop of its own, so that its traffic does not delay decisions.
    */
   public GrpcConfig forSensors(SensorsConfig sensors) {
     return new GrpcConfig(
@@ -123,7 +125,7 @@ public record GrpcConfig(
         false);
   }
 
-  /** What is in force when nothing is configured. */
+  /** Returns the defaults. */
   public static GrpcConfig defaults() {
     return new GrpcConfig(
         "0.0.0.0",

@@ -1,14 +1,14 @@
 package io.throttlekit.service.config;
 
 /**
- * When the process calls itself healthy.
+ * Conditions under which the process reports healthy.
  *
- * @param storeMustBeReachable whether a broken store makes it unhealthy
+ * @param storeMustBeReachable whether an unreachable store makes it unhealthy
  * @param needsPolicies whether it is unhealthy until policies are loaded
  */
 public record HealthConfig(boolean storeMustBeReachable, boolean needsPolicies) {
 
-  /** What is in force when nothing is configured. */
+  /** Returns the defaults. */
   public static HealthConfig defaults() {
     return new HealthConfig(false, false);
   }

@@ -8,7 +8,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Variables of envoyproxy/ratelimit that mean nothing here, and why. */
+/** Variables of envoyproxy/ratelimit that have no effect here, and why. */
 final class IgnoredVariables {
 
   private static final String IN_MEMORY =
@@ -21,14 +21,14 @@ final class IgnoredVariables {
   private static final String ONE_OTLP = "OTLP has one endpoint and a protocol here, no more";
   private static final String NO_STATSD = "metrics are for Prometheus and OTLP";
 
-  /** A name, or the beginning of names when it ends in an underscore. */
+  /** A name, or a prefix of names when it ends in an underscore. */
   private record Ignored(String name, String reason) {
     boolean covers(String variable) {
       return name.endsWith("_") ? variable.startsWith(name) : variable.equals(name);
     }
   }
 
-  /** While counters are in memory, all that tells of a store. */
+  /** Variables for a store, without effect while counters are in memory. */
   private static final List<Ignored> WITHOUT_STORE =
       List.of(
           new Ignored(
@@ -41,7 +41,7 @@ final class IgnoredVariables {
           new Ignored("EXPIRATION_JITTER_MAX_SECONDS", IN_MEMORY),
           new Ignored("LOCAL_CACHE_SIZE_IN_BYTES", "counters are in memory already"));
 
-  /** While there is a store, what of it cannot be chosen. */
+  /** Variables for features of a store that cannot be configured here. */
   private static final List<Ignored> WITH_STORE =
       List.of(
           new Ignored("REDIS_PERSECOND", ONE_STORE),
@@ -92,7 +92,7 @@ final class IgnoredVariables {
   private IgnoredVariables() {}
 
   /**
-   * One line that names the variables by reason, or nothing.
+   * Returns one line that lists the variables by reason, or an empty text.
    *
    * @param inMemory whether counters are in the memory of this process
    */
@@ -123,7 +123,9 @@ final class IgnoredVariables {
         .orElse("");
   }
 
-  /** Turning off what is not there needs no word. */
+  /**
+   * Returns whether the variable turns off a feature that does not exist here; it needs no warning.
+   */
   private static boolean turnsOff(String name, String value) {
     return SWITCHES.contains(name) && Boolean.FALSE.equals(Forms.flag().parse(List.of(value)));
   }

@@ -4,13 +4,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the file, the environment and the command line came to.
+ * Result of loading the file, the environment and the command line.
  *
- * @param config what is in force; null exactly when there are errors
- * @param errors every mistake, each with where it is
- * @param warnings what was set and means nothing
+ * @param config the effective configuration; null exactly when there are errors
+ * @param errors every mistake, each with its place
+ * @param warnings settings without effect
  * @param defaults which defaults apply, and why
- * @param yaml every field in force and where it came from, without secrets
+ * @param yaml every effective setting and its origin, without secrets
  */
 public record LoadedConfig(
     @Nullable ServiceConfig config,

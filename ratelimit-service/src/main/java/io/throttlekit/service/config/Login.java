@@ -1,19 +1,19 @@
 package io.throttlekit.service.config;
 
 /**
- * Who this process says it is; its text does not show the password.
+ * Credentials of this process; their text does not show the password.
  *
  * @param user empty for the server's default user
- * @param password empty for none; a user without one is known to PostgreSQL by other means
+ * @param password empty for none; PostgreSQL may authenticate a user without one by other means
  */
 public record Login(String user, String password) {
 
-  /** Nobody in particular. */
+  /** Returns empty credentials. */
   public static Login none() {
     return new Login("", "");
   }
 
-  /** Whether the process says who it is at all. */
+  /** Returns whether there is a user or a password. */
   public boolean given() {
     return !user.isEmpty() || !password.isEmpty();
   }

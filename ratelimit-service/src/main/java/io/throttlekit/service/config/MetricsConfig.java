@@ -1,15 +1,15 @@
 package io.throttlekit.service.config;
 
 /**
- * An HTTP listener of its own for Prometheus, beside the one that operators use.
+ * Configuration of a separate HTTP listener for Prometheus, beside the operators' listener.
  *
  * @param host address to listen on
  * @param port from 0 (any free one) to 65535
- * @param path where the metrics are, beginning with a slash
+ * @param path path of the metrics, beginning with a slash
  */
 public record MetricsConfig(String host, int port, String path) {
 
-  /** The listener at {@code HOST:PORT}, or at {@code :PORT} on every address. */
+  /** Returns the listener at {@code HOST:PORT}, or at {@code :PORT} on every address. */
   static MetricsConfig at(String address, String path) {
     int colon = address.lastIndexOf(':');
     String host = address.substring(0, colon);

@@ -1,9 +1,9 @@
 package io.throttlekit.service.config;
 
-/** Where the value of a setting came from; its text is what people read. */
+/** Origin of a setting's value; its text is for people. */
 sealed interface Origin {
 
-  /** Nobody said anything. */
+  /** The setting is not configured. */
   record Default() implements Origin {
     @Override
     public String toString() {
@@ -11,7 +11,7 @@ sealed interface Origin {
     }
   }
 
-  /** Nobody said anything, and the process stands in for envoyproxy/ratelimit. */
+  /** The setting is not configured, and the process replaces envoyproxy/ratelimit. */
   record PeerDefault() implements Origin {
     @Override
     public String toString() {
@@ -27,7 +27,7 @@ sealed interface Origin {
     }
   }
 
-  /** An environment variable, or several that say one thing together. */
+  /** An environment variable, or several that form one value. */
   record Variable(String name) implements Origin {
     @Override
     public String toString() {

@@ -6,21 +6,21 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 
-/** Reads the variables that override fields of the file by name. */
+/** Reads the environment variables that override settings of the file. */
 final class OwnEnvironment {
 
-  /** Variables of the start script, and the one that names the file. */
+  /** Variables of the start script, and the one with the file's path. */
   private static final List<String> NOT_FIELDS =
       List.of("THROTTLEKIT_CONFIG", "THROTTLEKIT_JAVA_OPTIONS");
 
-  /** What Kubernetes sets for a Service that is called throttlekit. */
+  /** Variables that Kubernetes sets for a Service named throttlekit. */
   private static final Pattern SERVICE_LINK =
       Pattern.compile(
           "THROTTLEKIT_.*(SERVICE_(HOST|PORT)|PORT_[0-9]+_(TCP|UDP|SCTP)).*|THROTTLEKIT_PORT");
 
   private OwnEnvironment() {}
 
-  /** Puts what the variables say into the values; an empty variable says nothing. */
+  /** Puts the variables' settings into {@code values}; an empty variable is ignored. */
   static void read(Map<String, String> environment, SettingValues values) {
     Map<String, Setting<?>> settings = new LinkedHashMap<>();
     Settings.ALL.forEach(setting -> settings.put(setting.variable(), setting));

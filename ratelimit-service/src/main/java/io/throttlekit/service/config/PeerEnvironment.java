@@ -6,10 +6,12 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the variables of envoyproxy/ratelimit, so that a deployment can switch images. */
+/**
+ * Reads the environment variables of envoyproxy/ratelimit, so that a deployment can switch images.
+ */
 final class PeerEnvironment {
 
-  /** Variables that say exactly what a setting of ours says. */
+  /** Variables with the same meaning as a setting of ours. */
   private static final Map<String, Setting<?>> SAME =
       Map.ofEntries(
           Map.entry("RUNTIME_ROOT", Settings.RUNTIME_ROOT),
@@ -50,7 +52,7 @@ final class PeerEnvironment {
           Map.entry("TRACING_SAMPLING_RATE", Settings.SAMPLING_RATIO),
           Map.entry("OTEL_EXPORTER_OTLP_ENDPOINT", Settings.OTLP_ENDPOINT));
 
-  /** The certificates, which count only when GRPC_SERVER_USE_TLS says so. */
+  /** Variables for certificates, which count only when GRPC_SERVER_USE_TLS is true. */
   private static final Map<String, Setting<?>> TLS =
       Map.of(
           "GRPC_SERVER_TLS_CERT", Settings.TLS_CERTIFICATE,
@@ -63,7 +65,7 @@ final class PeerEnvironment {
   private final Map<String, String> environment = new LinkedHashMap<>();
   private final SettingValues values;
 
-  /** A reader of the variables that are not empty. */
+  /** Creates a reader of the variables that are not empty. */
   PeerEnvironment(Map<String, String> environment, SettingValues values) {
     environment.forEach((name, value) -> {
       if (!value.isEmpty()) {
@@ -73,7 +75,7 @@ final class PeerEnvironment {
     this.values = values;
   }
 
-  /** Puts what is in force there where nothing was said; to be asked for last. */
+  /** Puts that program's defaults in place of settings without a value; to be called last. */
   void putDefaults() {
     putDefault(Settings.CHARGE_REJECTED, true);
     putDefault(Settings.HTTP_JSON, true);
@@ -95,10 +97,11 @@ final class PeerEnvironment {
     }
   }
 
-  /** Puts what the variables say into the values. */
+  /** Puts the variables' settings into {@code values}. */
   void read() {
     readProvider();
     if (environment.containsKey("RUNTIME_SUBDIRECTORY")) {
+      // that program's default, which it uses without RUNTIME_ROOT
       putDefault(Settings.RUNTIME_ROOT, "/srv/runtime_data/current");
     }
     SAME.entrySet().stream()
@@ -116,7 +119,7 @@ final class PeerEnvironment {
     }
   }
 
-  /** Names the variables that mean nothing; to be asked for when the store is known. */
+  /** Warns of variables without effect; to be called when the store is known. */
   void warnOfIgnored() {
     boolean inMemory = values.get(StoreSettings.URI).address().inMemory();
     String warning = IgnoredVariables.warning(environment, inMemory);
@@ -180,7 +183,7 @@ final class PeerEnvironment {
 
   private void readChargeRejected() {
     Boolean stop = flag("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT");
-    if (stop != null && stop) { // false is that program's default: nothing is asked for
+    if (stop != null && stop) { // false is that program's default, not a choice
       values.put(
           Settings.CHARGE_REJECTED,
           false,

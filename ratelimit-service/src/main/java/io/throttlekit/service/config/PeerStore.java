@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reads which Redis the variables of envoyproxy/ratelimit mean, and how it is entered. */
+/** Reads the address and credentials of Redis from the variables of envoyproxy/ratelimit. */
 final class PeerStore {
 
   private static final AccessSettings ACCESS = StoreSettings.ACCESS;
@@ -18,13 +18,13 @@ final class PeerStore {
   private final Map<String, String> environment;
   private final SettingValues values;
 
-  /** A reader of variables, none of which is empty. */
+  /** Creates a reader of variables, none of which is empty. */
   PeerStore(Map<String, String> environment, SettingValues values) {
     this.environment = environment;
     this.values = values;
   }
 
-  /** Puts what the variables say into the values. */
+  /** Puts the variables' settings into {@code values}. */
   void read() {
     readLogin("REDIS_AUTH", ACCESS.user(), ACCESS.password());
     readLogin("REDIS_SENTINEL_AUTH", ACCESS.sentinelUser(), ACCESS.sentinelPassword());
@@ -45,7 +45,7 @@ final class PeerStore {
     boolean secure = tls || "tls".equals(socketType);
     Origin origin = new Origin.Variable("REDIS_URL");
     if (url.regionMatches(true, 0, "redis-", 0, 6) || url.regionMatches(true, 0, "rediss-", 0, 7)) {
-      values.read(StoreSettings.URI, List.of(url), origin); // in our own words
+      values.read(StoreSettings.URI, List.of(url), origin); // one of our own URIs
     } else if ("sentinel".equals(type)) {
       int comma = url.indexOf(',');
       if (comma < 1 || comma == url.length() - 1) {
@@ -86,7 +86,8 @@ final class PeerStore {
   }
 
   /**
-   * That program's default is a Unix socket; what can only be a host is read as one all the same.
+   * Returns whether the URL is a Unix socket, that program's default; HOST:PORT is read as TCP all
+   * the same.
    */
   private static boolean isSocket(String url, @Nullable String socketType) {
     if (url.contains("://")) {
@@ -95,7 +96,7 @@ final class PeerStore {
     return socketType == null ? !HOST_AND_PORT.matcher(url).matches() : socketType.equals("unix");
   }
 
-  /** Hosts of which each may be a URI; what one says before its host counts for all. */
+  /** Returns hosts that may each be a URI; the first login before a host counts for all. */
   private static String several(String urls) {
     String login = "";
     List<String> hosts = new ArrayList<>();
@@ -108,12 +109,12 @@ final class PeerStore {
     return login + String.join(",", hosts);
   }
 
-  /** A port without a host is one of this machine. */
+  /** Returns the host; a port without a host is on this machine. */
   private static String here(String host) {
     return host.startsWith(":") && host.indexOf('@') < 0 ? "localhost" + host : host;
   }
 
-  /** {@code password} or {@code user:password}. */
+  /** Reads {@code password} or {@code user:password}. */
   private void readLogin(String name, Setting<String> user, Setting<String> password) {
     String login = environment.get(name);
     if (login != null) {
@@ -138,7 +139,7 @@ final class PeerStore {
     }
   }
 
-  /** A cache of refusals is asked for there by giving it room. */
+  /** Enables cached denials where that program's local cache has a size. */
   private void readLocalCache() {
     String name = "LOCAL_CACHE_SIZE_IN_BYTES";
     String bytes = environment.get(name);
@@ -147,7 +148,7 @@ final class PeerStore {
       Long room = form.parse(List.of(bytes));
       if (room == null) {
         error(name, bytes, form.expected());
-      } else if (room > 0) { // 0 is that program's default: nothing is asked for
+      } else if (room > 0) { // 0 is that program's default, not a choice
         values.put(StoreSettings.CACHED_DENY_DEFAULT, true, new Origin.Variable(name));
       }
     }

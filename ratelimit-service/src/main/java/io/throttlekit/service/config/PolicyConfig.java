@@ -6,13 +6,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where policies are read and how often.
+ * Configuration of where policies are read and how often.
  *
  * @param paths files or folders, read in this order
  * @param runtime read instead when there are no paths
- * @param mergeDomains whether several files may describe one domain
- * @param pollInterval time between two looks for changes
- * @param requireAtStart whether the process refuses to start while the policies are bad
+ * @param mergeDomains whether several files may define one domain
+ * @param pollInterval time between two checks for changes
+ * @param requireAtStart whether the process refuses to start with invalid policies
  */
 public record PolicyConfig(
     List<Path> paths,
@@ -21,12 +21,12 @@ public record PolicyConfig(
     Duration pollInterval,
     boolean requireAtStart) {
 
-  /** Keeps a copy of the list. */
+  /** Copies the list. */
   public PolicyConfig {
     paths = List.copyOf(paths);
   }
 
-  /** What is in force when nothing is configured. */
+  /** Returns the defaults. */
   public static PolicyConfig defaults() {
     return new PolicyConfig(List.of(), null, true, Duration.ofSeconds(1), true);
   }

@@ -10,13 +10,13 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reads which PostgreSQL a URI means. */
+/** Reads the address of PostgreSQL from a URI. */
 final class PostgresUri {
 
   static final String EXPECTED = "postgresql://HOST:PORT/DATABASE";
 
   private static final int PORT = 5432;
-  private static final int LONGEST_NAME = 63; // in bytes; the server cuts longer ones
+  private static final int LONGEST_NAME = 63; // in bytes; the server truncates longer names
   private static final String SSL_MODE = "sslmode";
   private static final String SCHEMA = "schema";
   private static final List<String> OPTIONS = List.of(SSL_MODE, SCHEMA);

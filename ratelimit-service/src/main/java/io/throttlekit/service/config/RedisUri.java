@@ -3,7 +3,7 @@ package io.throttlekit.service.config;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Reads which Redis a URI means. */
+/** Reads the address of Redis from a URI. */
 final class RedisUri {
 
   static final String ONE = "redis://HOST:PORT";
@@ -52,7 +52,7 @@ final class RedisUri {
     return new StoreAddress.Socket(path, database(uri, ""));
   }
 
-  /** The database, which stands after the hosts or in the one parameter that there is. */
+  /** Returns the database, which stands after the hosts or in the only parameter. */
   private static int database(UriParts uri, String path) throws UriMistake {
     String query = uri.query();
     if (!query.isEmpty() && !query.startsWith("db=")) {

@@ -5,13 +5,13 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A descriptor that is made of what Envoy says of a request.
+ * Descriptor that is made from Envoy's description of a request.
  *
  * @param entries at least one; a request that lacks one of them yields no such descriptor
  */
 public record RequestDescriptor(List<Entry> entries) {
 
-  /** Keeps a copy. */
+  /** Copies the list. */
   public RequestDescriptor {
     entries = List.copyOf(entries);
   }
@@ -20,12 +20,12 @@ public record RequestDescriptor(List<Entry> entries) {
    * One entry.
    *
    * @param key not empty
-   * @param source where the value comes from
-   * @param otherwise the value of a request that has none there; null for no entry
+   * @param source source of the value
+   * @param otherwise value of a request without the source; null for no entry
    */
   public record Entry(String key, Source source, @Nullable String otherwise) {}
 
-  /** Where the value of an entry comes from. */
+  /** Source of an entry's value. */
   public sealed interface Source {}
 
   /**
@@ -38,10 +38,10 @@ public record RequestDescriptor(List<Entry> entries) {
   /** A key of the {@code context_extensions} of Envoy's route. */
   public record Context(String key) implements Source {}
 
-  /** Always the same. */
+  /** Constant value. */
   public record Constant(String value) implements Source {}
 
-  /** What Envoy says of a request besides its headers. */
+  /** Property of a request besides its headers. */
   public enum Attribute implements Source {
     METHOD,
     PATH,
@@ -51,7 +51,7 @@ public record RequestDescriptor(List<Entry> entries) {
     SOURCE_ADDRESS,
     PRINCIPAL;
 
-    /** As it is written. */
+    /** Returns the attribute's name in the configuration. */
     String word() {
       return name().toLowerCase(Locale.ROOT);
     }

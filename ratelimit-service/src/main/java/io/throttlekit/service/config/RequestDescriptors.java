@@ -25,8 +25,8 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
 import org.snakeyaml.engine.v2.nodes.Tag;
 
 /**
- * How descriptors of requests are written: {@code [{entries: [{key: user, header: x-user}]}]}. In
- * the environment that stands as the text that it is.
+ * Syntax of request descriptors: {@code [{entries: [{key: user, header: x-user}]}]}. In the
+ * environment the same text is used.
  */
 final class RequestDescriptors {
   private static final String EXPECTED =
@@ -41,7 +41,10 @@ final class RequestDescriptors {
   private static final List<String> ATTRIBUTES =
       Stream.of(Attribute.values()).map(Attribute::word).toList();
 
-  /** As Envoy tells the names, and {@code :authority} and its like. */
+  /**
+   * Name of a header in lower case, as Envoy sends it, or a pseudo-header such as {@code
+   * :authority}.
+   */
   private static final Pattern HEADER = Pattern.compile(":?[!#$%&'*+.^_`|~0-9a-z-]{1,256}");
 
   private final Mistakes mistakes;
@@ -212,7 +215,7 @@ final class RequestDescriptors {
     return null;
   }
 
-  /** The fields of a map that may have these; null when it is none. */
+  /** Returns the fields of a map that may have only these; null when the node is no map. */
   private @Nullable Map<String, Node> fields(Node node, String what, List<String> allowed) {
     if (!(node instanceof MappingNode mapping)) {
       mistakes.at(node, what + " has to be a map of " + String.join(", ", allowed));

@@ -1,14 +1,14 @@
 package io.throttlekit.service.config;
 
 /**
- * What an answer carries besides its statuses.
+ * Configuration of responses, besides their statuses.
  *
  * @param headers the three classic headers
- * @param retryAfter whether a refusal carries {@code Retry-After}
- * @param structuredHeaders whether answers carry RFC 9651 {@code RateLimit} and {@code
+ * @param retryAfter whether a refusal has {@code Retry-After}
+ * @param structuredHeaders whether responses have RFC 9651 {@code RateLimit} and {@code
  *     RateLimit-Policy}
  * @param deniedBody the body of a refusal
- * @param dynamicMetadata whether answers carry dynamic metadata for Envoy
+ * @param dynamicMetadata whether responses have dynamic metadata for Envoy
  */
 public record ResponseConfig(
     RateLimitHeaders headers,
@@ -17,7 +17,7 @@ public record ResponseConfig(
     DeniedBody deniedBody,
     boolean dynamicMetadata) {
 
-  /** What is in force when nothing is configured. */
+  /** Returns the defaults. */
   public static ResponseConfig defaults() {
     return new ResponseConfig(
         RateLimitHeaders.defaults(), true, false, DeniedBody.defaults(), false);

@@ -2,18 +2,19 @@ package io.throttlekit.service.config;
 
 import java.util.regex.Pattern;
 
-/** Keeps passwords out of what is printed. */
+/** Masks passwords in printed text. */
 final class Secrets {
 
-  /** What is printed in place of a secret. */
+  /** Text printed in place of a secret. */
   static final String HIDDEN = "***";
 
   private static final Pattern USER_INFO = Pattern.compile("(?<=://)[^/?#\\s]*@");
   private static final Pattern UP_TO_LAST_AT = Pattern.compile("(?s)^([A-Za-z+.-]*://)?.*@");
 
   /**
-   * From a colon that neither belongs to a scheme or an IPv6 address nor stands before a port.
-   * After a scheme one slash is enough: no name of a user is like one, and what follows is a path.
+   * Text from a colon that neither belongs to a scheme or an IPv6 address nor precedes a port.
+   * After a scheme one slash is enough: a user's name does not begin with one, and what follows is
+   * a path.
    */
   private static final Pattern NO_PORT =
       Pattern.compile(
@@ -25,15 +26,15 @@ final class Secrets {
 
   private Secrets() {}
 
-  /** The text with what a URL says before its host, and parameters that name secrets, hidden. */
+  /** Masks the user information of URLs, and parameters whose names denote secrets. */
   static String mask(String text) {
     String hidden = USER_INFO.matcher(text).replaceAll(HIDDEN + "@");
     return PARAMETER.matcher(hidden).replaceAll("$1" + HIDDEN);
   }
 
   /**
-   * The text of somebody who meant to write the URI of a store, with everything hidden that could
-   * be a password, however misspelt the rest is.
+   * Masks everything that could be a password in a text that was meant as the URI of a store,
+   * however misspelt the rest is.
    */
   static String maskStore(String text) {
     String hidden = UP_TO_LAST_AT.matcher(text).replaceFirst("$1" + HIDDEN + "@");

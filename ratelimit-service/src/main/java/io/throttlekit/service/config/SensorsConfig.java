@@ -5,16 +5,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The listener for what Envoys say of their requests, and for those that ask for their ceilings. It
- * is there only while a loaded rule needs it.
+ * Configuration of the listener for sensors: access logs and load reports of Envoys, and their
+ * streams for concurrency limits. It is open only while a loaded rule needs it.
  *
  * @param host address to listen on
  * @param port from 0 (any free one) to 65535
  * @param tls absent for plaintext
- * @param identities of which a client's certificate must carry one; empty for any
+ * @param identities identities of which a client's certificate must have one; empty for any
  * @param bindsNodeId whether a node id must be one that the client's certificate allows
- * @param maxStreams streams of all connections together, from 1
- * @param streamsPerConnection streams of one connection, from 1
+ * @param maxStreams maximum number of streams of all connections together, from 1
+ * @param streamsPerConnection maximum number of streams of one connection, from 1
  */
 public record SensorsConfig(
     String host,
@@ -25,17 +25,17 @@ public record SensorsConfig(
     int maxStreams,
     int streamsPerConnection) {
 
-  /** Keeps a copy of the list. */
+  /** Copies the list. */
   public SensorsConfig {
     identities = List.copyOf(identities);
   }
 
-  /** What is in force when nothing is configured. */
+  /** Returns the defaults. */
   public static SensorsConfig defaults() {
     return new SensorsConfig("127.0.0.1", 18001, null, List.of(), false, 10_000, 100);
   }
 
-  /** Whether clients must show a certificate. */
+  /** Returns whether clients must present a certificate. */
   public boolean knowsClients() {
     return tls != null && tls.clientCa() != null;
   }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Every field of the section {@code sensors}, in the order in which it is printed. */
+/** Settings of the section {@code sensors}, in the order in which they are printed. */
 final class SensorsSettings {
   private static final SensorsConfig DEFAULTS = SensorsConfig.defaults();
 

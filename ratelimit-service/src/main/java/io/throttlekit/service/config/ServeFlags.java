@@ -4,16 +4,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the command line said, as it was written; null where it said nothing.
+ * Options of the command line, as written; null for absent ones.
  *
  * @param policies files or folders
  * @param config the configuration file
  * @param grpcPort port of the gRPC listener
  * @param httpPort port of the HTTP listener
  * @param debugPort port of the debug listener
- * @param store where counters live
- * @param region name of the region that this process belongs to
- * @param coordinator what regions share budgets through
+ * @param store URI of the store for counters
+ * @param region name of this process's region
+ * @param coordinator URI of the store from which regions lease shared limits
  */
 public record ServeFlags(
     List<String> policies,
@@ -25,12 +25,12 @@ public record ServeFlags(
     @Nullable String region,
     @Nullable String coordinator) {
 
-  /** Keeps a copy of the list. */
+  /** Copies the list. */
   public ServeFlags {
     policies = List.copyOf(policies);
   }
 
-  /** A command line that said nothing. */
+  /** Returns a command line without options. */
   public static ServeFlags none() {
     return new ServeFlags(List.of(), null, null, null, null, null, null, null);
   }

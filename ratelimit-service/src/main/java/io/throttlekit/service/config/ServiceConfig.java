@@ -3,23 +3,23 @@ package io.throttlekit.service.config;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that can be configured of one process.
+ * Configuration of one process.
  *
  * @param policies where policies are read and how often
  * @param grpc the gRPC listener
  * @param http the HTTP listener for {@code /json}, {@code /healthcheck} and {@code /metrics}
  * @param debug the HTTP listener for operators
- * @param metrics a listener of its own for metrics; absent when the others do
- * @param store where counters live
- * @param federation how limits are shared with other regions; absent when they are not
- * @param concurrency how this process hears what becomes of requests
- * @param sensors the listener by which it does
- * @param response what an answer carries besides its statuses
- * @param compatibility where envoyproxy/ratelimit decides differently
+ * @param metrics a separate listener for metrics; absent when the others serve them
+ * @param store the store for counters
+ * @param federation limits shared with other regions; absent for none
+ * @param concurrency concurrency limits and the signals they are computed from
+ * @param sensors the listener for these signals
+ * @param response headers, body and metadata of responses
+ * @param compatibility switches for behaviour of envoyproxy/ratelimit
  * @param telemetry metrics, traces and logs
- * @param health when the process calls itself healthy
- * @param warmUp what happens before the process says that it serves
- * @param extAuthz how requests of external authorization are described; absent when there are none
+ * @param health conditions for reporting healthy
+ * @param warmUp work before the process reports that it serves
+ * @param extAuthz descriptors of requests of external authorization; absent when it is not served
  */
 public record ServiceConfig(
     PolicyConfig policies,
@@ -38,7 +38,7 @@ public record ServiceConfig(
     WarmUpConfig warmUp,
     @Nullable ExtAuthzConfig extAuthz) {
 
-  /** What is in force when nothing is configured. */
+  /** Returns the defaults. */
   public static ServiceConfig defaults() {
     return new ServiceConfig(
         PolicyConfig.defaults(),

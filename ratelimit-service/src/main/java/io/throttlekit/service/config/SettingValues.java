@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The values said so far, where each was said, and what was wrong. Not thread-safe. */
+/** Values of settings with their origins, and errors found so far. Not thread-safe. */
 final class SettingValues {
 
   private static final Origin DEFAULT = new Origin.Default();
@@ -15,7 +15,7 @@ final class SettingValues {
   private static final String SERVICE_LINK =
       " (Kubernetes sets such variables for Services; enableServiceLinks: false turns that off)";
 
-  /** A value and where it came from. */
+  /** A value and its origin. */
   private record Said(Object value, Origin origin) {}
 
   private final Map<Setting<?>, Said> said = new LinkedHashMap<>();
@@ -23,30 +23,30 @@ final class SettingValues {
   private final List<String> errors = new ArrayList<>();
   private final List<String> warnings = new ArrayList<>();
 
-  /** The value in force. */
+  /** Returns the effective value. */
   @SuppressWarnings("unchecked") // put accepts a setting's own type only
   <T> T get(Setting<T> setting) {
     Said found = said.get(setting);
     return found == null ? setting.fallback() : (T) found.value();
   }
 
-  /** Where the value in force came from. */
+  /** Returns the origin of the effective value. */
   Origin origin(Setting<?> setting) {
     Said found = said.get(setting);
     return found == null ? DEFAULT : found.origin();
   }
 
-  /** Whether somebody said something of the setting that is no value of it. */
+  /** Returns whether a configured text of the setting was invalid. */
   boolean malformed(Setting<?> setting) {
     return malformed.contains(setting);
   }
 
-  /** Replaces the value in force. */
+  /** Replaces the effective value. */
   <T> void put(Setting<T> setting, T value, Origin origin) {
     said.put(setting, new Said(value, origin));
   }
 
-  /** Replaces the value in force by what the texts say, or notes what is wrong with them. */
+  /** Replaces the effective value by the parsed texts, or reports an error in them. */
   <T> void read(Setting<T> setting, List<String> texts, Origin origin) {
     T value = setting.form().parse(texts);
     if (value == null) {
@@ -57,12 +57,12 @@ final class SettingValues {
     }
   }
 
-  /** The value in force as YAML. */
+  /** Returns the effective value as YAML. */
   <T> String print(Setting<T> setting) {
     return setting.form().printer().apply(get(setting));
   }
 
-  /** Notes that a setting that says something needs another one that does too. */
+  /** Reports an error when a setting has a value and another one that it requires has none. */
   void needs(Setting<String> what, Setting<String> other) {
     if (!get(what).isEmpty() && get(other).isEmpty()) {
       error(origin(what), what + " needs " + other);
@@ -89,11 +89,13 @@ final class SettingValues {
     String text = String.join(",", texts);
     Form.Complaint complaint = setting.form().complaint();
     String value = complaint.shown().apply(text);
+    // keeps an error on one line of a terminal
     String shown = value.length() > 120 ? value.substring(0, 120) + "…" : value;
     String reason = complaint.reason().apply(text);
     return Forms.alwaysQuoted(shown)
         + (reason.isEmpty() ? " is not " + setting.form().expected() : ": " + reason)
         + Spelling.hint(value, setting.form().words())
+        // Kubernetes gives such values to the variables of a Service
         + (origin instanceof Origin.Variable && value.startsWith("tcp://") ? SERVICE_LINK : "");
   }
 }

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Every field of the configuration, in the order in which it is printed. */
+/** Settings of the configuration, in the order in which they are printed. */
 final class Settings {
 
   private static final ServiceConfig DEFAULTS = ServiceConfig.defaults();
@@ -295,7 +295,7 @@ final class Settings {
 
   private Settings() {}
 
-  /** The setting at a place of the file, or null. */
+  /** Returns the setting at a path of the file, or null. */
   static @Nullable Setting<?> at(String path) {
     for (Setting<?> setting : ALL) {
       if (setting.path().equals(path)) {

@@ -4,12 +4,12 @@ import java.util.Collection;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** What somebody probably meant. */
+/** Spelling suggestions. */
 public final class Spelling {
 
   private Spelling() {}
 
-  /** " (did you mean x?)" for the nearest word, or nothing when none is near. */
+  /** Returns " (did you mean x?)" for the nearest word, or an empty text when none is near. */
   public static String hint(String word, Collection<String> words) {
     String nearest = nearest(word, words);
     return nearest == null ? "" : " (did you mean " + nearest + "?)";
@@ -17,6 +17,7 @@ public final class Spelling {
 
   private static @Nullable String nearest(String word, Collection<String> words) {
     String nearest = null;
+    // A third of the letters may differ; the bound on the length keeps long input cheap.
     int least = Math.max(1, Math.min(word.length(), 64) / 3) + 1;
     for (String candidate : words) {
       if (Math.abs(candidate.length() - word.length()) < least) {
@@ -30,7 +31,10 @@ public final class Spelling {
     return nearest;
   }
 
-  /** Insertions, deletions, replacements and swaps of neighbours that turn one into the other. */
+  /**
+   * Returns the number of insertions, deletions, replacements and swaps of neighbours between two
+   * words.
+   */
   private static int distance(String from, String to) {
     int[] beforeLast = new int[to.length() + 1];
     int[] last = new int[to.length() + 1];

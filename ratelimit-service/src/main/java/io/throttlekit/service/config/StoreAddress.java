@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Where counters live. Names and passwords are not part of it, so its text, a URI, may be shown to
- * anybody.
+ * Address of the store for counters. It does not contain credentials, so its text, a URI, may be
+ * printed.
  */
 public sealed interface StoreAddress {
 
-  /** The memory of this process: counters are shared with nobody. */
+  /** The memory of this process: counters are not shared. */
   record Memory() implements StoreAddress {
     @Override
     public String toString() {
@@ -19,10 +19,10 @@ public sealed interface StoreAddress {
   }
 
   /**
-   * One Redis.
+   * A single Redis.
    *
-   * @param tls whether TLS is spoken
-   * @param node where it listens
+   * @param tls whether to use TLS
+   * @param node its host and port
    * @param database number of its database, from 0
    */
   record Standalone(boolean tls, Node node, int database) implements StoreAddress {
@@ -33,7 +33,7 @@ public sealed interface StoreAddress {
   }
 
   /**
-   * One Redis on this machine.
+   * A Redis on this machine.
    *
    * @param path of the Unix socket, absolute
    * @param database number of its database, from 0
@@ -46,16 +46,16 @@ public sealed interface StoreAddress {
   }
 
   /**
-   * The Redis that Sentinels call the master.
+   * The current master of Redis Sentinels.
    *
-   * @param tls whether TLS is spoken, with the Sentinels too
-   * @param sentinels where they listen, at least one
-   * @param master the name by which they know it
+   * @param tls whether to use TLS, with the Sentinels too
+   * @param sentinels their hosts and ports, at least one
+   * @param master the master's name in their configuration
    * @param database number of its database, from 0
    */
   record Sentinel(boolean tls, List<Node> sentinels, String master, int database)
       implements StoreAddress {
-    /** Keeps a copy of the list. */
+    /** Copies the list. */
     public Sentinel {
       sentinels = List.copyOf(sentinels);
     }
@@ -73,11 +73,11 @@ public sealed interface StoreAddress {
   /**
    * A Redis Cluster.
    *
-   * @param tls whether TLS is spoken
-   * @param seeds where the others are asked for, at least one
+   * @param tls whether to use TLS
+   * @param seeds nodes from which the topology is read, at least one
    */
   record Cluster(boolean tls, List<Node> seeds) implements StoreAddress {
-    /** Keeps a copy of the list. */
+    /** Copies the list. */
     public Cluster {
       seeds = List.copyOf(seeds);
     }
@@ -89,20 +89,20 @@ public sealed interface StoreAddress {
   }
 
   /**
-   * One PostgreSQL, or several of which one can be written to.
+   * One PostgreSQL, or several of which one accepts writes.
    *
-   * @param nodes where they listen, at least one
+   * @param nodes their hosts and ports, at least one
    * @param database name of the database
-   * @param sslMode what is asked of TLS
+   * @param sslMode use of TLS
    * @param schema name of the schema of all tables: lower-case letters, digits and underscores
    */
   record Postgres(List<Node> nodes, String database, SslMode sslMode, String schema)
       implements StoreAddress {
 
-    /** The schema unless another one is said. */
+    /** Default schema. */
     public static final String DEFAULT_SCHEMA = "throttlekit";
 
-    /** Keeps a copy of the list. */
+    /** Copies the list. */
     public Postgres {
       nodes = List.copyOf(nodes);
     }
@@ -124,17 +124,17 @@ public sealed interface StoreAddress {
     }
   }
 
-  /** What is asked of TLS with PostgreSQL; its text is the word that PostgreSQL has for it. */
+  /** Use of TLS with PostgreSQL; its text is PostgreSQL's {@code sslmode}. */
   enum SslMode {
-    /** None is spoken. */
+    /** No TLS. */
     DISABLE("disable"),
-    /** It is spoken if the server does, with whomever. */
+    /** TLS if the server supports it, without verification. */
     PREFER("prefer"),
-    /** It is spoken, with whomever. */
+    /** TLS without verification. */
     REQUIRE("require"),
-    /** It is spoken with a server whose certificate a trusted authority has signed. */
+    /** TLS with a server whose certificate was signed by a trusted authority. */
     VERIFY_CA("verify-ca"),
-    /** The same, and the certificate carries the name of the host. */
+    /** The same, and the certificate contains the host name. */
     VERIFY_FULL("verify-full");
 
     private final String word;
@@ -150,7 +150,7 @@ public sealed interface StoreAddress {
   }
 
   /**
-   * Where somebody listens.
+   * Host and port of a server.
    *
    * @param host name or IP address, without brackets
    * @param port from 1 to 65535
@@ -162,12 +162,12 @@ public sealed interface StoreAddress {
     }
   }
 
-  /** Whether counters are in the memory of this process. */
+  /** Returns whether counters are in the memory of this process. */
   default boolean inMemory() {
     return this instanceof Memory;
   }
 
-  /** Whether TLS is spoken, or would be with a server that does. */
+  /** Returns whether TLS is used, or would be with a server that supports it. */
   default boolean speaksTls() {
     return switch (this) {
       case Standalone one -> one.tls();

@@ -1,6 +1,6 @@
 package io.throttlekit.service.config;
 
-/** Makes the configuration of the store of single values. */
+/** Assembles the configuration of the store from single values. */
 final class StoreAssembly {
 
   private StoreAssembly() {}

@@ -3,18 +3,19 @@ package io.throttlekit.service.config;
 import java.time.Duration;
 
 /**
- * Where counters live, and what is done while they cannot be reached.
+ * Configuration of the store for counters, and of outages.
  *
- * @param address where counters live; without passwords
- * @param access how a store outside the process is entered
- * @param keyPrefix what the name of every key there begins with
- * @param maxCounters most counters kept in memory; beyond it the least useful one is forgotten
- * @param deadlines how long a store outside the process may take
- * @param breaker when a store that fails is left alone
- * @param maxLeaseCells most counters of which this process holds leased units
- * @param localShare share of each limit, from 0 to 1, that this process admits by itself while the
- *     store cannot be reached, where the rule says so
- * @param cachedDenyDefault whether rules that name no tier remember a refusal until it may end
+ * @param address address of the store; without passwords
+ * @param access credentials and TLS for a store outside of the process
+ * @param keyPrefix prefix of every key there
+ * @param maxCounters maximum number of counters in memory; beyond it the least useful one is
+ *     evicted
+ * @param deadlines timeouts of a store outside of the process
+ * @param breaker circuit breaker for a failing store
+ * @param maxLeaseCells maximum number of counters of which this process holds leased units
+ * @param localShare share of each limit, from 0 to 1, that this process admits by itself during an
+ *     outage, where the rule allows it
+ * @param cachedDenyDefault whether rules that name no tier cache a refusal until it may end
  */
 public record StoreConfig(
     StoreAddress address,
@@ -28,25 +29,26 @@ public record StoreConfig(
     boolean cachedDenyDefault) {
 
   /**
-   * How long a store outside the process may take.
+   * Timeouts of a store outside of the process.
    *
-   * @param call longest that a request waits for it, for a decision or for a lease; less where its
-   *     caller waits less
-   * @param lease what a lease may take; units that come between these two serve later requests
-   * @param connect what a connection may take to be made
+   * @param call maximum time that a request waits for a decision or a lease; less where its
+   *     caller's deadline is earlier
+   * @param lease timeout of a lease; units that arrive between these two serve later requests
+   * @param connect timeout of a new connection
    */
   public record Deadlines(Duration call, Duration lease, Duration connect) {}
 
   /**
-   * When a store that fails is left alone.
+   * Circuit breaker for a failing store.
    *
-   * @param failures refused or broken connections, or errors, in a row that open it, from 1
+   * @param failures consecutive failures (refused or broken connections, or errors) that open it,
+   *     from 1
    * @param after time without any answer, while calls are pending, that opens it
-   * @param probeAfter time after which one call tries again
+   * @param probeAfter time after which one call probes the store
    */
   public record Breaker(int failures, Duration after, Duration probeAfter) {}
 
-  /** What is in force when nothing is configured. */
+  /** Returns the defaults. */
   public static StoreConfig defaults() {
     return new StoreConfig(
         new StoreAddress.Memory(),
@@ -60,7 +62,7 @@ public record StoreConfig(
         false);
   }
 
-  /** The same, with counters in the memory of this process. */
+  /** Returns the same configuration with counters in the memory of this process. */
   public StoreConfig inMemory() {
     return new StoreConfig(
         new StoreAddress.Memory(),

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Every field of the section {@code store}, in the order in which it is printed. */
+/** Settings of the section {@code store}, in the order in which they are printed. */
 final class StoreSettings {
 
   private static final StoreConfig DEFAULTS = StoreConfig.defaults();

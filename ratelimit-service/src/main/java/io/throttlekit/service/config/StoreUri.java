@@ -5,10 +5,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where counters live and, before an {@code @}, who this process says it is there.
+ * URI of a store, which may contain credentials before an {@code @}.
  *
- * @param address where
- * @param login who; none when the URI does not say
+ * @param address address of the store
+ * @param login credentials; empty when the URI has none
  */
 record StoreUri(StoreAddress address, Login login) {
 
@@ -21,12 +21,12 @@ record StoreUri(StoreAddress address, Login login) {
               RedisUri.SOCKET,
               PostgresUri.EXPECTED);
 
-  /** What a URI of some scheme says. */
+  /** Reader of the URIs of one scheme. */
   private interface Reader {
     StoreAddress read(UriParts uri) throws UriMistake;
   }
 
-  /** A scheme that is read, and so may have been meant. */
+  /** A supported scheme, also used for spelling hints. */
   private record Scheme(String word, Reader reader) {}
 
   private static final List<Scheme> SCHEMES =
@@ -41,17 +41,17 @@ record StoreUri(StoreAddress address, Login login) {
           new Scheme("postgresql", PostgresUri::read),
           new Scheme("postgres", PostgresUri::read));
 
-  private static final int LONGEST = 10_000;
+  private static final int LONGEST = 10_000; // characters; a thousand hosts fit
   private static final Pattern HOST_AND_PORT = Pattern.compile("[^,]{1,300}:[0-9]{1,5}");
   private static final Pattern NO_SLASHES =
       Pattern.compile("(?i)(rediss?(-[a-z]{1,20})?|postgres(ql)?):(?!//).*");
 
-  /** The memory of this process. */
+  /** Returns the URI of this process's memory. */
   static StoreUri memory() {
     return new StoreUri(new StoreAddress.Memory(), Login.none());
   }
 
-  /** What the text says, or null when it is no URI of a store. */
+  /** Parses the text; null when it is not a valid URI of a store. */
   static @Nullable StoreUri parse(String text) {
     try {
       return read(text);
@@ -61,8 +61,8 @@ record StoreUri(StoreAddress address, Login login) {
   }
 
   /**
-   * What is wrong with a text that is no URI of a store, and then what would be right; shows
-   * nothing of it but a host and its port.
+   * Returns why a text is no valid URI of a store, and what would be; shows nothing of the text but
+   * a host and its port, as the rest may contain a password.
    */
   static String wrongWith(String text) {
     try {
@@ -98,7 +98,7 @@ record StoreUri(StoreAddress address, Login login) {
     throw new UriMistake("there is no store of that scheme" + hint, EXPECTED);
   }
 
-  /** What is wrong with a text that has not even the form of a URI. */
+  /** Returns the error of a text that does not have the form of a URI. */
   private static UriMistake unreadable(String text) {
     if (text.length() > LONGEST) {
       return new UriMistake("it is longer than " + LONGEST + " characters");
@@ -120,8 +120,8 @@ record StoreUri(StoreAddress address, Login login) {
   }
 
   /**
-   * {@code user:password@} and {@code :password@}; a word alone is the password, but in PostgreSQL
-   * the user, who may be known by something else than a password there.
+   * Reads {@code user:password@} and {@code :password@}. A word alone is the password, but for
+   * PostgreSQL the user, which may authenticate without a password.
    */
   private static Login login(String text, boolean userAlone) throws UriMistake {
     int colon = text.indexOf(':');

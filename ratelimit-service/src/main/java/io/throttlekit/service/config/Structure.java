@@ -9,20 +9,20 @@ import org.snakeyaml.engine.v2.exceptions.Mark;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import org.snakeyaml.engine.v2.nodes.Node;
 
-/** How a value that has parts is written in YAML. */
+/** Syntax in YAML of a value that has parts. */
 @FunctionalInterface
 interface Structure<T> {
 
-  /** The value; of no meaning when there were mistakes, of which all are told. */
+  /** Reads the value and reports all mistakes; the result is meaningless when there are any. */
   T read(Node node, Mistakes mistakes);
 
-  /** Hears what is wrong, and where. */
+  /** Receiver of mistakes and their places. */
   @FunctionalInterface
   interface Mistakes {
     void at(Node node, String what);
   }
 
-  /** The value that a text says, with its mistakes in words. */
+  /** Reads a text; returns the value, or descriptions of the mistakes. */
   default Read<T> read(String text) {
     List<String> mistakes = new ArrayList<>();
     try {
@@ -36,14 +36,14 @@ interface Structure<T> {
       mistakes.add("it is empty");
     } catch (YamlEngineException e) {
       mistakes.add("not YAML");
-    } catch (StackOverflowError e) { // the parser descends once per level
+    } catch (StackOverflowError e) { // the parser recurses once per level
       mistakes.add("nested too deeply");
     }
     return new Read<>(null, mistakes);
   }
 
   /**
-   * What a text came to.
+   * Result of reading a text.
    *
    * @param value null exactly when there are mistakes
    */

@@ -1,20 +1,20 @@
 package io.throttlekit.service.config;
 
 /**
- * Metrics, traces and logs.
+ * Configuration of metrics, traces and logs.
  *
  * @param prometheus whether {@code /metrics} is served
  * @param otlpMetrics whether metrics are pushed over OTLP
  * @param tracing whether decisions are traced
- * @param samplingRatio share of the traces begun here that are kept, from 0 to 1
+ * @param samplingRatio share of sampled traces among those begun here, from 0 to 1
  * @param otlpProtocol {@code http} or {@code grpc}
- * @param otlpEndpoint where OTLP goes; empty for the exporter's own default
- * @param serviceName how this process names itself
+ * @param otlpEndpoint endpoint of OTLP; empty for the exporter's own default
+ * @param serviceName the process's service name
  * @param logLevel {@code trace}, {@code debug}, {@code info}, {@code warn} or {@code error}
  * @param logFormat {@code text} or {@code json}
  * @param nearLimitRatio share of a limit from which a charge counts as near it, from 0 to 1
- * @param maxSeries most series that requests name, and most unknown domains; rules whose series
- *     have fixed names are kept beside them
+ * @param maxSeries maximum number of series named by requests, and of unknown domains; rules whose
+ *     series have fixed names are kept in addition
  */
 public record TelemetryConfig(
     boolean prometheus,
@@ -29,7 +29,7 @@ public record TelemetryConfig(
     double nearLimitRatio,
     int maxSeries) {
 
-  /** What is in force when nothing is configured. */
+  /** Returns the defaults. */
   public static TelemetryConfig defaults() {
     return new TelemetryConfig(
         true, false, false, 1.0, "http", "", "throttlekit", "info", "text", 0.8, 2_000);

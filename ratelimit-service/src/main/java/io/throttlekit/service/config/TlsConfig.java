@@ -4,12 +4,12 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server's certificate, and which clients may connect.
+ * Certificate of a server, and requirements for its clients.
  *
  * @param certificate PEM chain
  * @param key PEM private key
  * @param clientCa PEM certificates that must have signed a client's; absent when clients need none
- * @param clientSan a name that the client's certificate must carry; absent for any
+ * @param clientSan a name that the client's certificate must contain; absent for any
  */
 public record TlsConfig(
     Path certificate, Path key, @Nullable Path clientCa, @Nullable String clientSan) {}

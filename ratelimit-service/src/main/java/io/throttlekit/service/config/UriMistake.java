@@ -1,6 +1,9 @@
 package io.throttlekit.service.config;
 
-/** Why a text is no URI of a store; its message shows nothing of the text that may be a secret. */
+/**
+ * Signals that a text is no valid URI of a store; its message shows no part of the text that may be
+ * a secret.
+ */
 final class UriMistake extends Exception {
   private static final long serialVersionUID = 1L;
 

@@ -8,18 +8,19 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A URI in pieces, none of them decoded; each is empty where the URI has none.
+ * A URI in parts, none of them decoded; each is empty where the URI has none.
  *
  * @param scheme in lower case
- * @param login what stands before the last {@code @}
- * @param hosts what stands between that and the path
+ * @param login text before the last {@code @}
+ * @param hosts text between that and the path
  * @param path with its slash
  * @param query without its question mark
- * @param name what follows {@code #}; null where there is no such sign
+ * @param name text after {@code #}; null without such a sign
  */
 record UriParts(
     String scheme, String login, String hosts, String path, String query, @Nullable String name) {
 
+  // far above a cluster's seeds; bounds the list that is printed
   private static final int MOST_NODES = 1_000;
   private static final Pattern URI =
       Pattern.compile(
@@ -29,7 +30,7 @@ record UriParts(
       Pattern.compile(
           "(?<host>[0-9A-Za-z_.-]{1,255}|\\[[0-9A-Fa-f:.]{2,45}])(:(?<port>[0-9]{1,5}))?");
 
-  /** The pieces, or null when the text has not even the form of a URI. */
+  /** Splits the text; null when it does not have the form of a URI. */
   static @Nullable UriParts of(String text) {
     Matcher uri = URI.matcher(text);
     return uri.matches()
@@ -43,12 +44,12 @@ record UriParts(
         : null;
   }
 
-  /** Whether the text is one host, with or without a port. */
+  /** Returns whether the text is one host, with or without a port. */
   static boolean isNode(String text) {
     return NODE.matcher(text).matches();
   }
 
-  /** Where somebody listens; at least one. */
+  /** Returns the hosts and ports; at least one. */
   List<StoreAddress.Node> nodes(int standardPort) throws UriMistake {
     List<StoreAddress.Node> nodes = new ArrayList<>();
     for (String text : hosts.split(",", -1)) {
@@ -69,7 +70,7 @@ record UriParts(
     return nodes;
   }
 
-  /** Refuses what follows {@code #}, which is for Sentinels only. */
+  /** Reports an error for a name after {@code #}, which is for Sentinels only. */
   void noName() throws UriMistake {
     if (name != null) {
       throw new UriMistake("a name after # needs redis-sentinel://");

@@ -6,16 +6,15 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Texts inside a URI, where some characters are written as {@code %} and two hexadecimal digits.
- */
+/** Percent-encoding of texts inside a URI. */
 final class UriText {
 
+  // RFC 3986's unreserved characters and sub-delimiters, and the slash
   private static final String BARE = "-._~/!$&'()*+,;=";
 
   private UriText() {}
 
-  /** The text as it may stand in a path, a login or a fragment. */
+  /** Encodes a text for a path, a login or a fragment. */
   static String encode(String text) {
     StringBuilder encoded = new StringBuilder();
     for (byte b : text.getBytes(StandardCharsets.UTF_8)) {
@@ -29,7 +28,7 @@ final class UriText {
     return encoded.toString();
   }
 
-  /** What was encoded, or null when it is no such text. */
+  /** Decodes a text; null when it is malformed. */
   static @Nullable String decode(String encoded) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     byte[] read = encoded.getBytes(StandardCharsets.UTF_8);

@@ -1,4 +1,4 @@
-/** The typed configuration of the process: where every value came from, and what it is. */
+/** Typed configuration of the process: every value and its origin. */
 @NullMarked
 package io.throttlekit.service.config;
 
