@@ -8,9 +8,9 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
 import java.util.Locale;
 
 /**
- * Answers of the service as people read them.
+ * Formats responses of the service for people.
  *
- * @param hits what each descriptor of the request cost
+ * @param hits cost of each descriptor of the request
  */
 record AnswerInWords(long hits) {
 
@@ -27,8 +27,8 @@ record AnswerInWords(long hits) {
   }
 
   /**
-   * What is left and the limit are told apart, not as "x of y": with a burst more can be left than
-   * the limit says.
+   * Describes a status. Remaining units and limit are separate, not "x of y": with a burst more
+   * units can remain than the limit.
    */
   String of(DescriptorStatus status) {
     if (!status.hasCurrentLimit()) {
@@ -47,7 +47,10 @@ record AnswerInWords(long hits) {
             seconds(status.getDurationUntilReset()));
   }
 
-  /** The service does not say that a cost never fits; the limit does, but for a burst. */
+  /**
+   * Returns a remark on a cost above the limit. The response does not contain it, and a burst may
+   * allow it.
+   */
   private String tooMuch(DescriptorStatus status) {
     if (status.getCode() != Code.OVER_LIMIT || hits <= 1) {
       return "";

@@ -5,8 +5,8 @@ import io.grpc.ClientStreamTracer;
 import io.grpc.Metadata;
 
 /**
- * Notices whether a server said anything at all, which the status of a failed call does not tell:
- * the client makes some of them up. For one call.
+ * Detects whether a server answered at all. The status of a failed call does not show it, as the
+ * client generates some statuses itself. For one call.
  */
 final class Answered extends ClientStreamTracer.Factory {
 

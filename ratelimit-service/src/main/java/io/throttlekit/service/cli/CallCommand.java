@@ -24,7 +24,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Asks a running service, as Envoy would. */
+/** Calls a running service, as Envoy would. */
 @Command(
     name = "call",
     description = "Asks a running service whether a request may pass, as Envoy would.",
@@ -33,7 +33,7 @@ import picocli.CommandLine.Spec;
     footer = "Exit code: 0 answered, whatever the answer; 1 no answer; 2 wrong use.")
 final class CallCommand implements Callable<Integer> {
 
-  private static final long DEADLINE_SECONDS = 5;
+  private static final long DEADLINE_SECONDS = 5; // generous for a person at a terminal
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Parameters(
@@ -127,13 +127,14 @@ final class CallCommand implements Callable<Integer> {
     }
     Throwable cause = status.getCause();
     while (cause != null && cause.getCause() != null) {
+      // The innermost cause: the outer ones only repeat that the connection failed.
       cause = cause.getCause();
     }
     String why = cause != null && cause.getMessage() != null ? cause.getMessage() : said;
     return "no answer from " + target + (why == null ? "" : ": " + inWords(why));
   }
 
-  /** What Netty says of a peer that does not speak HTTP/2 is for programmers. */
+  /** Replaces Netty's descriptions of a peer without HTTP/2 by ones for users. */
   private static String inWords(String why) {
     if (why.startsWith("First received frame was not SETTINGS")) {
       return "it does not speak gRPC; is this the service's gRPC port?";

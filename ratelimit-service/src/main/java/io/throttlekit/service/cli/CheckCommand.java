@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Tells everything that is wrong with policy files. */
+/** Prints all errors and warnings of policy files. */
 @Command(
     name = "check",
     description = "Shows every error and warning of policy files.",

@@ -14,7 +14,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /**
  * The command {@code throttlekit} and its subcommands.
  *
- * <p>Exit codes: 0 for success, 1 for an error, 2 for wrong use. Nobody ever sees a stack trace.
+ * <p>Exit codes: 0 for success, 1 for an error, 2 for wrong use. Stack traces are never shown.
  */
 @Command(
     name = "throttlekit",
@@ -48,7 +48,7 @@ public final class CommandLineTool implements Runnable {
             .addSubcommand(new ExplainCommand())
             .setOut(out)
             .setErr(err)
-            .setExpandAtFiles(false)
+            .setExpandAtFiles(false) // an argument may begin with @
             .registerConverter(Long.class, CommandLineTool::whole)
             .setUsageHelpAutoWidth(false)
             .setParameterExceptionHandler(CommandLineTool::wrongUse)

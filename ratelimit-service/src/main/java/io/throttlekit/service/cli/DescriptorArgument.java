@@ -5,8 +5,8 @@ import java.util.List;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * A descriptor as people write it: {@code key=value,key=value}. A comma or a backslash of a value
- * stands behind a backslash.
+ * Descriptor on a command line: {@code key=value,key=value}. A comma or a backslash in a value is
+ * escaped by a backslash.
  *
  * @param entries key, value, key, value …
  */

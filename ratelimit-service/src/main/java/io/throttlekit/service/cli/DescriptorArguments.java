@@ -9,7 +9,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
-/** What a request asks about, on the command lines that ask. */
+/** Domain and descriptors of a request, for the command lines that take them. */
 final class DescriptorArguments {
 
   @Spec(Spec.Target.MIXEE)
@@ -34,8 +34,8 @@ final class DescriptorArguments {
   }
 
   /**
-   * What is asked about. Read here and not by a converter: of several, picocli would take the first
-   * that is malformed for an argument that nobody expects.
+   * Returns the descriptors. They are parsed here instead of in a converter: of several, picocli
+   * would report the first malformed one as an unexpected argument.
    *
    * @throws ParameterException when one is malformed
    */

@@ -15,7 +15,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Tells which rule a descriptor meets, and why. */
+/** Prints the rule that a descriptor matches, and why. */
 @Command(
     name = "explain",
     description = "Shows the rule that a descriptor meets, how it is found, and near misses.",

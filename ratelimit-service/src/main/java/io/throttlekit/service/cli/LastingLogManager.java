@@ -3,13 +3,13 @@ package io.throttlekit.service.cli;
 import java.util.logging.LogManager;
 
 /**
- * Keeps its handlers until the process is gone. The JDK's own manager resets itself in a shutdown
- * hook, beside the hook that drains, and what is said while draining would be lost. Whoever wants
- * it names it in a system property, before anything is logged.
+ * Keeps its handlers until the process ends. The JDK's own manager resets itself in a shutdown
+ * hook, concurrently with the hook that drains, so that log lines of draining would be lost. It is
+ * enabled by a system property, set before the first log line.
  */
 public final class LastingLogManager extends LogManager {
 
-  /** For the JDK, which makes the one that the system property names. */
+  /** Creates the manager; called by the JDK, which reads the class from a system property. */
   public LastingLogManager() {}
 
   /** Does nothing. */

@@ -9,7 +9,9 @@ import java.util.logging.Formatter;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 
-/** One record as one line for people, or as one JSON object with envoyproxy/ratelimit's names. */
+/**
+ * Formats a record as one line for people, or as one JSON object with envoyproxy/ratelimit's names.
+ */
 final class LogLine extends Formatter {
 
   private final boolean json;

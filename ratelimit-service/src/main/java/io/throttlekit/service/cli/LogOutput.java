@@ -6,10 +6,10 @@ import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
-/** Sends every log line to standard error, where it does not mix with what commands print. */
+/** Sends every log line to standard error, where it does not mix with the output of commands. */
 final class LogOutput {
 
-  // Held here, because the JDK forgets the level of a logger that nobody holds.
+  // Held here, because the JDK keeps loggers by weak references, and their levels with them.
   private static final Logger ROOT = Logger.getLogger("");
   private static final Logger OURS = Logger.getLogger("io.throttlekit");
   private static final Logger LIFECYCLE = Logger.getLogger(RateLimitService.LIFECYCLE);
@@ -18,9 +18,9 @@ final class LogOutput {
   private LogOutput() {}
 
   /**
-   * Replaces what was configured. {@code debug} is about this program alone, since what its
-   * libraries say then is many times as much; {@code trace} opens those too. How the service began
-   * and ended is told at any level, and decisions not before {@link #openDecisions}.
+   * Replaces the logging configuration. {@code debug} applies to this program only, since its
+   * libraries log many times as much at that level; {@code trace} includes them. The service's
+   * start and end are logged at any level, and decisions only after {@link #openDecisions}.
    *
    * @param level {@code trace}, {@code debug}, {@code info}, {@code warn} or {@code error}
    * @param format {@code text} or {@code json}
@@ -47,7 +47,7 @@ final class LogOutput {
     DECISIONS.setLevel(Level.INFO);
   }
 
-  /** From now on decisions are told at the level of everything else; until then warm up quietly. */
+  /** Logs decisions at the configured level; until then the warm-up's decisions are not logged. */
   static void openDecisions() {
     DECISIONS.setLevel(null);
   }

@@ -15,22 +15,22 @@ import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 
 /**
- * Policies that a command line names.
+ * Policies named on a command line.
  *
- * @param files how many were read, or could not be
- * @param result what they came to
+ * @param files number of files that were read, or could not be
+ * @param result result of loading them
  */
 record PolicyReading(int files, LoadResult result) {
 
   /**
-   * Reads and loads. What cannot be read is an error like those inside files.
+   * Reads and loads policies. A file that cannot be read is an error like those inside of files.
    *
-   * @throws ParameterException when no path leads anywhere
+   * @throws ParameterException when no path exists
    */
   static PolicyReading of(List<String> paths, CommandLine command) {
     List<Path> found = new ArrayList<>();
     for (String path : paths) {
-      if (path.isEmpty()) { // as an unset variable of a script; Java takes it for this folder
+      if (path.isEmpty()) { // from an unset variable of a script; Java takes it for this folder
         throw new ParameterException(command, "'' is not a path");
       }
       try {
@@ -61,7 +61,7 @@ record PolicyReading(int files, LoadResult result) {
     return count(Severity.WARNING);
   }
 
-  /** "1 error", "2 errors". */
+  /** Returns "1 error", "2 errors". */
   static String counted(long count, String what) {
     return count + " " + what + (count == 1 ? "" : "s");
   }

@@ -23,7 +23,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Runs the service until it is told to stop. */
+/** Runs the service until SIGTERM. */
 @Command(
     name = "serve",
     description = "Runs the service until SIGTERM.",
@@ -92,7 +92,7 @@ final class ServeCommand implements Callable<Integer> {
   @Option(names = "--print-config", description = "Show what is in force and why, and exit.")
   private boolean printConfig;
 
-  /** For bin/throttlekit, which prepares nothing for a service that would not start. */
+  /** Used by bin/throttlekit, which prepares nothing for a service that would not start. */
   @Option(
       names = "--dry-run",
       hidden = true,
@@ -130,7 +130,7 @@ final class ServeCommand implements Callable<Integer> {
     return serve(inForce, err);
   }
 
-  /** Fails as the service would for want of policies; what is wrong with them is in the log. */
+  /** Fails without valid policies, as the service would; their errors are in the log. */
   private int tryPolicies(ServiceConfig inForce) {
     PolicyStore tried = new PolicyStore();
     try (PolicyReloader reloader =
@@ -167,7 +167,8 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   /**
-   * A hook cannot change the exit code that a signal gives, except by ending the process itself.
+   * Stops the service and ends the process. A hook cannot change the exit code of a signal except
+   * by ending the process itself.
    */
   private static void stopAndExit(RateLimitService service) {
     if (service.stop()) {

@@ -17,19 +17,19 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Where a service listens. */
+/** Address of a service. */
 sealed interface Target {
 
-  /** Why nobody can be asked there, whoever listens; empty when somebody may be. */
+  /** Returns why no connection is possible from here, whatever listens there; empty when it is. */
   String obstacle();
 
-  /** A plaintext connection, which the caller closes. */
+  /** Opens a plaintext connection, which the caller closes. */
   Connection open();
 
   /**
    * A channel and the threads made for it.
    *
-   * @param end of both
+   * @param end closes both
    */
   record Connection(ManagedChannel channel, Runnable end) implements AutoCloseable {
     @Override
@@ -39,7 +39,7 @@ sealed interface Target {
   }
 
   /**
-   * A port.
+   * TCP address.
    *
    * @param host a name or an address, that of IPv6 in brackets
    * @param port from 0 to 65535
@@ -50,7 +50,7 @@ sealed interface Target {
     public String obstacle() {
       try {
         return InetAddress.getAllByName(host).length == 0 ? "unknown host" : "";
-      } catch (UnknownHostException e) { // gRPC would show a stack of its own
+      } catch (UnknownHostException e) { // gRPC would print a stack trace
         return "unknown host";
       }
     }
@@ -86,7 +86,8 @@ sealed interface Target {
           NettyChannelBuilder.forAddress(new DomainSocketAddress(path))
               .channelType(EpollDomainSocketChannel.class)
               .eventLoopGroup(loop)
-              .withOption(ChannelOption.SO_KEEPALIVE, null) // unknown there, and a warning
+              // not supported there, and Netty would log a warning
+              .withOption(ChannelOption.SO_KEEPALIVE, null)
               .overrideAuthority("localhost")
               .usePlaintext()
               .build();
@@ -104,7 +105,7 @@ sealed interface Target {
     }
   }
 
-  /** Reads one argument. */
+  /** Parses the argument. */
   final class Converter implements ITypeConverter<Target> {
 
     private static final Pattern TCP =

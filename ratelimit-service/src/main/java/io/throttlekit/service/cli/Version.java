@@ -2,7 +2,7 @@ package io.throttlekit.service.cli;
 
 import picocli.CommandLine.IVersionProvider;
 
-/** The version that the jar says it is. */
+/** Prints the version from the jar's manifest. */
 final class Version implements IVersionProvider {
 
   @Override

@@ -1,4 +1,4 @@
-/** What people and scripts run: serve, check, call and explain. */
+/** Command line: serve, check, call and explain. */
 @NullMarked
 package io.throttlekit.service.cli;
 

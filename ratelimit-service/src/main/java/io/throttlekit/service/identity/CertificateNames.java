@@ -13,15 +13,16 @@ import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
 
 /**
- * The subject alternative names of a client's certificate, which are its identity. The subject
- * itself is not looked at.
+ * Subject alternative names of a client's certificate, which are its identity. The subject itself
+ * is ignored.
  */
 record CertificateNames(List<String> dns, List<String> uris) implements NodeIds {
+  // GeneralName types of RFC 5280.
   private static final int DNS_NAME = 2;
   private static final int URI = 6;
   private static final CertificateNames NONE = new CertificateNames(List.of(), List.of());
 
-  /** Those of the client of a call; none where it showed no certificate. */
+  /** Returns the names of the client of a call; none without a certificate. */
   static CertificateNames of(Attributes call) {
     SSLSession session = call.get(Grpc.TRANSPORT_ATTR_SSL_SESSION);
     if (session == null) {
@@ -55,7 +56,7 @@ record CertificateNames(List<String> dns, List<String> uris) implements NodeIds 
     return new CertificateNames(dns, uris);
   }
 
-  /** Whether one of the names is one of these identities. */
+  /** Returns whether one of the names has one of these identities. */
   boolean carryOneOf(List<Identity> identities) {
     return identities.stream()
         .anyMatch(identity ->
@@ -64,9 +65,9 @@ record CertificateNames(List<String> dns, List<String> uris) implements NodeIds 
   }
 
   /**
-   * Allows each name, its short form (the first label of a DNS name, what follows the last slash of
-   * a URI), and whatever begins with either and a slash: {@code edge.mesh.local} may be {@code
-   * edge} and {@code edge/7}.
+   * Allows each name, its short form (the first label of a DNS name, the text after the last slash
+   * of a URI), and node ids that begin with either and a slash: {@code edge.mesh.local} allows
+   * {@code edge} and {@code edge/7}.
    */
   @Override
   public boolean allow(String nodeId) {

@@ -11,17 +11,17 @@ import io.throttlekit.envoy.NodeIds;
 import java.util.List;
 
 /**
- * Lets only clients call whose certificates carry one of some identities, and tells services which
- * node ids they may use. Thread-safe.
+ * Admits only clients whose certificates have one of some identities, and provides the node ids
+ * that they may use. Thread-safe.
  *
- * @param identities any certificate will do where this is empty
+ * @param identities empty for any certificate
  * @param bindNodeIds whether a node id must be one that the certificate allows
- * @param refused is run for each call that is refused
+ * @param refused run for each call that is refused
  */
 public record ClientIdentities(List<Identity> identities, boolean bindNodeIds, Runnable refused)
     implements ServerInterceptor {
 
-  /** Keeps a copy of the list. */
+  /** Copies the list. */
   public ClientIdentities {
     identities = List.copyOf(identities);
   }

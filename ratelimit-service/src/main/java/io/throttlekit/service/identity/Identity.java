@@ -4,13 +4,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names of client certificates: one DNS name or URI, all URIs below {@code spiffe://…/*}, or all
- * DNS names below {@code *.mesh.local}.
+ * Pattern for names of client certificates: one DNS name or URI, all URIs below {@code
+ * spiffe://…/*}, or all DNS names below {@code *.mesh.local}.
  *
  * @param pattern as it is written
  */
 public record Identity(String pattern) {
-  /** What a person has to write, to complete "is not …". */
+  /** Description of valid patterns, to complete "is not …". */
   public static final String EXPECTED =
       "a DNS name such as edge.mesh.local, a URI such as spiffe://mesh.local/edge, or all below"
           + " one: *.mesh.local, spiffe://mesh.local/ns/edge/*";
@@ -19,14 +19,13 @@ public record Identity(String pattern) {
   private static final Pattern URI =
       Pattern.compile("[a-z][a-z0-9+.-]*://[!-~&&[^*,]]+|spiffe://[!-~&&[^*,]]+/\\*");
 
-  /** Null where the text is no such name. */
+  /** Parses a pattern; null where the text is none. */
   public static @Nullable Identity parse(String text) {
     return DNS.matcher(text).matches() || URI.matcher(text).matches() ? new Identity(text) : null;
   }
 
   /**
-   * Returns whether a name of a certificate is meant. DNS names are compared without regard to
-   * case.
+   * Returns whether a name of a certificate matches. DNS names are compared without regard to case.
    *
    * @param uri whether the name is a URI, and not a DNS name
    */

@@ -1,4 +1,4 @@
-/** Who the clients of the sensors' listener are, by their certificates. */
+/** Identities of the clients of the sensors' listener, from their certificates. */
 @NullMarked
 package io.throttlekit.service.identity;
 

@@ -1,22 +1,23 @@
 package io.throttlekit.service.load;
 
-/** Is told what becomes of load reports. Thread-safe and quick. */
+/** Listener for load reports. Implementations are thread-safe and do not block. */
 public interface LoadReportListener {
 
-  /** A stream began. */
+  /** Called when a stream begins. */
   void opened();
 
-  /** A stream ended. */
+  /** Called when a stream ends. */
   void closed();
 
   /**
-   * A stream was ended at once because there are too many, or it named no node id that it may use.
+   * Called when a stream was ended at once because there are too many, or it named no node id that
+   * it may use.
    */
   void turnedAway();
 
-  /** A report was read. */
+  /** Called when a report was read. */
   void reported();
 
-  /** What a report said of a cluster is impossible, and was not used. */
+  /** Called when a report had impossible values for a cluster, which were not used. */
   void impossible();
 }

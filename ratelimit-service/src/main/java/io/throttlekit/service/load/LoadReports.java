@@ -13,19 +13,19 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Asks Envoys for the load of all their clusters: the service {@code
+ * Requests the load of all clusters from Envoys: the service {@code
  * envoy.service.load_stats.v3.LoadReportingService}.
  *
- * <p>What is in progress is exact at the moment of a report, but for requests that wait in Envoy
- * for a connection, which are in no report. An Envoy comes back about 5 s after its stream broke;
- * its first report then counts what happened meanwhile. Streams of one node are heard beside each
- * other, so that none can mute another. Messages are not checked against the rules of their
- * definition, which Envoy breaks: a cluster without traffic has no locality.
+ * <p>The number of requests in progress is exact at the time of a report, except for requests that
+ * wait in Envoy for a connection, which are in no report. An Envoy reconnects about 5 s after its
+ * stream broke; its first report then counts what happened in between. Concurrent streams of one
+ * node are all read, so that none can suppress another. Messages are not validated against the
+ * rules of their definition, which Envoy breaks: a cluster without traffic has no locality.
  *
- * <p>Thread-safe; nothing here waits, and a direct executor will do.
+ * <p>Thread-safe; never blocks, and a direct executor is sufficient.
  */
 public final class LoadReports extends LoadReportingServiceImplBase {
-  private static final int MOST_STREAMS = 10_000;
+  private static final int MOST_STREAMS = 10_000; // far above the Envoys of a fleet
 
   private final Sensed sensed;
   private final LoadReportListener listener;
@@ -36,9 +36,9 @@ public final class LoadReports extends LoadReportingServiceImplBase {
   private final AtomicLong numbers = new AtomicLong();
 
   /**
-   * Tells {@code sensed} of every report.
+   * Creates a service that passes every report to {@code sensed}.
    *
-   * @param interval how often an Envoy is to report, from 1 ms
+   * @param interval reporting interval of Envoys, from 1 ms
    */
   public LoadReports(
       Sensed sensed, LoadReportListener listener, TimeSource time, Duration interval) {
@@ -68,7 +68,8 @@ public final class LoadReports extends LoadReportingServiceImplBase {
   @Override
   public StreamObserver<LoadStatsRequest> streamLoadStats(
       StreamObserver<LoadStatsResponse> answers) {
-    var call = (ServerCallStreamObserver<LoadStatsResponse>) answers; // in a server it is
+    // guaranteed by gRPC on the server side
+    var call = (ServerCallStreamObserver<LoadStatsResponse>) answers;
     LoadStream stream = new LoadStream(this, call, numbers.incrementAndGet());
     listener.opened();
     if (streams.incrementAndGet() > mostStreams) {
@@ -98,7 +99,7 @@ public final class LoadReports extends LoadReportingServiceImplBase {
     return time.monotonicNanos();
   }
 
-  /** A stream has ended; {@code node} is empty where it never named one. */
+  /** Records the end of a stream; {@code node} is empty where it named none. */
   void closed(String node, long stream) {
     streams.decrementAndGet();
     listener.closed();

@@ -12,11 +12,11 @@ import io.throttlekit.service.sensor.Load;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One Envoy's stream. It says who it is, is told what it is to report, and reports. For one thread
- * at a time, as gRPC calls it.
+ * One Envoy's stream: it receives the Envoy's node id, sends the reporting interval, and receives
+ * reports. For one thread at a time, as gRPC calls it.
  */
 final class LoadStream implements StreamObserver<LoadStatsRequest> {
-  /** No Envoy has done so much of anything, and sums of it do not overflow. */
+  /** Bound above every real count, for which sums do not overflow. */
   private static final long MOST = 1L << 48;
 
   private final LoadReports reports;
@@ -27,9 +27,9 @@ final class LoadStream implements StreamObserver<LoadStatsRequest> {
   private boolean over;
 
   /**
-   * A stream that has not begun.
+   * Creates a stream that has not begun.
    *
-   * @param number that no other stream has
+   * @param number unique to this stream
    */
   LoadStream(LoadReports reports, StreamObserver<LoadStatsResponse> answers, long number) {
     this.reports = reports;
@@ -70,14 +70,14 @@ final class LoadStream implements StreamObserver<LoadStatsRequest> {
     }
   }
 
-  /** Ends the stream for a reason of ours. */
+  /** Rejects the stream with this status. */
   void turnAway(Status status) {
     reports.listener().turnedAway();
     over();
     answers.onError(status.asRuntimeException());
   }
 
-  /** The stream has ended; without effect the second time. */
+  /** Marks the stream as ended; has no effect the second time. */
   void over() {
     if (!over) {
       over = true;
@@ -99,7 +99,7 @@ final class LoadStream implements StreamObserver<LoadStatsRequest> {
     return true;
   }
 
-  /** Null when it cannot be. */
+  /** Returns the load of a cluster; null when its values are impossible. */
   private static @Nullable Load load(ClusterStats stats) {
     long inProgress = 0;
     long issued = 0;
@@ -132,7 +132,7 @@ final class LoadStream implements StreamObserver<LoadStatsRequest> {
         : null;
   }
 
-  /** −1 for what cannot be; numbers without sign beyond 2^63 look negative here. */
+  /** Returns the sum, or −1 for impossible values; unsigned numbers from 2^63 are negative here. */
   private static long plus(long sum, long more) {
     return sum < 0 || more < 0 || more > MOST - sum ? -1 : sum + more;
   }

@@ -1,4 +1,4 @@
-/** Asks Envoys for reports of their load, and reads them: LRS v3. */
+/** Load reports of Envoys: the load reporting service (LRS) v3. */
 @NullMarked
 package io.throttlekit.service.load;
 

@@ -3,24 +3,25 @@ package io.throttlekit.service.log;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Lets one line in an interval be logged, the first one at once. Thread-safe. */
+/** Allows one log line per interval, the first one at once. Thread-safe. */
 public final class LogInterval {
   private final long nanos;
   private final AtomicLong nextNanos;
 
   /**
-   * An interval between lines.
+   * Creates an interval between lines.
    *
-   * @param nowNanos monotonic, from which the first one may be logged
+   * @param nowNanos monotonic time from which the first line is allowed
    */
   public LogInterval(Duration interval, long nowNanos) {
     this.nanos = interval.toNanos();
     this.nextNanos = new AtomicLong(nowNanos);
   }
 
-  /** Returns whether a line may be logged now, and if so, no other for an interval. */
+  /** Returns whether a line may be logged now; if so, the next one is due after the interval. */
   public boolean isDue(long nowNanos) {
     long next = nextNanos.get();
+    // A difference, because monotonic time may overflow; the CAS lets one of several threads log.
     return nowNanos - next >= 0 && nextNanos.compareAndSet(next, nowNanos + nanos);
   }
 }

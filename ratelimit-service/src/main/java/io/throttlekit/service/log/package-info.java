@@ -1,4 +1,4 @@
-/** Bounds what clients can cause to be logged. */
+/** Bounds the log lines that clients can cause. */
 @NullMarked
 package io.throttlekit.service.log;
 

@@ -5,16 +5,17 @@ import io.throttlekit.service.config.ConcurrencyConfig;
 import io.throttlekit.service.config.ServiceConfig;
 
 /**
- * What this service can do that policies may ask for.
+ * Features of this service that policies depend on.
  *
- * @param federated whether there is a coordinator, without which no policy may share limits with
+ * @param federated whether there is a coordinator, without which policies cannot share limits with
  *     other regions
- * @param learns whether a ceiling that this process steers would move: it learns from access logs
- * @param readsAccessLogs whether access logs are taken, without which none may wait for them
+ * @param learns whether limits that this process pushes to Envoys would move, which needs access
+ *     logs
+ * @param readsAccessLogs whether access logs are accepted, so that permits may be released by them
  */
 public record Abilities(boolean federated, boolean learns, boolean readsAccessLogs) {
 
-  /** What a service so configured can do. */
+  /** Returns the features of a service with this configuration. */
   public static Abilities of(ServiceConfig config) {
     ConcurrencyConfig concurrency = config.concurrency();
     return new Abilities(
@@ -23,7 +24,7 @@ public record Abilities(boolean federated, boolean learns, boolean readsAccessLo
         concurrency.accessLog());
   }
 
-  /** {@code options} without what this service cannot do. */
+  /** Returns {@code options} without features that this service does not have. */
   LoadOptions restrict(LoadOptions options) {
     LoadOptions able = federated ? options : options.withoutFederation();
     able = learns ? able : able.withoutSteering();

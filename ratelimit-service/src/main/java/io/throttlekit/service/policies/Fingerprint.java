@@ -13,16 +13,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What can be told of files without reading them: which there are, where links lead, sizes, times
- * and identities. Equal fingerprints mean equal content, except for changes younger than the clock
- * of the file system can tell apart.
+ * Metadata of files: their paths, link targets, sizes, modification times and file keys. Equal
+ * fingerprints mean equal content, except for changes within the resolution of the file system's
+ * clock.
  *
  * @param files one line per file
- * @param newestMillis the youngest time of change among them, since the Unix epoch
+ * @param newestMillis latest modification time, since the Unix epoch
  */
 record Fingerprint(List<String> files, long newestMillis) {
 
-  /** The fingerprint of files and of all that is below folders. */
+  /** Returns the fingerprint of files and of all files below folders. */
   static Fingerprint of(List<Path> paths) {
     Visitor visitor = new Visitor();
     for (Path path : paths) {

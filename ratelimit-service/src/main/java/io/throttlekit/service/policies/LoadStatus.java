@@ -4,22 +4,23 @@ import io.throttlekit.descriptors.Problem;
 import java.util.List;
 
 /**
- * What became of the looks at the policy files so far.
+ * Status of policy loads.
  *
- * @param generation how many loads were good; 0 while there are no policies
- * @param loadedAtMillis when the policies in force were loaded, since the Unix epoch; 0 for never
+ * @param generation number of successful loads; 0 while there are no policies
+ * @param loadedAtMillis time when the effective policies were loaded, since the Unix epoch; 0 for
+ *     never
  * @param problems of the newest load, warnings included
- * @param lastError why the newest load changed nothing; empty when it was good
+ * @param lastError why the newest load failed; empty when it succeeded
  */
 public record LoadStatus(
     long generation, long loadedAtMillis, List<Problem> problems, String lastError) {
 
-  /** Keeps a copy of the list. */
+  /** Copies the list. */
   public LoadStatus {
     problems = List.copyOf(problems);
   }
 
-  /** Whether the newest load was good. */
+  /** Returns whether the newest load succeeded. */
   public boolean good() {
     return generation > 0 && lastError.isEmpty();
   }

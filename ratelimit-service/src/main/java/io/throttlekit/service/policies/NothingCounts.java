@@ -8,12 +8,15 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Says why no file of a folder is a policy file, for whoever has just moved in. */
+/**
+ * Explains why no file of a folder is a policy file, for users who switch from
+ * envoyproxy/ratelimit.
+ */
 final class NothingCounts {
 
   private NothingCounts() {}
 
-  /** Which files would count, which are there instead, and what to do. */
+  /** Describes which files would count, which are there instead, and what to do. */
   static String in(RuntimeFolder runtime) {
     Path base = Path.of(runtime.root() + "/" + runtime.subdirectory());
     Path app = base.resolve(runtime.appDirectory());
@@ -43,7 +46,7 @@ final class NothingCounts {
           .sorted()
           .toList();
     } catch (IOException | UncheckedIOException e) {
-      return List.of(); // what cannot be read is told where files are read
+      return List.of(); // errors are reported when the files are read
     }
   }
 }

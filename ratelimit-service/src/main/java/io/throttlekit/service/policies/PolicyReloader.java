@@ -24,15 +24,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at the policy files now and then, and puts changed ones in force when all are good.
+ * Polls the policy files, and applies changed ones when all are valid.
  *
- * <p>Edits in place, renames, files that come and go and exchanged links are all seen, because it
- * looks at what the paths lead to and not at events. {@link #poll} is for one thread at a time;
- * {@link #start} uses one of its own.
+ * <p>It detects edits in place, renames, new and deleted files and exchanged links, because it
+ * compares the files that the paths lead to instead of using events. {@link #poll} is for one
+ * thread at a time; {@link #start} uses a thread of its own.
  */
 public final class PolicyReloader implements AutoCloseable {
 
-  /** Changes younger than this may not have changed the fingerprint. */
+  /**
+   * Age below which a change may not have changed the fingerprint: file systems' clocks may be as
+   * coarse as 2 s.
+   */
   private static final long UNSETTLED_MILLIS = 2_000;
 
   private static final Logger LOG = LoggerFactory.getLogger(PolicyReloader.class);
@@ -44,22 +47,22 @@ public final class PolicyReloader implements AutoCloseable {
   private final Function<List<PolicySource>, LoadResult> loader;
   private final ScheduledExecutorService timer;
 
-  private @Nullable Fingerprint seen; // at the last look
+  private @Nullable Fingerprint seen; // at the last poll
   private @Nullable Fingerprint taken; // when the files were last read
   private PolicyFiles.@Nullable Reading read;
-  private boolean fault; // met at the last load: any change is a reason to try again
+  private boolean fault; // at the last load: any change is a reason to try again
 
-  /** Hears of every load. */
+  /** Listener for loads. */
   public interface Listener {
 
-    /** Files were loaded, or could not be; the store says what is in force now. */
+    /** Called after files were loaded, or could not be; the store has the effective policies. */
     void loaded(boolean good);
   }
 
   /**
-   * A reloader that has not looked yet.
+   * Creates a reloader that has not polled yet.
    *
-   * @param abilities what policies may ask for
+   * @param abilities features of this service that policies depend on
    */
   public PolicyReloader(
       PolicyConfig config,
@@ -70,7 +73,7 @@ public final class PolicyReloader implements AutoCloseable {
     this(config, store, time, listener, new PolicyLoader(options(config, abilities))::load);
   }
 
-  /** A reloader that has {@code loader} make sense of the files. */
+  /** Creates a reloader with another loader. */
   PolicyReloader(
       PolicyConfig config,
       PolicyStore store,
@@ -87,20 +90,20 @@ public final class PolicyReloader implements AutoCloseable {
             Thread.ofPlatform().daemon().name("policy-reloader").factory());
   }
 
-  /** Polls from now on, every {@link PolicyConfig#pollInterval}. */
+  /** Starts to poll, every {@link PolicyConfig#pollInterval}. */
   public void start() {
     long nanos = config.pollInterval().toNanos();
     var _ = timer.scheduleWithFixedDelay(this::pollAndGoOn, nanos, nanos, TimeUnit.NANOSECONDS);
   }
 
   /**
-   * Looks once. The first look loads; later ones load a change only when two looks in a row saw the
-   * same files, because a file that is being written may be valid, and admit everything, half-way.
+   * Polls once. The first poll loads; later ones load a change only when two polls in a row saw the
+   * same files, because a file that is only half written may be valid, and admit everything.
    *
-   * <p>Files that this program cannot cope with, by a fault of its own or for want of memory, count
-   * as bad ones, and are tried again when any of them changes.
+   * <p>An unexpected exception or error while loading, such as a lack of memory, counts as invalid
+   * files; loading is tried again when any of them changes.
    *
-   * @return whether something was loaded, or could not be
+   * @return whether files were loaded, or could not be
    */
   public boolean poll() {
     long now = time.wallMillis();
@@ -117,13 +120,14 @@ public final class PolicyReloader implements AutoCloseable {
     PolicyFiles.Reading reading = null;
     try {
       reading = reading();
+      // The same content is not loaded again, unless a fault may be over because a file changed.
       if (reading.equals(read) && (same || !fault)) {
         return false;
       }
       fault = false;
       read = reading;
       result = loader.apply(reading.sources());
-    } catch (Throwable e) { // even an error: the stack or memory that lacked is there again
+    } catch (Throwable e) { // errors too: stack or memory is available again after unwinding
       fault = true;
       failUnexpectedly(e, reading == null ? List.of() : reading.problems());
       return true;
@@ -132,7 +136,7 @@ public final class PolicyReloader implements AutoCloseable {
     return true;
   }
 
-  /** Looks no more. */
+  /** Stops polling. */
   @Override
   public void close() {
     timer.shutdownNow();
@@ -141,7 +145,7 @@ public final class PolicyReloader implements AutoCloseable {
   private void pollAndGoOn() {
     try {
       poll();
-    } catch (Throwable e) { // even an error; anything thrown would end the polling
+    } catch (Throwable e) { // errors too: anything thrown would end the polling
       LOG.error("the policy files could not be looked at", e);
     }
   }
@@ -158,7 +162,7 @@ public final class PolicyReloader implements AutoCloseable {
     store.loaded(book, problems, now);
     problems.forEach(PolicyReloader::tell);
     RuntimeFolder runtime = runtimeOf(config);
-    if (reading.sources().isEmpty() && runtime != null) { // as that program has it, which is silent
+    if (reading.sources().isEmpty() && runtime != null) { // that program logs nothing in this case
       LOG.warn("{}", NothingCounts.in(runtime));
     }
     LOG.info(
@@ -175,13 +179,13 @@ public final class PolicyReloader implements AutoCloseable {
     problems.forEach(PolicyReloader::tell);
     if (store.book() != null) {
       LOG.error("policies not loaded: {}; the last good ones stay in force", error);
-    } else if (!config.requireAtStart()) { // otherwise whoever refuses to start says it
+    } else if (!config.requireAtStart()) { // otherwise the start fails with the reasons
       LOG.error("policies not loaded: {}; none are in force", error);
     }
     listener.loaded(false);
   }
 
-  /** Without its trace, which may be a thousand lines of one recursion. */
+  /** Logs without the stack trace, which may be a thousand lines of one recursion. */
   private void failUnexpectedly(Throwable e, List<Problem> problems) {
     StackTraceElement[] trace = e.getStackTrace();
     String place = trace.length == 0 ? "" : " at " + trace[0];
@@ -228,7 +232,7 @@ public final class PolicyReloader implements AutoCloseable {
     return watched().stream().map(Path::toString).collect(Collectors.joining(", "));
   }
 
-  /** Where envoyproxy/ratelimit would look, when policies are read from there. */
+  /** Returns the folder of envoyproxy/ratelimit, when policies are read from there. */
   private static @Nullable RuntimeFolder runtimeOf(PolicyConfig config) {
     return config.paths().isEmpty() ? config.runtime() : null;
   }

@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The policies in force: exchanged whole, by one write of one reference.
+ * The effective policies, replaced as a whole by one write of one reference.
  *
  * <p>Thread-safe; there is one writer.
  */
@@ -15,26 +15,26 @@ public final class PolicyStore {
   private volatile @Nullable PolicyBook book;
   private volatile LoadStatus status = LoadStatus.none();
 
-  /** A store without policies. */
+  /** Creates a store without policies. */
   public PolicyStore() {}
 
-  /** The policies in force; null until a first load was good. */
+  /** Returns the effective policies; null until the first successful load. */
   public @Nullable PolicyBook book() {
     return book;
   }
 
-  /** What became of the newest load. */
+  /** Returns the status of the newest load. */
   public LoadStatus status() {
     return status;
   }
 
-  /** Puts policies in force. */
+  /** Replaces the effective policies. */
   public void loaded(PolicyBook newest, List<Problem> problems, long nowMillis) {
     book = newest;
     status = status.loaded(nowMillis, problems);
   }
 
-  /** Keeps what is in force and says why. */
+  /** Keeps the effective policies and records the error. */
   public void failed(List<Problem> problems, String error) {
     status = status.failed(problems, error);
   }

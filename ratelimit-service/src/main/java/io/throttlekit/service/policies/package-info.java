@@ -1,4 +1,4 @@
-/** The policies in force, and how changed files become policies in force. */
+/** The effective policies, and the loading of changed files. */
 @NullMarked
 package io.throttlekit.service.policies;
 
