@@ -3,12 +3,12 @@ package io.throttlekit.simulator.leases;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What nodes are offered, window by window. */
+/** Demand of nodes, window by window. */
 final class Demands {
   private Demands() {}
 
   /**
-   * Nearly normal demand of one node.
+   * Returns the nearly normal demand of one node.
    *
    * @param deviation as a part of the mean
    */
@@ -21,21 +21,27 @@ final class Demands {
     return demands;
   }
 
-  /** The fleet of workload A: one busy node and four quiet ones, together at the limit of 100. */
+  /**
+   * Returns the fleet of workload A: one busy node and four quiet ones, together at the limit of
+   * 100.
+   */
   static List<long[]> hotNode(int windows) {
     List<long[]> nodes = new ArrayList<>();
     int[] means = {80, 5, 5, 5, 5};
     for (int node = 0; node < means.length; node++) {
-      nodes.add(normal(500 + node, means[node], 0.3, windows));
+      nodes.add(normal(500 + node, means[node], 0.3, windows)); // the published seeds
     }
     return nodes;
   }
 
-  /** The fleet of workload B: nodes alike, together at one and a half times the limit of 100. */
+  /**
+   * Returns the fleet of workload B: equal nodes, together at one and a half times the limit of
+   * 100.
+   */
   static List<long[]> alike(int nodes, int windows) {
     List<long[]> fleet = new ArrayList<>();
     for (int node = 0; node < nodes; node++) {
-      fleet.add(normal(700 + node, Math.ceilDiv(150, nodes), 0.4, windows));
+      fleet.add(normal(700 + node, Math.ceilDiv(150, nodes), 0.4, windows)); // the published seeds
     }
     return fleet;
   }

@@ -5,27 +5,27 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * A fleet under one limit per window: its nodes are offered their demands in turn, one unit each,
- * and spend what they have leased.
+ * A fleet under one limit per window: its nodes receive their demands in turn, one unit each, and
+ * spend what they have leased.
  *
  * @param limit units per window
- * @param coupled whether what is left of a lease is worth nothing in the next window
- * @param remembering whether a node that was granted less than it wanted asks no more in that
- *     window, as our engine does; else it asks for each request again
+ * @param coupled whether the rest of a lease is worth nothing in the next window
+ * @param remembering whether a node that was granted less than it requested leases no more in that
+ *     window, as our engine does; else it requests a lease for each further unit
  */
 record Fleet(long limit, boolean coupled, boolean remembering) {
 
   /**
-   * What became of it.
+   * Result of a simulation.
    *
-   * @param trips times that the store was asked, in vain or not
+   * @param trips requests to the store, granted or not
    * @param overshoot the most units that a window admitted above the limit
-   * @param utilization admitted of what could have been, the lesser of demand and limit: the mean
-   *     over all windows
+   * @param utilization ratio of admitted units to the lesser of demand and limit: the mean over all
+   *     windows
    */
   record Outcome(long trips, long overshoot, double utilization) {}
 
-  /** Everything that one node holds. */
+  /** State of one node. */
   private static final class Node {
     private final Learner learner;
     private final long[] demands;
@@ -39,7 +39,7 @@ record Fleet(long limit, boolean coupled, boolean remembering) {
     }
   }
 
-  /** What one window did to the store. */
+  /** Effects of one window on the store. */
   private static final class Window {
     private long left;
     private long trips;
@@ -51,7 +51,7 @@ record Fleet(long limit, boolean coupled, boolean remembering) {
     }
   }
 
-  /** Plays all windows that there are demands for. */
+  /** Simulates all windows of the demands. */
   Outcome play(List<long[]> demands, Supplier<Learner> learners) {
     List<Node> nodes = new ArrayList<>();
     demands.forEach(of -> nodes.add(new Node(learners.get(), of)));
@@ -68,7 +68,10 @@ record Fleet(long limit, boolean coupled, boolean remembering) {
     return new Outcome(trips, overshoot, utilization / windows);
   }
 
-  /** Every node keeps its share of the limit, and the store is never asked. */
+  /**
+   * Simulates a static division: every node keeps its share of the limit without requests to the
+   * store.
+   */
   Outcome playSharedOut(List<long[]> demands) {
     int windows = demands.getFirst().length;
     double utilization = 0;

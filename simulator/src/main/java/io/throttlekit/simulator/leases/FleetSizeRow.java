@@ -6,12 +6,12 @@ import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
- * How much more than the limit a window admits as the fleet grows: nodes alike, in leases of 10.
+ * Overshoot of a window as the fleet grows: equal nodes, in leases of 10.
  *
  * @param published the most above the limit with carry-over, as published
  * @param carryOver the same here
  * @param coupled with leases that end with their window, of the same size
- * @param adaptive with those of the sizes that the engine learns
+ * @param adaptive with leases of the sizes that the engine learns
  */
 record FleetSizeRow(int nodes, long published, long carryOver, long coupled, long adaptive) {
   private static final long LIMIT = 100;
@@ -19,12 +19,12 @@ record FleetSizeRow(int nodes, long published, long carryOver, long coupled, lon
   private static final int[] NODES = {2, 4, 8, 16};
   private static final long[] PUBLISHED = {15, 19, 24, 25};
 
-  /** For ever larger fleets. */
+  /** Returns rows for larger and larger fleets. */
   static List<FleetSizeRow> all() {
     return IntStream.range(0, NODES.length).mapToObj(i -> of(NODES[i], PUBLISHED[i])).toList();
   }
 
-  /** A row of a Markdown table. */
+  /** Returns a row of a Markdown table. */
   String row() {
     return String.format(
         Locale.ROOT,
@@ -36,7 +36,7 @@ record FleetSizeRow(int nodes, long published, long carryOver, long coupled, lon
         adaptive);
   }
 
-  /** A JSON object. */
+  /** Returns a JSON object. */
   String json() {
     return String.format(
         Locale.ROOT,

@@ -4,20 +4,20 @@ import io.throttlekit.tier.EoqSizer;
 import io.throttlekit.tier.LeaseCost;
 import io.throttlekit.tier.LeaseSizer;
 
-/** What chooses the sizes of one node's leases in a simulation. */
+/** Sizing of one node's leases in a simulation. */
 interface Learner {
 
   /**
-   * The next lease.
+   * Returns the size of the next lease.
    *
    * @param offered units in this window, without the one that the lease is for
    */
   long size(long offered);
 
-  /** A window is over. */
+  /** Observes the demand of a window that has ended. */
   void observe(long demand);
 
-  /** Always the same size. */
+  /** Returns a learner with a constant size. */
   static Learner fixed(long units) {
     return new Learner() {
       @Override
@@ -32,7 +32,7 @@ interface Learner {
     };
   }
 
-  /** A sizer of the engine, under one limit. */
+  /** Returns a sizer of the engine, under one limit. */
   static Learner of(LeaseSizer sizer, long limit) {
     return new Learner() {
       @Override
@@ -47,7 +47,7 @@ interface Learner {
     };
   }
 
-  /** The engine's learner, knowing nothing yet. */
+  /** Returns the engine's learner without observations. */
   static Learner eoq(LeaseCost cost, long limit) {
     return of(new EoqSizer(cost, limit), limit);
   }

@@ -4,16 +4,16 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** The whole evaluation of lease sizes: the same figures on every machine and in every run. */
+/** Evaluation of lease sizes: the same figures on every machine and in every run. */
 public final class LeaseReport {
   private final List<PolicyRow> policies = PolicyRow.all();
   private final List<RegretRow> regrets = RegretRow.all();
   private final List<FleetSizeRow> fleets = FleetSizeRow.all();
 
-  /** Plays everything; takes some seconds. */
+  /** Runs all simulations; takes some seconds. */
   public LeaseReport() {}
 
-  /** Three Markdown tables. */
+  /** Returns three Markdown tables. */
   public String markdown() {
     return "| policy | published: round trips, overshoot, utilization | here | round trips when an"
         + " exhausted store is not asked again |\n|---|---|---|---|\n"
@@ -26,7 +26,7 @@ public final class LeaseReport {
         + joined(fleets, FleetSizeRow::row, "");
   }
 
-  /** One JSON object in one line. */
+  /** Returns one JSON object in one line. */
   public String json() {
     return "{\"policies\":[%s],\"regrets\":[%s],\"fleets\":[%s]}"
         .formatted(

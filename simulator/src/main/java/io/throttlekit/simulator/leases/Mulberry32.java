@@ -1,7 +1,7 @@
 package io.throttlekit.simulator.leases;
 
 /**
- * The generator of the published workloads, T. Ettinger's mulberry32: 32 bits of state, the same
+ * Generator of the published workloads, T. Ettinger's mulberry32: 32 bits of state, the same
  * sequence on every platform.
  */
 final class Mulberry32 {
@@ -14,7 +14,7 @@ final class Mulberry32 {
     this.state = seed;
   }
 
-  /** Uniform, from 0 to less than 1. */
+  /** Returns a uniform number, from 0 to less than 1. */
   double uniform() {
     state += INCREMENT;
     int mixed = (state ^ (state >>> 15)) * (state | 1);
@@ -22,7 +22,7 @@ final class Mulberry32 {
     return Integer.toUnsignedLong(mixed ^ (mixed >>> 14)) / RANGE;
   }
 
-  /** Nearly normal, mean 0 and deviation 1: the sum of twelve uniforms less 6. */
+  /** Returns a nearly normal number, mean 0 and deviation 1: the sum of twelve uniforms less 6. */
   double normal() {
     double sum = 0;
     for (int i = 0; i < 12; i++) {

@@ -13,18 +13,20 @@ import java.util.function.Supplier;
  *
  * @param policy its name
  * @param published trips, overshoot and utilization as published; empty when they were not
- * @param found the same here, as published: a node asks an exhausted store for each request
- * @param tripsRemembering trips when a node asks an exhausted store once per window, as our engine
- *     does; nothing else changes by that
+ * @param found the same here, as published: a node requests a lease from an exhausted store for
+ *     each unit
+ * @param tripsRemembering trips when a node requests from an exhausted store once per window, as
+ *     our engine does; other figures do not change
  */
 record PolicyRow(String policy, String published, Fleet.Outcome found, long tripsRemembering) {
   static final long LIMIT = 100;
   static final int WINDOWS = 500;
 
+  // The published costs of a round trip, and of a stranded unit.
   private static final double ROUND_TRIP = 20;
   private static final int[] STRANDING = {1, 5, 10, 20};
 
-  /** What was published, re-created, then ours. */
+  /** Returns the published policies, re-created, then ours. */
   static List<PolicyRow> all() {
     List<PolicyRow> rows = new ArrayList<>();
     Fleet.Outcome sharedOut = new Fleet(LIMIT, true, false).playSharedOut(demands());
@@ -50,7 +52,7 @@ record PolicyRow(String policy, String published, Fleet.Outcome found, long trip
     return rows;
   }
 
-  /** A row of a Markdown table. */
+  /** Returns a row of a Markdown table. */
   String row() {
     return String.format(
         Locale.ROOT,
@@ -63,7 +65,7 @@ record PolicyRow(String policy, String published, Fleet.Outcome found, long trip
         tripsRemembering);
   }
 
-  /** A JSON object. */
+  /** Returns a JSON object. */
   String json() {
     return String.format(
         Locale.ROOT,

@@ -6,11 +6,11 @@ import io.throttlekit.tier.LeaseCost;
  * The published learner, from its formulas: AdaGrad on the logarithm of the size, whose first step
  * is as long as the whole range.
  *
- * <p>So the first window throws the size to an end of its range, and each size stays the same for a
+ * <p>The first window therefore moves the size to an end of its range. A size stays the same for a
  * whole window.
  */
 final class PublishedEoq implements Learner {
-  private static final double EPSILON = 1e-8;
+  private static final double EPSILON = 1e-8; // avoids a division by zero before the first slope
   private static final double SHORTEST_STEP = 1e-6;
 
   private final LeaseCost cost;
@@ -31,7 +31,7 @@ final class PublishedEoq implements Learner {
     this.logSize = Math.clamp(Math.log((double) first), lowest, highest);
   }
 
-  /** As in the published tables: from 1 to 1,000, starting with 1. */
+  /** Creates a learner with the published parameters: from 1 to 1,000, starting with 1. */
   PublishedEoq(LeaseCost cost) {
     this(cost, 1, 1_000, 1);
   }
@@ -54,7 +54,7 @@ final class PublishedEoq implements Learner {
     return Math.exp(logSize);
   }
 
-  /** The size that is rounded and held within the range, as this learner does it. */
+  /** Rounds a size and clamps it to the range, as this learner does. */
   long within(double size) {
     return Math.round(Math.clamp(size, Math.exp(lowest), Math.exp(highest)));
   }

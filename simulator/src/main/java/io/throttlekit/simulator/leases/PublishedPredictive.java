@@ -3,7 +3,7 @@ package io.throttlekit.simulator.leases;
 import io.throttlekit.tier.LeaseCost;
 
 /**
- * The published learner that follows predictions, from its formulas: Hedge over the whole past of a
+ * The published learner with predictions, from its formulas: Hedge over the whole past between a
  * rounded size for the prediction and {@link PublishedEoq}.
  */
 final class PublishedPredictive implements Learner {

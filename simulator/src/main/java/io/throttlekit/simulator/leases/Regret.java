@@ -2,31 +2,35 @@ package io.throttlekit.simulator.leases;
 
 import io.throttlekit.tier.LeaseCost;
 
-/** What not knowing the demand costs: a learner against the best fixed size in hindsight. */
+/** Regret of a learner: its cost less that of the best fixed size in hindsight. */
 final class Regret {
+  // Twice the mean demand: larger sizes only strand more.
   private static final int LARGEST_FIXED_SIZE = 200;
 
   private Regret() {}
 
-  /** What one window costs with one size. */
+  /** Cost of one window with one size. */
   @FunctionalInterface
   interface WindowCost {
     double of(long demand, long size);
   }
 
-  /** The cost that is minimized. */
+  /** Returns the cost function that learners minimize. */
   static WindowCost smooth(LeaseCost cost) {
     return (demand, size) -> cost.roundTrip() * demand / size + cost.stranding() * size / 2;
   }
 
-  /** What really happens to one node alone: whole round trips, and what the last lease strands. */
+  /**
+   * Returns the real cost of one node alone: whole round trips, and the units that the last lease
+   * strands.
+   */
   static WindowCost whole(LeaseCost cost) {
     return (demand, size) ->
         cost.roundTrip() * Math.ceilDiv(demand, size)
             + cost.stranding() * Math.floorMod(-demand, size);
   }
 
-  /** Per window. */
+  /** Returns the regret per window. */
   static double perWindow(Learner learner, long[] demands, WindowCost cost) {
     double learned = 0;
     for (long demand : demands) {

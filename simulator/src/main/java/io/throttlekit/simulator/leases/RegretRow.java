@@ -6,13 +6,13 @@ import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
- * What not knowing the demand costs per window, one node alone.
+ * Regret per window of one node alone.
  *
- * @param windows how many the learner had
+ * @param windows number of windows
  * @param published regret as published
  * @param recreated the same here
- * @param ours of the engine's learner
- * @param recreatedWhole the published learner, in round trips and stranded units that really happen
+ * @param ours regret of the engine's learner
+ * @param recreatedWhole the published learner's, in whole round trips and stranded units
  * @param oursWhole the engine's, likewise
  */
 record RegretRow(
@@ -27,12 +27,12 @@ record RegretRow(
   private static final int[] WINDOWS = {100, 400, 1_600, 6_400};
   private static final double[] PUBLISHED = {18.56, 4.74, 1.28, 0.40};
 
-  /** For ever more windows of the same demand. */
+  /** Returns rows for more and more windows of the same demand. */
   static List<RegretRow> all() {
     return IntStream.range(0, WINDOWS.length).mapToObj(i -> of(WINDOWS[i], PUBLISHED[i])).toList();
   }
 
-  /** A row of a Markdown table. */
+  /** Returns a row of a Markdown table. */
   String row() {
     return String.format(
         Locale.ROOT,
@@ -45,7 +45,7 @@ record RegretRow(
         oursWhole);
   }
 
-  /** A JSON object. */
+  /** Returns a JSON object. */
   String json() {
     return String.format(
         Locale.ROOT,

@@ -1,6 +1,6 @@
 /**
- * How many units a lease should ask for: the published evaluation of GALE's sizers re-created from
- * its formulas, and ours on the same seeded workloads.
+ * Sizes of leases: the published evaluation of GALE's sizers, re-created from its formulas, and
+ * ours on the same seeded workloads.
  */
 @NullMarked
 package io.throttlekit.simulator.leases;
