@@ -10,10 +10,11 @@ import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
 
 /**
- * Reads how many bytes all threads of another JVM of this user have allocated since it started.
+ * Reads the number of bytes that all threads of another JVM of this user have allocated since its
+ * start.
  *
- * <p>Its management agent is loaded on the first look and allocates a little by itself, so look
- * after latencies were measured, and over many requests.
+ * <p>The first reading loads its management agent, which allocates a little itself, so read after
+ * latencies were measured, and over many requests.
  */
 final class AllocationProbe implements AutoCloseable {
   private final JMXConnector connector;

@@ -9,9 +9,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * A command line of {@code --name value} pairs and other words.
+ * Command line of {@code --name value} pairs and other words.
  *
- * <p>Whatever is wrong with it is an {@link IllegalArgumentException} of one line for people.
+ * <p>Every mistake in it is an {@link IllegalArgumentException} with one line for people.
  */
 record Arguments(List<String> words, Map<String, String> options) {
 
@@ -22,9 +22,9 @@ record Arguments(List<String> words, Map<String, String> options) {
   }
 
   /**
-   * Reads a command line.
+   * Parses a command line.
    *
-   * @param known the names of the options that there are, without dashes
+   * @param known names of the options, without dashes
    * @throws IllegalArgumentException when an option is not known or has no value
    */
   static Arguments parse(Set<String> known, String... args) {
@@ -32,7 +32,7 @@ record Arguments(List<String> words, Map<String, String> options) {
   }
 
   /**
-   * The same, with options that have no value.
+   * Does the same, with options that have no value.
    *
    * @param flags their names, without dashes
    */
@@ -60,9 +60,9 @@ record Arguments(List<String> words, Map<String, String> options) {
   }
 
   /**
-   * The only word besides options.
+   * Returns the only word besides options.
    *
-   * @param what what it stands for
+   * @param what its description
    */
   String only(String what) {
     if (words.size() != 1) {
@@ -71,14 +71,14 @@ record Arguments(List<String> words, Map<String, String> options) {
     return words.getFirst();
   }
 
-  /** Refuses words besides options. */
+  /** Throws when there are words besides options. */
   void noWords() {
     if (!words.isEmpty()) {
       throw new IllegalArgumentException("expected nothing but options, got " + shown());
     }
   }
 
-  /** Whether an option without a value is given. */
+  /** Returns whether an option without a value is given. */
   boolean flag(String name) {
     return options.containsKey(name);
   }
@@ -88,20 +88,20 @@ record Arguments(List<String> words, Map<String, String> options) {
   }
 
   /**
-   * A whole number, or {@code otherwise} when the option is not given.
+   * Returns a whole number, or {@code otherwise} when the option is not given.
    *
-   * @param least the smallest that makes sense
+   * @param least smallest valid number
    */
   long number(String name, long least, long otherwise) {
     return number(name, least, Long.MAX_VALUE, otherwise);
   }
 
-  /** The same, for what an {@code int} holds. */
+  /** Does the same for an {@code int}. */
   int integer(String name, int least, int otherwise) {
     return (int) number(name, least, Integer.MAX_VALUE, otherwise);
   }
 
-  /** A number of seconds, up to the hour that a load may last. */
+  /** Returns a number of seconds, up to the hour that a load may last. */
   Duration seconds(String name, long least, long otherwise) {
     return Duration.ofSeconds(number(name, least, Bounds.LONGEST.toSeconds(), otherwise));
   }
@@ -117,7 +117,7 @@ record Arguments(List<String> words, Map<String, String> options) {
         return number;
       }
     } catch (NumberFormatException e) {
-      // told below, as every other number that will not do
+      // reported below, with numbers out of range
     }
     String range = most == Long.MAX_VALUE ? "from " + least : "from " + least + " to " + most;
     throw new IllegalArgumentException("--" + name + " is a number " + range + ", not " + value);

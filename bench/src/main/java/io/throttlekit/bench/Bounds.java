@@ -3,14 +3,14 @@ package io.throttlekit.bench;
 import java.time.Duration;
 
 /**
- * When a load ends: at whichever comes first.
+ * Bounds of a load, which ends at the first of them.
  *
- * @param requests at most so many, from 1
- * @param time at most so long, up to one hour
+ * @param requests maximum number of requests, from 1
+ * @param time maximum duration, up to one hour
  */
 record Bounds(long requests, Duration time) {
 
-  /** The longest that a load may last. */
+  /** Maximum duration of a load. */
   static final Duration LONGEST = Duration.ofHours(1);
 
   Bounds {
@@ -25,7 +25,7 @@ record Bounds(long requests, Duration time) {
     }
   }
 
-  /** Limited by time alone. */
+  /** Returns bounds with a limit of time only. */
   static Bounds lasting(Duration time) {
     return new Bounds(Long.MAX_VALUE, time);
   }

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 
-/** Faults at random against three regions of real processes, or each fault alone. */
+/** Injects random faults into three regions of real processes, or each fault by itself. */
 final class ChaosBenchmark {
   static final Set<String> OPTIONS = Set.of("minutes", "seed", "folder");
   static final Set<String> FLAGS = Set.of("json", "matrix");
@@ -20,9 +20,7 @@ final class ChaosBenchmark {
 
   private ChaosBenchmark() {}
 
-  /**
-   * Prints a line for each fault, then a Markdown table; with {@code --json} only one line of JSON.
-   */
+  /** Prints a line for each fault, then a Markdown table; with {@code --json} one line of JSON. */
   public static void main(String[] args) throws InterruptedException {
     System.exit(Program.start(ChaosBenchmark::read, OPTIONS, FLAGS, System.err, args));
   }

@@ -9,13 +9,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A fixed number of callers per connection, each asking again as soon as it was answered: shows the
- * most that a server can do, and says little about latency.
+ * Closed loop: a fixed number of callers per connection, each sending its next request after a
+ * reply. It measures the maximum throughput of a server, and is not suited to measure latency.
  *
  * @param inFlight callers per connection, from 1
  */
 record ClosedLoop(int inFlight) implements Load {
-  private static final long MOST_FAILURES = 200; // a caller asks again from within a failed call
+  // Bounds the recursion: a caller sends again from within a failed call.
+  private static final long MOST_FAILURES = 200;
+  // A call that takes longer is lost, and the run void.
   private static final long GRACE_SECONDS = 30;
 
   @Override

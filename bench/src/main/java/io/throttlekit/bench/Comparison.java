@@ -3,7 +3,7 @@ package io.throttlekit.bench;
 import java.io.IOException;
 import java.util.List;
 
-/** Measures two warm servers in turn, so that what disturbs the machine disturbs both. */
+/** Measures two warm servers alternately, so that a disturbance of the machine affects both. */
 final class Comparison {
   private final ComparisonPlan plan;
   private final ClosedLoop closedLoop;
@@ -32,7 +32,7 @@ final class Comparison {
     }
     OpenLoop half = new OpenLoop(halfLoad(all));
     for (Contender contender : all) {
-      contender.warmUp(half, plan.roundTime()); // the sender's own code is cold
+      contender.warmUp(half, plan.roundTime()); // the open loop's code has not been compiled yet
     }
     for (int round = 0; round < plan.rounds(); round++) {
       for (Contender contender : inTurn(all, round)) {
@@ -45,7 +45,7 @@ final class Comparison {
     return half.perSecond();
   }
 
-  /** The same rate for all: half of what the slowest can do. */
+  /** Returns the same rate for all: half of the slowest one's throughput. */
   private static int halfLoad(List<Contender> all) {
     double slowest = all.stream().mapToDouble(Contender::peakPerSecond).min().orElse(0);
     return Math.max(1, (int) (slowest / 2));

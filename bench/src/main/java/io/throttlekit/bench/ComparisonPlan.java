@@ -4,28 +4,29 @@ import java.time.Duration;
 import java.util.Set;
 
 /**
- * How two servers are compared.
+ * Parameters of a comparison of servers.
  *
- * @param warmUp closed loop for each before anything counts; a JVM takes 20 s to reach its speed
- * @param rounds how often each is measured, in turn
+ * @param warmUp duration of a closed loop for each before the measurements; a JVM takes 20 s to
+ *     reach its speed
+ * @param rounds number of measurements of each, taken alternately
  * @param roundTime length of one measurement
- * @param connections to each server
+ * @param connections connections to each server
  * @param inFlight callers per connection in a closed loop
- * @param keys different counters
+ * @param keys number of counters
  */
 record ComparisonPlan(
     Duration warmUp, int rounds, Duration roundTime, int connections, int inFlight, int keys) {
 
-  /** The options that {@link #from} reads. */
+  /** Options that {@link #from} reads. */
   static final Set<String> OPTIONS =
       Set.of("warm-up", "rounds", "seconds", "connections", "in-flight", "keys");
 
-  /** The plan behind the figures in the documentation, unless options say otherwise. */
+  /** Returns the plan of the figures in the documentation, unless options change it. */
   static ComparisonPlan from(Arguments arguments) {
     return from(arguments, 25, 10, 3);
   }
 
-  /** The same, for servers that need times of their own. */
+  /** Returns the same with other defaults. */
   static ComparisonPlan from(
       Arguments arguments, int warmUpSeconds, int rounds, int secondsOfARound) {
     return new ComparisonPlan(

@@ -6,10 +6,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The service beside the server that decides nothing, measured in one run.
+ * Figures of the service beside those of the no-op server, measured in one run.
  *
- * @param halfLoadPerSecond the rate that was offered to both for latency
- * @param warmUpAnswers what the less warm of the two had answered before anything counted
+ * @param halfLoadPerSecond rate that was offered to both for latency
+ * @param warmUpAnswers smaller number of the replies of both before the measurements
  */
 record ComparisonReport(
     ServerFigures noOp,
@@ -17,21 +17,24 @@ record ComparisonReport(
     int rounds,
     int halfLoadPerSecond,
     long warmUpAnswers) {
-  /** A JVM is at 0.8 of its peak after some 270,000 requests, whatever time they take. */
+  /**
+   * Replies after which a JVM counts as warm. It is at 0.8 of its peak after some 270,000 requests,
+   * whatever time they take.
+   */
   private static final long WARM = 300_000;
 
-  /** The head of a table of {@link #row}s. */
+  /** Header of a table of {@link #row}s. */
   static final String HEADER =
       "| server | decisions/s | µs CPU | µs CPU at half load | p50 ms at half load | p99 ms at"
           + " half load | bytes allocated | MB resident |\n"
           + "|---|---|---|---|---|---|---|---|\n";
 
-  /** Whether the figures are the servers', not their compilers'. */
+  /** Returns whether the figures are the servers', not their compilers'. */
   boolean warm() {
     return warmUpAnswers >= WARM;
   }
 
-  /** The promised ratios, service to no-op. */
+  /** Returns the target ratios of service to no-op server. */
   List<Target> targets() {
     return List.of(
         Target.atMost(
@@ -45,7 +48,7 @@ record ComparisonReport(
             service.allocatedBytes() / noOp.allocatedBytes()));
   }
 
-  /** Two Markdown tables. */
+  /** Returns two Markdown tables. */
   String table() {
     return "Medians of %d rounds; half load is %,d requests/s.%n%n"
             .formatted(rounds, halfLoadPerSecond)
@@ -60,7 +63,7 @@ record ComparisonReport(
         + Target.table(targets());
   }
 
-  /** One JSON object in one line. */
+  /** Returns one JSON object in one line. */
   String json() {
     return "{\"warm\":%s,\"rounds\":%d,\"half_load_per_second\":%d,\"servers\":[%s],\"targets\":%s}"
         .formatted(
@@ -71,7 +74,7 @@ record ComparisonReport(
             Target.jsonArray(targets()));
   }
 
-  /** A row of a Markdown table. */
+  /** Returns a row of a Markdown table. */
   static String row(ServerFigures f) {
     return String.format(
         Locale.ROOT,
@@ -86,7 +89,7 @@ record ComparisonReport(
         f.residentBytes() / 1e6);
   }
 
-  /** A JSON object. */
+  /** Returns a JSON object. */
   static String json(ServerFigures f) {
     return String.format(
         Locale.ROOT,

@@ -4,7 +4,7 @@ import io.throttlekit.simulator.concurrency.ConcurrencyReport;
 import java.nio.file.Path;
 import java.util.Set;
 
-/** Compares the laws that infer how much may be in flight: a simulation by seeds. */
+/** Compares limit algorithms in a simulation with several seeds. */
 final class ConcurrencyBenchmark {
   static final Set<String> OPTIONS = Set.of("seeds", "svg");
 
@@ -13,7 +13,7 @@ final class ConcurrencyBenchmark {
   private ConcurrencyBenchmark() {}
 
   /**
-   * Prints a Markdown table, then one line of JSON; with {@code --svg DIR} writes the curves there.
+   * Prints a Markdown table, then one line of JSON; with {@code --svg DIR} also writes the curves.
    */
   public static void main(String[] args) throws InterruptedException {
     System.exit(Program.start(ConcurrencyBenchmark::read, OPTIONS, System.err, args));

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 
 /** Open gRPC connections to one server. Listeners are called on event loops. */
 final class Connections implements AutoCloseable {
-  private static final int EVENT_LOOPS = 2;
+  private static final int EVENT_LOOPS = 2; // enough to saturate a server on the same machine
   private static final int CONNECT_SECONDS = 10;
   private static final MethodDescriptor<byte[], byte[]> SHOULD_RATE_LIMIT =
       RateLimitServiceGrpc.getShouldRateLimitMethod().toBuilder(
@@ -28,7 +28,7 @@ final class Connections implements AutoCloseable {
   private final List<ManagedChannel> channels;
 
   /**
-   * @param count how many connections, from 1
+   * @param count number of connections, from 1
    */
   Connections(LoopbackTarget target, int count) {
     channels = Stream.generate(() -> connect(target)).limit(count).toList();
@@ -44,7 +44,7 @@ final class Connections implements AutoCloseable {
         .build();
   }
 
-  /** Connects them all; a request that is sent before does so itself, and waits. */
+  /** Connects them all. A request sent earlier connects by itself, and waits for it. */
   void awaitReady() throws InterruptedException {
     for (ManagedChannel channel : channels) {
       ConnectivityState state = channel.getState(true);
@@ -72,7 +72,7 @@ final class Connections implements AutoCloseable {
     ManagedChannel channel = channels.get((int) (connection % channels.size()));
     ClientCall<byte[], byte[]> call = channel.newCall(SHOULD_RATE_LIMIT, CallOptions.DEFAULT);
     call.start(listener, new Metadata());
-    call.request(2);
+    call.request(2); // the reply and the end of the call
     call.sendMessage(request);
     call.halfClose();
   }

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** One of the servers that are compared, and what was measured of it so far. */
+/** A server of a comparison, with its measurements so far. */
 final class Contender implements AutoCloseable {
   private final ServerProcess server;
   private final MeasuredLoad.Meter meter;
@@ -22,7 +22,7 @@ final class Contender implements AutoCloseable {
   }
 
   /**
-   * @param meter reads what the server uses, with whatever it needs beside it
+   * @param meter reads the usage of the server, including its store where it has one
    */
   Contender(ServerProcess server, MeasuredLoad.Meter meter, ComparisonPlan plan) {
     this.server = server;
@@ -37,7 +37,7 @@ final class Contender implements AutoCloseable {
     }
   }
 
-  /** How many requests the server had answered before anything counted. */
+  /** Returns the number of requests that the server had answered before the measurements. */
   long warmUpAnswers() {
     return warmUpAnswers;
   }
@@ -50,7 +50,7 @@ final class Contender implements AutoCloseable {
     steady.add(measure(loop, time));
   }
 
-  /** Last of all, because looking loads classes into the server. */
+  /** Counts allocations; to be called last, because the probe loads classes into the server. */
   void countAllocations(ClosedLoop loop, Duration time) throws IOException, InterruptedException {
     try (AllocationProbe probe = AllocationProbe.of(server.pid())) {
       long before = probe.allocatedBytes();
@@ -59,7 +59,7 @@ final class Contender implements AutoCloseable {
     }
   }
 
-  /** Another load than the one that is compared. */
+  /** Offers a load that is not part of the comparison. */
   LoadResult offer(ClosedLoop loop, Requests others, Duration time) throws InterruptedException {
     return loop.offer(connections, others, Bounds.lasting(time));
   }

@@ -7,13 +7,13 @@ import io.throttlekit.testkit.redis.RedisProcess;
 record Coordinating(String name, int port, String uriFormat, Runnable end)
     implements AutoCloseable {
 
-  /** A Redis that writes every grant to disk before it answers. */
+  /** Starts a Redis that writes every grant to disk before it replies. */
   static Coordinating redis() {
     RedisProcess redis = RedisProcess.start("--appendonly", "yes", "--appendfsync", "always");
     return new Coordinating("Redis", redis.port(), "redis://127.0.0.1:%d", redis::close);
   }
 
-  /** A PostgreSQL that does the same. */
+  /** Starts a PostgreSQL that does the same. */
   static Coordinating postgres() {
     PostgresProcess postgres = PostgresProcess.start();
     return new Coordinating(
@@ -23,7 +23,7 @@ record Coordinating(String name, int port, String uriFormat, Runnable end)
         postgres::close);
   }
 
-  /** Its address where it is reached by another port. */
+  /** Returns its URI with another port. */
   String uri(int throughPort) {
     return uriFormat.formatted(throughPort);
   }

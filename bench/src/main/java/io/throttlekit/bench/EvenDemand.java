@@ -19,12 +19,12 @@ import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
 /**
- * Requests that come to each region at equal intervals, counted by the windows of this host's
- * clock, which is also that of every process and store, until this is closed.
+ * Sends requests to each region at equal intervals, until it is closed. Admitted units are counted
+ * by the windows of this host's clock, which all processes and stores use.
  */
 final class EvenDemand implements AutoCloseable {
   private static final double NANOS_PER_SECOND = 1e9;
-  private static final long MOST_NANOS = 10_000_000_000L;
+  private static final long MOST_NANOS = 10_000_000_000L; // longest latency recorded: 10 s
 
   private final TimeSource time = TimeSource.system();
   private final long windowNanos;
@@ -35,9 +35,9 @@ final class EvenDemand implements AutoCloseable {
   private final Histogram nanos = new ConcurrentHistogram(MOST_NANOS, 3);
 
   /**
-   * Nothing is asked for yet.
+   * Creates a demand that sends nothing yet.
    *
-   * @param run a counter of its own
+   * @param run value of the entry, so that the run has its own counter
    */
   EvenDemand(String run, long windowMillis) {
     this.windowNanos = TimeUnit.MILLISECONDS.toNanos(windowMillis);
@@ -55,8 +55,8 @@ final class EvenDemand implements AutoCloseable {
   }
 
   /**
-   * Asks from now on, so many times a second, as if the first request of a window came half an
-   * interval after it began.
+   * Starts to send requests at this rate. They are aligned to the windows: the first request of a
+   * window is sent half an interval after it began.
    */
   void offer(Connections region, double perSecond) {
     long every = Math.round(NANOS_PER_SECOND / perSecond);
@@ -67,7 +67,7 @@ final class EvenDemand implements AutoCloseable {
             () -> region.send(0, request, new Answer()), first, every, TimeUnit.NANOSECONDS);
   }
 
-  /** What was admitted, by all regions as one. */
+  /** Returns the admitted units of all regions together. */
   WindowTally admitted() {
     return admitted;
   }
@@ -76,7 +76,7 @@ final class EvenDemand implements AutoCloseable {
     return failed.sum();
   }
 
-  /** How long answers took, in ns, since this was asked last. */
+  /** Returns the latencies in ns since the last call. */
   Histogram takeLatencies() {
     Histogram taken = nanos.copy();
     nanos.reset();

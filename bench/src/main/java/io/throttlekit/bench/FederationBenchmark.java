@@ -15,9 +15,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
 /**
- * Three regions as processes, each with its Redis, and one coordinator: what of one limit they
- * admit together at every skew, what they ask the coordinator for, and what a decision takes when
- * it is far away.
+ * Measures three regions as processes, each with its Redis, and one coordinator: the units of one
+ * limit that they admit together at each skew, their requests to the coordinator, and the latency
+ * of a decision when the coordinator is far away.
  */
 final class FederationBenchmark {
   static final Set<String> OPTIONS = options();
@@ -25,6 +25,7 @@ final class FederationBenchmark {
   private static final int REGIONS = 3;
   private static final long LIMIT = 300;
   private static final long WINDOW_MILLIS = 10_000;
+  // Utilization and trips of the published simulation, for each skew.
   private static final List<Published> PUBLISHED =
       List.of(
           new Published(0, .973, 92),
@@ -122,7 +123,8 @@ final class FederationBenchmark {
     try (EvenDemand demand = new EvenDemand("skew " + skew, WINDOW_MILLIS);
         OpenRegions open = OpenRegions.of(regions)) {
       open.offer(demand, skew, LIMIT * 1_000.0 / WINDOW_MILLIS);
-      awaitWindows(2); // the first is none of its own, the second begins in it
+      // Skips the incomplete window in which the demand begins, and the one after it.
+      awaitWindows(2);
       long before = regions.coordinatorTrips();
       long first = windowEnd(TimeSource.system().wallMillis());
       awaitWindows(windows);
@@ -178,7 +180,7 @@ final class FederationBenchmark {
     }
   }
 
-  /** Waits until so many windows have begun; the coordinator's clock is this host's. */
+  /** Waits until this number of windows has begun; the coordinator's clock is this host's. */
   private static void awaitWindows(int windows) {
     TimeSource time = TimeSource.system();
     long until = windowEnd(time.wallMillis()) + (windows - 1) * WINDOW_MILLIS;

@@ -3,7 +3,9 @@ package io.throttlekit.bench;
 import io.throttlekit.simulator.leases.LeaseReport;
 import java.util.Set;
 
-/** Compares the sizes that leases may have, on the published workloads: a simulation by seed. */
+/**
+ * Compares sizing policies of leases on the published workloads, in a simulation with a fixed seed.
+ */
 final class LeaseBenchmark {
   static final Set<String> OPTIONS = Set.of();
 

@@ -1,6 +1,6 @@
 package io.throttlekit.bench;
 
-/** A way of offering requests to a server. */
+/** Way of offering requests to a server. */
 sealed interface Load permits ClosedLoop, OpenLoop {
 
   /**

@@ -4,7 +4,7 @@ import io.throttlekit.bench.machine.ProcessUsage;
 import java.time.Duration;
 import java.util.Set;
 
-/** Offers a load to a server on this machine and says what came back. */
+/** Offers a load to a server on this machine and prints the result. */
 final class LoadGenerator {
   static final Set<String> OPTIONS =
       Set.of("connections", "in-flight", "rate", "keys", "seconds", "requests", "warm-up", "pid");
@@ -15,9 +15,9 @@ final class LoadGenerator {
    * {@code HOST:PORT [--connections 4] [--in-flight 16] [--rate N] [--keys 10000] [--seconds 10]
    * [--requests N] [--warm-up 5] [--pid PID]}.
    *
-   * <p>Without a rate it is a closed loop of so many in flight per connection. The warm-up is
-   * always a closed loop: an open loop that starts cold measures the compiler. With the server's
-   * process id, its CPU per decision and its memory are reported too.
+   * <p>Without a rate it is a closed loop with this number of requests in flight per connection.
+   * The warm-up is always a closed loop: an open loop that starts cold measures the compiler. With
+   * the server's process id, its CPU per decision and its memory are reported too.
    */
   public static void main(String[] args) throws InterruptedException {
     System.exit(Program.start(LoadGenerator::read, OPTIONS, System.err, args));

@@ -4,14 +4,14 @@ import java.util.List;
 import org.HdrHistogram.AbstractHistogram;
 
 /**
- * What came back from one load.
+ * Result of one load.
  *
- * @param answers calls that were answered, OK or OVER_LIMIT
- * @param refused those of them that said OVER_LIMIT
- * @param failed calls that ended with an error, or never
- * @param elapsedNanos from the first request to the last answer
- * @param latencies of the answers, in ns
- * @param answersPerSecond answers in each second since the start; the last one is not whole
+ * @param answers number of replies, OK or OVER_LIMIT
+ * @param refused number of OVER_LIMIT replies among them
+ * @param failed number of calls that ended with an error, or never
+ * @param elapsedNanos time from the first request to the last reply
+ * @param latencies of the replies, in ns
+ * @param answersPerSecond replies in each second since the start; the last one is incomplete
  */
 record LoadResult(
     long answers,
@@ -21,17 +21,17 @@ record LoadResult(
     AbstractHistogram latencies,
     List<Long> answersPerSecond) {
 
-  /** Answers per second over the whole load. */
+  /** Returns replies per second over the whole load. */
   double perSecond() {
     return answers * 1e9 / elapsedNanos;
   }
 
-  /** The latency in ms that so many percent of the answers stayed within. */
+  /** Returns the latency in ms at a percentile. */
   double millisAt(double percentile) {
     return latencies.getValueAtPercentile(percentile) / 1e6;
   }
 
-  /** One line for people. */
+  /** Returns one line for people. */
   @Override
   public String toString() {
     return "%,d answers (%,d over limit, %,d failed) in %.2f s: %,.0f/s, p50 %.3f p90 %.3f p99 %.3f p99.9 %.3f max %.3f ms"

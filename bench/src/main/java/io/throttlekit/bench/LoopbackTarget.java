@@ -4,7 +4,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
 /**
- * A server on this machine, the only kind that load may be sent to.
+ * A server on this machine; load is sent to no other.
  *
  * @param address a loopback address with a port from 1 to 65535
  */
@@ -19,8 +19,8 @@ record LoopbackTarget(InetSocketAddress address) {
   }
 
   /**
-   * Reads {@code HOST:PORT}, where the host is {@code localhost} or a literal address; no name is
-   * ever looked up.
+   * Parses {@code HOST:PORT}, where the host is {@code localhost} or a literal address; names are
+   * never resolved.
    */
   static LoopbackTarget parse(String text) {
     int colon = text.lastIndexOf(':');

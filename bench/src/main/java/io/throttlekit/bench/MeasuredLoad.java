@@ -4,14 +4,14 @@ import io.throttlekit.bench.machine.ProcessUsage;
 import java.io.IOException;
 
 /**
- * A load together with what the server used for it.
+ * A load together with the server's usage.
  *
- * @param cpuMicros CPU time of the server process per answer, in µs
+ * @param cpuMicros CPU time of the server process per reply, in µs
  * @param residentBytes memory of the server process at the end
  */
 record MeasuredLoad(LoadResult load, double cpuMicros, long residentBytes) {
 
-  /** Where a server's usage is read. */
+  /** Source of a server's usage. */
   interface Meter {
     ProcessUsage read() throws IOException;
   }
@@ -26,7 +26,7 @@ record MeasuredLoad(LoadResult load, double cpuMicros, long residentBytes) {
     return new MeasuredLoad(result, micros, after.residentBytes());
   }
 
-  /** One line for people. */
+  /** Returns one line for people. */
   @Override
   public String toString() {
     return "%s; server %.2f µs CPU per decision, %.0f MB resident"

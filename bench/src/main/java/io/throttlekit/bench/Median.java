@@ -2,11 +2,13 @@ package io.throttlekit.bench;
 
 import java.util.List;
 
-/** The middle of some measurements. */
+/** Median of measurements. */
 final class Median {
   private Median() {}
 
-  /** The mean of the two in the middle when their number is even; NaN of none. */
+  /**
+   * Returns the median, the mean of the two middle values when their number is even; NaN of none.
+   */
   static double of(List<Double> values) {
     if (values.isEmpty()) {
       return Double.NaN;

@@ -11,7 +11,7 @@ import io.grpc.BindableService;
 import io.grpc.stub.StreamObserver;
 import java.util.List;
 
-/** Parses what Envoys say of their requests, and does nothing with it. */
+/** Parses access logs and load reports, and ignores them. */
 final class NoOpSensors {
   private NoOpSensors() {}
 
@@ -24,7 +24,8 @@ final class NoOpSensors {
     public StreamObserver<StreamAccessLogsMessage> streamAccessLogs(
         StreamObserver<StreamAccessLogsResponse> answers) {
       return new Ignoring<>(() -> {
-        answers.onNext(StreamAccessLogsResponse.getDefaultInstance()); // a call has to have one
+        // A unary response is required.
+        answers.onNext(StreamAccessLogsResponse.getDefaultInstance());
         answers.onCompleted();
       });
     }

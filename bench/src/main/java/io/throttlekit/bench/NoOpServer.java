@@ -32,7 +32,7 @@ final class NoOpServer implements AutoCloseable {
     server = builder.build().start();
   }
 
-  /** Serves on a loopback port; 0 is any free one. */
+  /** Starts a server on a loopback port; 0 is any free one. */
   static NoOpServer start(int port) throws IOException {
     return new NoOpServer(port);
   }

@@ -10,8 +10,8 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc.RateLimitSe
 import io.grpc.stub.StreamObserver;
 
 /**
- * The baseline: parses a request, decides nothing, and answers one OK status that is built anew
- * every time, with as many fields as a real one.
+ * Baseline: parses a request, decides nothing, and returns one OK status that is built for each
+ * call, with as many fields as a real one.
  */
 final class NoOpService extends RateLimitServiceImplBase {
 

@@ -9,27 +9,30 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Requests at a steady rate, whether or not the server keeps up: shows latency as users have it.
+ * Open loop: sends requests at a steady rate, whether or not the server keeps up. It measures
+ * latency as users see it.
  *
- * <p>A latency counts from the moment at which the request should have been sent, so a pause of the
+ * <p>A latency counts from the time at which the request should have been sent, so a pause of the
  * server, or of this process, is charged to every request that it delayed (no coordinated
  * omission).
  *
  * @param perSecond requests per second, from 1
- * @param time the clock of sending and of latencies
+ * @param time clock of sending and of latencies
  */
 record OpenLoop(int perSecond, TimeSource time) implements Load {
+  // Bounds the generator's memory while the server stalls.
   private static final int MOST_IN_FLIGHT = 20_000;
-  private static final long MOST_FAILURES = 1_000;
+  private static final long MOST_FAILURES = 1_000; // a load of errors measures nothing
+  // A call that takes longer is lost, and the run void.
   private static final long GRACE_SECONDS = 30;
 
   /**
-   * Requests that are due within this time go together, as those of one turn of Envoy's event loop
-   * do: waking up for each would take the processors from the server.
+   * Requests due within this time are sent together, like those of one iteration of Envoy's event
+   * loop. Waking up for each would take processor time from the server.
    */
   private static final long TICK_NANOS = 250_000;
 
-  /** By the clock of this host. */
+  /** Creates a load with this host's clock. */
   OpenLoop(int perSecond) {
     this(perSecond, TimeSource.system());
   }

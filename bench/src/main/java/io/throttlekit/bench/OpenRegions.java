@@ -14,7 +14,7 @@ record OpenRegions(List<Connections> connections) implements AutoCloseable {
     return new OpenRegions(connections);
   }
 
-  /** Has {@code demand} ask all of them, together so many times a second. */
+  /** Lets {@code demand} send to all of them, together at this rate. */
   void offer(EvenDemand demand, double skew, double perSecond) {
     for (int region = 0; region < connections.size(); region++) {
       double share = SkewRow.share(region, skew, connections.size());

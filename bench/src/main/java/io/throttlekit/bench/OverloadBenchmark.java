@@ -6,9 +6,7 @@ import io.throttlekit.demo.overload.OverloadSummary;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Real Envoys before an upstream that is offered too much: what {@code bin/demo --overload} runs.
- */
+/** Runs real Envoys in front of an overloaded upstream, as {@code bin/demo --overload} does. */
 final class OverloadBenchmark {
   static final Set<String> OPTIONS = Set.of("phase", "arms", "seconds", "seed");
 

@@ -4,18 +4,18 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.util.Set;
 
-/** What a command of {@code bin/bench} does once its command line has been understood whole. */
+/** A command of {@code bin/bench}, after its command line was parsed. */
 @FunctionalInterface
 interface Program {
 
-  /** Does it; may take minutes. */
+  /** Runs the command; may take minutes. */
   void run() throws IOException, InterruptedException;
 
-  /** How a program understands its command line. */
+  /** Parser of a command line. */
   @FunctionalInterface
   interface Reader {
     /**
-     * Understands it, and does nothing yet.
+     * Parses the command line without running the command.
      *
      * @throws IllegalArgumentException with one line for people when it is wrong
      */
@@ -23,7 +23,7 @@ interface Program {
   }
 
   /**
-   * Runs it, and says in one line what is wrong when it cannot.
+   * Runs a command, and prints one line with the error when it fails.
    *
    * @return the exit code: 0, 2 for a wrong command line, 1 when something failed or a target was
    *     missed
@@ -34,7 +34,7 @@ interface Program {
   }
 
   /**
-   * The same, with options that have no value.
+   * Does the same, with options that have no value.
    *
    * @param flags their names, without dashes
    */

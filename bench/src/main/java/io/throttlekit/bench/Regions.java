@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Regions with a process and a Redis each, and a way of their own to one coordinator. */
+/** Regions with a process and a Redis each, and a proxy each to one coordinator. */
 final class Regions implements AutoCloseable {
   private static final String COUNTS = "throttlekit_federation_";
 
@@ -17,7 +17,7 @@ final class Regions implements AutoCloseable {
 
   private Regions() {}
 
-  /** Starts so many, one after the other, and waits until all serve. */
+  /** Starts the regions one after the other, and waits until all serve. */
   static Regions start(Servers servers, Coordinating coordinator, int count) throws IOException {
     Regions regions = new Regions();
     try {
@@ -36,7 +36,7 @@ final class Regions implements AutoCloseable {
     stores.add(store);
     TcpProxy way = TcpProxy.to(coordinator.port());
     ways.add(way);
-    // A request that finds nothing leased waits for the coordinator, however far it is.
+    // A request without leased units waits for the coordinator, however far it is.
     Map<String, String> environment =
         Map.of(
             "THROTTLEKIT_STORE_URI",
@@ -60,12 +60,12 @@ final class Regions implements AutoCloseable {
     return processes.get(region).target();
   }
 
-  /** Makes every answer of the coordinator so much later. */
+  /** Delays every reply of the coordinator. */
   void delay(long millis) {
     ways.forEach(way -> way.delayReplies(millis));
   }
 
-  /** Leases and returns that the coordinator has answered so far, to all regions. */
+  /** Returns the leases and returns that the coordinator has answered so far, for all regions. */
   long coordinatorTrips() throws IOException {
     double trips = 0;
     for (ServerProcess process : processes) {

@@ -4,8 +4,8 @@ import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 
 /**
- * The requests of a load, serialized once: one descriptor of two entries each, spread over a number
- * of keys in an order that is the same in every run.
+ * Requests of a load, serialized once: one descriptor of two entries each, spread over a number of
+ * keys in an order that is the same in every run.
  */
 final class Requests {
   static final String DOMAIN = "bench";
@@ -13,7 +13,7 @@ final class Requests {
   private final byte[][] bytes;
 
   /**
-   * @param keys different counters, from 1
+   * @param keys number of counters, from 1
    */
   Requests(int keys) {
     bytes = new byte[keys][];
@@ -22,7 +22,7 @@ final class Requests {
     }
   }
 
-  /** The request at a place in the load's order; the same array may be returned again. */
+  /** Returns the request at a place in the load's order; the same array may be returned again. */
   byte[] at(long sequence) {
     return bytes[KeySpread.at(sequence, bytes.length)];
   }

@@ -5,10 +5,10 @@ import java.io.IOException;
 import java.time.Duration;
 
 /**
- * How often a server asked its Redis, for so many admitted requests.
+ * Round trips of a server to its Redis for a number of admitted requests.
  *
  * @param trips calls of the script that Redis counted
- * @param bound one for each full or begun batch of each key
+ * @param bound one for each full or started batch of each key
  */
 record RoundTrips(long trips, long bound) {
   private static final int KEYS = 100;
@@ -24,7 +24,7 @@ record RoundTrips(long trips, long bound) {
     return new RoundTrips(scriptCalls(redis) - before, bound(admitted, batch));
   }
 
-  /** Round trips for each that the bound allows. */
+  /** Returns the ratio of round trips to the bound. */
   double share() {
     return (double) trips / Math.max(1, bound);
   }

@@ -23,9 +23,12 @@ import io.grpc.MethodDescriptor;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** A way in which Envoys say what becomes of their requests, and what they say. */
+/** Signals that Envoys send about their requests, with generated messages. */
 enum Sensor {
-  /** Entries of requests that the upstream answered, {@value #ENTRIES} in a message, all new. */
+  /**
+   * Log entries of requests that the upstream answered, {@value #ENTRIES} in a message, all
+   * distinct.
+   */
   ACCESS_LOG("access log", "entry", "throttlekit_access_log_entries_total{kind=\"answered\"}") {
     @Override
     MethodDescriptor<byte[], byte[]> method() {
@@ -51,7 +54,7 @@ enum Sensor {
     }
   },
 
-  /** What is in progress in {@value #CLUSTERS} clusters, of which one is steered. */
+  /** Load of {@value #CLUSTERS} clusters, of which one has a limit that is pushed to Envoys. */
   LOAD_REPORT("load report", "report", "throttlekit_load_report_messages_total") {
     @Override
     MethodDescriptor<byte[], byte[]> method() {
@@ -76,11 +79,15 @@ enum Sensor {
 
   private static final int ENTRIES = 100;
 
-  /** More entries than the service remembers, so that it knows none when it comes again. */
+  /**
+   * Messages before a repetition: more entries than the service remembers, so that none is a known
+   * one.
+   */
   private static final int LOG_MESSAGES = 500;
 
   private static final int CLUSTERS = 10;
   private static final int REPORTS = 100;
+  // An arbitrary fixed time: the service measures durations only.
   private static final long START_SECONDS = 1_700_000_000;
 
   private final String words;
@@ -93,30 +100,30 @@ enum Sensor {
     this.metric = metric;
   }
 
-  /** What reports call it. */
+  /** Returns the sensor's name in reports. */
   String words() {
     return words;
   }
 
-  /** What is counted. */
+  /** Returns the name of a counted unit. */
   String unit() {
     return unit;
   }
 
-  /** How the service counts what it has read and made use of. */
+  /** Returns the service's metric for units that it has read and used. */
   String metric() {
     return metric;
   }
 
-  /** What Envoy calls, with messages as they are. */
+  /** Returns the method that Envoy calls, with messages as bytes. */
   abstract MethodDescriptor<byte[], byte[]> method();
 
   abstract int unitsOfAMessage();
 
-  /** The first message of a stream, which says whose it is. */
+  /** Returns the first message of a stream, which contains the node id. */
   abstract byte[] greeting(int stream);
 
-  /** What follows, again and again. */
+  /** Returns the following messages, sent repeatedly. */
   abstract List<byte[]> messages(int stream);
 
   private static MethodDescriptor<byte[], byte[]> raw(MethodDescriptor<?, ?> generated) {

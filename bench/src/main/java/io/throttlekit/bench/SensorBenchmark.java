@@ -13,8 +13,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Measures what access logs and load reports cost the service that steers a ceiling by them, beside
- * a server that parses them and does nothing.
+ * Measures the cost of access logs and load reports for a service that sets limits of Envoys by
+ * them, beside a server that parses and ignores them.
  */
 final class SensorBenchmark {
   static final Set<String> OPTIONS =
@@ -22,7 +22,9 @@ final class SensorBenchmark {
           .flatMap(Set::stream)
           .collect(Collectors.toUnmodifiableSet());
 
-  /** Every entry teaches: by its default the service learns from the first of each second only. */
+  /**
+   * Makes every entry a sample: by default the service uses only the first 10,000 of each second.
+   */
   private static final Map<String, String> ALL_SAMPLES =
       Map.of("THROTTLEKIT_CONCURRENCY_MAX_SAMPLES_PER_SECOND", "10000000");
 
@@ -63,7 +65,8 @@ final class SensorBenchmark {
         SensorLoad nothing = new SensorLoad(noOp, toNoOp, sensor, said);
         ours.warmUp(warmUp);
         nothing.warmUp(warmUp);
-        for (int i = 0; i < rounds; i++) { // the order changes every round
+        // The order alternates, so that a disturbance affects both.
+        for (int i = 0; i < rounds; i++) {
           (i % 2 == 0 ? ours : nothing).measure(round);
           (i % 2 == 0 ? nothing : ours).measure(round);
         }
@@ -89,7 +92,7 @@ final class SensorBenchmark {
     return fields.toString();
   }
 
-  /** What was measured of one sensor. */
+  /** Measurements of one sensor. */
   private record SensorRow(Sensor sensor, SensorLoad ours, SensorLoad nothing) {
     String markdown() {
       return String.format(

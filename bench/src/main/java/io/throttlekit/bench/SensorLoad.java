@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** One sensor of one server, and what was measured of it so far. */
+/** One sensor of one server, with its measurements so far. */
 final class SensorLoad {
   private final ServerProcess server;
   private final Connections connections;
@@ -18,7 +18,7 @@ final class SensorLoad {
   private final List<Double> cpuMicros = new ArrayList<>();
   private final TimeSource time = TimeSource.system();
 
-  /** Messages that each connection has said, so that no round says again what was just said. */
+  /** Messages that each connection has sent, so that a round does not repeat those just sent. */
   private final long[] said;
 
   private long units;
@@ -35,12 +35,12 @@ final class SensorLoad {
     this.said = new long[messages.size()];
   }
 
-  /** Offers as much as the server takes; what that needed does not count. */
+  /** Offers as much as the server accepts, without measuring. */
   void warmUp(Duration lasting) {
     var _ = offer(lasting);
   }
 
-  /** Offers as much as the server takes, for one round. */
+  /** Offers as much as the server accepts, for one measured round. */
   void measure(Duration lasting) throws IOException {
     long cpu = server.usage().cpuNanos();
     long begun = time.monotonicNanos();
@@ -53,18 +53,18 @@ final class SensorLoad {
         server.name(), sensor.words(), perSecond.getLast(), cpuMicros.getLast());
   }
 
-  /** In a second, the median of the rounds. */
+  /** Returns units per second, the median of the rounds. */
   double perSecond() {
     return Median.of(perSecond);
   }
 
-  /** CPU of the server for one, in µs, the median of the rounds. */
+  /** Returns CPU of the server per unit, in µs, the median of the rounds. */
   double cpuMicros() {
     return Median.of(cpuMicros);
   }
 
   /**
-   * Holds the server to having made use of all that it was told.
+   * Checks that the server has used all units that were sent to it.
    *
    * @throws IllegalStateException when it has not
    */

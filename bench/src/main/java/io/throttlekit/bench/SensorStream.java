@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * One stream that says as much as the server takes, until its time is up; called on an event loop.
+ * Stream that sends as much as the server accepts, until its time is up; called on an event loop.
  */
 final class SensorStream extends ClientCall.Listener<byte[]> {
   private final ClientCall<byte[], byte[]> call;
@@ -40,11 +40,11 @@ final class SensorStream extends ClientCall.Listener<byte[]> {
   }
 
   /**
-   * Begins.
+   * Begins a stream.
    *
-   * @param first where in the messages it begins
+   * @param first index of the first message
    * @param end monotonic
-   * @return how many messages were sent, once the server has read all of them
+   * @return the number of messages sent, after the server has read all of them
    */
   static CompletableFuture<Long> begin(
       ManagedChannel channel,
@@ -62,7 +62,7 @@ final class SensorStream extends ClientCall.Listener<byte[]> {
   }
 
   @Override
-  public void onReady() { // all is said here, by one thread
+  public void onReady() { // the only place that sends, on one thread
     if (!greeted) {
       greeted = true;
       call.sendMessage(greeting);

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class ServerProcess implements AutoCloseable {
   private static final Pattern READY =
       Pattern.compile("ready grpc=(\\S+)(?: http=(\\S+))?(?:.* sensors=(\\S+))?.*");
+  // The first start may build the project and make an AOT cache, on a busy machine.
   private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   private final String name;
@@ -55,11 +56,11 @@ final class ServerProcess implements AutoCloseable {
   /**
    * Starts a server and waits for its ready line.
    *
-   * @param name what reports call it
+   * @param name its name in reports
    * @param command a program that stays the same process, or one that replaces itself with exec
    * @param environment variables beside those of this process
-   * @param log where its standard error goes
-   * @throws IOException when it cannot be started, or ends or says nothing for ten minutes
+   * @param log file for its standard error
+   * @throws IOException when it cannot be started, ends early, or is not ready within ten minutes
    */
   static ServerProcess start(
       String name, List<String> command, Map<String, String> environment, File log)
@@ -108,12 +109,15 @@ final class ServerProcess implements AutoCloseable {
     return target;
   }
 
-  /** Where it is told of requests: a port of its own, or that of all. */
+  /**
+   * Returns the address for access logs and load reports: a port of its own, or that of all
+   * services.
+   */
   LoopbackTarget sensors() {
     return sensors;
   }
 
-  /** The value of one of its metrics; 0 when it does not show it. */
+  /** Returns the value of one of its metrics; 0 when the page does not contain it. */
   double metric(String metric) throws IOException {
     URI page = URI.create("http://" + http + "/metrics");
     try (InputStream body = page.toURL().openStream()) {
@@ -129,7 +133,7 @@ final class ServerProcess implements AutoCloseable {
     return linked.process().pid();
   }
 
-  /** From the start of the process to its ready line. */
+  /** Returns the time from the start of the process to its ready line. */
   long readyNanos() {
     return readyNanos;
   }
@@ -138,13 +142,13 @@ final class ServerProcess implements AutoCloseable {
     return ProcessUsage.of(pid());
   }
 
-  /** The arguments with which the process runs now, the program first. */
+  /** Returns the arguments of the running process, the program first. */
   List<String> arguments() throws IOException {
     Path line = Path.of("/proc", Long.toString(pid()), "cmdline");
     return List.of(Files.readString(line).split("\0"));
   }
 
-  /** Asks the process to stop, and after 15 s makes it. */
+  /** Sends SIGTERM to the process, and SIGKILL after 15 s. */
   @Override
   public void close() {
     linked.close();

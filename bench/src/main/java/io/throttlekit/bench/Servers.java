@@ -16,17 +16,18 @@ import java.util.Set;
  * Starts the servers that are measured.
  *
  * @param program the service's command, {@code bin/throttlekit}
- * @param folder where their policies and logs are put
+ * @param folder for policies and logs
  */
 record Servers(Path program, Path folder) {
   private static final Set<String> CODE = Set.of("-cp", "-classpath", "--class-path", "-jar", "-m");
+  // Parts of options that refer to files of the service, or measure it.
   private static final List<String> OF_ONE_PROGRAM =
       List.of("AOT", "SharedArchiveFile", "FlightRecording", "-Xlog");
 
-  /** The options that {@link #from} reads. */
+  /** Options that {@link #from} reads. */
   static final Set<String> OPTIONS = Set.of("folder", "service");
 
-  /** What the options name; the folder is made when it is needed. */
+  /** Returns servers with these options; the folder is made when it is needed. */
   static Servers from(Arguments arguments) {
     Path program = Path.of(arguments.text("service", "bin/throttlekit"));
     if (!Files.isExecutable(program) || Files.isDirectory(program)) {
@@ -35,15 +36,15 @@ record Servers(Path program, Path folder) {
     return new Servers(program, Path.of(arguments.text("folder", "bench/target/runs")));
   }
 
-  /** The service with counters in memory, on free ports, and with settings of its own. */
+  /** Starts the service with counters in memory, on free ports, and with more settings. */
   ServerProcess service(Map<String, String> environment) throws IOException {
     return service("service", "policies.yaml", environment);
   }
 
   /**
-   * The service by a policy of its own.
+   * Starts the service with another policy.
    *
-   * @param name what reports call it
+   * @param name its name in reports
    * @param policies a resource beside this class
    */
   ServerProcess service(String name, String policies, Map<String, String> environment)
@@ -55,20 +56,21 @@ record Servers(Path program, Path folder) {
     return ServerProcess.start(name, command, environment, log(name));
   }
 
-  /** The server that decides nothing, on a JVM with the given options. */
+  /** Starts the no-op server, on a JVM with the given options. */
   ServerProcess noOp(List<String> jvmOptions) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(jvmOptions);
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.add(NoOpServer.class.getName());
-    String arenas = System.getenv().getOrDefault("MALLOC_ARENA_MAX", "2"); // as bin/throttlekit
+    // As bin/throttlekit sets it.
+    String arenas = System.getenv().getOrDefault("MALLOC_ARENA_MAX", "2");
     return ServerProcess.start("no-op", command, Map.of("MALLOC_ARENA_MAX", arenas), log("no-op"));
   }
 
   /**
-   * The options of a running JVM that a JVM for another program can have too: no class path, no
-   * archive of classes, no recording.
+   * Returns the options of a running JVM that a JVM of another program can have too: no class path,
+   * no archive of classes, no recording.
    */
   static List<String> jvmOptions(List<String> arguments) {
     return arguments.stream()

@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Measures what a decision of the service costs beside a server that decides nothing. */
+/** Compares the cost of a decision of the service with a server that decides nothing. */
 final class ServiceComparison {
   static final Set<String> OPTIONS =
       Stream.of(ComparisonPlan.OPTIONS, Servers.OPTIONS)
@@ -19,8 +19,8 @@ final class ServiceComparison {
    * {@code [--rounds 10] [--seconds 3] [--warm-up 25] [--connections 4] [--in-flight 16] [--keys
    * 10000] [--service bin/throttlekit] [--folder bench/target/runs]}.
    *
-   * <p>Prints Markdown tables, then one line of JSON. The no-op server runs on the same JVM options
-   * as the service.
+   * <p>Prints Markdown tables, then one line of JSON. The no-op server runs with the service's JVM
+   * options.
    */
   public static void main(String[] args) throws InterruptedException {
     System.exit(Program.start(ServiceComparison::read, OPTIONS, System.err, args));

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** A service that is offered up to ten times what it can decide. */
+/** Measures a service under up to ten times the load that it can decide. */
 final class ServiceOverloadBenchmark {
   static final Set<String> OPTIONS = Set.of("seconds", "runs");
   private static final List<Integer> FACTORS = List.of(1, 2, 3, 5, 10);
@@ -18,9 +18,8 @@ final class ServiceOverloadBenchmark {
   private ServiceOverloadBenchmark() {}
 
   /**
-   * {@code [--seconds 10] [--runs 5]}: how long each load is offered, and how often all of it is
-   * repeated at most until the generator kept its own time. Prints Markdown tables, then one line
-   * of JSON.
+   * {@code [--seconds 10] [--runs 5]}: duration of each load, and maximum number of runs until the
+   * generator sends on time. Prints Markdown tables, then one line of JSON.
    */
   public static void main(String[] args) throws InterruptedException {
     System.exit(Program.start(ServiceOverloadBenchmark::read, OPTIONS, System.err, args));
@@ -70,7 +69,7 @@ final class ServiceOverloadBenchmark {
     Target.require(targets);
   }
 
-  /** Of clients and service together. */
+  /** Returns the used heap of clients and service together, after a collection. */
   private static double heapMegabytes() {
     System.gc();
     return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() / MEGABYTE;

@@ -5,14 +5,15 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * What some whole windows of one demand brought.
+ * Result of several whole windows of one demand.
  *
- * @param skew 0 for the same in every region, 1 for all in one
- * @param each surely admitted in each of them
- * @param admitted in all of them, but for what was asked before the first or answered after the
- *     last
- * @param overshoot units beyond the limits of windows in a row, of whichever these are most
- * @param trips leases and returns that the coordinator answered meanwhile
+ * @param skew 0 for equal load in every region, 1 for all load in one
+ * @param each units surely admitted in each window
+ * @param admitted units admitted in all of them, except requests sent before the first or answered
+ *     after the last
+ * @param overshoot units beyond the limits of consecutive windows, the largest number of all
+ *     sequences
+ * @param trips leases and returns that the coordinator answered in this time
  * @param failed requests without an answer
  */
 record SkewRow(
@@ -36,12 +37,12 @@ record SkewRow(
     return (double) admitted / (windows() * limit);
   }
 
-  /** As it was published: for two windows. */
+  /** Returns trips per two windows, the published unit. */
   double tripsOfTwoWindows() {
     return 2.0 * trips / windows();
   }
 
-  /** What a budget that is divided once and for all would admit. */
+  /** Returns the utilization of a budget that is divided equally and statically. */
   double staticUtilization(int regions) {
     double hot = share(0, skew, regions);
     double cold = share(1, skew, regions);
@@ -49,13 +50,13 @@ record SkewRow(
     return Math.min(hot, part) + (regions - 1) * Math.min(cold, part);
   }
 
-  /** The part of all requests that one region has; region 0 is the busy one. */
+  /** Returns one region's share of all requests; region 0 is the busy one. */
   static double share(int region, double skew, int regions) {
     double hot = 1.0 / regions + skew * (1 - 1.0 / regions);
     return region == 0 ? hot : (1 - hot) / (regions - 1);
   }
 
-  /** A row of a Markdown table. */
+  /** Returns a row of a Markdown table. */
   String row(int regions, Published published) {
     return String.format(
         Locale.ROOT,
@@ -72,6 +73,6 @@ record SkewRow(
         published.trips());
   }
 
-  /** What was published of the same. */
+  /** Published figures for one skew. */
   record Published(double skew, double utilization, long trips) {}
 }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** A figure that was measured at each of several starts: its median is what is promised. */
+/** A figure that is measured at each of several starts; its target applies to the median. */
 final class Starts {
   private final String what;
   private final double bound;
@@ -31,12 +31,12 @@ final class Starts {
     values.add(value);
   }
 
-  /** The median beside the bound. */
+  /** Returns the median and its bound. */
   Target target() {
     return new Target(what, Median.of(values), bound, most);
   }
 
-  /** A Markdown table of the lowest, the median and the highest of each. */
+  /** Returns a Markdown table of the lowest, the median and the highest of each. */
   static String table(List<Starts> figures) {
     return figures.stream()
         .map(f -> "| " + f.what + f.of(" | %.3f | %.3f | %.3f |\n"))
@@ -45,7 +45,7 @@ final class Starts {
                 "", "| figure | lowest | median | highest |\n|---|---|---|---|\n", ""));
   }
 
-  /** A JSON array of the same. */
+  /** Returns a JSON array of the same. */
   static String json(List<Starts> figures) {
     return figures.stream()
         .map(f ->

@@ -11,14 +11,15 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Measures how soon a started service answers, how fast it is in its first second of traffic, how
- * much memory it holds, and how it fares with its first decisions by a Redis.
+ * Measures a service after its start: time to the first decision, throughput in the first second of
+ * traffic, memory, and the first decisions with Redis.
  */
 final class StartupBenchmark {
   static final Set<String> OPTIONS =
       Set.of("starts", "seconds", "warm-up", "connections", "keys", "service", "folder");
+  // Each connection compiles a little of this process's client; five leave nothing to compile.
   private static final int WARM_UP_CONNECTS = 5;
-  private static final int FIRST = 1_000;
+  private static final int FIRST = 1_000; // decisions, and their rate per second
   private static final Duration STRICT_WARM_UP = Duration.ofSeconds(15);
   private static final Map<String, String> NO_WARM_UP = Map.of("THROTTLEKIT_WARM_UP_REQUESTS", "0");
 
@@ -75,13 +76,14 @@ final class StartupBenchmark {
     Target.require(targets);
   }
 
-  /** Starts once before anything counts: the first start may build, and make the AOT cache. */
+  /** Starts once without measuring: the first start may build, and make the AOT cache. */
   private void prepare() throws IOException {
     servers.service(NO_WARM_UP).close();
   }
 
   /**
-   * Connects anew several times: what this process compiles for that is not the service's fault.
+   * Opens new connections several times, so that this process compiles its client before the
+   * measurements.
    */
   private void warmUpThisProcess(Duration length) throws IOException, InterruptedException {
     try (ServerProcess noOp =
@@ -125,7 +127,7 @@ final class StartupBenchmark {
     return List.of(ready, first, resident);
   }
 
-  /** The first decisions that a fresh process has made by a Redis, beside later ones. */
+  /** Measures the first strict decisions of a new process with Redis, beside later ones. */
   private List<Starts> strictStarts(int starts) throws IOException, InterruptedException {
     Starts failed = Starts.atMost("failed of the first 1,000 strict decisions of all starts", 0);
     Starts ratio = Starts.atMost("p99 of the first 1,000 strict decisions, ratio to later ones", 5);

@@ -8,29 +8,33 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Measures what a decision costs that several processes share: by leases and strictly, over one
- * Redis, beside counters in memory and a server that decides nothing. The CPU of Redis counts.
+ * Measures the cost of a decision with counters in Redis, leased and strict, beside counters in
+ * memory and a server that decides nothing. The CPU of Redis is included.
  */
 final class StoreComparison {
   static final Set<String> OPTIONS = ServiceComparison.OPTIONS;
 
-  /** As in leased.yaml. */
+  /** Lease size in leased.yaml. */
   private static final int BATCH = 100;
 
-  /** One in a hundred requests asks for a lease, so the compiler takes longer to learn how. */
+  /**
+   * Warm-up. Only one in a hundred requests leases units, so that code takes longer to be compiled.
+   */
   private static final int WARM_UP_SECONDS = 60;
 
   private static final int ROUNDS = 5;
 
   /**
-   * The load walks over its keys evenly, so the leases of all of them end within a few seconds, and
-   * then nobody asks for some. A round lasts as long as that takes.
+   * Length of a round. The load visits its keys evenly, so all leases end within the same few
+   * seconds, and no lease is requested for a while after. A round lasts for a whole such cycle.
    */
   private static final int SECONDS_OF_A_ROUND = 9;
 
   private StoreComparison() {}
 
-  /** The options of {@link ServiceComparison}; prints Markdown tables, then one line of JSON. */
+  /**
+   * Takes the options of {@link ServiceComparison}; prints Markdown tables, then one line of JSON.
+   */
   public static void main(String[] args) throws InterruptedException {
     System.exit(Program.start(StoreComparison::read, OPTIONS, System.err, args));
   }

@@ -5,10 +5,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Shared counters beside those in memory and beside no decision at all, measured in one run.
+ * Figures of shared counters beside counters in memory and the no-op server, measured in one run.
  *
- * @param trips of the leased one
- * @param halfLoadPerSecond the rate that was offered to all for latency
+ * @param trips round trips of the leased server
+ * @param halfLoadPerSecond rate that was offered to all for latency
  */
 record StoreReport(
     ServerFigures noOp,
@@ -19,7 +19,7 @@ record StoreReport(
     int rounds,
     int halfLoadPerSecond) {
 
-  /** The promised ratios. */
+  /** Returns the target ratios. */
   List<Target> targets() {
     return List.of(
         Target.atMost(
@@ -40,7 +40,7 @@ record StoreReport(
         Target.atMost("leased, round trips / batches begun, per key", 1, trips.share()));
   }
 
-  /** Two Markdown tables. */
+  /** Returns two Markdown tables. */
   String table() {
     return "Medians of %d rounds; half load is %,d requests/s; CPU is with Redis.%n%n"
             .formatted(rounds, halfLoadPerSecond)
@@ -50,7 +50,7 @@ record StoreReport(
         + Target.table(targets());
   }
 
-  /** One JSON object in one line. */
+  /** Returns one JSON object in one line. */
   String json() {
     return "{\"rounds\":%d,\"half_load_per_second\":%d,\"servers\":[%s],\"targets\":%s}"
         .formatted(

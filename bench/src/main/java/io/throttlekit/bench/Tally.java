@@ -5,8 +5,9 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.LongStream;
 import org.HdrHistogram.ConcurrentHistogram;
 
-/** Counts what came back from one load. Thread-safe. */
+/** Counts the replies of one load. Thread-safe. */
 final class Tally {
+  // Longest latency recorded.
   private static final long LONGEST_NANOS = 60_000_000_000L;
   private static final byte OVERALL_CODE_TAG = 8; // field 1 of RateLimitResponse, varint
   private static final byte OVER_LIMIT = 2;
@@ -19,10 +20,11 @@ final class Tally {
 
   Tally(long startNanos, Bounds bounds) {
     this.startNanos = startNanos;
+    // One for the last, incomplete second, one for replies after the end.
     this.answersPerSecond = new AtomicLongArray((int) bounds.time().toSeconds() + 2);
   }
 
-  /** Counts an answer. */
+  /** Counts a reply. */
   void answered(long sinceNanos, long nowNanos, byte[] reply) {
     latencies.recordValue(Math.clamp(nowNanos - sinceNanos, 1, LONGEST_NANOS));
     int second = (int) ((nowNanos - startNanos) / 1_000_000_000L);
@@ -34,7 +36,7 @@ final class Tally {
     }
   }
 
-  /** Counts a call that ended without an answer. */
+  /** Counts a call that ended without a reply. */
   void failed() {
     failed.increment();
   }

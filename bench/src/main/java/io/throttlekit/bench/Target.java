@@ -5,12 +5,12 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * A measured figure beside what it should be.
+ * A measured figure and its target.
  *
  * @param what the figure, with its unit
  * @param measured the figure
- * @param bound what it should reach
- * @param most whether the bound is the most it may be; else it is the least
+ * @param bound the target
+ * @param most whether the bound is a maximum; else it is a minimum
  */
 record Target(String what, double measured, double bound, boolean most) {
 
@@ -27,9 +27,9 @@ record Target(String what, double measured, double bound, boolean most) {
   }
 
   /**
-   * Checks that all are reached, once they have been printed.
+   * Checks that all targets are reached, after they were printed.
    *
-   * @throws IllegalStateException with one line that names those that are missed
+   * @throws IllegalStateException with one line that names the missed ones
    */
   static void require(List<Target> targets) {
     String missed =
@@ -42,7 +42,7 @@ record Target(String what, double measured, double bound, boolean most) {
     }
   }
 
-  /** A row of a Markdown table: what, measured, target, whether reached. */
+  /** Returns a row of a Markdown table: what, measured, target, whether reached. */
   String row() {
     return String.format(
         Locale.ROOT,
@@ -54,7 +54,7 @@ record Target(String what, double measured, double bound, boolean most) {
         reached() ? "yes" : "no");
   }
 
-  /** A JSON object. */
+  /** Returns a JSON object. */
   String json() {
     return String.format(
         Locale.ROOT,
@@ -66,7 +66,7 @@ record Target(String what, double measured, double bound, boolean most) {
         reached());
   }
 
-  /** A Markdown table of targets. */
+  /** Returns a Markdown table of targets. */
   static String table(Iterable<Target> targets) {
     StringBuilder table =
         new StringBuilder("| figure | measured | target | reached |\n|---|---|---|---|\n");
@@ -74,7 +74,7 @@ record Target(String what, double measured, double bound, boolean most) {
     return table.toString();
   }
 
-  /** A JSON array of targets. */
+  /** Returns a JSON array of targets. */
   static String jsonArray(Iterable<Target> targets) {
     StringBuilder array = new StringBuilder("[");
     for (Target target : targets) {

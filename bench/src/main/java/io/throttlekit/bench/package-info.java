@@ -1,4 +1,4 @@
-/** Load, baselines and reports: what the service costs beside a server that decides nothing. */
+/** Load, baselines and reports: the cost of the service beside a server that decides nothing. */
 @NullMarked
 package io.throttlekit.bench;
 

@@ -30,18 +30,20 @@ import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 
 /**
- * Requests at a steady rate over a few connections, whether or not they are answered, from callers
- * that leave after {@link #PATIENCE_MILLIS}, as Envoys do; and beside them a probe of the service's
- * health. For one thread.
+ * Sends requests at a steady rate over a few connections, whether or not they are answered, with a
+ * timeout of {@link #PATIENCE_MILLIS} as Envoy has one, and probes the service's health. For one
+ * thread.
  */
 final class ImpatientClients implements AutoCloseable {
-  static final int PATIENCE_MILLIS = 20;
+  static final int PATIENCE_MILLIS = 20; // Envoy's default timeout of the rate limit filter
 
-  /** A probe that takes longer would be taken for a sick process. */
+  /** Timeout of a probe, as orchestrators have it: a slower process would be restarted. */
   private static final int PROBE_SECONDS = 1;
 
   private static final int CONNECTIONS = 4;
+  // Bounds the generator's memory; never reached at these rates and timeouts.
   private static final int MOST_IN_FLIGHT = 50_000;
+  // Requests due within it go together, as from one iteration of Envoy's event loop.
   private static final long TICK_NANOS = 250_000;
   private static final Metadata.Key<String> TIMEOUT =
       Metadata.Key.of("x-envoy-expected-rq-timeout-ms", Metadata.ASCII_STRING_MARSHALLER);
@@ -53,7 +55,7 @@ final class ImpatientClients implements AutoCloseable {
   private final List<RateLimitRequest> requests =
       IntStream.range(0, 1_000).mapToObj(ImpatientClients::ofUser).toList();
 
-  /** Callers of the service at a port of this host. */
+  /** Connects clients to the service at a port of this host. */
   ImpatientClients(int port) {
     channels = IntStream.range(0, CONNECTIONS).mapToObj(_ -> channel(port)).toList();
     probing = channel(port);
@@ -165,7 +167,7 @@ final class ImpatientClients implements AutoCloseable {
     }
   }
 
-  /** The heap in use but for what was allocated since the last collection. */
+  /** Returns the used heap without allocations since the last collection. */
   private static long outlivedBytes() {
     return ManagementFactory.getMemoryPoolMXBeans().stream()
         .filter(pool -> pool.getType() == MemoryType.HEAP && !pool.getName().contains("Eden"))

@@ -4,20 +4,20 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * What became of one load.
+ * Result of one load.
  *
  * @param perSecond requests offered in a second
- * @param requests that were offered
- * @param inTime answered within the clients' timeout, counted from when each was due
- * @param refused by the service because it read them too late
- * @param length how long it was offered
- * @param lagMillis how late the generator sent a request at most, but one in a hundred
- * @param mostLagMillis how late it sent any
- * @param mostHeapBytes largest heap that had outlived a collection while the load was offered, of
- *     clients and service together
- * @param probes of the service's health
- * @param badProbes of these, not answered with SERVING in a second
- * @param slowestProbeMillis how long the slowest took
+ * @param requests number of requests that were offered
+ * @param inTime number answered within the clients' timeout, counted from when each was due
+ * @param refused number refused by the service because it read them too late
+ * @param length duration of the load
+ * @param lagMillis 99th percentile of the generator's delay of a request
+ * @param mostLagMillis maximum of that delay
+ * @param mostHeapBytes largest heap after a collection during the load, of clients and service
+ *     together
+ * @param probes number of probes of the service's health
+ * @param badProbes number of these not answered with SERVING in a second
+ * @param slowestProbeMillis duration of the slowest probe
  */
 public record Offered(
     int perSecond,
@@ -32,20 +32,20 @@ public record Offered(
     int badProbes,
     double slowestProbeMillis) {
 
-  /** Most that the generator may lag for a run to say something of the service. */
+  /** Delay of the generator from which a run is not a measurement of the service. */
   public static final double MOST_LAG_MILLIS = 5;
 
-  /** Answers in time in a second. */
+  /** Returns answers in time per second. */
   public double inTimePerSecond() {
     return inTime * 1e3 / length.toMillis();
   }
 
-  /** Whether the generator kept its own time. */
+  /** Returns whether the generator sent on time. */
   public boolean isPunctual() {
     return lagMillis < MOST_LAG_MILLIS;
   }
 
-  /** A row of a Markdown table. */
+  /** Returns a row of a Markdown table. */
   public String row() {
     return String.format(
         Locale.ROOT,

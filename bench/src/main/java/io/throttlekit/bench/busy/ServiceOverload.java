@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Offers a service up to ten times what it can decide, from clients that leave after {@value
- * ImpatientClients#PATIENCE_MILLIS} ms.
+ * Offers a service up to ten times the load that it can decide, from clients with a timeout of
+ * {@value ImpatientClients#PATIENCE_MILLIS} ms.
  */
 public final class ServiceOverload {
-  /** What the service is throttled to. */
+  /** Decisions per second to which the service is throttled. */
   public static final int CAPACITY = 2_000;
 
   private static final String HEAD =
@@ -25,10 +25,10 @@ public final class ServiceOverload {
   /**
    * Measures each load, one after the other, on one service.
    *
-   * @param factors how many times the capacity
-   * @param warmUp how long before anything counts
+   * @param factors multiples of the capacity
+   * @param warmUp duration before the measurements
    * @param length of each
-   * @param after is run after each
+   * @param after run after each
    */
   public static List<Offered> measure(
       List<Integer> factors, Duration warmUp, Duration length, Consumer<Offered> after)
@@ -47,13 +47,13 @@ public final class ServiceOverload {
     return all;
   }
 
-  /** Answers in time at the last load, as a share of those at the best. */
+  /** Returns answers in time at the last load, as a share of those at the best. */
   public static double kept(List<Offered> all) {
     double best = all.stream().mapToDouble(Offered::inTimePerSecond).max().orElse(1);
     return all.getLast().inTimePerSecond() / best;
   }
 
-  /** MB of heap at most that the last load held beyond what the first one did, while offered. */
+  /** Returns the growth of the largest heap from the first to the last load, in MB. */
   public static double heapGrowthMegabytes(List<Offered> all) {
     return (all.getLast().mostHeapBytes() - all.getFirst().mostHeapBytes()) / 1e6;
   }

@@ -16,11 +16,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Counters in memory that keep the calling event loop for as long as a decision takes on a machine
- * that can do only so many: that is what it is for, nothing else may block there.
+ * Counters in memory that block the calling event loop for as long as a decision takes at a given
+ * capacity. It simulates a slow machine; real stores must not block.
  */
 final class SlowStore implements CounterStore {
-  /** A decision that began late may be made up for by so much: parking takes longer than asked. */
+  /** Time by which decisions may catch up, because parking takes longer than requested. */
   private static final long CATCH_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
   private final InMemoryStore counters;
@@ -28,7 +28,7 @@ final class SlowStore implements CounterStore {
   private final long decisionNanos;
   private final AtomicLong busyUntil;
 
-  /** Decides at most {@code perSecond} requests in a second. */
+  /** Creates a store that decides at most {@code perSecond} requests in a second. */
   SlowStore(int perSecond, TimeSource time) {
     this.counters = new InMemoryStore(time, 10_000);
     this.time = time;

@@ -35,7 +35,7 @@ final class ThrottledService implements AutoCloseable {
   private final Tiers tiers;
   private final GrpcServer server;
 
-  /** Serves from now on, deciding at most {@code perSecond} requests in a second. */
+  /** Starts a service that decides at most {@code perSecond} requests in a second. */
   ThrottledService(int perSecond) {
     TimeSource time = TimeSource.system();
     ServiceConfig config = ServiceConfig.defaults();

@@ -1,4 +1,4 @@
-/** What becomes of a service that is asked for more than it can decide. */
+/** Behaviour of a service under more load than it can decide. */
 @NullMarked
 package io.throttlekit.bench.busy;
 

@@ -6,14 +6,14 @@ import java.util.TreeMap;
 import java.util.function.ToLongFunction;
 
 /**
- * What a fleet has admitted of each counter, from its start to its end: a window that does not end
- * has one limit however many loads the fleet has had. Thread-safe.
+ * Units that a fleet has admitted of each counter, from its start to its end: a window that does
+ * not end has one limit for all loads of the fleet. Thread-safe.
  */
 final class Admissions {
   private final List<AdmittedUnits> counters;
 
   /**
-   * Nothing yet, of the counters of {@link Counters#ALL}.
+   * Creates empty tallies for the counters of {@link Counters#ALL}.
    *
    * @param clock of the coordinator
    */
@@ -25,21 +25,21 @@ final class Admissions {
     this.counters = List.copyOf(counters);
   }
 
-  /** Of one counter, by its place in {@link Counters#ALL}. */
+  /** Returns the tally of one counter, by its place in {@link Counters#ALL}. */
   AdmittedUnits of(int counter) {
     return counters.get(counter);
   }
 
-  /** Of the counter that all regions share, in windows that end. */
+  /** Returns the tally of the counter that all regions share, in windows that end. */
   AdmittedUnits shared() {
     return counters.getFirst();
   }
 
   /**
-   * Units beyond what windows that had not ended by then may have, by the counter and its region;
-   * only those that have any.
+   * Returns units beyond the limits of windows that had not ended at a time, by the counter and its
+   * region; only those that have any.
    *
-   * @param losses of stores, all of them
+   * @param losses all losses of stores
    */
   Map<String, Long> overshoot(List<StoreLoss> losses, long sinceMillis) {
     Map<String, Long> all = new TreeMap<>();
@@ -47,17 +47,17 @@ final class Admissions {
     return all;
   }
 
-  /** Units beyond limits, of all counters. */
+  /** Returns units beyond limits, of all counters. */
   private long overshootUnits(List<StoreLoss> losses, long sinceMillis) {
     return overshoot(losses, sinceMillis).values().stream().mapToLong(Long::longValue).sum();
   }
 
   /**
-   * Begins to count units beyond limits, of all counters, without those that are beyond them by
-   * now. Windows that have not ended yet are counted whole.
+   * Starts to count units beyond limits, of all counters, without those that are beyond them
+   * already. Windows that have not ended yet are counted whole.
    *
-   * @param losses of stores, all of them up to now
-   * @return their number, by all losses of stores up to then
+   * @param losses all losses of stores up to now
+   * @return a function from all losses of stores up to a later time to the number at that time
    */
   ToLongFunction<List<StoreLoss>> overshootSince(List<StoreLoss> losses, long nowMillis) {
     long before = overshootUnits(losses, nowMillis);
@@ -65,7 +65,8 @@ final class Admissions {
   }
 
   /**
-   * The part of its own limits that a region, or each on average, admitted in whole windows.
+   * Returns the share of its own limits that a region, or each on average, admitted in whole
+   * windows.
    *
    * @param region or a negative number for all
    */

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What was admitted of one counter: by window, and in each region where it has one of its own.
+ * Admitted units of one counter, by window, and by region where each region has one of its own.
  * Thread-safe.
  */
 final class AdmittedUnits {
@@ -31,7 +31,7 @@ final class AdmittedUnits {
     return counter;
   }
 
-  /** Counts one, sent and answered by the clock of this host. */
+  /** Counts one unit, sent and answered by the clock of this host. */
   void admitted(int process, long sentMillis, long answeredMillis) {
     if (counter.global()) {
       tallies
@@ -43,12 +43,12 @@ final class AdmittedUnits {
   }
 
   /**
-   * Units beyond what windows that had not ended by then may have, by the counter and its region;
-   * only those that have any. Each loss of its store allows a region one more limit in the windows
-   * that it happened in, where the counter starts again after one.
+   * Returns units beyond the limits of windows that had not ended at a time, by the counter and its
+   * region; only those that have any. Where the counter starts again after a loss of its store,
+   * each loss allows a region one more limit in the windows in which it happened.
    *
-   * @param losses of stores, all of them
-   * @param sinceMillis by the clock of this host; earlier ones are left out
+   * @param losses all losses of stores
+   * @param sinceMillis by the clock of this host; windows that ended earlier are left out
    */
   Map<String, Long> overshoot(List<StoreLoss> losses, long sinceMillis) {
     Map<String, Long> byRegion = new TreeMap<>();
@@ -75,18 +75,18 @@ final class AdmittedUnits {
         : 0;
   }
 
-  /** Windows of a counter that all regions share, in order. */
+  /** Returns the windows of a counter that all regions share, in order. */
   List<Window> windows() {
     return tallies.getFirst().windows();
   }
 
-  /** The part of the limit that was admitted in the whole windows from one time to another. */
+  /** Returns the admitted share of the limit in the whole windows between two times. */
   double utilization(long fromMillis, long toMillis) {
     return utilization(tallies.getFirst(), clock.latest(fromMillis), clock.earliest(toMillis));
   }
 
   /**
-   * The same of a counter that each region has.
+   * Returns the same for a counter that each region has.
    *
    * @param region or a negative number for the mean of all
    */

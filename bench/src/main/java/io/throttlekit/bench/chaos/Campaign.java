@@ -9,22 +9,23 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Rounds of faults at random, with Redis and PostgreSQL as the coordinator in turn.
+ * Rounds of random faults, with Redis and PostgreSQL as the coordinator in turn.
  *
- * @param seed the same one repeats the same faults at the same times
+ * @param seed determines the faults and their times
  * @param time of all rounds together, without the starts of their fleets; from 10 s
  * @param folder for files of the processes
  */
 public record Campaign(long seed, Duration time, Path folder) {
+  // Long enough for every kind of fault; short enough that a failed round is soon repeated.
   private static final long MAX_ROUND_SECONDS = 150;
   private static final int KINDS = 2;
 
-  /** Rounds come in pairs, one of each coordinator. */
+  /** Returns the number of rounds, which come in pairs, one for each kind of coordinator. */
   int rounds() {
     return KINDS * Math.toIntExact(Math.ceilDiv(time.toSeconds(), KINDS * MAX_ROUND_SECONDS));
   }
 
-  /** What happens in a round. */
+  /** Returns the faults of a round. */
   Schedule schedule(int round) {
     return Schedule.of(seed, round, rounds(), kind(round), time.toMillis() / rounds());
   }
@@ -34,9 +35,9 @@ public record Campaign(long seed, Duration time, Path folder) {
   }
 
   /**
-   * Runs it.
+   * Runs the campaign.
    *
-   * @param log receives a line for each fault that is over
+   * @param log receives a line for each ended fault
    */
   public CampaignReport run(PrintStream log) throws IOException, InterruptedException {
     List<RoundResult> results = new ArrayList<>();

@@ -8,9 +8,9 @@ import java.util.TreeMap;
 import java.util.function.ToLongFunction;
 
 /**
- * What came of a campaign.
+ * Result of a campaign.
  *
- * @param time that it was to take, which with the seed repeats it
+ * @param time planned duration, which together with the seed repeats the campaign
  */
 public record CampaignReport(long seed, Duration time, List<RoundResult> rounds) implements Report {
 
@@ -34,7 +34,7 @@ public record CampaignReport(long seed, Duration time, List<RoundResult> rounds)
     return rounds.stream().flatMap(round -> round.unjudged().stream()).toList();
   }
 
-  /** How often each kind of fault happened. */
+  /** Returns the number of faults of each kind. */
   public Map<String, Integer> kinds() {
     Map<String, Integer> kinds = new TreeMap<>();
     for (RoundResult round : rounds) {
@@ -43,7 +43,7 @@ public record CampaignReport(long seed, Duration time, List<RoundResult> rounds)
     return kinds;
   }
 
-  /** How much of each fault of a kind took place, in words. */
+  /** Returns descriptions of the extent of each fault of a kind. */
   public List<String> extents(String kind) {
     return rounds.stream()
         .flatMap(round -> round.happened().stream())
@@ -52,12 +52,12 @@ public record CampaignReport(long seed, Duration time, List<RoundResult> rounds)
         .toList();
   }
 
-  /** Units of each window without faults that rounds were held to. */
+  /** Returns the units of each window without faults that rounds were checked by. */
   public List<Long> judgedWindows() {
     return rounds.stream().flatMap(round -> round.judgedWindows().stream()).toList();
   }
 
-  /** Distinct keys of floods that were answered. */
+  /** Returns the number of distinct keys of floods that were answered. */
   public long floodedKeys() {
     return rounds.stream().mapToLong(RoundResult::floodedKeys).sum();
   }

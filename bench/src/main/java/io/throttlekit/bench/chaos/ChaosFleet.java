@@ -20,16 +20,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Three regions with two processes and a Redis each, and one coordinator, each reached through a
- * proxy; but the store of the last region is found by a Sentinel, and has a replica.
+ * proxy. The store of the last region is found through a Sentinel instead, and has a replica.
  *
- * <p>Everything ends with {@link #close}, and at the latest with this JVM. For one thread, but for
+ * <p>{@link #close} ends everything, and at the latest the end of this JVM. For one thread, except
  * {@link #node}.
  */
 final class ChaosFleet implements AutoCloseable {
   static final int REGIONS = 3;
   static final int PROCESSES = 2 * REGIONS;
 
-  /** The region whose store fails over; those before it have a store that is proxied. */
+  /** The region whose store fails over; the stores of the others are behind a proxy. */
   static final int REPLICATED = REGIONS - 1;
 
   private final List<RedisProcess> redis = new ArrayList<>();
@@ -57,7 +57,7 @@ final class ChaosFleet implements AutoCloseable {
       coordinator = StoreServer.of(server);
       pair = null;
     } else {
-      // A server that is killed loses nothing by it: what it has written is in the host's memory.
+      // A killed server loses nothing without fsync: its writes are in the host's page cache.
       PostgresProcess server = PostgresProcess.start("fsync=off", "full_page_writes=off");
       SteppedPostgres.prepare(server);
       pair = PostgresPair.of(server);
@@ -111,15 +111,15 @@ final class ChaosFleet implements AutoCloseable {
     }
   }
 
-  /** How a server that was killed is started. */
+  /** Restart of a killed server. */
   @FunctionalInterface
   interface Start {
     void run() throws IOException;
   }
 
   /**
-   * Starts a server that was killed, unless the JVM is ending: what ends the server with the JVM
-   * may have run before.
+   * Restarts a killed server, unless the JVM is ending: the hook that ends the servers may have run
+   * already.
    */
   synchronized void startAgain(Start start) throws IOException {
     if (!ended) {
@@ -136,7 +136,7 @@ final class ChaosFleet implements AutoCloseable {
     coordinator.end().run();
   }
 
-  /** Starts a process, in place of one that has ended if there was one, on another port. */
+  /** Starts a process, in place of an ended one if there was one, on another port. */
   void startNode(int process) throws IOException {
     String name;
     synchronized (this) {
@@ -176,7 +176,7 @@ final class ChaosFleet implements AutoCloseable {
     return kind;
   }
 
-  /** The newest process of a number; another thread may see one that has ended. */
+  /** Returns the newest process with a number; another thread may see an ended one. */
   ServiceNode node(int process) {
     ServiceNode node = nodes.get(process);
     if (node == null) {
@@ -193,28 +193,28 @@ final class ChaosFleet implements AutoCloseable {
     return coordinator;
   }
 
-  /** Between a region and its store. */
+  /** Returns the proxy between a region and its store. */
   TcpProxy toStore(int region) {
     return toStores.get(region);
   }
 
-  /** Between a region and each server of the coordinator. */
+  /** Returns the proxies between a region and each server of the coordinator. */
   List<TcpProxy> toCoordinator(int region) {
     return toCoordinator.get(region);
   }
 
-  /** Where the coordinator's clock is. */
+  /** Returns the coordinator's clock. */
   CoordinatorClock clock() {
     return clock;
   }
 
-  /** Steps the coordinator's clock forward, which only a PostgreSQL allows. */
+  /** Steps the coordinator's clock forward, which is possible only with PostgreSQL. */
   void stepCoordinator(long millis) throws SQLException {
     SteppedPostgres.ahead(pair().primary(), clock.step(TimeSource.system().wallMillis(), millis));
   }
 
   /**
-   * The servers of the coordinator, where it has two.
+   * Returns the servers of the coordinator, where it has two.
    *
    * @throws IllegalStateException when it is a Redis
    */
@@ -226,12 +226,12 @@ final class ChaosFleet implements AutoCloseable {
     return known;
   }
 
-  /** Has the region's store write what it has to its file. */
+  /** Lets the region's store write its data to its file. */
   void saveSnapshot(int region) {
     redis.get(region).command("SAVE");
   }
 
-  /** Ends a region's store at once: what it has counted may be forgotten. */
+  /** Kills a region's store: its counts may be lost. */
   void kill(int region, Runnable kill) {
     long from = TimeSource.system().wallMillis();
     kill.run();
@@ -239,7 +239,7 @@ final class ChaosFleet implements AutoCloseable {
   }
 
   /**
-   * Starts a region's store that was killed, without what a fault had it save before.
+   * Restarts a region's store without the snapshot of an earlier fault.
    *
    * @throws IOException when that cannot be removed
    */
@@ -247,12 +247,12 @@ final class ChaosFleet implements AutoCloseable {
     StoreServer.startEmpty(redis.get(region));
   }
 
-  /** When stores may have lost data, in order. */
+  /** Returns the times at which stores may have lost data, in order. */
   List<StoreLoss> losses() {
     return List.copyOf(losses);
   }
 
-  /** What replaces the store of the last region. */
+  /** Returns the failover of the last region's store. */
   Failover failover() {
     Failover known = failover;
     if (known == null) {

@@ -1,13 +1,14 @@
 package io.throttlekit.bench.chaos;
 
 /**
- * The clock of a coordinator that is stepped forward, as far as it can be known from this host.
+ * Clock of a coordinator that is stepped forward, as far as this host can know it.
  *
- * <p>After a step, units that were leased by the old clock may still be spent, until the windows
- * that can have been leased then have ended: until then a request may belong to a window by either
- * clock. Thread-safe; {@link #step} for one thread.
+ * <p>After a step, units leased before it may still be spent, until the windows that can have been
+ * leased then have ended. Until then a request may belong to a window by either clock. Thread-safe;
+ * {@link #step} for one thread.
  */
 final class CoordinatorClock {
+  // The current window, and the next one when it is prefetched.
   private static final int WINDOWS_LEASED = 2;
 
   private final long windowMillis;
@@ -20,11 +21,11 @@ final class CoordinatorClock {
   }
 
   /**
-   * Notes a step; to be called before it happens.
+   * Records a step; to be called before it happens.
    *
    * @param hostMillis the clock of this host now
    * @param byMillis from 0
-   * @return how far it is ahead of this host in all
+   * @return its total offset to this host's clock
    */
   long step(long hostMillis, long byMillis) {
     long before = offset.nowMillis;
@@ -33,13 +34,15 @@ final class CoordinatorClock {
     return now;
   }
 
-  /** The earliest time that leases know it by at {@code hostMillis}. */
+  /**
+   * Returns the earliest time of the coordinator that leases may be based on at {@code hostMillis}.
+   */
   long earliest(long hostMillis) {
     Offset known = offset;
     return hostMillis + (hostMillis < known.untilMillis ? known.beforeMillis : known.nowMillis);
   }
 
-  /** The latest time that it may show at {@code hostMillis}. */
+  /** Returns the latest time that the coordinator may have at {@code hostMillis}. */
   long latest(long hostMillis) {
     return hostMillis + offset.nowMillis;
   }

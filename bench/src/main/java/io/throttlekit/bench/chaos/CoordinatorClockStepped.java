@@ -1,7 +1,7 @@
 package io.throttlekit.bench.chaos;
 
 /**
- * The clock of the coordinator, a PostgreSQL, is stepped forward and stays there.
+ * Steps the clock of the coordinator, a PostgreSQL, forward for the rest of the round.
  *
  * @param millis from 1, less than a window
  */

@@ -1,8 +1,8 @@
 package io.throttlekit.bench.chaos;
 
 /**
- * The primary of the coordinator, a PostgreSQL, is killed, and its synchronous standby promoted a
- * while later; once for each fleet.
+ * Kills the primary of the coordinator, a PostgreSQL, and promotes its synchronous standby a while
+ * later; once for each fleet.
  */
 record CoordinatorFailedOver() implements Fault {
 

@@ -1,6 +1,6 @@
 package io.throttlekit.bench.chaos;
 
-/** Where regions share a limit. */
+/** Kind of the coordinator, from which regions lease units of a shared limit. */
 enum CoordinatorKind {
   REDIS("Redis, AOF always"),
   POSTGRESQL("PostgreSQL, synchronous standby");
@@ -11,7 +11,7 @@ enum CoordinatorKind {
     this.words = words;
   }
 
-  /** For people. */
+  /** Returns a description for people. */
   String words() {
     return words;
   }

@@ -5,7 +5,7 @@ import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 
 /**
- * One limit that the load asks for, and that what is admitted is held against.
+ * A limit that the load is charged to, and that admitted units are compared with.
  *
  * @param key the key of its rule, whose value is {@code all}
  * @param rule the fields of the rule besides limit and window, as YAML in braces
@@ -27,12 +27,12 @@ record Counter(
 
   private static final long DAY_MILLIS = 24 * 3_600_000;
 
-  /** The request for one unit. */
+  /** Returns the request for one unit. */
   RateLimitRequest request() {
     return request(key, "all");
   }
 
-  /** A request for one unit of any counter of the policy. */
+  /** Returns a request for one unit of any counter of the policy. */
   static RateLimitRequest request(String key, String value) {
     return RateLimitRequest.newBuilder()
         .setDomain(DOMAIN)
@@ -48,7 +48,7 @@ record Counter(
     return RateLimitDescriptor.newBuilder().addEntries(entry).build();
   }
 
-  /** Its rule in a policy file. */
+  /** Returns its rule for a policy file. */
   String yaml() {
     return """
       - key: %s
@@ -57,7 +57,7 @@ record Counter(
         .formatted(key, limit, every(), rule);
   }
 
-  /** Whole days as days: a number of ms has a bound. */
+  /** Returns whole days as days, because a number of milliseconds has at most 12 digits. */
   private String every() {
     return windowMillis % DAY_MILLIS == 0 ? windowMillis / DAY_MILLIS + "d" : windowMillis + "ms";
   }

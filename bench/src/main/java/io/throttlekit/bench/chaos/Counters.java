@@ -2,24 +2,26 @@ package io.throttlekit.bench.chaos;
 
 import java.util.List;
 
-/** The limits of a campaign: one of each promise about outages and losses of data. */
+/** The limits of a campaign: one for each combination of promises on outages and losses of data. */
 final class Counters {
-  private static final long ENDLESS_DAYS = 365_000;
+  private static final long ENDLESS_DAYS = 365_000; // a window that never ends during a campaign
   private static final long ENDLESS_MILLIS = ENDLESS_DAYS * 24 * 3_600_000;
 
   /** Its name in the policy, and in figures of utilization. */
   static final String GLOBAL = "global";
 
-  /** Keys that come once each. */
+  /** Key of values that are requested once each. */
   static final String FLOOD = "flood";
 
-  /** Keys with values of many bytes. */
+  /** Key of values with many bytes. */
   static final String LONG = "long";
 
   static final long GLOBAL_WINDOW_MILLIS = 1_000;
   static final long REGIONAL_WINDOW_MILLIS = 4_000;
 
-  /** Every one of them is offered at least twice its limit in a window, from all processes. */
+  /**
+   * All counters. Each is offered at least twice its limit in a window, by all processes together.
+   */
   static final List<Counter> ALL =
       List.of(
           new Counter(
@@ -39,7 +41,7 @@ final class Counters {
     return new Counter(key, rule, false, refills, 60, REGIONAL_WINDOW_MILLIS, 16);
   }
 
-  /** The policy of every process, with a rule that has Envoys pushed a concurrency limit. */
+  /** Returns the policy of every process, with a rule that pushes a concurrency limit to Envoys. */
   static String policy() {
     StringBuilder yaml = new StringBuilder("domain: " + Counter.DOMAIN + "\ndescriptors:\n");
     ALL.forEach(counter -> yaml.append(counter.yaml()));

@@ -2,7 +2,7 @@ package io.throttlekit.bench.chaos;
 
 import java.io.IOException;
 
-/** The store of the last region is killed, and its replica takes over. */
+/** Kills the store of the last region, so that its replica takes over. */
 record FailedOver() implements Fault {
 
   @Override

@@ -4,16 +4,16 @@ import io.throttlekit.testkit.redis.RedisProcess;
 import java.io.IOException;
 
 /**
- * Two Redis of which one replicates the other asynchronously, watched by a Sentinel. For one
+ * Two Redis, of which one replicates the other asynchronously, monitored by a Sentinel. For one
  * thread.
  */
 final class Failover implements AutoCloseable {
   private static final String MASTER = "main";
 
-  /** How long a master may be silent while a fault is to replace it. */
+  /** Time without a reply after which Sentinel replaces a master during a fault. */
   private static final String DURING_A_FAULT_MILLIS = "300";
 
-  /** And at other times: a machine that is busy is no reason to replace it. */
+  /** The same at other times, when a busy machine is no reason to replace it. */
   private static final String ELSE_MILLIS = "60000";
 
   private final RedisProcess first;
@@ -28,7 +28,7 @@ final class Failover implements AutoCloseable {
     this.killed = second;
   }
 
-  /** Replicates {@code first}, which stays with the caller. */
+  /** Adds a replica and a Sentinel to {@code first}, which stays with the caller. */
   static Failover of(RedisProcess first) throws IOException {
     RedisProcess second =
         RedisProcess.start("--replicaof", "127.0.0.1", Integer.toString(first.port()));
@@ -45,7 +45,7 @@ final class Failover implements AutoCloseable {
     return failover;
   }
 
-  /** Where the service finds the one that leads. */
+  /** Returns the URI by which the service finds the current master. */
   String uri() {
     return "redis-sentinel://127.0.0.1:" + sentinel.port() + "#" + MASTER;
   }
@@ -63,7 +63,7 @@ final class Failover implements AutoCloseable {
         Waiting.LONG);
   }
 
-  /** Kills the master; the other one is promoted by the Sentinel. */
+  /** Kills the master; the Sentinel promotes the other one. */
   void kill() {
     killed = master();
     killed.kill();
@@ -71,10 +71,9 @@ final class Failover implements AutoCloseable {
   }
 
   /**
-   * Waits until the Sentinel names the other one, and starts the one that was killed as its
-   * replica.
+   * Waits until the Sentinel names the other one, and restarts the killed one as its replica.
    *
-   * @throws IOException when it does not in a minute
+   * @throws IOException when it does not within a minute
    */
   void restart() throws IOException {
     RedisProcess ended = killed;
@@ -87,18 +86,18 @@ final class Failover implements AutoCloseable {
     ended.command("REPLICAOF", "127.0.0.1", Integer.toString(master().port()));
   }
 
-  /** The one that the Sentinel names, which may have replaced another by itself. */
+  /** Returns the master according to the Sentinel, which may have replaced another by itself. */
   private RedisProcess master() {
     String named = sentinel.command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER);
     return named.contains(Integer.toString(second.port())) ? second : first;
   }
 
-  /** How often the Sentinel has named another master, because of a fault or by itself. */
+  /** Returns how often the Sentinel has switched the master, because of a fault or by itself. */
   long switches() {
     return sentinel.log().lines().filter(line -> line.contains("+switch-master")).count();
   }
 
-  /** Ends what it started, at once. */
+  /** Kills the processes that it started. */
   void end() {
     sentinel.kill();
     second.kill();

@@ -1,9 +1,6 @@
 package io.throttlekit.bench.chaos;
 
-/**
- * A thing that goes wrong for a while. A value: what it needs while it lasts belongs to {@link
- * Running}.
- */
+/** A fault that lasts for a while. Immutable: its state while it lasts is in {@link Running}. */
 sealed interface Fault
     permits ProcessKilled,
         ProcessPaused,
@@ -22,32 +19,35 @@ sealed interface Fault
         KeyFlood,
         LoadMultiplied {
 
-  /** In place of a region. */
+  /** Value in place of a region. */
   int NO_REGION = -1;
 
   /** A fault that has begun. */
   @FunctionalInterface
   interface Running {
-    /** Ends it, and returns once what had to be started again serves. */
+    /** Ends the fault, and returns after what had to be restarted serves. */
     void end() throws Exception;
 
-    /** How much of it took place, in words; empty where all of it does. */
+    /** Describes how much of the fault took place; empty where all of it does. */
     default String extent() {
       return "";
     }
   }
 
-  /** The region whose own limits it may affect, or {@link #NO_REGION} for none or all. */
+  /** Returns the region whose own limits may be affected, or {@link #NO_REGION} for none or all. */
   int region();
 
-  /** Whether service is back before {@link Running#end}: recovery counts from the beginning. */
+  /**
+   * Returns whether service recovers before {@link Running#end}, so that recovery counts from the
+   * beginning.
+   */
   default boolean endsByItself() {
     return false;
   }
 
-  /** The name of its kind; reports and tests count by it. */
+  /** Returns the name of its kind; reports and tests count by it. */
   String kind();
 
-  /** Begins it. */
+  /** Begins the fault. */
   Running begin(Stage stage) throws Exception;
 }

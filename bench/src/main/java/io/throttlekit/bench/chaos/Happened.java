@@ -1,15 +1,15 @@
 package io.throttlekit.bench.chaos;
 
 /**
- * A fault that is over.
+ * A fault that has ended.
  *
- * @param beganMillis since the round began
- * @param lastedMillis until it had ended, and what had to be started again served
+ * @param beganMillis time since the start of the round
+ * @param lastedMillis time until it had ended, and restarted processes served
  * @param failed requests that failed until the next fault of its lane
- * @param recoveryMillis from its end to the last request that failed before the next one; from its
+ * @param recoveryMillis time from its end to the last failed request before the next one; from its
  *     beginning where it ends by itself
  * @param lost units that processes counted as lost until the next fault of machines
- * @param extent how much of it took place, in words; empty where all of it did
+ * @param extent description of how much of it took place; empty where all of it did
  */
 record Happened(
     Fault fault,

@@ -22,17 +22,19 @@ import java.util.function.Function;
 import java.util.function.IntFunction;
 
 /**
- * Clients that claim to be Envoys: they toggle the subscription to their share of a limit, report a
- * billion requests in progress, and log nonsense, as fast as the process takes it up to a bound.
+ * Clients that pretend to be Envoys: they toggle the subscription to their share of a limit, report
+ * a billion requests in progress, and send malformed logs, as fast as the process accepts them up
+ * to a bound.
  *
  * @param connections from 1
  */
 record HostileStreams(int process, int connections) implements Fault {
   private static final String RUNTIME = "type.googleapis.com/envoy.service.runtime.v3.Runtime";
 
-  /** The name that an Envoy's {@code rtds_layer} has in the examples, and the service answers. */
+  /** Name of the runtime resource in the {@code rtds_layer} of the example bootstraps. */
   private static final String RESOURCE = "ceiling";
 
+  // At most 10 messages in 5 ms for each stream: 2,000/s.
   private static final int BURST = 10;
   private static final long PAUSE_NANOS = 5_000_000;
   private static final long IN_PROGRESS = 1L << 30;
@@ -119,7 +121,7 @@ record HostileStreams(int process, int connections) implements Fault {
   private static DiscoveryRequest subscription(Node node, int place) {
     DiscoveryRequest.Builder request =
         DiscoveryRequest.newBuilder().setNode(node).setTypeUrl(RUNTIME).setVersionInfo("" + place);
-    // Three, as messages are read in even numbers: each round finds another state.
+    // Three, as messages are read in even numbers: each round of the server sees another state.
     return place % 3 != 0 ? request.addResourceNames(RESOURCE).build() : request.build();
   }
 
@@ -160,7 +162,7 @@ record HostileStreams(int process, int connections) implements Fault {
 
     @Override
     public void onError(Throwable error) {
-      ended = true; // turned away, or the process has ended
+      ended = true; // rejected, or the process has ended
     }
 
     @Override

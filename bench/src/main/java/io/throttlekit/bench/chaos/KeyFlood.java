@@ -11,11 +11,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Distinct keys, a hundred in a request, to all processes. It ends when all were answered; a
- * request that fails comes again with the same keys, to the process that is there then.
+ * Distinct keys, a hundred in a request, to all processes. The fault ends when all were answered. A
+ * failed request is repeated with the same keys, to the current process.
  *
- * @param first the number of the first one
- * @param keys how many, from 1
+ * @param first number of the first key
+ * @param keys number of keys, from 1
  */
 record KeyFlood(long first, int keys) implements Fault {
   private static final int IN_A_REQUEST = 100;

@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 
-/** Faults of a round that happen one after the other. */
+/** A sequence of faults of a round. */
 final class Lane {
   private final List<Planned> planned;
   private final Stage stage;
@@ -30,11 +30,11 @@ final class Lane {
   }
 
   /**
-   * Lets faults happen in a thread of their own. One that is late begins at once: each happens,
-   * however slow the machine is.
+   * Runs faults in a thread of its own. A fault that is late begins at once: each happens, however
+   * slow the machine is.
    *
-   * @param machines whether they are of machines, which units get lost by; else of clients
-   * @return what happened, once all have ended; or what went wrong
+   * @param machines whether they are faults of machines, by which units get lost; else of clients
+   * @return the faults, once all have ended; or the error
    */
   static CompletableFuture<List<Happened>> run(
       List<Planned> planned, boolean machines, Stage stage, PrintStream log) {

@@ -4,7 +4,7 @@ import io.throttlekit.testkit.net.TcpProxy;
 import java.util.List;
 
 /**
- * The way from a region to a server.
+ * The connection from a region to a server.
  *
  * @param toCoordinator whether that is the coordinator; else it is the region's own store
  */
@@ -14,7 +14,7 @@ record Link(int region, boolean toCoordinator) {
     return toCoordinator ? fleet.toCoordinator(region) : List.of(fleet.toStore(region));
   }
 
-  /** The server that it leads to. */
+  /** Returns the kind of the server. */
   String server() {
     return toCoordinator ? "coordinator" : "store";
   }

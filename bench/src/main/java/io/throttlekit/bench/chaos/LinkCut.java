@@ -4,9 +4,9 @@ import io.throttlekit.testkit.net.TcpProxy;
 import java.util.List;
 
 /**
- * A region does not reach a server.
+ * Cuts a region off from a server.
  *
- * @param refused whether connections end and new ones are refused; else packets vanish
+ * @param refused whether connections are closed and new ones refused; else packets are dropped
  */
 record LinkCut(Link link, boolean refused) implements Fault {
 

@@ -22,23 +22,26 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests for every counter at a steady rate to each process, from when it is made until it is
- * closed. What a process leaves unanswered bounds what is sent to it, as Envoy's circuit breakers
- * do. Thread-safe.
+ * Requests for every counter at a steady rate to each process, from construction until it is
+ * closed. The number of unanswered requests to a process is bounded, as by Envoy's circuit
+ * breakers. Thread-safe.
  */
 final class Load implements AutoCloseable {
-  /** How long a request waits for its answer; less than that is not held against a process. */
+  /** Deadline of a request; a process is blamed only for requests that reach it. */
   static final long ANSWER_SECONDS = 5;
 
   private static final Duration LAST_ANSWERS = Duration.ofSeconds(30);
+  // Shorter ticks would take processor time from the fleet on a small machine.
   private static final long TICK_MILLIS = 5;
+  // Requests that a late tick sends; the rest counts as not sent.
   private static final int MAX_CATCH_UP = 50;
+  // Above what a healthy process has in flight; bounds memory while one is paused.
   private static final int MAX_IN_FLIGHT = 200;
 
-  /** How long a caller waits before it goes on without an answer. */
+  /** Time after which a caller continues without an answer. */
   static final long CALLER_WAITS_MILLIS = 1_000;
 
-  /** Ticks that come so late show that this process did not run. */
+  /** Delay of a tick that shows that this process did not run. */
   private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private static final Metadata.Key<String> EXPECTED_TIMEOUT =
@@ -59,9 +62,9 @@ final class Load implements AutoCloseable {
   private final Recorded tick = new Recorded(this::tick);
 
   /**
-   * Begins.
+   * Starts to send requests.
    *
-   * @param admitted counts what is admitted
+   * @param admitted counts admitted units
    */
   Load(ChaosFleet fleet, Admissions admitted) {
     this.admitted = admitted;
@@ -76,7 +79,7 @@ final class Load implements AutoCloseable {
     var _ = ticks.scheduleAtFixedRate(tick, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
   }
 
-  /** Sends what is for a process to another port from now on. */
+  /** Redirects the requests to a process to another port. */
   void connect(int process, int port) {
     ManagedChannel before = channels.getAndSet(process, channel(port));
     if (before != null) {
@@ -84,7 +87,7 @@ final class Load implements AutoCloseable {
     }
   }
 
-  /** A connection of its own to a process. */
+  /** Opens a separate connection to a process. */
   static ManagedChannel channel(int port) {
     return NettyChannelBuilder.forAddress("127.0.0.1", port)
         .usePlaintext()
@@ -99,17 +102,17 @@ final class Load implements AutoCloseable {
     fasterRegion = region;
   }
 
-  /** Offers all regions the same again. */
+  /** Restores the same rate for all regions. */
   void steady() {
     fasterRegion = -1;
   }
 
-  /** What was admitted of each counter. */
+  /** Returns the admitted units of each counter. */
   Admissions admitted() {
     return admitted;
   }
 
-  /** What became of requests. */
+  /** Returns the outcomes of requests. */
   Outcomes outcomes() {
     return outcomes;
   }
@@ -119,12 +122,12 @@ final class Load implements AutoCloseable {
     tick.report(problems);
   }
 
-  /** How long this process was not run by its machine, up to now. */
+  /** Returns the total time for which the machine did not run this process. */
   long stalledNanos() {
     return stalledNanos.sum() + Math.max(0, time.monotonicNanos() - lastTickNanos - LATE_NANOS);
   }
 
-  /** Offers no more, and waits for the last answers. */
+  /** Stops sending, and waits for the last answers. */
   void stop() {
     ticks.close();
     var _ = Waiting.until(() -> outcomes.underWay() == 0, LAST_ANSWERS);
@@ -176,7 +179,8 @@ final class Load implements AutoCloseable {
     Metadata headers = new Metadata();
     headers.put(EXPECTED_TIMEOUT, Long.toString(CALLER_WAITS_MILLIS));
     outcomes.sent(process);
-    // Before the deadline: what ends by it has waited for that long at least.
+    // Created before the deadline starts, so that an expired call has waited for at least that
+    // long.
     Answer answer = new Answer(process, counter);
     RateLimitServiceGrpc.newStub(channel)
         .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
@@ -184,7 +188,7 @@ final class Load implements AutoCloseable {
         .shouldRateLimit(requests.get(counter), answer);
   }
 
-  /** A periodic task whose exception ends it, and is kept. Thread-safe. */
+  /** A periodic task that an exception ends; the exception is kept. Thread-safe. */
   static final class Recorded implements Runnable {
     private final Runnable task;
     private volatile @Nullable Throwable failure;

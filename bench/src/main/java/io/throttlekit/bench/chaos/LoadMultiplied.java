@@ -1,7 +1,7 @@
 package io.throttlekit.bench.chaos;
 
 /**
- * A region is offered many times the requests.
+ * Multiplies the requests to a region.
  *
  * @param factor from 2
  */

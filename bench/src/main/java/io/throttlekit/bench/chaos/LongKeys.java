@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * Distinct keys with values of many bytes for a leased rule of a process, one after the other.
  *
- * @param keys how many, from 1
+ * @param keys number of keys, from 1
  * @param bytes of each value
  */
 record LongKeys(int process, int keys, int bytes) implements Fault {
@@ -43,7 +43,7 @@ record LongKeys(int process, int keys, int bytes) implements Fault {
                 .withDeadlineAfter(Load.ANSWER_SECONDS, TimeUnit.SECONDS)
                 .shouldRateLimit(Counter.request(Counters.LONG, key + filling));
       } catch (StatusRuntimeException _) {
-        // refused, or the process is away
+        // refused, or the process does not run
       }
     }
   }

@@ -4,9 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/**
- * Units that processes count as lost, those that have been killed since among them. Thread-safe.
- */
+/** Units that processes count as lost, including processes that were killed. Thread-safe. */
 final class LostUnits {
   private static final String METRIC = "throttlekit_federation_lost_units_total";
 
@@ -18,13 +16,13 @@ final class LostUnits {
     this.fleet = fleet;
   }
 
-  /** Reads what a process counts, which is about to be killed. */
+  /** Reads the count of a process before it is killed. */
   synchronized void ending(int process) {
     ofEnded += Math.max(last[process], fleet.node(process).metric(METRIC));
     last[process] = 0;
   }
 
-  /** Reads what all count; of one that does not answer, what it did when it last answered. */
+  /** Reads the counts of all processes; of one that does not answer, its last known count. */
   synchronized long read() {
     List<CompletableFuture<Double>> readings = new ArrayList<>();
     for (int process = 0; process < ChaosFleet.PROCESSES; process++) {

@@ -12,21 +12,22 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 
 /**
- * Each fault alone, on fleets that live as long as all rows of their coordinator. A row is of whole
+ * Runs each fault by itself, on one fleet for all rows of a coordinator. A row consists of whole
  * windows of all limits.
  *
  * @param folder for files of the processes
  */
 public record Matrix(Path folder) {
   private static final long WINDOW_MILLIS = Counters.REGIONAL_WINDOW_MILLIS;
+  // So that adaptive leases have their steady size before the row begins.
   private static final long SETTLING_MILLIS = 2_000;
   private static final long RECOVERY_MILLIS = 4_000;
   private static final Duration MAX_RECOVERY = Duration.ofSeconds(30);
 
   /**
-   * Runs it.
+   * Runs all rows.
    *
-   * @param log receives each row when it is over
+   * @param log receives each row when it is complete
    */
   public MatrixReport run(PrintStream log) throws IOException, InterruptedException {
     List<MatrixRow> rows = new ArrayList<>();
@@ -52,7 +53,7 @@ public record Matrix(Path folder) {
     return new MatrixReport(rows, problems);
   }
 
-  /** Runs a row. Units beyond limits count from its first request on, those before it do not. */
+  /** Runs a row. Units beyond limits count from its first request on. */
   private static MatrixRow row(
       MatrixCase each, ChaosFleet fleet, Admissions admitted, List<String> problems)
       throws Exception {
@@ -100,7 +101,7 @@ public record Matrix(Path folder) {
     }
   }
 
-  /** The end of the window that a time is in. */
+  /** Returns the end of the window that contains a time. */
   private static long nextWindowMillis(long millis) {
     return Math.ceilDiv(millis, WINDOW_MILLIS) * WINDOW_MILLIS;
   }
@@ -109,7 +110,7 @@ public record Matrix(Path folder) {
     pause(time, millis - time.wallMillis());
   }
 
-  /** Waits until every region has admitted units that all share. */
+  /** Waits until every region has admitted units of the shared limit. */
   private static boolean awaitAll(Load load, long sinceNanos) {
     return Waiting.until(() -> load.outcomes().allRegionsAdmittedSince(sinceNanos), MAX_RECOVERY);
   }

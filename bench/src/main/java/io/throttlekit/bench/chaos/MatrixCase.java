@@ -4,26 +4,29 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A fault alone, and its words.
+ * A fault by itself, and its description.
  *
- * @param original what envoyproxy/ratelimit does
+ * @param original behaviour of envoyproxy/ratelimit
  * @param atMillis when it begins, since a window of the regions' own limits began
  * @param lastsMillis until it ends
  */
 record MatrixCase(String what, Fault fault, String original, long atMillis, long lastsMillis) {
   private static final String NO_REGIONS = "no limit over regions: each has its own counters";
 
-  /** In a window, by when the limits of regions were admitted: what starts again goes beyond. */
+  /**
+   * Time within a window at which the limits of regions are used up: counters that start again then
+   * exceed them.
+   */
   private static final long AFTER_THE_LIMIT_MILLIS = 2_200;
 
   private static final String SILENT = "not documented";
 
-  /** Of three seconds, early in a window. */
+  /** Creates a fault of three seconds, early in a window. */
   MatrixCase(String what, Fault fault, String original) {
     this(what, fault, original, 500, 3_000);
   }
 
-  /** The rows with Redis as the coordinator, and those in which PostgreSQL may differ. */
+  /** Returns the rows with Redis as the coordinator, or those in which PostgreSQL may differ. */
   static List<MatrixCase> of(CoordinatorKind kind) {
     int coordinator = ServerKilled.COORDINATOR;
     List<MatrixCase> shared =

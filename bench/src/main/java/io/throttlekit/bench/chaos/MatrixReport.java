@@ -3,7 +3,7 @@ package io.throttlekit.bench.chaos;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** What came of each fault alone. */
+/** Results of each fault by itself. */
 public record MatrixReport(List<MatrixRow> rows, List<String> problems) implements Report {
 
   /** Copies both lists. */
@@ -17,7 +17,7 @@ public record MatrixReport(List<MatrixRow> rows, List<String> problems) implemen
     return rows.stream().mapToLong(MatrixRow::overshoot).sum();
   }
 
-  /** Nothing: rows have no windows without faults. */
+  /** Returns an empty list: rows have no windows without faults. */
   @Override
   public List<String> unjudged() {
     return List.of();

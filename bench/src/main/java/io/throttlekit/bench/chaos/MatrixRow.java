@@ -3,20 +3,20 @@ package io.throttlekit.bench.chaos;
 import java.util.Locale;
 
 /**
- * What came of one fault alone.
+ * Result of one fault by itself.
  *
  * @param what the fault, for people
  * @param kind of the coordinator
- * @param overshoot units beyond what counters may have, of all of them
+ * @param overshoot units beyond the limits of all counters
  * @param utilization of the limit that regions share, over the whole windows of the row
  * @param regional the same of the region's own limits, or of all regions where it affects none or
  *     all
- * @param requests what became of them
- * @param recoverySeconds from the end of the fault, or its beginning where it ends by itself, until
- *     the last request failed and every region had admitted units of the shared limit; not a number
- *     where one admitted none
+ * @param requests outcomes of requests
+ * @param recoverySeconds time from the end of the fault, or its beginning where it ends by itself,
+ *     until the last request failed and every region had admitted units of the shared limit; not a
+ *     number where one admitted none
  * @param lost units that processes counted as lost
- * @param original what envoyproxy/ratelimit does
+ * @param original behaviour of envoyproxy/ratelimit
  */
 record MatrixRow(
     String what,
@@ -35,7 +35,7 @@ record MatrixRow(
         + "|---|---|---|---|---|---|---|---|---|---|\n";
   }
 
-  /** A row of a Markdown table. */
+  /** Returns a row of a Markdown table. */
   String markdown() {
     return String.format(
         Locale.ROOT,
@@ -52,7 +52,7 @@ record MatrixRow(
         original);
   }
 
-  /** A JSON object. */
+  /** Returns a JSON object. */
   String json() {
     return String.format(
         Locale.ROOT,

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * The clock of this host with a wall time that another process may step: both map a file of eight
+ * Clock of this host with a wall time that another process may step: both map a file of eight
  * bytes, the offset in ms. Thread-safe.
  */
 final class OffsetClock implements TimeSource {
@@ -25,7 +25,7 @@ final class OffsetClock implements TimeSource {
     this.offset = offset;
   }
 
-  /** The clock of a file, which is made if there is none, with an offset of 0. */
+  /** Returns the clock of a file, which is made if there is none, with an offset of 0. */
   static OffsetClock of(Path file) throws IOException {
     try (FileChannel channel =
         FileChannel.open(
@@ -35,7 +35,7 @@ final class OffsetClock implements TimeSource {
     }
   }
 
-  /** Sets the wall time so far ahead of the host's, or behind it where negative. */
+  /** Sets the offset of the wall time to the host's; negative for behind. */
   void set(long millis) {
     OFFSET.setVolatile(offset, 0L, millis);
   }

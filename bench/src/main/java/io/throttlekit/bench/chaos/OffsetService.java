@@ -11,14 +11,14 @@ import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * The service as {@code serve} runs it, configured by its environment alone, on an {@link
+ * The service as {@code serve} runs it, configured only by its environment, on an {@link
  * OffsetClock}.
  */
 final class OffsetService {
   private OffsetService() {}
 
   /**
-   * Serves until it is ended.
+   * Serves until a signal ends it.
    *
    * @param args the file of its clock
    */
@@ -40,6 +40,6 @@ final class OffsetService {
       e.reasons().forEach(System.err::println);
       System.exit(1);
     }
-    new CountDownLatch(1).await(); // until a signal ends the process
+    new CountDownLatch(1).await(); // a signal ends the process
   }
 }

@@ -9,13 +9,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What became of requests: how many, and when each process last did what. Thread-safe. */
+/** Outcomes of requests: counts, and the last events of each process. Thread-safe. */
 final class Outcomes {
   private static final long NEVER = Long.MIN_VALUE;
   private static final long CALLER_WAITS_NANOS =
       TimeUnit.MILLISECONDS.toNanos(Load.CALLER_WAITS_MILLIS);
 
-  /** Of a machine that was busy with others for longer, nothing is held against a process. */
+  /** Stall of this machine from which an unanswered request is not counted against a process. */
   private static final long MAX_STALL_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
   private final LongAdder sent = new LongAdder();
@@ -26,13 +26,13 @@ final class Outcomes {
   private final AtomicLongArray underWay;
   private final ConcurrentMap<String, LongAdder> failures = new ConcurrentHashMap<>();
 
-  /** When the caller of a request that a process failed last saw that. */
+  /** Time at which the caller of a failed request last saw its failure, by process. */
   private final AtomicLongArray lastFailureNanos;
 
-  /** When a process last admitted a unit that all regions share. */
+  /** Time at which a process last admitted a unit that all regions share. */
   private final AtomicLongArray lastSharedNanos;
 
-  /** Since when a process has not been stopped or ended on purpose. */
+  /** Time since which a process has not been stopped or ended on purpose. */
   private final AtomicLongArray runningSinceNanos;
 
   Outcomes(int processes) {
@@ -55,19 +55,19 @@ final class Outcomes {
     underWay.incrementAndGet(process);
   }
 
-  /** Notes that a request was not sent, as too many wait for the process. */
+  /** Records a request that was not sent, because too many wait for the process. */
   void heldBack(int process, long nowNanos) {
     heldBack.increment();
     lastFailureNanos.accumulateAndGet(process, nowNanos, Math::max);
   }
 
-  /** Notes that so many requests were due and not sent, as the generator had not run. */
+  /** Records requests that were due and not sent, because the generator had not run. */
   void behind(long requests) {
     behind.add(requests);
   }
 
   /**
-   * Notes an answer. One that comes after its caller has left is a failure.
+   * Records an answer. One that arrives after its caller has given up is a failure.
    *
    * @param shared whether it admitted a unit that all regions share
    */
@@ -86,9 +86,9 @@ final class Outcomes {
   }
 
   /**
-   * Notes a failure.
+   * Records a failure.
    *
-   * @param stalledNanos how long this process did not run meanwhile
+   * @param stalledNanos time for which this process did not run while it waited
    */
   void failed(int process, long sentNanos, long nowNanos, long stalledNanos, Status status) {
     underWay.decrementAndGet(process);
@@ -96,36 +96,40 @@ final class Outcomes {
     failedAt(process, sentNanos, nowNanos);
     boolean expired = status.getCode() == Status.Code.DEADLINE_EXCEEDED;
     long waited = nowNanos - sentNanos;
+    // A shorter wait means that the process sent this status itself.
     if (expired
-        && waited >= TimeUnit.SECONDS.toNanos(Load.ANSWER_SECONDS) // else the process answered so
+        && waited >= TimeUnit.SECONDS.toNanos(Load.ANSWER_SECONDS)
         && stalledNanos < MAX_STALL_NANOS
         && sentNanos > runningSinceNanos.get(process)) {
       unanswered.increment();
     }
   }
 
-  /** A caller sees a failure when it comes, or when it leaves. */
+  /**
+   * Records the time at which a caller sees a failure: when it arrives, or when the caller gives
+   * up.
+   */
   private void failedAt(int process, long sentNanos, long nowNanos) {
     long seen = Math.min(nowNanos, sentNanos + CALLER_WAITS_NANOS);
     lastFailureNanos.accumulateAndGet(process, seen, Math::max);
   }
 
-  /** Notes that a process is stopped or ended on purpose, until {@link #running}. */
+  /** Records that a process is stopped or ended on purpose, until {@link #running}. */
   void absent(int process) {
     runningSinceNanos.set(process, Long.MAX_VALUE);
   }
 
-  /** Notes that a process is to answer what is sent from now on. */
+  /** Records that a process has to answer requests sent from now on. */
   void running(int process, long nowNanos) {
     runningSinceNanos.set(process, nowNanos);
   }
 
-  /** Requests that a process has not answered yet. */
+  /** Returns the number of requests that a process has not answered yet. */
   long underWay(int process) {
     return underWay.get(process);
   }
 
-  /** Requests that were not answered yet. */
+  /** Returns the number of requests that were not answered yet. */
   long underWay() {
     long all = 0;
     for (int process = 0; process < underWay.length(); process++) {
@@ -134,7 +138,7 @@ final class Outcomes {
     return all;
   }
 
-  /** All counts up to now. */
+  /** Returns all counts up to now. */
   RequestFigures figures() {
     Map<String, Long> byStatus = new TreeMap<>();
     failures.forEach((status, times) -> byStatus.put(status, times.sum()));
@@ -143,7 +147,7 @@ final class Outcomes {
   }
 
   /**
-   * How long after a fault the last request failed, in ns; 0 when none did.
+   * Returns the time from a fault to the last failed request, in ns; 0 when none failed.
    *
    * @param sinceNanos when the fault ended, or began
    */
@@ -155,7 +159,7 @@ final class Outcomes {
     return latest - sinceNanos;
   }
 
-  /** Whether a region has admitted a unit that all share since then. */
+  /** Returns whether a region has admitted a unit that all share since a time. */
   private boolean admittedSince(int region, long sinceNanos) {
     for (int process = 0; process < lastSharedNanos.length(); process++) {
       if (ChaosFleet.regionOf(process) == region && lastSharedNanos.get(process) >= sinceNanos) {
@@ -165,7 +169,7 @@ final class Outcomes {
     return false;
   }
 
-  /** Whether every region has. */
+  /** Returns whether every region has. */
   boolean allRegionsAdmittedSince(long sinceNanos) {
     boolean all = true;
     for (int region = 0; region < ChaosFleet.REGIONS; region++) {

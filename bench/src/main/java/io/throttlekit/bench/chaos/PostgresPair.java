@@ -7,10 +7,10 @@ import java.sql.Statement;
 import java.util.List;
 
 /**
- * Two PostgreSQL: each commit of the primary waits until its standby has it on its disk. The
- * standby takes the place of the primary once at most, and has none itself then.
+ * Two PostgreSQL: each commit of the primary waits until its standby has written it to disk. The
+ * standby replaces the primary once at most, and then has no standby itself.
  *
- * <p>For one thread, but for {@link #kill}.
+ * <p>For one thread, except {@link #kill}.
  */
 final class PostgresPair implements AutoCloseable {
   private final PostgresProcess first;
@@ -23,25 +23,25 @@ final class PostgresPair implements AutoCloseable {
     this.primary = first;
   }
 
-  /** Makes a standby of a server that has no clients yet. */
+  /** Creates a standby of a server that has no clients yet. */
   static PostgresPair of(PostgresProcess first) {
     return new PostgresPair(first, first.startStandby("synchronous_standby_names=*"));
   }
 
-  /** Where both listen, on 127.0.0.1. */
+  /** Returns the ports of both, on 127.0.0.1. */
   List<Integer> ports() {
     return List.of(first.port(), standby.port());
   }
 
-  /** The one that writes. */
+  /** Returns the current primary. */
   PostgresProcess primary() {
     return primary;
   }
 
   /**
-   * Ends the primary at once, for good when {@link #promote} follows.
+   * Kills the primary, for good when {@link #promote} follows.
    *
-   * @throws IllegalStateException when there is no standby any more
+   * @throws IllegalStateException when the standby has been promoted already
    */
   void killForGood() {
     if (primary == standby) {
@@ -50,7 +50,7 @@ final class PostgresPair implements AutoCloseable {
     primary.kill();
   }
 
-  /** Makes the standby the primary, and returns once it writes. */
+  /** Promotes the standby to primary, and returns once it accepts writes. */
   void promote() throws SQLException {
     try (Connection connection = standby.connect("postgres");
         Statement statement = connection.createStatement()) {
@@ -59,7 +59,7 @@ final class PostgresPair implements AutoCloseable {
     primary = standby;
   }
 
-  /** Ends both at once. */
+  /** Kills both. */
   void kill() {
     first.kill();
     standby.kill();

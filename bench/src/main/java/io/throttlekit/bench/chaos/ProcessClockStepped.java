@@ -1,7 +1,7 @@
 package io.throttlekit.bench.chaos;
 
 /**
- * The wall clock of a process is stepped, and back.
+ * Steps the wall clock of a process, and back.
  *
  * @param millis from −60,000 to 60,000
  */

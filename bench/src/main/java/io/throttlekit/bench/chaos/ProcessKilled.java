@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.concurrent.CompletableFuture;
 
-/** A process of the service ends by SIGKILL, and another one is started at once in its place. */
+/** Kills a process of the service by SIGKILL, and starts another one at once in its place. */
 record ProcessKilled(int process) implements Fault {
 
   @Override

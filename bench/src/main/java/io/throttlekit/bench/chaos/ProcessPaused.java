@@ -1,6 +1,6 @@
 package io.throttlekit.bench.chaos;
 
-/** A process of the service is stopped by SIGSTOP and goes on by SIGCONT. */
+/** Pauses a process of the service by SIGSTOP, and resumes it by SIGCONT. */
 record ProcessPaused(int process) implements Fault {
 
   @Override

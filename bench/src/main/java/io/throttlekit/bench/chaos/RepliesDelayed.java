@@ -4,7 +4,7 @@ import io.throttlekit.testkit.net.TcpProxy;
 import java.util.List;
 
 /**
- * Every reply of a server comes later.
+ * Delays every reply of a server.
  *
  * @param millis from 0 to 200
  */

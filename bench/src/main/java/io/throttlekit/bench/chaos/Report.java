@@ -2,24 +2,28 @@ package io.throttlekit.bench.chaos;
 
 import java.util.List;
 
-/** What came of a campaign or a matrix. */
+/** Result of a campaign or a matrix. */
 public interface Report {
 
-  /** The command that repeats it. */
+  /** Returns the command that repeats it. */
   String repeat();
 
-  /** Units that were admitted beyond what limits and losses of data allow, of all counters. */
+  /**
+   * Returns units that were admitted beyond what limits and losses of data allow, of all counters.
+   */
   long overshoot();
 
-  /** What hung, ended by itself or does not serve, in words; empty when nothing did. */
+  /**
+   * Returns descriptions of what hung, ended by itself or does not serve; empty when nothing did.
+   */
   List<String> problems();
 
-  /** What could not be judged, and why, in words: no command passes without it. */
+  /** Returns what could not be checked, and why; the command fails when there is any. */
   List<String> unjudged();
 
-  /** A Markdown table. */
+  /** Returns a Markdown table. */
   String markdown();
 
-  /** One line of JSON. */
+  /** Returns one line of JSON. */
   String json();
 }

@@ -4,14 +4,15 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What became of requests.
+ * Outcomes of requests.
  *
- * @param sent those that were sent
- * @param failures those of them that ended with an error, by status
- * @param late those of them that were answered after their caller had left
- * @param heldBack more of them, which were not sent as too many were waiting for the process
- * @param behind more that were due, and not sent as the load generator had not run in time
- * @param unanswered failures that a process which was running did not answer at all
+ * @param sent requests that were sent
+ * @param failures requests among them that ended with an error, by status
+ * @param late requests among them that were answered after their caller had given up
+ * @param heldBack further requests, not sent because too many were waiting for the process
+ * @param behind further requests that were due, and not sent because the load generator had not run
+ *     in time
+ * @param unanswered failures without any answer by a process that was running
  */
 record RequestFigures(
     long sent, Map<String, Long> failures, long late, long heldBack, long behind, long unanswered) {
@@ -21,12 +22,12 @@ record RequestFigures(
     failures = new TreeMap<>(failures);
   }
 
-  /** What clients asked for: those that were held back among them. */
+  /** Returns the number of requests by clients, including those that were held back. */
   long requests() {
     return sent + heldBack;
   }
 
-  /** Of these, those that got no decision in time. */
+  /** Returns how many of these got no decision in time. */
   long failed() {
     return failures.values().stream().mapToLong(Long::longValue).sum() + late + heldBack;
   }
@@ -35,7 +36,7 @@ record RequestFigures(
     return 100.0 * failed() / Math.max(1, requests());
   }
 
-  /** The failed ones by reason. */
+  /** Returns the failed requests by reason. */
   Map<String, Long> reasons() {
     Map<String, Long> reasons = new TreeMap<>(failures);
     reasons.put("late", late);

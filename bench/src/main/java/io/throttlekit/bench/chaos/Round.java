@@ -24,10 +24,14 @@ import java.util.concurrent.TimeoutException;
 final class Round implements AutoCloseable {
   private static final long SETTLING_MILLIS = 1_000;
   private static final long QUIET_MILLIS = 2_500;
+  // Faults that are due later than that after their round show that the fleet hangs.
   private static final long MAX_LATE_SECONDS = 300;
   private static final int QUIET_ATTEMPTS = 8;
 
-  /** A machine that lets this process wait for longer may let all others wait, too. */
+  /**
+   * Stall of this process up to which a quiet time counts. On a machine that stalls it for longer,
+   * others may be stalled too.
+   */
   private static final long MAX_STALL_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
   private final TimeSource time = TimeSource.system();
@@ -89,8 +93,8 @@ final class Round implements AutoCloseable {
   }
 
   /**
-   * Lets nothing happen for a while, in which every window has to admit units. A while in which
-   * this process did not run is not judged, and followed by another.
+   * Waits for a time without faults, in which every window has to admit units. A time in which this
+   * process did not run is not counted, and followed by another.
    */
   void quiet() throws InterruptedException {
     for (int attempt = 0; attempt < QUIET_ATTEMPTS; attempt++) {
@@ -106,7 +110,7 @@ final class Round implements AutoCloseable {
     }
   }
 
-  /** Lets faults happen in both lanes, and waits until they are over. */
+  /** Runs the faults of both lanes, and waits until they have ended. */
   List<Happened> happen(Schedule schedule) throws InterruptedException {
     List<CompletableFuture<List<Happened>>> lanes =
         List.of(
@@ -133,7 +137,7 @@ final class Round implements AutoCloseable {
     return all.stream().mapToLong(each -> each.atMillis() + each.lastsMillis()).max().orElse(0);
   }
 
-  /** Holds the fleet to answering, and the load to its limits. */
+  /** Checks that the fleet answers, and compares admitted units with the limits. */
   RoundResult result(List<Happened> happened) throws IOException {
     probe();
     long lost = stage.lost().read();

@@ -6,18 +6,19 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What came of a round.
+ * Result of a round.
  *
  * @param kind of its coordinator
- * @param overshoot units beyond what each counter may have, by its key and region; only those that
+ * @param overshoot units beyond the limit of each counter, by its key and region; only those that
  *     have any
- * @param problems what else is wrong, in words: what hangs, ended by itself, or was not answered
+ * @param problems descriptions of other errors: processes that hang, ended by themselves, or did
+ *     not answer
  * @param utilization of the limit that regions share, over all whole windows
- * @param quietWindows units of each window in which nothing went wrong
- * @param requests what became of them
- * @param lost units that processes count as lost, those without a fault among them
+ * @param quietWindows units of each window without faults
+ * @param requests outcomes of requests
+ * @param lost units that processes count as lost, including those lost without a fault
  * @param floodedKeys distinct keys of floods that were answered
- * @param others the part of the machine's processors that other programs used, from 0 to 1; not a
+ * @param others share of the machine's processors that other programs used, from 0 to 1; not a
  *     number where that is not known
  */
 record RoundResult(
@@ -31,7 +32,7 @@ record RoundResult(
     long lost,
     long floodedKeys,
     double others) {
-  /** More than that used by others may keep processes from answering. */
+  /** Use by others above which processes may fail to answer for lack of processor time. */
   private static final double MAX_OTHERS = .15;
 
   /** Copies the collections. */
@@ -100,12 +101,12 @@ record RoundResult(
         others);
   }
 
-  /** Units of each window without faults that this round was held to. */
+  /** Returns the units of each window without faults that this round was checked by. */
   List<Long> judgedWindows() {
     return isJudged(others) ? quietWindows : List.of();
   }
 
-  /** Why no window without faults could be judged, in words; empty where one was. */
+  /** Returns why no window without faults could be checked; empty where one was. */
   List<String> unjudged() {
     if (!judgedWindows().isEmpty()) {
       return List.of();
@@ -123,7 +124,7 @@ record RoundResult(
     return overshoot.values().stream().mapToLong(Long::longValue).sum();
   }
 
-  /** Units that were lost during and after a fault of machines, by its kind. */
+  /** Returns the units that were lost during and after a fault of machines, by its kind. */
   Map<String, Long> lostByFault() {
     Map<String, Long> byKind = new TreeMap<>();
     for (Happened each : happened) {
@@ -134,7 +135,7 @@ record RoundResult(
     return byKind;
   }
 
-  /** Units that were lost in times without a fault of machines. */
+  /** Returns the units that were lost in times without a fault of machines. */
   long lostWithoutFault() {
     return lost - lostByFault().values().stream().mapToLong(Long::longValue).sum();
   }
@@ -145,7 +146,7 @@ record RoundResult(
         + " processors used by others |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   }
 
-  /** A row of a Markdown table. */
+  /** Returns a row of a Markdown table. */
   String row() {
     return "| %s | %d | %s | %.3f | %d | %d (%.2f %%) %s | %d | %d | %d %s | %d | %d | %.0f %% |"
         .formatted(

@@ -6,24 +6,26 @@ import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 
 /**
- * What happens when in a round: a function of its arguments alone.
+ * Faults of a round and their times: a pure function of its arguments.
  *
  * @param machines faults of processes, servers, networks and clocks, one after the other
- * @param clients faults of clients, one after the other, beside those
+ * @param clients faults of clients, one after the other, concurrent with those
  */
 record Schedule(List<Planned> machines, List<Planned> clients) {
+  // Shorter faults end before a region notices; longer ones leave too few in a round.
   private static final long MIN_SLOT_MILLIS = 2_200;
   private static final long MAX_SLOT_MILLIS = 6_000;
   private static final int MAX_DELAY_MILLIS = 200;
   private static final long CLOCK_STEP_MILLIS = 60_000;
   private static final int LOAD_FACTOR = 10;
+  // Below the service's default maximum of 64 KiB for a value.
   private static final int LONG_VALUE_BYTES = 58_000;
   private static final int STOPPED_CLIENTS = 60;
 
   /** Keys of floods in a minute: 10⁷ in half an hour. */
   private static final long FLOODED_IN_A_MINUTE = 340_000;
 
-  /** No round has fewer. */
+  /** Minimum of keys for a round. */
   private static final long MIN_FLOODED = 55_000;
 
   /** Copies both. */
@@ -35,7 +37,7 @@ record Schedule(List<Planned> machines, List<Planned> clients) {
   /**
    * A fault and its time.
    *
-   * @param atMillis since the first may begin
+   * @param atMillis since the first fault may begin
    * @param lastsMillis until it ends
    */
   record Planned(long atMillis, long lastsMillis, Fault fault) {}
@@ -47,15 +49,16 @@ record Schedule(List<Planned> machines, List<Planned> clients) {
   }
 
   /**
-   * Plans a round. Every kind of fault is in one round at least, whatever the seed.
+   * Plans a round. Every kind of fault is in at least one round, whatever the seed.
    *
-   * @param round which it is, from 0
-   * @param rounds how many there are
+   * @param round number of the round, from 0
+   * @param rounds number of rounds
    * @param kind the coordinator of this round
-   * @param millis how long it is to take
+   * @param millis planned duration
    */
   static Schedule of(long seed, int round, int rounds, CoordinatorKind kind, long millis) {
     RandomGenerator shared = new SplittableRandom(seed);
+    // An odd multiple of the golden ratio keeps the seeds of rounds apart.
     RandomGenerator own = new SplittableRandom(seed + 0x9E3779B97F4A7C15L * (round + 1));
     List<Kind> deck = shuffled(machineKinds(), shared);
     List<Kind> first = new ArrayList<>();
@@ -64,7 +67,8 @@ record Schedule(List<Planned> machines, List<Planned> clients) {
     }
     if (kind == CoordinatorKind.POSTGRESQL) {
       first.add(random -> new CoordinatorClockStepped(random.nextLong(100, 900)));
-      first.add(own.nextInt(first.size() + 1), _ -> new CoordinatorFailedOver()); // only once
+      // Only once: the standby has no standby.
+      first.add(own.nextInt(first.size() + 1), _ -> new CoordinatorFailedOver());
     }
     long slot = Math.clamp(millis / first.size(), MIN_SLOT_MILLIS, MAX_SLOT_MILLIS);
     List<Planned> machines = new ArrayList<>();
@@ -107,7 +111,7 @@ record Schedule(List<Planned> machines, List<Planned> clients) {
     List<Kind> deck = new ArrayList<>();
     long slot = Math.clamp(millis / 5, 1_500, MAX_SLOT_MILLIS);
     long decks = Math.max(1, millis / (5 * slot));
-    long firstKey = round * 1_000_000_000L;
+    long firstKey = round * 1_000_000_000L; // keys of a round never occur in another
     for (long at = 0; at + slot <= millis || !deck.isEmpty(); at += slot) {
       if (deck.isEmpty()) {
         long from = firstKey;

@@ -1,13 +1,13 @@
 package io.throttlekit.bench.chaos;
 
 /**
- * The store of a region, which keeps nothing on disk, or the coordinator, which keeps everything,
- * ends by SIGKILL and is started again.
+ * Kills the store of a region, which writes nothing to disk, or the coordinator, which writes
+ * everything, by SIGKILL, and restarts it.
  *
  * @param region of the store, or {@link #COORDINATOR}
  */
 record ServerKilled(int region) implements Fault {
-  /** In place of a region. */
+  /** Value in place of a region. */
   static final int COORDINATOR = NO_REGION;
 
   @Override

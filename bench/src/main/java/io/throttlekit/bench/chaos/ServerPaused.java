@@ -1,7 +1,7 @@
 package io.throttlekit.bench.chaos;
 
 /**
- * The store of a region or the coordinator is stopped by SIGSTOP and goes on by SIGCONT.
+ * Pauses the store of a region or the coordinator by SIGSTOP, and resumes it by SIGCONT.
  *
  * @param region of the store, or {@link ServerKilled#COORDINATOR}
  */

@@ -18,10 +18,10 @@ import java.util.regex.Pattern;
  * A process of the service, and its clock. For one thread.
  *
  * @param port of gRPC
- * @param httpPort of {@code /metrics}, for all
- * @param debugPort of the same, for operators
- * @param sensorsPort where Envoys stream logs and load reports to
- * @param log what it writes
+ * @param httpPort port of {@code /metrics} for all
+ * @param debugPort port of the same for operators
+ * @param sensorsPort port for logs and load reports of Envoys
+ * @param log file of its output
  */
 record ServiceNode(
     ChildProcess process,
@@ -40,7 +40,7 @@ record ServiceNode(
   private static final int METRICS_TIMEOUT_MILLIS = 2_000;
 
   /**
-   * Starts it and waits until it serves.
+   * Starts a process and waits until it serves.
    *
    * @param name of its files in {@code folder}
    * @throws IOException with its log, when it ends before, or does not serve within two minutes
@@ -63,7 +63,10 @@ record ServiceNode(
     }
   }
 
-  /** Small and quick to start: six of them share the machine with their load. */
+  /**
+   * Returns a command for a small process that starts quickly: six of them share the machine with
+   * their load.
+   */
   private static List<String> command(Path clock) {
     return List.of(
         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -82,14 +85,14 @@ record ServiceNode(
     return ProcessHandle.of(process.pid()).isPresent();
   }
 
-  /** Hands over its log when it has ended, by itself or not. */
+  /** Passes on its log when it has ended, by itself or not. */
   void ifEnded(Consumer<Path> log) {
     if (!alive()) {
       log.accept(this.log);
     }
   }
 
-  /** Ends it at once (SIGKILL). */
+  /** Kills it (SIGKILL). */
   void kill() {
     ProcessHandle.of(process.pid()).ifPresent(ProcessHandle::destroyForcibly);
   }
@@ -102,7 +105,7 @@ record ServiceNode(
     Signals.send("CONT", process.pid());
   }
 
-  /** The sum of a metric over its labels; 0 where it cannot be read. */
+  /** Returns the sum of a metric over its labels; 0 where it cannot be read. */
   double metric(String name) {
     try {
       URLConnection page =
@@ -123,7 +126,7 @@ record ServiceNode(
 
   @Override
   public void close() {
-    kill(); // what it would give back is of no use any more
+    kill(); // an orderly stop would return its leases, which are of no use any more
     process.close();
   }
 }

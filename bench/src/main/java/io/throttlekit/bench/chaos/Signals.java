@@ -3,12 +3,12 @@ package io.throttlekit.bench.chaos;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** Signals that Java does not send. */
+/** Sends signals that Java's API does not send. */
 final class Signals {
   private Signals() {}
 
   /**
-   * Sends one.
+   * Sends a signal.
    *
    * @param name without {@code SIG}
    */

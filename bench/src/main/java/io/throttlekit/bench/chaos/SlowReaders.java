@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.function.IntSupplier;
 
 /**
- * Clients of the HTTP port of a process ask for many pages and read none.
+ * Clients of a process's HTTP port that request many pages and read none.
  *
  * @param clients connections, from 1
  */
 record SlowReaders(int process, int clients) implements Fault {
-  private static final int PAGES = 100;
+  private static final int PAGES = 100; // more than the socket buffers hold
   private static final byte[] ASK =
       "GET /metrics HTTP/1.1\r\nHost: chaos\r\n\r\n"
           .repeat(PAGES)
@@ -37,7 +37,7 @@ record SlowReaders(int process, int clients) implements Fault {
   }
 
   /**
-   * Connects to the process that is there, or to its successor. None that can connect is a problem.
+   * Connects to the process, or to its successor. It is a problem when no client can connect.
    *
    * @param port of the newest process
    */
@@ -56,7 +56,7 @@ record SlowReaders(int process, int clients) implements Fault {
         sockets.add(socket);
         socket.getOutputStream().write(ASK);
       } catch (IOException _) {
-        // turned away, which is the process's right, or it is not there
+        // rejected, which a process may do, or it does not run
       }
     }
     return !sockets.isEmpty();

@@ -3,10 +3,11 @@ package io.throttlekit.bench.chaos;
 import io.throttlekit.TimeSource;
 
 /**
- * A region's store writes a snapshot early in a window, counts on, is killed, and starts again from
- * the snapshot.
+ * Lets a region's store write a snapshot early in a window and count on, then kills it and restarts
+ * it from the snapshot.
  */
 record SnapshotRestored(int region) implements Fault {
+  // Early, so that units are counted after the snapshot.
   private static final long EARLY_MILLIS = 1_000;
 
   @Override

@@ -6,22 +6,22 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Where faults happen.
+ * Fleet, load and results that faults act on.
  *
  * @param lost units that processes count as lost
- * @param floodedKeys distinct keys that a flood has had answered
- * @param problems what is wrong for certain, in words
+ * @param floodedKeys distinct keys of a flood that were answered
+ * @param problems descriptions of certain errors
  */
 record Stage(
     ChaosFleet fleet, Load load, LostUnits lost, LongAdder floodedKeys, List<String> problems) {
 
-  /** Without a problem yet. */
+  /** Creates a stage without problems. */
   static Stage of(ChaosFleet fleet, Load load) {
     return new Stage(
         fleet, load, new LostUnits(fleet), new LongAdder(), new CopyOnWriteArrayList<>());
   }
 
-  /** Notes a process that is not there, though nothing has ended it. */
+  /** Reports a process that has ended without a fault. */
   void expectAlive(int process) {
     fleet
         .node(process)
@@ -30,12 +30,12 @@ record Stage(
         });
   }
 
-  /** Notes that a process is stopped or about to be ended on purpose. */
+  /** Records that a process is stopped or about to be ended on purpose. */
   void absent(int process) {
     load.outcomes().absent(process);
   }
 
-  /** Notes that a process is to answer again. */
+  /** Records that a process has to answer again. */
   void running(int process) {
     load.outcomes().running(process, TimeSource.system().monotonicNanos());
   }

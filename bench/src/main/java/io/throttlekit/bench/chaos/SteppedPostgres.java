@@ -6,15 +6,15 @@ import java.sql.SQLException;
 import java.sql.Statement;
 
 /**
- * Replaces the {@code clock_timestamp()} of a PostgreSQL by one that can be stepped forward: the
- * clock that the service reads.
+ * Replaces the {@code clock_timestamp()} of a PostgreSQL, the clock that the service reads, by one
+ * that can be stepped forward.
  */
 final class SteppedPostgres {
   private SteppedPostgres() {}
 
   /**
-   * Replaces the clock of a server; to be called before the first client connects, whose plans keep
-   * the function that they found.
+   * Replaces the clock of a server. To be called before the first client connects, because plans
+   * keep the function that they were made with.
    */
   static void prepare(PostgresProcess postgres) throws SQLException {
     execute(
@@ -29,7 +29,7 @@ final class SteppedPostgres {
         """);
   }
 
-  /** Sets the clock of a server that has been prepared so far ahead of the host's. */
+  /** Sets the offset of a prepared server's clock to the host's. */
   static void ahead(PostgresProcess postgres, long millis) throws SQLException {
     execute(postgres, "UPDATE pg_catalog.ahead SET millis = " + millis);
   }

@@ -1,14 +1,17 @@
 package io.throttlekit.bench.chaos;
 
 /**
- * A loss of data of a region's store: counts that were made before its end may be forgotten.
+ * A loss of data of a region's store: counts made before its end may be lost.
  *
  * @param fromMillis when its server was about to be killed, by the clock of this host
  * @param toMillis when it had ended
  */
 record StoreLoss(int region, long fromMillis, long toMillis) {
 
-  /** Whether the window that ends then had begun before the loss was over, and was not over yet. */
+  /**
+   * Returns whether a window overlaps the loss: it had begun before the loss was over, and had not
+   * ended at its start.
+   */
   boolean isIn(long windowEndMillis, long windowMillis) {
     return fromMillis < windowEndMillis && toMillis >= windowEndMillis - windowMillis;
   }

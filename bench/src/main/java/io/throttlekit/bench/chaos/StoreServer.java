@@ -9,10 +9,10 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * A store or coordinator in processes of its own, and what can happen to it. For one thread.
+ * A store or coordinator in processes of its own, with the actions of faults. For one thread.
  *
- * @param ports where its servers listen, on 127.0.0.1
- * @param uri its address where they are reached by other ports, in the same order
+ * @param ports of its servers, on 127.0.0.1
+ * @param uri returns its URI with other ports, in the same order
  * @param kill ends the server that writes
  * @param end ends all servers at once; from any thread
  */
@@ -40,7 +40,7 @@ record StoreServer(
   }
 
   /**
-   * Starts a Redis that was killed, without the snapshot that it may have saved before.
+   * Restarts a killed Redis without a snapshot that it may have saved.
    *
    * @throws IOException when that cannot be removed
    */

@@ -9,7 +9,7 @@ import java.util.function.BooleanSupplier;
 
 /** Waits on the clock of this host. */
 final class Waiting {
-  /** For what takes a second, on a machine that others keep busy. */
+  /** Timeout for what takes a second, on a machine that others keep busy. */
   static final Duration LONG = Duration.ofMinutes(1);
 
   private static final long POLL_NANOS = 20_000_000;
@@ -17,9 +17,9 @@ final class Waiting {
   private Waiting() {}
 
   /**
-   * Waits for something.
+   * Waits for a condition.
    *
-   * @param condition one that cannot be read yet does not hold
+   * @param condition counts as false while it cannot be read
    * @return whether it held in time
    */
   static boolean until(BooleanSupplier condition, Duration longest) {
@@ -46,7 +46,7 @@ final class Waiting {
     try {
       return condition.getAsBoolean();
     } catch (UncheckedIOException _) {
-      return false; // what answers has not started or has ended
+      return false; // the server has not started or has ended
     }
   }
 }

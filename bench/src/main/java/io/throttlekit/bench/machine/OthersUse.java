@@ -13,11 +13,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * How much of this (Linux) machine's processors went to programs that this one has not started, or
- * was kept from it by its host, from when it is made. Thread-safe.
+ * Share of this (Linux) machine's processors that programs used which this one has not started, or
+ * that its host withheld, since construction. Thread-safe.
  */
 public final class OthersUse implements AutoCloseable {
   private static final Path PROC = Path.of("/proc");
+  // The rest of a process that ends between two samples is unknown.
   private static final long SAMPLE_MILLIS = 500;
 
   // Fields of the first line of /proc/stat.
@@ -37,7 +38,7 @@ public final class OthersUse implements AutoCloseable {
   /**
    * Ticks of all processors since the machine was started.
    *
-   * @param busy those that programs used, or that were stolen
+   * @param busy ticks that programs used, or that were stolen
    */
   record Machine(long busy, long all) {
 
@@ -53,19 +54,19 @@ public final class OthersUse implements AutoCloseable {
       return new Machine(busy, all);
     }
 
-    /** The part of all ticks since then that was busy with other things than our own. */
+    /** Returns the share of all ticks since then that other programs used. */
     double others(Machine since, long own) {
       return Math.max(0, busy - since.busy - own) / (double) Math.max(1, all - since.all);
     }
   }
 
-  /** Begins. */
+  /** Starts to sample. */
   public OthersUse() throws IOException {
     this(OthersUse::ownProcesses);
   }
 
   /**
-   * Begins.
+   * Starts to sample.
    *
    * @param processes the ids of this process and of those that it has started
    */
@@ -79,7 +80,7 @@ public final class OthersUse implements AutoCloseable {
             this::sample, SAMPLE_MILLIS, SAMPLE_MILLIS, TimeUnit.MILLISECONDS);
   }
 
-  /** From 0 to 1; not a number where a sample failed. */
+  /** Returns the share from 0 to 1; not a number where a sample failed. */
   public synchronized double share() throws IOException {
     sample();
     return failed ? Double.NaN : machine().others(before, own);
@@ -96,7 +97,7 @@ public final class OthersUse implements AutoCloseable {
     return pids;
   }
 
-  /** Samples; an exception would end all later samples, too. */
+  /** Samples; an exception would end all later samples. */
   private synchronized void sample() {
     try {
       addUse();
@@ -105,14 +106,14 @@ public final class OthersUse implements AutoCloseable {
     }
   }
 
-  /** Adds what processes have used since the last time: of one that ends, the rest is unknown. */
+  /** Adds the ticks since the last sample; the rest of a process that ends is unknown. */
   private void addUse() {
     Map<Long, Long> now = new HashMap<>();
     for (long pid : processes.get()) {
       try {
         now.put(pid, ProcessUsage.ticks(Files.readString(PROC.resolve(pid + "/stat"))));
       } catch (IOException _) {
-        // it has ended meanwhile
+        // it has ended since it was listed
       }
     }
     now.forEach((pid, used) -> own += used - Math.min(used, ticks.getOrDefault(pid, 0L)));

@@ -6,10 +6,10 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What a process of this (Linux) machine has used so far.
+ * Resources that a process of this (Linux) machine has used.
  *
  * @param cpuNanos user and system time of all its threads, counted in steps of 10 ms
- * @param residentBytes memory that it holds now
+ * @param residentBytes resident memory
  */
 public record ProcessUsage(long cpuNanos, long residentBytes) {
   private static final long NANOS_PER_TICK = 10_000_000; // USER_HZ is 100 on every Linux
@@ -27,9 +27,9 @@ public record ProcessUsage(long cpuNanos, long residentBytes) {
     return new ProcessUsage(ticks(stat) * NANOS_PER_TICK, residentBytes(status));
   }
 
-  /** User and system time of a process since it began, in ticks, by its {@code stat}. */
+  /** Returns user and system time of a process since it began, in ticks, from its {@code stat}. */
   static long ticks(String stat) {
-    // The name stands in parentheses and may itself hold spaces and parentheses.
+    // The name stands in parentheses and may itself contain spaces and parentheses.
     String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
     return Long.parseLong(fields[USER_TICKS]) + Long.parseLong(fields[SYSTEM_TICKS]);
   }

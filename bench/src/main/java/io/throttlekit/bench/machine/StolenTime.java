@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Time that this (Linux) machine's processors were kept from it by the host below, which shows in
- * latencies and in nothing else.
+ * Time that the host withheld from this (Linux) machine's processors, which explains latencies that
+ * nothing else does.
  */
 public final class StolenTime {
   private static final Path STAT = Path.of("/proc/stat");
@@ -20,12 +20,12 @@ public final class StolenTime {
     this.beforeMillis = beforeMillis;
   }
 
-  /** Counts from now on. */
+  /** Starts to count. */
   public static StolenTime sinceNow() throws IOException {
     return new StolenTime(read());
   }
 
-  /** Of all processors together, in ms. */
+  /** Returns the stolen time of all processors together, in ms. */
   public long millis() throws IOException {
     return read() - beforeMillis;
   }
@@ -34,7 +34,7 @@ public final class StolenTime {
     return parse(Files.readAllLines(STAT));
   }
 
-  /** Since the machine was started, in ms. */
+  /** Returns the stolen time since the machine was started, in ms. */
   static long parse(List<String> stat) {
     String[] fields = stat.getFirst().split(" +", -1);
     return Long.parseLong(fields[STOLEN_TICKS]) * MILLIS_PER_TICK;

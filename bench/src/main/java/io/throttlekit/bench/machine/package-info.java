@@ -1,4 +1,4 @@
-/** What programs use of this (Linux) machine, by {@code /proc}. */
+/** Resources that programs use of this (Linux) machine, from {@code /proc}. */
 @NullMarked
 package io.throttlekit.bench.machine;
 

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The least that makes an algorithm a counter: its state behind a compare-and-set.
+ * Smallest counter for an algorithm: its state behind a compare-and-set.
  *
  * @param <S> the algorithm's state
  */

@@ -13,15 +13,15 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
 
 /**
- * Shows as {@code cpu} what processor time an operation took, of all threads, collectors and
- * compilers included: a busy neighbour takes time from a benchmark, and hardly any from this.
+ * Reports as {@code cpu} the processor time of an operation, including all threads, collectors and
+ * compilers. Another busy program lengthens a benchmark, and hardly changes this.
  */
 public final class CpuTime implements InternalProfiler {
   private final OperatingSystemMXBean process =
       ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
   private long before;
 
-  /** JMH makes it by its name. */
+  /** Creates the profiler; called by JMH, by its name. */
   public CpuTime() {}
 
   @Override

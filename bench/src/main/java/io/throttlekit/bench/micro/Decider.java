@@ -22,8 +22,8 @@ import io.throttlekit.store.InMemoryStore;
 import java.util.List;
 
 /**
- * What the service wires between the bytes of a request and those of its answer, with its defaults
- * and counters in memory.
+ * The service's path from the bytes of a request to those of its response, with its defaults and
+ * counters in memory.
  */
 final class Decider implements AutoCloseable {
   private static final String DOMAIN = "bench";
@@ -33,7 +33,7 @@ final class Decider implements AutoCloseable {
   private final RateLimitFrontEnd frontEnd;
 
   /**
-   * Decides by these policies.
+   * Creates a decider with these policies.
    *
    * @param descriptors a list of YAML
    */
@@ -49,7 +49,7 @@ final class Decider implements AutoCloseable {
             .frontEnd();
   }
 
-  /** The bytes of a request of one descriptor: keys and values in turn. */
+  /** Returns the bytes of a request of one descriptor: keys and values in turn. */
   static byte[] request(String... entries) {
     RateLimitDescriptor.Builder descriptor = RateLimitDescriptor.newBuilder();
     for (int i = 0; i < entries.length; i += 2) {
@@ -62,12 +62,12 @@ final class Decider implements AutoCloseable {
         .toByteArray();
   }
 
-  /** Reads and decides; an answer that needs a store is a fault. */
+  /** Reads and decides; an answer that needs a store is an error. */
   Answer decide(byte[] request) {
     return requireNonNull(frontEnd.decide(frontEnd.read(request), Never.LATER));
   }
 
-  /** Gives a lease back as Envoy's stream-done call does, but for the bytes of that call. */
+  /** Releases a permit as Envoy's stream-done call does, without parsing that call's bytes. */
   Answer release(String lease) {
     String[] entries = {"upstream", "payments", "throttlekit_lease", lease};
     Descriptor descriptor = new Descriptor(entries, null, Descriptor.HITS_UNSET, false);
@@ -77,7 +77,7 @@ final class Decider implements AutoCloseable {
             Never.LATER));
   }
 
-  /** The bytes of the answer. */
+  /** Returns the bytes of the response. */
   byte[] write(byte[] request, Answer answer) {
     return frontEnd.write(request, answer);
   }

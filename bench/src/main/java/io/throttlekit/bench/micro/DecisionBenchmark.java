@@ -13,8 +13,9 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * A whole decision but for the wire, from the bytes of a request to those of its answer: what rules
- * with ceilings cost a request that reaches none, and what looking at each entry for a lease does.
+ * Measures a whole decision without the network, from the bytes of a request to those of its
+ * response. It shows the cost of rules with concurrency limits for a request that reaches none, and
+ * of checking each entry for a permit's.
  *
  * <p>Run with {@code -prof gc} for its bytes, and beside {@link LeasedDecisionBenchmark}.
  */
@@ -37,7 +38,7 @@ public class DecisionBenchmark extends ShortRuns {
       - {key: tenant, descriptors: [{key: upstream, concurrency: {min: 100, max: 100}}]}
       """;
 
-  /** Whether the policies have ceilings beside limits. */
+  /** Whether the policies have concurrency limits beside rate limits. */
   @Param({"without", "with"})
   public String ceilings = "without";
 
@@ -58,19 +59,19 @@ public class DecisionBenchmark extends ShortRuns {
     decider = new Decider(ceilings.equals("with") ? LIMITS + CEILINGS : LIMITS);
   }
 
-  /** Ends what was begun with the policies. */
+  /** Closes what was opened for the policies. */
   @TearDown
   public void close() {
     requireNonNull(decider).close();
   }
 
-  /** A limit of two entries. */
+  /** Measures a limit of two entries. */
   @Benchmark
   public byte[] twoEntries(KeyOrder order) {
     return answer(two[order.next(USERS)]);
   }
 
-  /** A limit of eight entries. */
+  /** Measures a limit of eight entries. */
   @Benchmark
   public byte[] eightEntries(KeyOrder order) {
     return answer(eight[order.next(USERS)]);

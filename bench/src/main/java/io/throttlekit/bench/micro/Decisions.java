@@ -5,7 +5,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** What one thread of a benchmark was answered, from its warm-up on. */
+/** Decisions of one thread of a benchmark, from its warm-up on. */
 @State(Scope.Thread)
 public class Decisions {
   private long admitted;
@@ -20,7 +20,7 @@ public class Decisions {
     return admits;
   }
 
-  /** Fails the trial unless all were as they were to be. */
+  /** Fails the trial unless all decisions match the mix. */
   @TearDown(Level.Trial)
   public void check(KeyedLimiterBenchmark benchmark) {
     benchmark.mix.check(admitted, refused);

@@ -28,19 +28,19 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 
 /**
- * One unit of one of 10,000 keys: every algorithm, Bucket4j and resilience4j as values of the same
- * map, and the algorithms in the store that the service uses.
+ * Measures one unit of one of 10,000 keys: every algorithm, Bucket4j and resilience4j as values of
+ * the same map, and the algorithms in the service's store.
  *
- * <p>Admitting writes to a limiter and refusing may not, so the two are measured apart: with a
- * limit that leaves some between, whoever is faster would refuse the more. A trial in which one
- * decision was not as its mix says fails.
+ * <p>Admitting writes to a limiter and refusing may not, so they are measured separately: with a
+ * limit in between, a faster limiter would refuse more. A trial fails when one decision does not
+ * match its mix.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 public class KeyedLimiterBenchmark extends ShortRuns {
   private static final int KEYS = 10_000;
 
-  /** Who decides; {@code store:} stands for the service's own store in place of the map. */
+  /** Limiter under test; {@code store:} stands for the service's own store in place of the map. */
   @Param({
     "fixed_window",
     "sliding_window",
@@ -62,7 +62,7 @@ public class KeyedLimiterBenchmark extends ShortRuns {
   private final String[] keys = new String[KEYS];
   private Predicate<String> limiters = key -> false;
 
-  /** Creates a limiter for every key, and uses it up where all are to refuse. */
+  /** Creates a limiter for every key, and exhausts it where all are to refuse. */
   @Setup
   public void createLimiters() {
     for (int i = 0; i < KEYS; i++) {
@@ -92,7 +92,7 @@ public class KeyedLimiterBenchmark extends ShortRuns {
     }
   }
 
-  /** One decision. */
+  /** Measures one decision. */
   @Benchmark
   public boolean decide(KeyOrder order, Decisions decisions) {
     return decisions.counted(limiters.test(keys[order.next(KEYS)]));

@@ -18,23 +18,24 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 
 /**
- * What a law makes of one request that has ended, ours and those of Netflix's concurrency-limits.
+ * Measures the update of a limit algorithm by one sample, for ours and those of Netflix's
+ * concurrency-limits.
  *
- * <p>They learn from a backend that is as busy as they let it be: it has {@value #SERVERS} servers,
- * and with more in flight requests wait for one, so each law finds a ceiling of its own. Two
- * thousand requests end in a second of its time, and one in a thousand is given up. Netflix's take
- * a lock for each sample, as {@code AdaptiveLimiter} does around ours: {@link PermitBenchmark} has
- * that of ours.
+ * <p>The samples come from a simulated backend of {@value #SERVERS} servers that is as busy as the
+ * algorithm allows: with more in flight requests wait for a server, so each algorithm finds its own
+ * limit. Two thousand requests end per simulated second, and one in a thousand is dropped.
+ * Netflix's algorithms take a lock for each sample, as {@code AdaptiveLimiter} does around ours;
+ * {@link PermitBenchmark} includes ours.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class LawBenchmark extends ShortRuns {
   private static final CeilingRange RANGE = new CeilingRange(4, 500, 20);
   private static final int SERVERS = 40;
-  private static final int DRAWN = 1 << 13;
-  private static final long GAP_NANOS = 500_000;
+  private static final int DRAWN = 1 << 13; // samples, a power of two so that a mask selects one
+  private static final long GAP_NANOS = 500_000; // two thousand requests a second
 
-  /** Who learns. */
+  /** Limit algorithm under test. */
   @Param({
     "probed_vegas",
     "gradient2",
@@ -51,18 +52,18 @@ public class LawBenchmark extends ShortRuns {
   private int drawn;
   private long nowNanos;
 
-  /** What the benchmark needs of a law. */
+  /** Operations of an algorithm that the benchmark needs. */
   interface Learner {
-    /** How many it lets be in flight. */
+    /** Returns its concurrency limit. */
     default int ceiling() {
       return 0;
     }
 
-    /** Teaches it. */
+    /** Updates it by a sample. */
     default void learn(long startNanos, long rttNanos, int inFlight, boolean dropped) {}
   }
 
-  /** Draws how long requests take, the same every time, and makes a law that knows nothing. */
+  /** Draws service times, the same in every run, and creates a new limit algorithm. */
   @Setup
   public void create() {
     RandomGenerator random = new SplittableRandom(6);
@@ -72,12 +73,13 @@ public class LawBenchmark extends ShortRuns {
     learner = learner(law);
   }
 
-  /** One sample. */
+  /** Measures one sample. */
   @Benchmark
   public int learn() {
     int ceiling = learner.ceiling();
     drawn = (drawn + 1) & (DRAWN - 1);
     nowNanos += GAP_NANOS;
+    // Requests beyond the servers wait for one.
     long rtt = serviceNanos[drawn] * Math.max(SERVERS, ceiling) / SERVERS;
     learner.learn(nowNanos - rtt, rtt, ceiling, (drawn & 1_023) == 0);
     return ceiling;

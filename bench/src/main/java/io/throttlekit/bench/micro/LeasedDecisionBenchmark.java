@@ -11,9 +11,9 @@ import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * A whole decision but for the wire of a request that gets below a ceiling, and the release of its
- * lease, without the bytes of that call. Two decisions, to be compared with two of {@link
- * DecisionBenchmark}.
+ * Measures a whole decision without the network for a request that gets a permit, and the release
+ * of the permit without that call's bytes. These are two decisions, to be compared with two of
+ * {@link DecisionBenchmark}.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -22,7 +22,7 @@ public class LeasedDecisionBenchmark extends ShortRuns {
       new Decider("- {key: upstream, concurrency: {min: 100, max: 100}}");
   private final byte[] request = Decider.request("upstream", "payments");
 
-  /** One lease, and its end. */
+  /** Measures one permit and its release. */
   @Benchmark
   public byte[] takeAndGiveBack() {
     Answer answer = decider.decide(request);
@@ -31,7 +31,7 @@ public class LeasedDecisionBenchmark extends ShortRuns {
     return response;
   }
 
-  /** Ends what was begun with the policies. */
+  /** Closes what was opened for the policies. */
   @TearDown
   public void close() {
     decider.close();

@@ -2,15 +2,15 @@ package io.throttlekit.bench.micro;
 
 import java.time.Duration;
 
-/** What all decisions of a run have in common. */
+/** Common result of all decisions of a run. */
 public enum Mix {
   /**
-   * The limit, a hundred thousand a second of each key, is some forty times what a thread can ask
-   * for.
+   * All admit: the limit, a hundred thousand a second of each key, is some forty times what a
+   * thread can request.
    */
   ADMITTED(100_000, Duration.ofSeconds(1)),
 
-  /** Every key is used up before the run, and has the next unit after days. */
+  /** All refuse: every key is exhausted before the run, and has the next unit after days. */
   REFUSED(100, Duration.ofDays(365));
 
   private final long limit;
@@ -34,9 +34,9 @@ public enum Mix {
   }
 
   /**
-   * Holds a run to this mix.
+   * Checks the decisions of a run.
    *
-   * @throws IllegalStateException when a decision was not as it says, or there was none
+   * @throws IllegalStateException when a decision does not match, or there was none
    */
   void check(long admitted, long refused) {
     if ((this == ADMITTED ? refused : admitted) > 0 || admitted + refused == 0) {

@@ -14,9 +14,9 @@ import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 
 /**
- * A permit taken and recorded under a ceiling that never moves: what the gate costs a request. Both
- * look at the clock twice. Compare what {@link CpuTime} shows, too: the time of so little work says
- * more about who else is busy.
+ * Measures acquiring and recording a permit under a constant concurrency limit: the cost of the
+ * limiter for a request. Both read the clock twice. Compare {@link CpuTime}'s figure too, because
+ * the wall time of so little work depends on other programs.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -30,13 +30,13 @@ public class PermitBenchmark extends ShortRuns {
   private final SimpleLimiter<String> netflix =
       SimpleLimiter.newBuilder().limit(FixedLimit.of(CEILING)).build();
 
-  /** Ours. */
+  /** Measures our limiter. */
   @Benchmark
   public void acquireAndRecord() {
     requireNonNull(limiter.tryAcquire()).record();
   }
 
-  /** That of Netflix's concurrency-limits. */
+  /** Measures that of Netflix's concurrency-limits. */
   @Benchmark
   public void netflix() {
     netflix.acquire("").orElseThrow().onSuccess();

@@ -17,7 +17,10 @@ import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 
-/** Finding the rule of a descriptor among a thousand: run with {@code -prof gc} for its bytes. */
+/**
+ * Measures finding the rule of a descriptor among a thousand; run with {@code -prof gc} for its
+ * bytes.
+ */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class PolicyMatchBenchmark extends ShortRuns {
@@ -27,13 +30,13 @@ public class PolicyMatchBenchmark extends ShortRuns {
   private final String[][] known = entriesUnder("/path-");
   private final String[][] unknown = entriesUnder("/elsewhere-");
 
-  /** Two entries, the first by its value and the second by its key. */
+  /** Measures two entries, the first found by its value and the second by its key. */
   @Benchmark
   public @Nullable Rule matches(KeyOrder order) {
     return policies.match(known[order.next(PATHS)]);
   }
 
-  /** The first entry finds nothing. */
+  /** Measures a first entry that finds nothing. */
   @Benchmark
   public @Nullable Rule misses(KeyOrder order) {
     return policies.match(unknown[order.next(PATHS)]);

@@ -6,7 +6,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** How long each benchmark runs: all of them together take less than a quarter of an hour. */
+/** Length of each benchmark: all of them together take less than a quarter of an hour. */
 @State(Scope.Benchmark)
 @Warmup(iterations = 2, time = 2)
 @Measurement(iterations = 5, time = 1)

@@ -18,7 +18,10 @@ import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 
-/** The store by itself, on known keys: run with {@code -prof gc} for the bytes of a decision. */
+/**
+ * Measures the store by itself, on known keys; run with {@code -prof gc} for the bytes of a
+ * decision.
+ */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class StoreBenchmark extends ShortRuns {
@@ -29,7 +32,7 @@ public class StoreBenchmark extends ShortRuns {
   private final Charge[] charges = new Charge[KEYS];
   private final List<List<Claim>> pairs;
 
-  /** Makes every charge once, so that only the store's own work is measured. */
+  /** Creates every charge in advance, so that only the store's own work is measured. */
   public StoreBenchmark() {
     for (int i = 0; i < KEYS; i++) {
       charges[i] =
@@ -47,13 +50,13 @@ public class StoreBenchmark extends ShortRuns {
         IntStream.range(0, KEYS).mapToObj(i -> List.of(claims[i], claims[(i + 1) % KEYS])).toList();
   }
 
-  /** One charge. */
+  /** Measures one charge. */
   @Benchmark
   public Decision acquireOne(KeyOrder order) {
     return store.decide(charges[order.next(KEYS)]);
   }
 
-  /** Two claims of one charge each, decided as one. */
+  /** Measures two claims of one charge each, decided together. */
   @Benchmark
   public Outcome acquireTwo(KeyOrder order) {
     return store.decide(pairs.get(order.next(KEYS)));
