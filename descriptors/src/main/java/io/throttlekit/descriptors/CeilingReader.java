@@ -178,7 +178,7 @@ final class CeilingReader {
     Fields fields = Fields.of(mapping, problems);
     Place.QUEUE.check(fields, problems);
     double initial = factor(fields.get("initial"), ROOM.initial());
-    // a default must not lie below a written `initial`
+    // A default must not lie below a written `initial`.
     double max = factor(fields.get("max"), Math.max(ROOM.max(), initial));
     if (initial > max && max > 0) {
       problems.error(

@@ -62,7 +62,7 @@ final class CommonWord {
     if (said != null) {
       return values.choice(said, words);
     }
-    // a part that could not be read may hold the word
+    // A part that could not be read may hold the word.
     return fields.incomplete() ? null : otherwise;
   }
 }

@@ -23,7 +23,7 @@ final class Fields {
   private final SourceLocation location;
   private final Problems problems;
   private final Map<String, Field> byName = new LinkedHashMap<>();
-  // mappings of one name, to be joined
+  // Mappings of one name, to be joined.
   private final Map<String, List<YamlNode.Mapping>> parts = new HashMap<>();
 
   /** One field; {@code at} is where its key stands. */

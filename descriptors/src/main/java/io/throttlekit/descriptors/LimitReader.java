@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads one limit: requests, window, algorithm and burst. */
 final class LimitReader {
-  // requests_per_unit is a uint32 in Envoy's protocol
+  // The range of a uint32, as in Envoy's protocol.
   private static final long MAX_REQUESTS = 4_294_967_295L;
   static final String FIXED_WINDOW = "fixed_window";
   static final List<String> ALGORITHMS =

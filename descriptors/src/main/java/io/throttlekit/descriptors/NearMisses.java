@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Finds rules that a request without a rule nearly matches, and describes the difference. */
 final class NearMisses {
-  // enough to point at a mistake; the rest would be noise
+  // Enough to point at a mistake; the rest would be noise.
   private static final int MOST_PER_KIND = 3;
   private static final int MOST_ENTRIES_TO_REORDER = 5; // 120 orders
 
@@ -124,7 +124,7 @@ final class NearMisses {
     String key = entries[index];
     String value = entries[index + 1];
     for (CompiledDescriptor descriptor : level.inOrder()) {
-      // matchedBy answers DEFAULT for every other text, so the key is compared here.
+      // The method matchedBy returns DEFAULT for every other text, so the key is compared here.
       if (descriptor.expects.matchedBy(key, value) == MatchedBy.DEFAULT
           && !descriptor.composite.equals(key)) {
         continue; // no match

@@ -12,7 +12,7 @@ final class PermitLeaseReader {
   /** Default time after which a permit expires. */
   static final long TTL_MILLIS = 60_000;
 
-  // a day: no request is in flight for longer
+  // A day: no request is in flight for longer.
   private static final long LONGEST_MILLIS = 86_400_000;
   private static final List<String> RELEASES = List.of("stream_done", "access_log");
 

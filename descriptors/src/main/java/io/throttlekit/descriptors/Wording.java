@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Formats messages: quoted input and suggestions. */
 final class Wording {
-  // keeps a message on one line, and bounds the cost of the distance
+  // Keeps a message on one line, and bounds the cost of the distance.
   private static final int MAX_QUOTED = 60;
 
   private Wording() {}

@@ -75,8 +75,7 @@ final class YamlTree {
         LoadSettings.builder()
             .setLabel(source.name())
             .setCodePointLimit(SourceText.MAX_BYTES)
-            // The whole text at once: the parser copies a token again for every buffer that it
-            // spans.
+            // At once: the parser copies a token again for every buffer that it spans.
             .setBufferSize(text.length() + 1)
             .build();
     try {

@@ -5,7 +5,7 @@ package io.throttlekit.envoy;
  * in log lines and are kept in memory.
  */
 public final class NodeId {
-  // characters; bounds what a client can make the service keep
+  // Characters; bounds what a client can make the service keep.
   private static final int LONGEST = 256;
 
   /** Error description for a sender whose id is not usable. */

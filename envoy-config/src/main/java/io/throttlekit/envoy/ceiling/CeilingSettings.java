@@ -18,10 +18,11 @@ import java.time.Duration;
 public record CeilingSettings(
     String resource, int maxStreams, Duration lease, Duration turn, Duration pause) {
 
-  /** Defaults, which match the example bootstrap. */
+  /**
+   * Defaults, which match the example bootstrap. The lease is Envoy's default route timeout, after
+   * which the requests of a lost Envoy are over.
+   */
   public static final CeilingSettings DEFAULT =
-      // The lease is Envoy's default route timeout, 15 s: after it the requests of a lost Envoy
-      // ended.
       new CeilingSettings(
           "ceiling", 1000, Duration.ofSeconds(15), Duration.ofSeconds(1), Duration.ofMillis(20));
 

@@ -86,8 +86,7 @@ sealed interface Target {
           NettyChannelBuilder.forAddress(new DomainSocketAddress(path))
               .channelType(EpollDomainSocketChannel.class)
               .eventLoopGroup(loop)
-              // not supported there, and Netty would log a warning
-              .withOption(ChannelOption.SO_KEEPALIVE, null)
+              .withOption(ChannelOption.SO_KEEPALIVE, null) // a warning otherwise
               .overrideAuthority("localhost")
               .usePlaintext()
               .build();

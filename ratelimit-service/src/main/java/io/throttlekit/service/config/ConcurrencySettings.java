@@ -16,10 +16,10 @@ final class ConcurrencySettings {
           DEFAULTS.samplesPerSecond());
   static final Setting<Boolean> LOAD_REPORTS =
       new Setting<>("concurrency.load_reports", Forms.flag(), DEFAULTS.loadReports());
+  // At most 2 s: slower reports would leave the shares behind the load.
   static final Setting<Duration> LOAD_REPORT_INTERVAL =
       new Setting<>(
           "concurrency.load_report_interval",
-          // At most 2 s: slower reports would leave the shares behind the load.
           Forms.duration(Duration.ofMillis(100), Duration.ofSeconds(2)),
           DEFAULTS.loadReportInterval());
   static final Setting<Boolean> STEER =

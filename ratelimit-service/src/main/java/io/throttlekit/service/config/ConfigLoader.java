@@ -75,7 +75,7 @@ public final class ConfigLoader {
 
   private static void warnOfStoreHealth(SettingValues values) {
     Setting<Boolean> setting = Settings.STORE_MUST_BE_REACHABLE;
-    // has a warning of its own
+    // Has a warning of its own.
     Origin peer = new Origin.Variable("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION");
     if (values.get(StoreSettings.URI).address().inMemory()
         && values.get(setting)

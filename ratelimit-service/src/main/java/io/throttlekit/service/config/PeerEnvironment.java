@@ -101,7 +101,7 @@ final class PeerEnvironment {
   void read() {
     readProvider();
     if (environment.containsKey("RUNTIME_SUBDIRECTORY")) {
-      // that program's default, which it uses without RUNTIME_ROOT
+      // That program's default, which it uses without RUNTIME_ROOT.
       putDefault(Settings.RUNTIME_ROOT, "/srv/runtime_data/current");
     }
     SAME.entrySet().stream()

@@ -89,13 +89,13 @@ final class SettingValues {
     String text = String.join(",", texts);
     Form.Complaint complaint = setting.form().complaint();
     String value = complaint.shown().apply(text);
-    // keeps an error on one line of a terminal
+    // Keeps an error on one line of a terminal.
     String shown = value.length() > 120 ? value.substring(0, 120) + "…" : value;
     String reason = complaint.reason().apply(text);
+    // Kubernetes gives tcp:// values to the variables of a Service, whose names may be like ours.
     return Forms.alwaysQuoted(shown)
         + (reason.isEmpty() ? " is not " + setting.form().expected() : ": " + reason)
         + Spelling.hint(value, setting.form().words())
-        // Kubernetes gives such values to the variables of a Service
         + (origin instanceof Origin.Variable && value.startsWith("tcp://") ? SERVICE_LINK : "");
   }
 }

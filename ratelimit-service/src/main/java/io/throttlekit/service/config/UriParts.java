@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 record UriParts(
     String scheme, String login, String hosts, String path, String query, @Nullable String name) {
 
-  // far above a cluster's seeds; bounds the list that is printed
+  // Far above a cluster's seeds; bounds the list that is printed.
   private static final int MOST_NODES = 1_000;
   private static final Pattern URI =
       Pattern.compile(

@@ -68,7 +68,7 @@ public final class LoadReports extends LoadReportingServiceImplBase {
   @Override
   public StreamObserver<LoadStatsRequest> streamLoadStats(
       StreamObserver<LoadStatsResponse> answers) {
-    // guaranteed by gRPC on the server side
+    // Guaranteed by gRPC on the server side.
     var call = (ServerCallStreamObserver<LoadStatsResponse>) answers;
     LoadStream stream = new LoadStream(this, call, numbers.incrementAndGet());
     listener.opened();
