@@ -21,17 +21,20 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The training before the first start of {@code bin/throttlekit}, on a java that is a script. */
+/**
+ * Tests the training before the first start of {@code bin/throttlekit}, with a shell script as
+ * java.
+ */
 @Timeout(60)
 class AotTrainingTest {
   private static final String PREPARING =
       "throttlekit: preparing a faster start, once per build, which takes up to a minute\n";
 
-  /** Neither ends by itself nor for a TERM. */
+  /** A training that ends neither by itself nor on SIGTERM. */
   private static final String HANGING =
       "sleep 300 & echo $! >HOME/child; trap '' TERM; echo $$ >HOME/hangs; wait; wait";
 
-  /** Notes that it was asked, and how the service would have its counters. */
+  /** Records the call, and prints that the service would share its counters. */
   private static final String ASKED_FOR_SHARED = "echo x >>HOME/asked; echo shared";
 
   private static final String ASKED_FOR_MEMORY = "echo x >>HOME/asked; echo memory";
@@ -246,7 +249,7 @@ class AotTrainingTest {
     assertThat(program.home().resolve(".aot")).doesNotExist();
   }
 
-  /** A training that says what the service says, and writes a cache when it is stopped. */
+  /** Returns a training that prints the service's lines, and writes a cache when it is stopped. */
   private static String training(String requests) {
     return "trap 'echo cache >\"$cache\"; exit 0' TERM\n"
         + "echo 'INFO warmed up with "
@@ -266,7 +269,9 @@ class AotTrainingTest {
     new ProcessBuilder("kill", "-" + signal, Long.toString(pid)).start().waitFor();
   }
 
-  /** Also when it is only waited for by nobody, as an orphan in a container can be. */
+  /**
+   * Returns whether a process has ended, including zombies, as orphans in a container may remain.
+   */
   private static boolean hasEnded(long pid) throws IOException {
     Path state = Path.of("/proc", Long.toString(pid), "stat");
     try {
@@ -276,7 +281,7 @@ class AotTrainingTest {
     }
   }
 
-  /** With this file for {@code FILE} and {@code REDIS}. */
+  /** Returns the words, with this file for {@code FILE} and {@code REDIS}. */
   private static String[] words(String text, Path file) {
     return Arrays.stream(text.split(" "))
         .map(word -> word.replaceFirst("(?<![A-Z])(FILE|REDIS)(?![A-Z_])", file.toString()))

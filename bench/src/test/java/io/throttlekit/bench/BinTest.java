@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The programs of {@code bin/}, copied to where nothing is to be built. */
+/** Tests the programs of {@code bin/}, copied to a folder where nothing is to be built. */
 @Timeout(180)
 class BinTest {
   private static final String CLASS_PATH =
@@ -29,7 +29,7 @@ class BinTest {
 
   @BeforeEach
   void copy() throws IOException {
-    home = folder.toRealPath().resolve("home of it"); // with spaces, as folders have
+    home = folder.toRealPath().resolve("home of it"); // with blanks, as in users' folders
     try (Stream<Path> files = Files.walk(Path.of("..", "bin"))) {
       for (Path file : files.toList()) {
         Files.copy(

@@ -16,10 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What an open loop tells of pauses: a client that waits for an answer before it sends the next
- * request would tell of one slow answer where users saw many.
+ * Tests that an open loop reports pauses in full: a client that waits for an answer before it sends
+ * the next request would report one slow answer where users saw many.
  *
- * <p>Time is not that of the host: it passes only when the sender looks at its clock.
+ * <p>Time is simulated: it passes only when the sender reads its clock.
  */
 @Timeout(120)
 class CoordinatedOmissionTest {
@@ -35,7 +35,7 @@ class CoordinatedOmissionTest {
     try (StallingServer server = StallingServer.untilRequests(PER_SECOND);
         Connections connections = new Connections(server.target(), 2)) {
       LoadResult result = new OpenLoop(PER_SECOND, time).offer(connections, requests, ONE_SECOND);
-      // It answers all when the last one is sent, which is one period late, and so 1 s after the
+      // The server answers all after the last one was sent, one period late, and so 1 s after the
       // first was due.
       assertThat(millis(result.latencies())).isEqualTo(everyTenMillisUpTo(1_000));
     }
@@ -51,7 +51,10 @@ class CoordinatedOmissionTest {
     }
   }
 
-  /** Of a hundred requests, the last the shortest, since it was due last. */
+  /**
+   * Returns the latencies of a hundred requests; the last one's is the shortest, since it was due
+   * last.
+   */
   private static List<Long> everyTenMillisUpTo(int longest) {
     return LongStream.rangeClosed(1, PER_SECOND)
         .map(i -> longest - (PER_SECOND - i) * PERIOD.toMillis())
@@ -65,13 +68,16 @@ class CoordinatedOmissionTest {
         .toList();
   }
 
-  /** The histogram keeps three digits, and of equal ones the highest. */
+  /** Expands a value of the histogram, which keeps three digits and the highest of equal values. */
   private static Stream<Long> each(HistogramIterationValue value) {
     long millis = Math.round(value.getValueIteratedTo() / 1e6 / 10) * 10;
     return IntStream.range(0, (int) value.getCountAddedInThisIterationStep()).mapToObj(_ -> millis);
   }
 
-  /** At 0 at first; then later by a first step, and by another at each look, of its maker. */
+  /**
+   * Clock at 0 until its creator reads it; then advances by a first step, and by another at each
+   * further reading.
+   */
   private static final class SenderTime implements TimeSource {
     private final long sender = Thread.currentThread().threadId();
     private final long later;

@@ -19,7 +19,7 @@ record ProgramHome(Path folder) {
       List.of("bash", "dirname", "find", "flock", "grep", "mkdir", "readlink", "rm", "touch");
   static final ProgramHome NONE = new ProgramHome(Path.of(""));
 
-  /** What else than arguments could say where counters are. */
+  /** Environment variables that could override the store of the arguments. */
   private static final List<String> UNSET =
       List.of(
           "THROTTLEKIT_JAVA_OPTIONS",
@@ -42,12 +42,12 @@ record ProgramHome(Path folder) {
     return program;
   }
 
-  /** With a blank, as folders have. */
+  /** Returns the home, with blanks in its name as in users' folders. */
   Path home() {
     return folder.resolve("home of it");
   }
 
-  /** Where the program makes its temporary files. */
+  /** Returns the program's folder for temporary files. */
   Path temporary() {
     return folder.resolve("tmp");
   }
@@ -59,15 +59,15 @@ record ProgramHome(Path folder) {
   }
 
   /**
-   * A java that trains as it is told, with {@code HOME} for the home, and else shows its options
-   * and what it reads, where the last of them is a pipe. The service that it is would have counters
+   * Installs a java that trains by this script, with {@code HOME} for the home. Otherwise it prints
+   * its options and its standard input, where the last option is a pipe. Its service has counters
    * in memory.
    */
   void java(String training) throws IOException {
     java(training, "echo memory");
   }
 
-  /** The same, where the service tries to start as it is told. */
+  /** Does the same, with a script for the service's dry run. */
   void java(String training, String dryRun) throws IOException {
     Path bin = Files.createDirectories(folder.resolve("jdk/bin"));
     Files.writeString(folder.resolve("jdk/release"), "JAVA_VERSION=\"25\"\n");
@@ -97,12 +97,12 @@ record ProgramHome(Path folder) {
     return script.replace("HOME", "'" + home() + "'");
   }
 
-  /** A Maven of our own. */
+  /** Installs a fake Maven. */
   void maven(String text) throws IOException {
     script(Files.createDirectories(folder.resolve("path")).resolve("mvn"), text);
   }
 
-  /** From now on only these few programs are found, and no Maven. */
+  /** Restricts the path to these few programs, without Maven. */
   void noMaven() throws IOException {
     Path path = Files.createDirectories(folder.resolve("path"));
     Files.deleteIfExists(path.resolve("mvn"));
@@ -124,7 +124,7 @@ record ProgramHome(Path folder) {
     return ended(start(environment, command(arguments)));
   }
 
-  /** With one more argument, a pipe that says this once. */
+  /** Runs the program with one more argument, a pipe with this text. */
   Ended runWithPipe(String said, String... arguments) throws IOException, InterruptedException {
     List<String> shell = List.of("bash", "-c", "exec \"$@\" <(printf %s \"$0\")", said);
     return ended(

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code bin/throttlekit} where there are no sources, as in the service's image. */
+/** Tests {@code bin/throttlekit} without sources, as in the service's image. */
 class RuntimeImageTest {
   @TempDir private Path folder;
 

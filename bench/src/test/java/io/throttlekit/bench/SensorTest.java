@@ -92,7 +92,7 @@ class SensorTest {
     }
   }
 
-  /** A nanosecond passes with every look at it. */
+  /** A clock that advances by a nanosecond at each reading. */
   private record Counted(AtomicLong looks) implements TimeSource {
     @Override
     public long wallMillis() {

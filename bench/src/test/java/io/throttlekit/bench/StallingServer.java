@@ -13,7 +13,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Answers nobody before so many have asked; then all of them. */
+/** Answers no call before a number of calls have arrived; then answers all of them. */
 final class StallingServer implements AutoCloseable {
   private final Server server;
 

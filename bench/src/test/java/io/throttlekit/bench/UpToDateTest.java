@@ -12,7 +12,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** When {@code bin/throttlekit} builds, in a project of sources and a Maven that only says so. */
+/**
+ * Tests when {@code bin/throttlekit} builds, in a project of sources and a Maven that only records
+ * its calls.
+ */
 @Timeout(60)
 class UpToDateTest {
   private static final Instant BEGINNING = Instant.parse("2026-01-01T00:00:00Z");
@@ -116,7 +119,7 @@ class UpToDateTest {
   private static Path aged(Path file, long seconds) throws IOException {
     Files.createDirectories(file.getParent());
     Files.writeString(file, "text");
-    at(file.resolveSibling("."), seconds); // a folder's time tells that a file is gone
+    at(file.resolveSibling("."), seconds); // a folder's time shows that a file was deleted
     return at(file, seconds);
   }
 

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every file of {@code policies/bad} says in {@code # expect} comments which problems it has, all
- * of them, in order.
+ * Tests the files of {@code policies/bad}, whose {@code # expect} comments list all of their
+ * problems, in order.
  */
 class BadPoliciesTest {
   private static final String EXPECT = "# expect ";

@@ -44,13 +44,13 @@ final class Descriptors {
     return this;
   }
 
-  /** The line of shop.yaml where it stands, in column 5. */
+  /** Sets the line of shop.yaml where it stands, in column 5. */
   Descriptors line(int number) {
     this.line = number;
     return this;
   }
 
-  /** A limit of so many requests a minute. */
+  /** Sets a limit of requests per minute. */
   Descriptors limit(long requests) {
     return rule(false, List.of(perMinute(requests)), null);
   }
@@ -91,7 +91,7 @@ final class Descriptors {
     return PolicyBook.of(Map.of(domain, List.of(descriptors)));
   }
 
-  /** The rule of domain d that the entries reach. */
+  /** Returns the rule of domain d that the entries reach. */
   static @Nullable Rule match(PolicyBook book, String... entries) {
     DomainPolicies policies = book.domain("d");
     return policies == null ? null : policies.match(entries);

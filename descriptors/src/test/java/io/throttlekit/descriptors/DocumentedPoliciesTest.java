@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Policies that the documents show are policies that load. */
+/** Tests that policies in the documents load. */
 class DocumentedPoliciesTest {
   private static final Pattern POLICY = Pattern.compile("```yaml\n(domain:.*?)```", Pattern.DOTALL);
   private static final Pattern DESCRIPTORS =

@@ -14,13 +14,13 @@ import java.util.TreeMap;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What generated rules mean is what is read from the YAML that they are written as. */
+/** Tests that generated rules equal those read from their YAML. */
 class GeneratedRulesTest {
   private static final int POLICIES = 500;
 
   private final Map<String, Integer> reached = new TreeMap<>();
 
-  /** All that a rule says, apart from where. */
+  /** Properties of a rule, without its place. */
   private record Said(
       String name,
       List<RateAlgorithm<?>> algorithms,

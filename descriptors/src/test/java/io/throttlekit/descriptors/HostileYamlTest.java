@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 
-/** What it must not do is hang or overflow; how much it reads is bounded by counts. */
-@Timeout(value = 120, threadMode = ThreadMode.SEPARATE_THREAD) // for what hangs
+/** Tests that hostile YAML neither hangs nor overflows the stack; counts bound how much is read. */
+@Timeout(value = 120, threadMode = ThreadMode.SEPARATE_THREAD) // ends a hanging test
 class HostileYamlTest {
   @Test
   void refusesAnAliasBombAtAHundredThousandNodes() {
@@ -99,7 +99,7 @@ class HostileYamlTest {
         });
   }
 
-  /** Texts of one hash code, different for each number of so many bits. */
+  /** Returns texts of one hash code, different for each number of {@code bits} bits. */
   private static String colliding(int number, int bits) {
     StringBuilder text = new StringBuilder();
     for (int bit = 0; bit < bits; bit++) {

@@ -76,7 +76,7 @@ class LevelTest {
     return new CompiledDescriptor(expects, null, Level.EMPTY);
   }
 
-  /** Texts of one hash code, different for each number below 512. */
+  /** Returns texts of one hash code, different for each number below 512. */
   private static String alike(int number) {
     StringBuilder text = new StringBuilder();
     for (int bit = 0; bit < BITS; bit++) {

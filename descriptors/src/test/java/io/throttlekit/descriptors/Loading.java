@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Loads policies that tests hold as text. */
+/** Loads policies from texts of tests. */
 final class Loading {
   private Loading() {}
 
@@ -16,27 +16,27 @@ final class Loading {
     return new PolicyLoader(new LoadOptions(true)).load(sources(texts));
   }
 
-  /** The only rule of the only domain of a policy that must load. */
+  /** Returns the only rule of the only domain of a policy that must load. */
   static Rule onlyRule(String text) {
     List<Rule> rules = book(text).rules();
     assertThat(rules).hasSize(1);
     return rules.getFirst();
   }
 
-  /** The book of a policy that must load. */
+  /** Returns the book of a policy that must load. */
   static PolicyBook book(String... texts) {
     LoadResult result = merged(texts);
     assertThat(result.problems()).noneMatch(problem -> problem.severity() == Severity.ERROR);
     return Objects.requireNonNull(result.book());
   }
 
-  /** What one entry matches in the domain {@code d}. */
+  /** Returns the rule that one entry matches in the domain {@code d}. */
   static @Nullable Rule match(PolicyBook book, String key, String value) {
     DomainPolicies domain = Objects.requireNonNull(book.domain("d"));
     return domain.match(new String[] {key, value});
   }
 
-  /** The problems of a load, in words. */
+  /** Returns the problems of a load as texts. */
   static List<String> problems(String... texts) {
     return merged(texts).problems().stream().map(Problem::toString).toList();
   }

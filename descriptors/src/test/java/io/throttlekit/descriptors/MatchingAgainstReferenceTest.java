@@ -13,7 +13,7 @@ import java.util.random.RandomGeneratorFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The real matcher and the reference agree on everything random policies and requests do. */
+/** Tests that the matcher and the reference agree on random policies and requests. */
 class MatchingAgainstReferenceTest {
   private static final int POLICIES = 4_000;
   private static final int REQUESTS = 20;

@@ -8,7 +8,10 @@ import java.util.Objects;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Statistics keys and charged entries that envoyproxy/ratelimit has for the same policies. */
+/**
+ * Tests metric keys and charged entries against those of envoyproxy/ratelimit for the same
+ * policies.
+ */
 class MetricKeysTest {
   private final PolicyBook book =
       book(

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
-/** The policies of rls-cases.json, which envoyproxy/ratelimit loads. */
+/** Tests the policies of rls-cases.json, which envoyproxy/ratelimit loads. */
 class OriginalPoliciesTest {
 
   static Stream<Arguments> configs() throws IOException {

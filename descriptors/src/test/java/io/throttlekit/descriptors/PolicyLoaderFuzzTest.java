@@ -14,9 +14,9 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // for what hangs
+@Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // ends a hanging test
 class PolicyLoaderFuzzTest {
-  /** Of each of five seeds. */
+  /** Cases of each of five seeds. */
   private static final int CASES = Boolean.getBoolean("throttlekit.thorough") ? 200_000 : 5_000;
 
   private static final List<String> SEEDS =

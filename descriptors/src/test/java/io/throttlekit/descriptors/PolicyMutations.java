@@ -6,7 +6,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
-/** Makes policies that are nearly right, from ones that are. */
+/** Makes policies that are nearly valid, from valid ones. */
 final class PolicyMutations {
   private static final List<String> TOKENS =
       List.of(
@@ -80,7 +80,7 @@ final class PolicyMutations {
     this.seeds = seeds;
   }
 
-  /** The bytes of the next file. */
+  /** Returns the bytes of the next file. */
   byte[] next() {
     String text = seeds.get(random.nextInt(seeds.size()));
     int changes = random.nextInt(3) == 0 ? 1 + random.nextInt(5) : 1;

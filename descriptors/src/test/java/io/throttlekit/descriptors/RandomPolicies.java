@@ -8,9 +8,9 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /**
- * Policies and requests that are likely to meet, made of few short texts so that composite texts
- * collide: underscores in keys and values, stars anywhere, empty values, patterns as literal
- * values. The same generator state yields the same policies.
+ * Generates policies and requests that are likely to match, from a few short texts so that
+ * composite texts collide: underscores in keys and values, stars anywhere, empty values, patterns
+ * as literal values. The same generator state yields the same policies.
  */
 public final class RandomPolicies {
   private static final List<String> KEYS =
@@ -25,8 +25,8 @@ public final class RandomPolicies {
   private int lines;
 
   /**
-   * Draws everything from {@code random}. Rules have the names {@code rule-0}, {@code rule-1} …,
-   * and as many requests per unit as the number says.
+   * Creates a generator that draws everything from {@code random}. Rules have the names {@code
+   * rule-0}, {@code rule-1} …, and their number as requests per unit.
    */
   public RandomPolicies(RandomGenerator random) {
     this(random, new RandomRules.Plain(random));
@@ -37,7 +37,7 @@ public final class RandomPolicies {
     this.rules = rules;
   }
 
-  /** Policies whose rules say all that rules can say. */
+  /** Creates a generator of policies whose rules use all features. */
   public static RandomPolicies ofEveryKind(RandomGenerator random) {
     return new RandomPolicies(random, new RandomRules.OfEveryKind(random));
   }
@@ -52,12 +52,12 @@ public final class RandomPolicies {
       this.descriptors = List.copyOf(descriptors);
     }
 
-    /** The domain. */
+    /** Returns the domain. */
     public String domain() {
       return domain;
     }
 
-    /** The policy as a user would write it. */
+    /** Returns the policy as a user would write it. */
     public String yaml() {
       StringBuilder yaml = new StringBuilder("domain: " + quoted(domain) + "\ndescriptors:\n");
       render(yaml, descriptors, "  ");
@@ -82,14 +82,14 @@ public final class RandomPolicies {
     }
   }
 
-  /** The next policy, of domain {@code domain}. */
+  /** Returns the next policy, of domain {@code domain}. */
   public Policy policy(String domain) {
     ruleCount = 0;
     lines = 0;
     return new Policy(domain, level(1));
   }
 
-  /** Entries, key, value, key, value …, that often lead to a rule of the policy. */
+  /** Returns entries (key, value, key, value …) that often lead to a rule of the policy. */
   public String[] request(Policy policy) {
     List<String> entries = new ArrayList<>();
     List<DescriptorNode> level = policy.descriptors();
@@ -111,7 +111,7 @@ public final class RandomPolicies {
   private void addEntryFor(DescriptorNode aim, List<String> entries) {
     String text = aim.composite();
     switch (random.nextInt(6)) {
-      case 0 -> { // any split of the text, or of one that the pattern describes
+      case 0 -> { // any split of the text, or of one that the pattern matches
         String described = described(text);
         int split = described.indexOf('_', random.nextInt(described.length() + 1));
         entries.add(split < 0 ? described : described.substring(0, split));

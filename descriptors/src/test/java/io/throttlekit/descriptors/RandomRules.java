@@ -14,16 +14,15 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** The rules of {@link RandomPolicies}: what a policy says at one descriptor about limits. */
+/** The rules of {@link RandomPolicies}. */
 sealed interface RandomRules {
   List<LimitUnit> UNITS = List.of(LimitUnit.values());
 
-  /** The rule number {@code number} of a policy. */
+  /** Returns the rule number {@code number} of a policy. */
   RuleSpec rule(SourceLocation location, int number);
 
   /**
-   * Fixed windows, named {@code rule-0}, {@code rule-1} …, with as many requests per unit as the
-   * number says.
+   * Fixed windows, named {@code rule-0}, {@code rule-1} …, with their number as requests per unit.
    */
   record Plain(RandomGenerator random) implements RandomRules {
     @Override
@@ -49,9 +48,8 @@ sealed interface RandomRules {
   }
 
   /**
-   * Everything that a rule can say: every algorithm, several limits, few names that many rules bear
-   * and replace, all modes, tiers and answers to an outage. Limits are small, so that they are
-   * reached.
+   * Rules with all features: every algorithm, several limits, few names that many rules have and
+   * replace, all modes, tiers and answers to an outage. Limits are small, so that they are reached.
    */
   record OfEveryKind(RandomGenerator random) implements RandomRules {
     private static final List<String> NAMES = List.of("", "", "n0", "n1", "n2", "n 3");
@@ -132,7 +130,7 @@ sealed interface RandomRules {
     }
   }
 
-  /** The burst that a policy states for an algorithm that has one. */
+  /** Returns the burst that a policy states for an algorithm that has one. */
   static @Nullable Long burst(RateAlgorithm<?> algorithm) {
     return algorithm instanceof Gcra || algorithm instanceof TokenBucket ? algorithm.limit() : null;
   }

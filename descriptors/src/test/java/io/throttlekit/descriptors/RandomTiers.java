@@ -8,12 +8,15 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** How the rules of {@link RandomPolicies} are shared by a fleet, and what they do without. */
+/**
+ * Generates the sharing of the rules of {@link RandomPolicies} by a fleet, and their behaviour in
+ * an outage.
+ */
 record RandomTiers(RandomGenerator random) {
   private static final List<OnOutage> OUTAGES =
       List.of(OnOutage.ERROR, OnOutage.DENY, OnOutage.ALLOW, OnOutage.LOCAL);
 
-  /** Any scope and tier that rules with these limits can have. */
+  /** Returns any scope and tier that rules with these limits can have. */
   Sharing sharing(List<LimitSpec> limits, boolean overdraft) {
     Tier tier = tier(limits, overdraft);
     boolean coupled = tier instanceof Tier.Leased leased && leased.windowCoupled();

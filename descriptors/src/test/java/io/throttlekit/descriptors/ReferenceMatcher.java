@@ -7,34 +7,34 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The matching rules of the policy language, written for reading and with nothing in common with
- * the real matcher: texts are built, patterns are tried letter by letter, levels are maps. What the
- * real one does is compared with this.
+ * The matching rules of the policy language, written for reading and independent of the real
+ * matcher: texts are built, patterns are tried letter by letter, levels are maps. Tests compare the
+ * real matcher with it.
  */
 public final class ReferenceMatcher {
   private ReferenceMatcher() {}
 
-  /** What became of one entry. */
+  /** Result of one entry. */
   public enum Branch {
     /** The text of the entry is a descriptor's. */
     EXACT,
-    /** The first wildcard that describes the text. */
+    /** The first wildcard that matches the text. */
     WILDCARD,
     /** The key is a descriptor's. */
     DEFAULT,
-    /** Nothing: the walk ends. */
+    /** No descriptor: the walk ends. */
     DEAD_END
   }
 
   /**
    * The end of a walk.
    *
-   * @param branches what each entry did, as far as the walk went
+   * @param branches the result of each entry, as far as the walk went
    * @param ruleName name of the rule that decides, or {@code null} when nothing limits the request
    * @param rule that rule, or {@code null}
    * @param whitelisted whether every entry was found and the last descriptor states no limit
-   * @param chargedEntries what the counters are kept under; empty without a rule
-   * @param metricKeys what statistics call it; empty without a rule
+   * @param chargedEntries entries that the counters are kept under; empty without a rule
+   * @param metricKeys keys of its statistics; empty without a rule
    */
   public record Walk(
       List<Branch> branches,

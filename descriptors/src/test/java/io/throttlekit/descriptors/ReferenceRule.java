@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a generated policy says at one descriptor, for models of the service.
+ * A rule of a generated policy, for models of the service.
  *
  * @param limits empty iff the rule is unlimited
  */
@@ -32,7 +32,7 @@ public record ReferenceRule(
         rule.overdraft());
   }
 
-  /** Whether it admits everything and counts nothing. */
+  /** Returns whether it admits everything and counts nothing. */
   public boolean unlimited() {
     return limits.isEmpty();
   }

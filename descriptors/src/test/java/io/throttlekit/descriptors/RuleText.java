@@ -16,7 +16,7 @@ final class RuleText {
     this.yaml = yaml;
   }
 
-  /** Appends what stands at a descriptor whose keys begin at {@code indent}. */
+  /** Appends the fields of a descriptor whose keys begin at {@code indent}. */
   void append(RuleSpec rule, String indent) {
     flag(indent, "shadow_mode", rule.shadow());
     flag(indent, "quota_mode", rule.quota());
@@ -82,7 +82,7 @@ final class RuleText {
     }
   }
 
-  /** What differs from the defaults. */
+  /** Returns the fields that differ from the defaults. */
   private static List<String> lease(Tier.Leased leased) {
     List<String> lease = new ArrayList<>();
     switch (leased.size()) {

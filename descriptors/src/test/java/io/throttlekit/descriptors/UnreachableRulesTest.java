@@ -193,8 +193,8 @@ class UnreachableRulesTest {
   }
 
   /**
-   * No request finds a flagged descriptor, unless its own text is literally that of the descriptor;
-   * and what is not flagged is found by the request made for it.
+   * Tests that no request finds a flagged descriptor, unless its own text is literally that of the
+   * descriptor; and that a descriptor that is not flagged is found by the request made for it.
    */
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {7, 20_261_121})
@@ -244,7 +244,7 @@ class UnreachableRulesTest {
     assertThat(found).isGreaterThan(1_000);
   }
 
-  /** Entries made to find the descriptor if anything can: fresh letters for the stars. */
+  /** Returns entries made to find the descriptor if any can: new letters for the stars. */
   private static List<String[]> probes(DescriptorNode descriptor) {
     String text = descriptor.composite();
     if (!descriptor.wildcard()) {

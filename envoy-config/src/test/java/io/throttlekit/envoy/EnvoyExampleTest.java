@@ -36,7 +36,8 @@ class EnvoyExampleTest {
       assertThat(bootstrap).containsOnlyOnce("port_value: " + port + "}");
     }
     assertThat(bootstrap.contains("port_value: 15}")).isEqualTo(example.hasSensors());
-    int timeouts = example == EnvoyExample.EXT_AUTHZ ? 2 : 1; // one for each filter that asks
+    // One for each filter that calls the service.
+    int timeouts = example == EnvoyExample.EXT_AUTHZ ? 2 : 1;
     assertThat(bootstrap.split(" timeout: 1\\.500s", -1)).hasSize(timeouts + 1);
     assertThat(bootstrap)
         .contains("connect_timeout: 1.500s")

@@ -19,7 +19,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 class EnvoyProcessTest {
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-  /** Any certificate will do to load; a handshake needs a real one and is the service's test. */
+  /**
+   * A certificate that is only loaded; a handshake needs a real one, which the service's tests
+   * have.
+   */
   private static final String AUTHORITY =
       """
       -----BEGIN CERTIFICATE-----

@@ -12,22 +12,23 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Its subject is time: an attempt in which the generator itself lagged says nothing, and one that
- * misses is repeated. Where none says anything the test is aborted, and {@code bin/bench
- * overload-service} judges.
+ * Tests timing: an attempt in which the generator itself lagged is void, and one that misses is
+ * repeated. Where all attempts are void the test is aborted; {@code bin/bench overload-service}
+ * measures it then.
  */
 @Tag("alone")
 @Timeout(300)
 class ServiceOverloadTest {
   private static final int ATTEMPTS = 6;
 
-  /** The requests of a second at ten times the capacity take more. */
+  /** Maximum growth; the requests of a second at ten times the capacity take more. */
   private static final double MAX_HEAP_GROWTH_MEGABYTES = 32;
 
   @Test
   void answersAsManyInTimeAtTenTimesItsCapacityAsAtAnyLoadAndStaysHealthyInBoundedMemory()
       throws Exception {
-    var _ = measure(List.of(10), Duration.ofSeconds(6)); // for the compiler, which is not judged
+    // Warms up the compiler, without an assertion.
+    var _ = measure(List.of(10), Duration.ofSeconds(6));
     List<List<Double>> lags = new ArrayList<>();
     @Nullable AssertionError missed = null;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -95,7 +95,8 @@ class AdmittedUnitsTest {
     units.admitted(0, 10_500, 10_600);
     assertThat(units.overshoot(NO_LOSS, 0)).isEqualTo(Map.of("k", 1L));
     for (int i = 0; i < 3; i++) {
-      units.admitted(0, 12_310, 12_311); // by then the old clock is of no use: 13,010
+      // The old clock no longer counts: by the new one it is 13,010.
+      units.admitted(0, 12_310, 12_311);
     }
     assertThat(units.overshoot(NO_LOSS, 0)).isEqualTo(Map.of("k", 1L));
     assertThat(units.windows()).extracting(each -> each.endMillis()).contains(14_000L);

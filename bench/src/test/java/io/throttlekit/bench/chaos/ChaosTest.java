@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A minute of faults, and five with the profile {@code thorough}; starts of fleets and quiet times
- * come on top.
+ * Runs a minute of faults, and five with the profile {@code thorough}; starts of fleets and quiet
+ * times take additional time.
  */
 @RealRedis
 @RealPostgres

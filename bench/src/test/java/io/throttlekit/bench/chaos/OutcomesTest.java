@@ -50,7 +50,8 @@ class OutcomesTest {
   void onlyWhatARunningProcessLeavesWhileThisOneRunsIsUnanswered() {
     fail(SECONDS.toNanos(5), SECONDS.toNanos(1), Status.DEADLINE_EXCEEDED);
     fail(MILLISECONDS.toNanos(900), 0, Status.DEADLINE_EXCEEDED);
-    fail(MILLISECONDS.toNanos(4_999), 0, Status.DEADLINE_EXCEEDED); // the answer of the process
+    // A status that the process sent.
+    fail(MILLISECONDS.toNanos(4_999), 0, Status.DEADLINE_EXCEEDED);
     fail(SECONDS.toNanos(5), 0, Status.UNAVAILABLE);
     outcomes.running(0, SENT + 1);
     fail(SECONDS.toNanos(5), 0, Status.DEADLINE_EXCEEDED);

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ScheduleTest {
-  /** Every kind of fault that there is. */
+  /** Every kind of fault. */
   static final Set<String> KINDS =
       Set.of(
           "process killed",

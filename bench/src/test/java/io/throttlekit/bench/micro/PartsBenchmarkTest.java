@@ -50,7 +50,7 @@ class PartsBenchmarkTest {
   @Test
   void theLeasesOfTheBenchmarkAllComeBack() throws InvalidProtocolBufferException {
     LeasedDecisionBenchmark benchmark = new LeasedDecisionBenchmark();
-    for (int i = 0; i < 1_000; i++) { // ten times as many as there is room for
+    for (int i = 0; i < 1_000; i++) { // ten times the limit
       RateLimitResponse read = RateLimitResponse.parseFrom(benchmark.takeAndGiveBack());
       assertThat(read.getDynamicMetadata().containsFields("lease")).isTrue();
     }
@@ -60,7 +60,7 @@ class PartsBenchmarkTest {
   @Test
   void thePermitBenchmarkTakesAndGivesBack() {
     PermitBenchmark benchmark = new PermitBenchmark();
-    for (int i = 0; i < 1_000; i++) { // ten times as many as there is room for
+    for (int i = 0; i < 1_000; i++) { // ten times the limit
       benchmark.acquireAndRecord();
       benchmark.netflix();
     }

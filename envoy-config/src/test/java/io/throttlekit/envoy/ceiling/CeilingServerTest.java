@@ -13,7 +13,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** How the Envoys of a fleet come by their shares. */
+/** Tests how the Envoys of a fleet get their shares. */
 class CeilingServerTest {
   private static final Ceiling UP = new Ceiling("up", Priority.DEFAULT);
 
@@ -58,7 +58,7 @@ class CeilingServerTest {
     assertThat(b.share("up")).isZero();
     DiscoveryResponse lowered = a.obey();
     assertThat(a.share("up")).isEqualTo(5);
-    assertThat(b.unread()).isZero(); // the answer of a is lost, or late
+    assertThat(b.unread()).isZero(); // the response to a is lost, or late
     a.acknowledge(lowered);
     b.obeyAll();
     assertThat(b.share("up")).isEqualTo(5);
@@ -83,7 +83,7 @@ class CeilingServerTest {
     served.ceilings().offer("up", Priority.DEFAULT, 6);
     FakeEnvoy.settle(a, b);
     assertThat(served.obeyed()).hasSize(told);
-    b.disconnect(); // and goes on with its 3
+    b.disconnect(); // and keeps its 3
     assertThat(served.obeyed()).last().isEqualTo(6);
   }
 
@@ -158,7 +158,7 @@ class CeilingServerTest {
     assertThat(served.obeyed()).containsExactly(5);
   }
 
-  /** Each message of a large fleet would divide everything anew. */
+  /** Tests the pause: without it, each message of a large fleet would divide all limits. */
   @Test
   void whatComesWithinAPauseIsGathered() {
     try (ServedCeilings patiently = new ServedCeilings(PATIENT)) {

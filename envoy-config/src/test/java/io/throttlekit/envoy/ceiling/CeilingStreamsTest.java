@@ -26,7 +26,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What one Envoy and the server say to each other, and who is not listened to. */
+/** Tests the messages between one Envoy and the server, and which streams are rejected. */
 class CeilingStreamsTest {
   private static final Ceiling UP = new Ceiling("up", Priority.DEFAULT);
 
@@ -46,9 +46,9 @@ class CeilingStreamsTest {
     b.obeyAll();
     DiscoveryResponse refused = a.obey();
     a.refuse(refused);
-    a.refuse(refused, Status.getDefaultInstance()); // nor is one that gives no reason
+    a.refuse(refused, Status.getDefaultInstance()); // nor does a rejection without a reason
     assertThat(b.unread()).isZero();
-    assertThat(a.unread()).isZero(); // and it is not told the same for ever
+    assertThat(a.unread()).isZero(); // the rejected share is not sent repeatedly
     served.ceilings().offer("up", Priority.DEFAULT, 8);
     FakeEnvoy.settle(a, b);
     assertThat(a.share("up") + b.share("up")).isEqualTo(8);
@@ -89,7 +89,7 @@ class CeilingStreamsTest {
     a.disconnect();
     served.ceilings().offer("up", Priority.DEFAULT, 4);
     FakeEnvoy.settle(b);
-    assertThat(b.share("up")).isZero(); // a may still obey 5
+    assertThat(b.share("up")).isZero(); // a may still apply 5
     for (String named : List.of(version, "", "another.7", version)) {
       FakeEnvoy again = FakeEnvoy.reconnect(served.channel(), "a", named);
       assertThat(again.unread()).as("named %s", named).isEqualTo(1);
@@ -156,7 +156,7 @@ class CeilingStreamsTest {
     assertThat(first.share("up")).isEqualTo(5);
     FakeEnvoy second = FakeEnvoy.connect(served.channel(), "a");
     second.obeyAll();
-    assertThat(second.share("up")).isZero(); // the first may still obey all of it
+    assertThat(second.share("up")).isZero(); // the first may still apply all of it
     FakeEnvoy.settle(other, first, second);
     assertThat(first.ended() || second.ended()).isFalse();
     assertThat(first.share("up")).isEqualTo(3);
@@ -192,7 +192,10 @@ class CeilingStreamsTest {
     assertThat(newer.ended()).isFalse();
   }
 
-  /** Versions are kept: a client may name one of 256 KiB on each of its streams. */
+  /**
+   * Tests the bound of versions, which are kept: a client may name one of 256 KiB on each of its
+   * streams.
+   */
   @Test
   void aVersionThatIsLongerThanAnyOfOursIsNotKept() {
     served.ceilings().offer("up", Priority.DEFAULT, 10);

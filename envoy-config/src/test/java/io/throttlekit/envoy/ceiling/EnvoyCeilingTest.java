@@ -34,7 +34,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A real Envoy on the example bootstrap, and an upstream that holds what reaches it. */
+/** Tests a real Envoy with the example bootstrap, and an upstream that holds its requests. */
 @RealEnvoy
 class EnvoyCeilingTest {
   private static final Duration PATIENCE = ofSeconds(30);
@@ -43,7 +43,7 @@ class EnvoyCeilingTest {
   private final BlockingQueue<Integer> obeyed = new LinkedBlockingQueue<>();
   private final List<Server> servers = new ArrayList<>();
 
-  /** For a server that comes, or comes back, while Envoy runs. */
+  /** Port of a server that starts, or restarts, while Envoy runs. */
   private final ReservedPort reserved = ReservedPort.take();
 
   private final HttpClient client =
@@ -183,10 +183,10 @@ class EnvoyCeilingTest {
     return envoy.admin("/stats?filter=control_plane.connected_state");
   }
 
-  /** How many of so many that are in flight together reach the upstream; the others get 503. */
+  /** Returns how many of concurrent requests reach the upstream; the others get 503. */
   private int passOf(int requests, EnvoyProcess envoy) throws Exception {
     int passed = 0;
-    for (int i = 0; i < requests; i++) { // one by one: two workers may each let in one too many
+    for (int i = 0; i < requests; i++) { // one by one: two workers may each admit one too many
       int before = upstream.held();
       var request = send(envoy);
       await().atMost(PATIENCE).until(() -> request.isDone() || upstream.held() > before);

@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Speaks as an Envoy does over ADS, and answers only when it is told to. */
+/** Fake Envoy that uses ADS, and responds only when the test requests it. */
 public final class FakeEnvoy
     implements ClientResponseObserver<DiscoveryRequest, DiscoveryResponse> {
   private static final String CEILING = "ceiling";
@@ -37,21 +37,21 @@ public final class FakeEnvoy
     this.slow = slow;
   }
 
-  /** Opens a stream and asks for its ceilings. */
+  /** Opens a stream and subscribes to its limits. */
   public static FakeEnvoy connect(Channel channel, String node) {
     FakeEnvoy envoy = open(channel, node, "", false);
     envoy.ask(RuntimeLayer.TYPE_URL);
     return envoy;
   }
 
-  /** The same, of an Envoy that names the version it had before. */
+  /** Does the same for an Envoy that names its previous version. */
   static FakeEnvoy reconnect(Channel channel, String node, String version) {
     FakeEnvoy envoy = open(channel, node, version, false);
     envoy.ask(RuntimeLayer.TYPE_URL);
     return envoy;
   }
 
-  /** The same, of an Envoy whose connection takes nothing until {@link #read}. */
+  /** Does the same for an Envoy whose connection accepts nothing until {@link #read}. */
   static FakeEnvoy connectSlow(Channel channel, String node) {
     FakeEnvoy envoy = open(channel, node, "", true);
     envoy.ask(RuntimeLayer.TYPE_URL);
@@ -74,12 +74,12 @@ public final class FakeEnvoy
             .build());
   }
 
-  /** Lets one more message through. */
+  /** Accepts one more message. */
   void read() {
     call().request(1);
   }
 
-  /** Obeys the oldest answer that it has not read. */
+  /** Applies the oldest response that it has not read. */
   DiscoveryResponse obey() {
     DiscoveryResponse answer = unread.remove();
     try {
@@ -91,29 +91,29 @@ public final class FakeEnvoy
     return answer;
   }
 
-  /** Says that it obeys. */
+  /** Acknowledges a response. */
   void acknowledge(DiscoveryResponse answer) {
     send(answered(answer).build());
   }
 
-  /** Says that it does not. */
+  /** Rejects a response. */
   void refuse(DiscoveryResponse answer) {
     refuse(answer, Status.newBuilder().setCode(3).setMessage("Invalid runtime entry").build());
   }
 
-  /** The same, for a reason of its own. */
+  /** Does the same with another reason. */
   void refuse(DiscoveryResponse answer, Status why) {
     send(answered(answer).setErrorDetail(why).build());
   }
 
-  /** Obeys and acknowledges everything that has come. */
+  /** Applies and acknowledges all responses received. */
   public void obeyAll() {
     while (!unread.isEmpty()) {
       acknowledge(obey());
     }
   }
 
-  /** Has all of them obey until nobody is told anything new. */
+  /** Lets all of them acknowledge until none receives a new response. */
   static void settle(FakeEnvoy... envoys) {
     for (boolean all = false; !all; ) {
       all = true;
@@ -145,14 +145,17 @@ public final class FakeEnvoy
     return version;
   }
 
-  /** What it obeys, without its bootstrap. */
+  /** Returns the applied values, without its bootstrap's. */
   Map<String, Double> values() {
     Map<String, Double> values = new TreeMap<>();
     obeyed.getFieldsMap().forEach((key, value) -> values.put(key, value.getNumberValue()));
     return values;
   }
 
-  /** What it obeys for a cluster and its default priority; −1 for its bootstrap's threshold. */
+  /**
+   * Returns the applied share for a cluster and its default priority; −1 for its bootstrap's
+   * threshold.
+   */
   public int share(String cluster) {
     String key = "circuit_breakers." + cluster + ".default.max_requests";
     return values().getOrDefault(key, -1.0).intValue();

@@ -8,7 +8,7 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/** An upstream that answers nobody until it is told to. */
+/** An upstream that holds all requests until {@link #release}. */
 final class HeldUpstream implements AutoCloseable {
   private final HttpServer server;
   private final BlockingQueue<HttpExchange> held = new LinkedBlockingQueue<>();
@@ -34,7 +34,7 @@ final class HeldUpstream implements AutoCloseable {
     return held.size();
   }
 
-  /** Answers all that wait. */
+  /** Answers all held requests. */
   void release() throws IOException {
     for (HttpExchange exchange = held.poll(); exchange != null; exchange = held.poll()) {
       exchange.sendResponseHeaders(200, -1);

@@ -17,9 +17,8 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * A server of ceilings for fake Envoys in this thread: everything that is said is heard before a
- * call returns. Takes three streams unless told otherwise; its listener fails when 13 requests are
- * obeyed.
+ * A server of limits for fake Envoys in this thread: every message is processed before a call
+ * returns. Accepts three streams by default; its listener fails when 13 requests are acknowledged.
  */
 final class ServedCeilings implements AutoCloseable {
   private static final CeilingSettings SETTINGS =
@@ -65,12 +64,12 @@ final class ServedCeilings implements AutoCloseable {
     return time;
   }
 
-  /** What the listener was told, in order. */
+  /** Returns the values that the listener received, in order. */
   List<Integer> obeyed() {
     return obeyed;
   }
 
-  /** Does what waits for the end of a pause, and lets that pass. */
+  /** Lets a pause pass, and runs the tasks that wait for its end. */
   void pause(Duration pause) {
     time.pass(pause);
     List<Runnable> due = List.copyOf(later);

@@ -3,7 +3,7 @@ package io.throttlekit.envoy.ceiling;
 import io.throttlekit.TimeSource;
 import java.time.Duration;
 
-/** A clock that moves when it is told to; for one thread. */
+/** A clock that the test sets; for one thread. */
 final class SettableTime implements TimeSource {
   private long nanos = 1;
 

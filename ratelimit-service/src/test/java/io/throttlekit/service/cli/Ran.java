@@ -4,7 +4,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Map;
 
-/** What came of a command line. */
+/** Result of a command line. */
 record Ran(int code, String out, String err) {
 
   static Ran run(String... arguments) {

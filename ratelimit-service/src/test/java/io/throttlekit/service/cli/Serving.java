@@ -9,7 +9,7 @@ import io.throttlekit.service.config.ServeFlags;
 import java.util.Map;
 import java.util.Objects;
 
-/** A service in this process, for command lines that ask one. */
+/** A service in this process, for command lines that call one. */
 final class Serving {
   private Serving() {}
 

@@ -212,7 +212,10 @@ class ConfigLoaderTest {
     return new ServeFlags(List.of(), file, null, null, null, null, null, null);
   }
 
-  /** A variable for every field, with a value that is not the default where there is another. */
+  /**
+   * Returns a variable for every setting, with a value that is not the default where there is
+   * another.
+   */
   private static Map<String, String> everyField() {
     return Map.<String, String>ofEntries(
         Map.entry("THROTTLEKIT_POLICIES_PATHS", "a,b c"),

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The table of docs/CONFIGURATION.md against the settings that there are. */
+/** Compares the table of docs/CONFIGURATION.md with the settings. */
 class ConfigurationPageTest {
   private static final Path PAGE = Path.of("..", "docs", "CONFIGURATION.md");
 

@@ -12,7 +12,10 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Damaged configuration of every kind: refused in words or read, never thrown. */
+/**
+ * Tests damaged configuration of every kind: it is read, or rejected with a message, and never
+ * throws.
+ */
 class MalformedInputTest {
 
   private static final List<String> SCRAPS =
@@ -70,7 +73,7 @@ class MalformedInputTest {
       Map<String, String> environment = new HashMap<>();
       environment.put("THROTTLEKIT_POLICIES_PATHS", "p");
       if (environment.containsKey(setting.variable()) && value.isBlank()) {
-        continue; // as if nobody had set it, and then there are no policies
+        continue; // as if it were not set, and then there are no policies
       }
       environment.put(setting.variable(), value);
       refused += check(new ConfigLoader(environment).load(ServeFlags.none()), setting.variable());
@@ -113,7 +116,7 @@ class MalformedInputTest {
     assertThat(refused).isGreaterThan(300);
   }
 
-  /** 1 when the input was refused; what is said is one line that begins with where it is. */
+  /** Returns 1 when the input was rejected; each message is one line that begins with its place. */
   private static int check(LoadedConfig loaded, String place) {
     assertThat(loaded.config() == null).isEqualTo(!loaded.errors().isEmpty());
     for (String error : loaded.errors()) {

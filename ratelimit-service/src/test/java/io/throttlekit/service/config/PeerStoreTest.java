@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which Redis the environment of envoyproxy/ratelimit means. */
+/** Tests which Redis the environment of envoyproxy/ratelimit denotes. */
 class PeerStoreTest {
 
   @ParameterizedTest(name = "{0} {1} {2}")

@@ -222,7 +222,7 @@ class StoreUriTest {
           .doesNotContain(SECRET);
       refused += loaded.errors().isEmpty() ? 0 : 1;
     }
-    assertThat(refused).isBetween(300, 1_900); // both ways are tried
+    assertThat(refused).isBetween(300, 1_900); // both outcomes occur
   }
 
   private static LoadedConfig load(String uri) {

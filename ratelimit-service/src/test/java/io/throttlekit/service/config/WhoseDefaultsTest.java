@@ -11,7 +11,10 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Those of envoyproxy/ratelimit exactly while policies are read where it reads them. */
+/**
+ * Tests that the defaults of envoyproxy/ratelimit apply exactly while policies are read from its
+ * folder.
+ */
 class WhoseDefaultsTest {
 
   private static final ServeFlags OWN =

@@ -1,6 +1,6 @@
 package io.throttlekit.service.load;
 
-/** Counts what becomes of load reports. For one thread. */
+/** Counts the events of load reports. For one thread. */
 final class LoadCounts implements LoadReportListener {
   int streams;
   int turnedAway;

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What regions share is loaded exactly where there is a coordinator to share it through. */
+/** Tests that shared limits load exactly where there is a coordinator. */
 class FederatedPoliciesTest {
   @TempDir private Path folder;
 

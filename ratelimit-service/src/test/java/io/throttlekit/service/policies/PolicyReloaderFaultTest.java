@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What becomes of policies when the program itself fails at loading them. */
+/** Tests policies whose loading throws unexpectedly. */
 class PolicyReloaderFaultTest {
   /** Later than the time of any file here, so that files count as settled. */
   private static final long FAR_FUTURE = 4_000_000_000_000L;
@@ -84,7 +84,7 @@ class PolicyReloaderFaultTest {
     assertThat(pollTwice(reloader)).isFalse();
   }
 
-  /** A reloader whose loader overflows so many times. */
+  /** Returns a reloader whose loader overflows the stack a number of times. */
   private PolicyReloader overflowing(AtomicInteger times) {
     PolicyReloader reloader =
         new PolicyReloader(
@@ -102,7 +102,7 @@ class PolicyReloaderFaultTest {
     return reloader;
   }
 
-  /** What the action logs: level and text. */
+  /** Returns the log of the action: level and text. */
   private static List<String> logged(Runnable action) {
     Logger logger = Logger.getLogger(PolicyReloader.class.getName());
     List<String> lines = new ArrayList<>();

@@ -323,7 +323,7 @@ class PolicyReloaderTest {
     return new PolicyConfig(paths, runtime, false, Duration.ofSeconds(1), true);
   }
 
-  /** What the action logs: level and text. */
+  /** Returns the log of the action: level and text. */
   private static List<String> logged(Runnable action) {
     try (Logged logged = Logged.by(PolicyReloader.class)) {
       action.run();
@@ -359,7 +359,7 @@ class PolicyReloaderTest {
     return new PolicyConfig(paths, runtime, true, Duration.ofSeconds(1), true);
   }
 
-  /** What a change takes: one look to see it, another to see that it is whole. */
+  /** Polls twice, as a change needs: once to see it, and again to see that it is complete. */
   private static boolean pollTwice(PolicyReloader reloader) {
     boolean first = reloader.poll();
     return reloader.poll() || first;

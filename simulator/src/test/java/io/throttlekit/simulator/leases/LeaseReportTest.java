@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The published tables, re-created to the last digit, and ours beside them. */
+/** Tests the published tables, re-created to the last digit, and ours beside them. */
 class LeaseReportTest {
   private static final Map<String, PolicyRow> POLICIES =
       PolicyRow.all().stream().collect(Collectors.toMap(PolicyRow::policy, Function.identity()));

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The re-created sizers, against the sequences that were published. */
+/** Tests the re-created sizers against the published sequences. */
 class PublishedSizersTest {
   private final LeaseCost cost = new LeaseCost(20, 1);
 
