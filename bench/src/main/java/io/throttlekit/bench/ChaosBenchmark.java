@@ -16,6 +16,7 @@ final class ChaosBenchmark {
   static final Set<String> OPTIONS = Set.of("minutes", "seed", "folder");
   static final Set<String> FLAGS = Set.of("json", "matrix");
 
+  // A day.
   private static final int MAX_MINUTES = 24 * 60;
 
   private ChaosBenchmark() {}

@@ -22,6 +22,7 @@ import org.HdrHistogram.Histogram;
 final class FederationBenchmark {
   static final Set<String> OPTIONS = options();
 
+  // Regions, limit and window of the published simulation.
   private static final int REGIONS = 3;
   private static final long LIMIT = 300;
   private static final long WINDOW_MILLIS = 10_000;

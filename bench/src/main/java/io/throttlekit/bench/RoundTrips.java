@@ -11,7 +11,7 @@ import java.time.Duration;
  * @param bound one for each full or started batch of each key
  */
 record RoundTrips(long trips, long bound) {
-  private static final int KEYS = 100;
+  private static final int KEYS = 100; // few, so that each key has many batches
   private static final String SCRIPT_CALLS = "cmdstat_evalsha:calls=";
 
   /** Loads {@code server}, which leases {@code batch} units at a time, on a hundred keys. */

@@ -17,9 +17,10 @@ import java.util.Set;
 final class StartupBenchmark {
   static final Set<String> OPTIONS =
       Set.of("starts", "seconds", "warm-up", "connections", "keys", "service", "folder");
-  // Each connection compiles a little of this process's client; five leave nothing to compile.
+  // Several, so that the code for connecting is compiled too.
   private static final int WARM_UP_CONNECTS = 5;
   private static final int FIRST = 1_000; // decisions, and their rate per second
+  // Long enough for the JIT compiler, so that the later decisions are warm ones.
   private static final Duration STRICT_WARM_UP = Duration.ofSeconds(15);
   private static final Map<String, String> NO_WARM_UP = Map.of("THROTTLEKIT_WARM_UP_REQUESTS", "0");
 

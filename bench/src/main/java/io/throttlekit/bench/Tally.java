@@ -10,7 +10,7 @@ final class Tally {
   // Longest latency recorded.
   private static final long LONGEST_NANOS = 60_000_000_000L;
   private static final byte OVERALL_CODE_TAG = 8; // field 1 of RateLimitResponse, varint
-  private static final byte OVER_LIMIT = 2;
+  private static final byte OVER_LIMIT = 2; // the code's number in Envoy's protocol
 
   private final long startNanos;
   private final ConcurrentHistogram latencies = new ConcurrentHistogram(LONGEST_NANOS, 3);
@@ -20,7 +20,7 @@ final class Tally {
 
   Tally(long startNanos, Bounds bounds) {
     this.startNanos = startNanos;
-    // One for the last, incomplete second, one for replies after the end.
+    // toSeconds() rounds down, and replies arrive after the end.
     this.answersPerSecond = new AtomicLongArray((int) bounds.time().toSeconds() + 2);
   }
 

@@ -69,6 +69,7 @@ final class LeaseReader {
     }
     if (field.value() instanceof YamlNode.Scalar scalar) {
       boolean text = scalar.kind() == ScalarKind.TEXT;
+      // A number in quotes is read as one, so that the error says to remove the quotes.
       ScalarKind unquoted = text ? ScalarKind.ofPlain(scalar.text()) : scalar.kind();
       if (unquoted == ScalarKind.INTEGER) {
         return fixed(field, scope, limits);
@@ -134,6 +135,7 @@ final class LeaseReader {
     String text = values.text(field);
     long millis = WindowText.millis(text);
     if (millis == 0 && !WindowText.isZero(text)) {
+      // Of other types, values.text() has reported an error already.
       if (field.value() instanceof YamlNode.Scalar scalar && scalar.kind() != ScalarKind.FLOAT) {
         problems.error(
             scalar.location(),

@@ -67,6 +67,7 @@ final class Level {
 
   /** Returns the descriptor that the entry finds, or {@code null}. */
   @Nullable CompiledDescriptor find(String key, String value) {
+    // No lookup where no text has an underscore, as with descriptors that are keys only.
     CompiledDescriptor exact = anyWithValue ? exactly(key, value) : null;
     if (exact != null) {
       return exact;

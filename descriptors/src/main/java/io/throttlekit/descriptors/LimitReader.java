@@ -45,7 +45,7 @@ final class LimitReader {
     if (requests < 0 || window <= 0 || algorithm == null || burst < -1) {
       return null;
     }
-    try {
+    try { // an algorithm checks the bounds of its own parameters
       return new LimitSpec(
           build(algorithm, requests, window, burst), requests, unitOf(window), window);
     } catch (IllegalArgumentException e) {
@@ -123,6 +123,7 @@ final class LimitReader {
   private long every(Field every) {
     String text = values.text(every);
     long millis = WindowText.millis(text);
+    // Of other types, values.text() has reported an error already.
     boolean scalar =
         every.value() instanceof YamlNode.Scalar node && node.kind() != ScalarKind.FLOAT;
     if (millis == 0 && scalar) {

@@ -12,7 +12,7 @@ final class PermitLeaseReader {
   /** Default time after which a permit expires. */
   static final long TTL_MILLIS = 60_000;
 
-  // A day: no request is in flight for longer.
+  // A day; bounds how long a permit stays taken whose release was lost.
   private static final long LONGEST_MILLIS = 86_400_000;
   private static final List<String> RELEASES = List.of("stream_done", "access_log");
 
@@ -116,6 +116,7 @@ final class PermitLeaseReader {
       return 0;
     }
     if (millis == 0) {
+      // Of other types, values.text() has reported an error already.
       if (field.value() instanceof YamlNode.Scalar scalar && scalar.kind() != ScalarKind.FLOAT) {
         problems.error(
             scalar.location(),

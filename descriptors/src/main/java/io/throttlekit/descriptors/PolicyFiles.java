@@ -128,6 +128,7 @@ public final class PolicyFiles {
       Path folder, Set<FileVisitOption> options, Predicate<Path> skipped, List<Problem> problems) {
     List<Path> files = new ArrayList<>();
     try {
+      // A root that is a link would not be entered without FOLLOW_LINKS.
       Path start = folder.toRealPath();
       Collector collector = new Collector(start, skipped, files);
       Files.walkFileTree(start, options, Integer.MAX_VALUE, collector);

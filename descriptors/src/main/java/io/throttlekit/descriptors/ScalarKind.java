@@ -24,6 +24,7 @@ enum ScalarKind {
       Set.of("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON");
   private static final Set<String> FALSE =
       Set.of("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF");
+  // As yaml.v2 reads them, after underscores were removed.
   private static final Pattern INTEGERS =
       Pattern.compile("[-+]?(?:0|[1-9][0-9]*|0[oO]?[0-7]+|0[xX][0-9a-fA-F]+|0[bB][01]+)");
   private static final Pattern FLOATS =

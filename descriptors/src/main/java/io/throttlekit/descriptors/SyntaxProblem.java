@@ -30,10 +30,12 @@ final class SyntaxProblem {
   }
 
   private static void report(String file, MarkedYamlEngineException e, Problems problems) {
+    // Without the parser's remark on tabs, for which there is a hint.
     String problem = onOneLine(e.getProblem()).replaceFirst("\\. \\(Do not use .*", "");
     String context = onOneLine(e.getContext());
     SourceLocation begun = place(file, e.getContextMark().or(e::getProblemMark));
     SourceLocation met = place(file, e.getProblemMark().or(e::getContextMark));
+    // Of aliases and quotes, the parser reports the end, and users look for the beginning.
     if (context.equals("while scanning an alias")) {
       problems.error(
           begun,

@@ -157,6 +157,7 @@ final class Values {
         return word;
       }
     }
+    // Of other types, text() has reported an error already.
     if (field.value() instanceof YamlNode.Scalar scalar && scalar.kind() != ScalarKind.FLOAT) {
       String near = Wording.meant(text, offered);
       String list = String.join(", ", offered);

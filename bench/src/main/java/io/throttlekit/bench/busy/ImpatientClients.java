@@ -40,7 +40,7 @@ final class ImpatientClients implements AutoCloseable {
   /** Timeout of a probe, as orchestrators have it: a slower process would be restarted. */
   private static final int PROBE_SECONDS = 1;
 
-  private static final int CONNECTIONS = 4;
+  private static final int CONNECTIONS = 4; // as an Envoy with four workers
   // Bounds the generator's memory; never reached at these rates and timeouts.
   private static final int MOST_IN_FLIGHT = 50_000;
   // Requests due within it go together, as from one iteration of Envoy's event loop.

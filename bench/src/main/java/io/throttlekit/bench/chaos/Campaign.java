@@ -16,9 +16,9 @@ import java.util.List;
  * @param folder for files of the processes
  */
 public record Campaign(long seed, Duration time, Path folder) {
-  // Long enough for every kind of fault; short enough that a failed round is soon repeated.
+  // A longer campaign has more rounds, each with a new fleet.
   private static final long MAX_ROUND_SECONDS = 150;
-  private static final int KINDS = 2;
+  private static final int KINDS = 2; // of coordinators
 
   /** Returns the number of rounds, which come in pairs, one for each kind of coordinator. */
   int rounds() {

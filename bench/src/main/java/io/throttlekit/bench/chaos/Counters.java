@@ -16,6 +16,7 @@ final class Counters {
   /** Key of values with many bytes. */
   static final String LONG = "long";
 
+  // Short windows, so that a fault of seconds covers several.
   static final long GLOBAL_WINDOW_MILLIS = 1_000;
   static final long REGIONAL_WINDOW_MILLIS = 4_000;
 

@@ -37,7 +37,7 @@ record HostileStreams(int process, int connections) implements Fault {
   // At most 10 messages in 5 ms for each stream: 2,000/s.
   private static final int BURST = 10;
   private static final long PAUSE_NANOS = 5_000_000;
-  private static final long IN_PROGRESS = 1L << 30;
+  private static final long IN_PROGRESS = 1L << 30; // a billion, beyond any real Envoy
 
   @Override
   public String kind() {

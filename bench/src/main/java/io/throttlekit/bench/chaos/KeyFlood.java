@@ -19,7 +19,9 @@ import java.util.concurrent.atomic.LongAdder;
  */
 record KeyFlood(long first, int keys) implements Fault {
   private static final int IN_A_REQUEST = 100;
+  // Longer than any fault, and the restart of a killed process.
   private static final long MAX_SILENCE_NANOS = TimeUnit.MINUTES.toNanos(2);
+  // Between attempts at a process that does not answer.
   private static final long PAUSE_MILLIS = 200;
 
   @Override

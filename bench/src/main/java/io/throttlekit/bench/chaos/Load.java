@@ -27,9 +27,10 @@ import org.jspecify.annotations.Nullable;
  * breakers. Thread-safe.
  */
 final class Load implements AutoCloseable {
-  /** Deadline of a request; a process is blamed only for requests that reach it. */
+  /** Deadline of a request; one that reaches it counts as unanswered. */
   static final long ANSWER_SECONDS = 5;
 
+  // Far beyond the deadline of a request.
   private static final Duration LAST_ANSWERS = Duration.ofSeconds(30);
   // Shorter ticks would take processor time from the fleet on a small machine.
   private static final long TICK_MILLIS = 5;

@@ -19,9 +19,11 @@ import java.util.function.ToLongFunction;
  */
 public record Matrix(Path folder) {
   private static final long WINDOW_MILLIS = Counters.REGIONAL_WINDOW_MILLIS;
-  // So that adaptive leases have their steady size before the row begins.
+  // The first decisions of new processes are slow, and not part of a row.
   private static final long SETTLING_MILLIS = 2_000;
+  // One window of the regions' limits.
   private static final long RECOVERY_MILLIS = 4_000;
+  // A fleet that needs longer counts as not recovered.
   private static final Duration MAX_RECOVERY = Duration.ofSeconds(30);
 
   /**

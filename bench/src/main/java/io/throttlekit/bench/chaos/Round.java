@@ -22,11 +22,12 @@ import java.util.concurrent.TimeoutException;
  * thread.
  */
 final class Round implements AutoCloseable {
+  // Time for leases and connections to recover, before windows are checked.
   private static final long SETTLING_MILLIS = 1_000;
-  private static final long QUIET_MILLIS = 2_500;
+  private static final long QUIET_MILLIS = 2_500; // at least one whole window of a second
   // Faults that are due later than that after their round show that the fleet hangs.
   private static final long MAX_LATE_SECONDS = 300;
-  private static final int QUIET_ATTEMPTS = 8;
+  private static final int QUIET_ATTEMPTS = 8; // on a busy machine
 
   /**
    * Stall of this process up to which a quiet time counts. On a machine that stalls it for longer,

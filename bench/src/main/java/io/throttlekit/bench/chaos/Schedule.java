@@ -12,7 +12,7 @@ import java.util.random.RandomGenerator;
  * @param clients faults of clients, one after the other, concurrent with those
  */
 record Schedule(List<Planned> machines, List<Planned> clients) {
-  // Shorter faults end before a region notices; longer ones leave too few in a round.
+  // Bounds of a fault's slot: it lasts for a quarter to a half of it; the rest is for recovery.
   private static final long MIN_SLOT_MILLIS = 2_200;
   private static final long MAX_SLOT_MILLIS = 6_000;
   private static final int MAX_DELAY_MILLIS = 200;

@@ -36,8 +36,9 @@ record ServiceNode(
       Pattern.compile(
           "(?m)^ready grpc=\\S+:(\\d+) http=\\S+:(\\d+) debug=\\S+?:(\\d+)(?:"
               + " sensors=\\S+:(\\d+))?$");
+  // Generous: six processes start at a time.
   private static final Duration MAX_START = Duration.ofMinutes(2);
-  private static final int METRICS_TIMEOUT_MILLIS = 2_000;
+  private static final int METRICS_TIMEOUT_MILLIS = 2_000; // a paused process does not answer
 
   /**
    * Starts a process and waits until it serves.

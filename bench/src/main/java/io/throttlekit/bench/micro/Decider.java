@@ -27,7 +27,7 @@ import java.util.List;
  */
 final class Decider implements AutoCloseable {
   private static final String DOMAIN = "bench";
-  private static final long COUNTERS = 100_000;
+  private static final long COUNTERS = 100_000; // more than any benchmark has keys
 
   private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
   private final RateLimitFrontEnd frontEnd;

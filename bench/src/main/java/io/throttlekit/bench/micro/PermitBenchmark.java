@@ -22,7 +22,7 @@ import org.openjdk.jmh.annotations.OutputTimeUnit;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class PermitBenchmark extends ShortRuns {
   private static final int CEILING = 100;
-  private static final long HOUR = 3_600_000_000_000L;
+  private static final long HOUR = 3_600_000_000_000L; // a timeout that no sample reaches
 
   private final AdaptiveLimiter limiter =
       AdaptiveLimiter.of(new AimdLimit(new CeilingRange(CEILING, CEILING, CEILING), 0.9, HOUR))

@@ -335,6 +335,7 @@ public final class CeilingServer {
 
   /** Starts a round at once if a pause has passed since the last one, else when it has. */
   private void goRoundSoon() {
+    // The first round is due at once; later ones gather for a pause.
     long wait = round == 0 ? 0 : roundNanos + settings.pause().toNanos() - nowNanos();
     if (wait <= 0) {
       goRound();

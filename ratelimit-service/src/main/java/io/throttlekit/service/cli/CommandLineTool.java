@@ -24,6 +24,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
     synopsisSubcommandLabel = "COMMAND")
 public final class CommandLineTool implements Runnable {
 
+  // Exit codes, as the help texts list them.
   static final int OK = 0;
   static final int FAILED = 1;
   static final int WRONG_USE = 2;

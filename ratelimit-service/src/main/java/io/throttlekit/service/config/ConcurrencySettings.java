@@ -16,7 +16,7 @@ final class ConcurrencySettings {
           DEFAULTS.samplesPerSecond());
   static final Setting<Boolean> LOAD_REPORTS =
       new Setting<>("concurrency.load_reports", Forms.flag(), DEFAULTS.loadReports());
-  // At most 2 s: slower reports would leave the shares behind the load.
+  // Reports more than 2 s apart would show the load too late to divide limits by.
   static final Setting<Duration> LOAD_REPORT_INTERVAL =
       new Setting<>(
           "concurrency.load_report_interval",

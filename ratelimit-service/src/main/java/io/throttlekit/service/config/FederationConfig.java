@@ -13,8 +13,8 @@ import java.time.Duration;
  * @param deadline timeout of a call to the coordinator
  * @param probeAfter time after which a failed coordinator is probed, for rules that continue in
  *     their region only
- * @param regionalLeases maximum number of concurrent lease requests of one process to the
- *     coordinator, from 1; all but one wait in the regional store for its other processes
+ * @param regionalLeases size of a lease from the coordinator, in leases of one process, from 1: the
+ *     process takes one, and the rest waits in the regional store for its other processes
  */
 public record FederationConfig(
     String region,

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** Durations in Go's syntax: decimal numbers with units, in any order. */
 final class GoDuration {
 
+  // Digits are bounded, so that parsing is cheap; both code points of µ are allowed, as in Go.
   private static final Pattern PART =
       Pattern.compile("([0-9]{1,18}(?:\\.[0-9]{0,18})?|\\.[0-9]{1,18})(ns|us|µs|μs|ms|s|m|h)");
   private static final BigDecimal MOST_NANOS = BigDecimal.valueOf(Long.MAX_VALUE);

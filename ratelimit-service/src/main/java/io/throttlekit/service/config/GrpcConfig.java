@@ -125,7 +125,10 @@ public record GrpcConfig(
         false);
   }
 
-  /** Returns the defaults. */
+  /**
+   * Returns the defaults. The bound of entries, 64 KiB, is above Envoy's default maximum of request
+   * headers, 60 KiB, so that no header's value exceeds it.
+   */
   public static GrpcConfig defaults() {
     return new GrpcConfig(
         "0.0.0.0",

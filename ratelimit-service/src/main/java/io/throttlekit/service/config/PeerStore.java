@@ -13,6 +13,7 @@ final class PeerStore {
   private static final List<String> TYPES = List.of("single", "sentinel", "cluster");
   private static final List<String> SOCKET_TYPES = List.of("unix", "tcp", "tls");
   private static final Pattern SCHEME = Pattern.compile("(?i)rediss?://");
+  // No path of a socket.
   private static final Pattern HOST_AND_PORT = Pattern.compile("[^/]*:[0-9]{1,5}");
 
   private final Map<String, String> environment;

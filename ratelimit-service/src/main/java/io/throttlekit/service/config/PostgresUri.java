@@ -22,6 +22,7 @@ final class PostgresUri {
   private static final List<String> OPTIONS = List.of(SSL_MODE, SCHEMA);
   private static final List<String> SSL_MODES =
       Arrays.stream(SslMode.values()).map(SslMode::toString).toList();
+  // A name that needs no quotes in SQL, of at most 63 bytes.
   private static final Pattern SCHEMA_NAME = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
 
   private PostgresUri() {}

@@ -13,6 +13,7 @@ final class RedisUri {
 
   private static final int REDIS_PORT = 6379;
   private static final int SENTINEL_PORT = 26_379;
+  // At most five digits, which fit an int.
   private static final Pattern DATABASE = Pattern.compile("[0-9]{1,5}");
 
   private RedisUri() {}

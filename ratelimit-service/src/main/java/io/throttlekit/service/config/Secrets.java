@@ -21,6 +21,7 @@ final class Secrets {
           "(?s)((?<=//):|:(?!//|(?<=^(?i:rediss?(?:-[a-z]{1,20})?|unix|file):)/"
               + "|[0-9]{1,5}(?:[,/#?]|$)|[0-9A-Fa-f:.]*\\])).*");
 
+  // Names that PostgreSQL, Redis clients and HTTP APIs use for secrets.
   private static final Pattern PARAMETER =
       Pattern.compile("(?i)((?:password|secret|token|key)=)[^&\\s]*");
 

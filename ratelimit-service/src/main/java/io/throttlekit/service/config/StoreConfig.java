@@ -48,7 +48,7 @@ public record StoreConfig(
    */
   public record Breaker(int failures, Duration after, Duration probeAfter) {}
 
-  /** Returns the defaults. */
+  /** Returns the defaults. A million counters take up to 400 MB. */
   public static StoreConfig defaults() {
     return new StoreConfig(
         new StoreAddress.Memory(),

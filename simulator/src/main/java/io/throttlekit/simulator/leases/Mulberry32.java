@@ -5,7 +5,7 @@ package io.throttlekit.simulator.leases;
  * sequence on every platform.
  */
 final class Mulberry32 {
-  private static final int INCREMENT = 0x6D2B79F5;
+  private static final int INCREMENT = 0x6D2B79F5; // the constant of mulberry32
   private static final double RANGE = 0x1p32;
 
   private int state;

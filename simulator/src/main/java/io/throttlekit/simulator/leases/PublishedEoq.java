@@ -11,7 +11,7 @@ import io.throttlekit.tier.LeaseCost;
  */
 final class PublishedEoq implements Learner {
   private static final double EPSILON = 1e-8; // avoids a division by zero before the first slope
-  private static final double SHORTEST_STEP = 1e-6;
+  private static final double SHORTEST_STEP = 1e-6; // where the range has one size
 
   private final LeaseCost cost;
   private final double lowest;

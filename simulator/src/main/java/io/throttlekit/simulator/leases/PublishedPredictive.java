@@ -7,7 +7,7 @@ import io.throttlekit.tier.LeaseCost;
  * rounded size for the prediction and {@link PublishedEoq}.
  */
 final class PublishedPredictive implements Learner {
-  private static final double LEARNING_RATE = 0.01;
+  private static final double LEARNING_RATE = 0.01; // as published
 
   private final LeaseCost cost;
   private final PublishedEoq robust;
