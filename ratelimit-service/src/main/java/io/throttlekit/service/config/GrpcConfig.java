@@ -96,7 +96,7 @@ public record GrpcConfig(
   }
 
   /**
-   * How the listener stops.
+   * Shutdown of the listener.
    *
    * @param delay time from reporting unhealthy to refusing calls
    * @param timeout time for calls in progress to end
