@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 final class Pool {
   /** The longest timeout: the driver multiplies seconds in an int. */
   private static final int DAY_SECONDS = 86_400;
+
   /** The shortest timeout that Hikari accepts. */
   private static final long LEAST_HIKARI_MILLIS = 250;
 

@@ -34,6 +34,7 @@ import java.util.concurrent.CompletionStage;
 public final class PostgresCounterStore implements CounterStore {
   /** The most charges of a request, the same as for Redis. */
   private static final int MAX_CHARGES = 0xF000;
+
   private static final Garbage.Kind OVER =
       new Garbage.Kind("counters", "name", "kept_until_millis < ?", 0);
 

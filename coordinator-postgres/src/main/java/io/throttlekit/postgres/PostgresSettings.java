@@ -37,6 +37,7 @@ public record PostgresSettings(
   public static final String DEFAULT_SCHEMA = "throttlekit";
 
   private static final Pattern NAME = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
+
   /** The shortest timeout that Hikari accepts. */
   private static final long LEAST_CONNECT_MILLIS = 250;
 

@@ -36,6 +36,7 @@ final class Clients {
 
   /** The interval at which a Cluster's slots are read again, besides reading them after errors. */
   private static final Duration TOPOLOGY_REFRESH = Duration.ofSeconds(30);
+
   /**
    * The shortest interval of reading a Cluster's slots after errors, which costs every node work.
    */

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class ClusterLink implements Link {
   /** The pause between attempts to open the first connection. */
   private static final long RETRY_MILLIS = 50;
+
   /** The shortest interval of slot refreshes, which cost every node work. */
   private static final long RENEW_MILLIS = 1_000;
 

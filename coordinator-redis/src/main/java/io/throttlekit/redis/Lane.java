@@ -140,9 +140,7 @@ final class Lane implements Lanes.OnLoop {
     closed = true;
     failArrived();
     StoreException over = Failures.closed();
-    traffic
-        .values()
-        .forEach(each -> each.failAll(over)); // before ended() reports all as answered
+    traffic.values().forEach(each -> each.failAll(over)); // before ended() reports all as answered
     var _ = link.close().whenComplete((_, _) -> ended.complete(null));
   }
 

@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class Requests {
   private static final int FIRST_COUNTER = 2; // key 1 is the epoch
   private static final int MAX_NUMBER = 0xFFFF; // 16 bits, unsigned
+
   /** At least the bytes of one put: a charge has 36, so a buffer rarely grows. */
   private static final int ROOM_FOR_ONE = 56;
 

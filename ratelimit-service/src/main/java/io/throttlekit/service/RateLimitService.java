@@ -297,7 +297,7 @@ public final class RateLimitService {
       listen("metrics", own.host(), own.port(), () -> servers.metrics(own));
     }
     GrpcServer server = path.server(config.grpc(), health, telemetry.tracing());
-    server.show(telemetry.meter());
+    server.show(telemetry.meter(), "throttlekit_grpc_");
     server.start();
     grpc = server;
     sensors.open();

@@ -48,6 +48,7 @@ final class Sensors implements AutoCloseable {
   private static final long RETRY_SECONDS = 5;
 
   private final ServiceConfig config;
+  private final Meter meter;
   private final boolean steers;
   private final List<ServerServiceDefinition> services;
   private boolean open;
@@ -70,6 +71,7 @@ final class Sensors implements AutoCloseable {
       TimeSource time,
       BooleanSupplier marks) {
     this.config = config;
+    this.meter = meter;
     this.steers = steering != null;
     SensorMetrics metrics = new SensorMetrics(meter);
     SensorsConfig sensors = config.sensors();
@@ -184,6 +186,7 @@ final class Sensors implements AutoCloseable {
     GrpcServer listening =
         GrpcServer.ofStreams(config.grpc().forSensors(sensors), services, sensors.maxStreams());
     listening.start();
+    listening.show(meter, "throttlekit_sensors_");
     server = listening;
     complained = false;
     LOG.info("listening for what Envoys report on {}", listening.address());

@@ -46,6 +46,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import javax.net.ssl.SSLException;
@@ -193,8 +194,12 @@ class SensorsTest {
       Files.writeString(folder.resolve("policy.yaml"), steered);
       await().until(() -> service().readyLine().matches(".* sensors=127\\.0\\.0\\.1:\\d+"));
       assertThat(askForCeilings(sensors()).join().getLayer().getFieldsMap()).hasSize(1);
+      assertThat(sample("throttlekit_sensors_connections")).isEqualTo("1.0");
+      assertThat(sample("throttlekit_sensors_cut_off_connections_total")).isEqualTo("0.0");
       Files.writeString(folder.resolve("policy.yaml"), plain);
       await().until(() -> !service().readyLine().contains("sensors="));
+      assertThatThrownBy(() -> sample("throttlekit_sensors_connections"))
+          .isInstanceOf(NoSuchElementException.class);
       assertThat(logged.lines())
           .hasSize(2)
           .anyMatch(line -> line.startsWith("INFO listening for what Envoys report on 127.0.0.1:"))

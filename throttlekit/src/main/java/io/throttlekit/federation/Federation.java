@@ -43,6 +43,7 @@ public final class Federation implements LeaseSource {
   private final TimeSource time;
   private final FederationSettings settings;
   private final FederationListener listener;
+
   /** The first retry of a call without an answer; doubled each time. */
   private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 

@@ -27,10 +27,13 @@ final class Counter extends Keyed {
   private static final int FREE = 0;
   private static final int HELD = 1;
   private static final int RETIRED = 2;
+
   /** Spins before a waiting thread parks; a charge takes much less time. */
   private static final int SPINS = 200;
+
   /** The time that a waiting thread parks, so that the holder can be scheduled. */
   private static final long PAUSE_NANOS = 20_000;
+
   private static final VarHandle STATUS;
   private static final VarHandle KEPT_UNTIL;
 

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 final class Lifetime implements Expiry<CounterKey, Counter> {
   /** The shortest slack: wall clocks that step back less than this find their counters. */
   private static final long MIN_SLACK_MILLIS = 1_000;
+
   /** The longest slack: longer ones would only take memory. */
   private static final long MAX_SLACK_MILLIS = 60_000;
 

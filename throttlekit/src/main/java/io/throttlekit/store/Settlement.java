@@ -101,7 +101,7 @@ sealed class Settlement permits SettlementAfterLoss {
       boolean admitted = decide(held, found);
       settled = standIns.isEmpty() || standInsStayUnused();
       return settled ? new Outcome(admitted, List.of(decisions)) : null;
-    // Counters are unlocked on every path, with their old states unless everything was settled.
+      // Counters are unlocked on every path, with their old states unless everything was settled.
     } finally {
       for (int i = 0; i < holding; i++) {
         held[i].release(settled ? held[i].draft : found[i]);

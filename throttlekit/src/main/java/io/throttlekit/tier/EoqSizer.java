@@ -30,6 +30,7 @@ public final class EoqSizer implements LeaseSizer {
   private final LeaseCost cost;
   private double logSize;
   private double squaredSlopes;
+
   /** The factor of the bound on slopes; doubles each time a slope reaches it. */
   private double steepest = 1;
 

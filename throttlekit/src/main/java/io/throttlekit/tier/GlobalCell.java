@@ -30,6 +30,7 @@ final class GlobalCell extends LeaseCell {
   private final LeadTime lead;
   private WindowUnits current = new WindowUnits();
   private WindowUnits next = new WindowUnits();
+
   /** Whether a lease ahead for the next window is in flight. */
   private boolean askingNext;
 

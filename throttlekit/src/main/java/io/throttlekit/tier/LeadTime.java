@@ -14,6 +14,7 @@ final class LeadTime {
 
   /** Round trips that fit into a lead, so that a slow or repeated answer still arrives in time. */
   private static final int ROUND_TRIPS = 4;
+
   /** Steps of the spread, a power of two for the mask: leads vary by a factor from one to two. */
   private static final long SPREAD = 1 << 10;
 

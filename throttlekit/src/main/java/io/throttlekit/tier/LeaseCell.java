@@ -34,8 +34,10 @@ abstract class LeaseCell extends Keyed {
   boolean leasing;
   volatile boolean retired;
   long lastUsedNanos;
+
   /** Units of ended windows that have not been reported by {@link #takeForfeited}. */
   private long forfeited;
+
   private Set<LeaseWaiter> waiters = Set.of();
 
   LeaseCell(CounterKey key, FixedWindow window, Tier.Leasing tier, long now) {

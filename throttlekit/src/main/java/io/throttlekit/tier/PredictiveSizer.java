@@ -21,6 +21,7 @@ public final class PredictiveSizer implements LeaseSizer {
    * odds by a fifth.
    */
   private static final double LEARNING_RATE = 0.01;
+
   /** The largest cost difference kept, at which the weights are about 0.999 and 0.001. */
   private static final double MOST_AHEAD = Math.log(1000) / LEARNING_RATE;
 

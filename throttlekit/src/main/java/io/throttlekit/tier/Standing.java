@@ -144,8 +144,9 @@ final class Standing {
         if (!moot) {
           together.add(charge);
           places.add(i);
-        // Refunds and overdrafts count even on a refused request; global limits take no part in the
-        // store.
+          // Refunds and overdrafts count even on a refused request; global limits take no part in
+          // the
+          // store.
         } else if (alwaysCounts(charge) && !(claims.get(c).tier() instanceof Tier.Global)) {
           asked.add(new Claim(Role.SHADOW, List.of(charge), claim.onDataLoss()));
           places.add(i);

@@ -23,6 +23,7 @@ import java.util.function.Consumer;
 final class StoreLeases implements LeaseSource {
   /** The first retry of a lost call; doubled each time. */
   private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
   /**
    * The wait for an answer before the call fails for its caller; a later answer is still credited.
    */

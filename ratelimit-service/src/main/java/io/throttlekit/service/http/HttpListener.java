@@ -17,8 +17,10 @@ import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.flow.FlowControlHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.throttlekit.TimeSource;
+import io.throttlekit.service.log.LogInterval;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -39,6 +41,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class HttpListener implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(HttpListener.class);
+
+  private static final Duration LOG_INTERVAL = Duration.ofSeconds(10);
 
   static final int REQUEST_SECONDS = 5;
   static final int IDLE_SECONDS = 30;
@@ -76,6 +80,8 @@ public final class HttpListener implements AutoCloseable {
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final Channel server;
   private final InetSocketAddress address;
+  private final TimeSource time;
+  private final LogInterval faults;
 
   /** A listener with the usual bounds, whose clients send no bodies. */
   HttpListener(String host, int port, Map<String, Route> routes) throws IOException {
@@ -91,6 +97,8 @@ public final class HttpListener implements AutoCloseable {
   HttpListener(String host, int port, HttpBounds bounds, TimeSource time, Map<String, Route> routes)
       throws IOException {
     routes.forEach((path, route) -> this.routes.put(path, new Served(route)));
+    this.time = time;
+    this.faults = new LogInterval(LOG_INTERVAL, time.monotonicNanos());
     this.connections = new OpenConnections(bounds, time);
     this.loop =
         new MultiThreadIoEventLoopGroup(
@@ -238,12 +246,14 @@ public final class HttpListener implements AutoCloseable {
     }
   }
 
-  private static Reply reply(String path, Route route, HttpQuery query) {
+  private Reply reply(String path, Route route, HttpQuery query) {
     @Nullable Reply reply = null;
     try {
       reply = route.answer(query);
     } catch (Throwable unexpected) {
-      LOG.error("{} failed", path, unexpected);
+      if (faults.isDue(time.monotonicNanos())) { // a client may repeat what fails as fast as it can
+        LOG.error("{} failed", path, unexpected);
+      }
     }
     return reply != null ? reply : Reply.text(500, "Internal Server Error\n");
   }

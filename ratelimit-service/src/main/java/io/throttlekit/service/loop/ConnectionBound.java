@@ -7,6 +7,8 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ServerChannel;
 import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.metrics.ObservableLongCounter;
+import io.opentelemetry.api.metrics.ObservableLongGauge;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -34,17 +36,28 @@ public final class ConnectionBound extends ChannelInboundHandlerAdapter {
     };
   }
 
-  /** Shows in {@code meter} how many connections are open, and how many were refused. */
-  public void show(Meter meter) {
-    meter
-        .gaugeBuilder("throttlekit_grpc_connections")
-        .ofLongs()
-        .setDescription("gRPC connections that are open")
-        .buildWithCallback(measured -> measured.record(open.get()));
-    meter
-        .counterBuilder("throttlekit_grpc_refused_connections")
-        .setDescription("gRPC connections closed at once because grpc.max_connections were open")
-        .buildWithCallback(measured -> measured.record(refused.sum()));
+  /**
+   * Registers how many connections are open, and how many were refused.
+   *
+   * @param prefix of the names of the instruments
+   * @return removes the instruments
+   */
+  public Runnable show(Meter meter, String prefix) {
+    ObservableLongGauge connections =
+        meter
+            .gaugeBuilder(prefix + "connections")
+            .ofLongs()
+            .setDescription("gRPC connections that are open")
+            .buildWithCallback(measured -> measured.record(open.get()));
+    ObservableLongCounter beyond =
+        meter
+            .counterBuilder(prefix + "refused_connections")
+            .setDescription("gRPC connections closed at once because too many were open")
+            .buildWithCallback(measured -> measured.record(refused.sum()));
+    return () -> {
+      connections.close();
+      beyond.close();
+    };
   }
 
   @Override

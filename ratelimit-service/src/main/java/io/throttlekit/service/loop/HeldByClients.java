@@ -72,12 +72,18 @@ public final class HeldByClients {
     return new Calls();
   }
 
-  /** Shows in {@code meter} how many connections were closed. */
-  public void show(Meter meter) {
-    meter
-        .counterBuilder("throttlekit_grpc_cut_off_connections")
-        .setDescription("gRPC connections closed because of what their clients held in memory")
-        .buildWithCallback(measured -> measured.record(cutOff.sum()));
+  /**
+   * Registers how many connections were closed.
+   *
+   * @param prefix of the name of the instrument
+   * @return removes the instrument
+   */
+  public Runnable show(Meter meter, String prefix) {
+    return meter
+            .counterBuilder(prefix + "cut_off_connections")
+            .setDescription("gRPC connections closed because of what their clients held in memory")
+            .buildWithCallback(measured -> measured.record(cutOff.sum()))
+        ::close;
   }
 
   LoopLedger ledger(EventLoop loop) {

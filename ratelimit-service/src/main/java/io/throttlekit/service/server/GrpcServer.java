@@ -26,6 +26,7 @@ import java.net.SocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -93,6 +94,7 @@ public final class GrpcServer {
   private final @Nullable ServerTls tls;
   private final @Nullable UnixSocketFile socketFile;
   private final OpenStreams streams;
+  private final List<Runnable> instruments = new CopyOnWriteArrayList<>();
 
   /**
    * A server that is not listening yet.
@@ -195,10 +197,14 @@ public final class GrpcServer {
     }
   }
 
-  /** Shows in {@code meter} what it has open; to be called once. */
-  public void show(Meter meter) {
-    connections.show(meter);
-    held.show(meter);
+  /**
+   * Registers metrics of the connections until this stops; to be called once.
+   *
+   * @param prefix of their names
+   */
+  public void show(Meter meter, String prefix) {
+    instruments.add(connections.show(meter, prefix));
+    instruments.add(held.show(meter, prefix));
   }
 
   /** The port listened on, or −1 for a Unix socket. */
@@ -310,6 +316,7 @@ public final class GrpcServer {
   }
 
   private void release() {
+    instruments.forEach(Runnable::run);
     if (socketFile != null && server.isShutdown()) {
       try {
         socketFile.remove();

@@ -37,6 +37,9 @@ import io.throttlekit.tier.Timer;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** What this process shares with other regions. Thread-safe. */
@@ -128,32 +131,44 @@ final class Regions {
   }
 
   /**
-   * Waits until the coordinator has answered, then warms up the way to it and to the region's
-   * escrow, for a moment each. They are asked as requests ask them, for units of a window that
-   * ended long ago and of a counter that none has, so that they write nothing.
+   * Waits until the coordinator has answered, then warms up the way to it and, beside that, the way
+   * to the region's escrow. Both are called as requests call them, for units of a window that ended
+   * long ago and of a counter that does not exist, so that they write nothing.
    *
    * @return whether the coordinator has answered
    */
   boolean awaitAnswers(Greeting greeting) throws InterruptedException {
-    boolean answered = greeting.await(coordinator, this::leaseNothing, 1, Long.MAX_VALUE);
+    FutureTask<Boolean> near = new FutureTask<>(() -> warmUp(escrow, greeting));
+    Thread.ofVirtual().name("escrow-greeting").start(near);
+    try {
+      boolean answered = warmUp(coordinator, this::leaseNothing, greeting);
+      decide(greeting.within(WARM_UP_NANOS));
+      var _ = near.get();
+      return answered;
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e.getCause());
+    } finally {
+      near.cancel(true); // of no effect where it is done
+    }
+  }
+
+  private static boolean warmUp(@Nullable Backend<RegionalEscrow> near, Greeting greeting)
+      throws InterruptedException {
+    return near == null
+        || warmUp(
+            near,
+            () -> near.ready().get().thenCompose(_ -> near.api().lease(NOBODYS.key(), 1)),
+            greeting);
+  }
+
+  /** Returns whether the backend has answered at all. */
+  private static boolean warmUp(
+      Backend<?> backend, Supplier<CompletionStage<?>> call, Greeting greeting)
+      throws InterruptedException {
+    boolean answered = greeting.await(backend, call, 1, Long.MAX_VALUE);
     if (answered) {
-      var _ =
-          greeting
-              .within(WARM_UP_NANOS)
-              .await(coordinator, this::leaseNothing, MAX_CALLS, Long.MAX_VALUE);
+      var _ = greeting.within(WARM_UP_NANOS).await(backend, call, MAX_CALLS, Long.MAX_VALUE);
     }
-    Backend<RegionalEscrow> near = escrow;
-    if (near != null) {
-      var _ =
-          greeting
-              .within(WARM_UP_NANOS)
-              .await(
-                  near,
-                  () -> near.ready().get().thenCompose(_ -> near.api().lease(NOBODYS.key(), 1)),
-                  MAX_CALLS,
-                  Long.MAX_VALUE);
-    }
-    decide(greeting.within(WARM_UP_NANOS));
     return answered;
   }
 

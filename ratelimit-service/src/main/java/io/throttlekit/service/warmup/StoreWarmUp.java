@@ -91,6 +91,7 @@ public final class StoreWarmUp {
     PolicyStore policies = visit.policies(StoreTraffic.POLICIES);
     List<Caller> callers = StoreTraffic.callers(Math.max(LEAST_CALLERS, count(loops)));
     int answered = 0;
+    boolean leased = true;
     while (answered < most && visit.mayGoOn(end)) {
       int round = Math.min(REQUESTS_PER_SERVER, most - answered);
       int now = serve(policies, callers, round, end);
@@ -98,12 +99,12 @@ public final class StoreWarmUp {
       if (now < round) { // the time is up
         break;
       }
-      for (int burst = 0; burst < LEASE_BURSTS && visit.mayGoOn(end) && lease(end); burst++) {
-        // asks for leases, as none of the requests does
+      for (int burst = 0; burst < LEASE_BURSTS && visit.mayGoOn(end) && leased; burst++) {
+        leased = lease(end); // none of the requests leases
       }
       visit.awaitCompilers(end);
     }
-    if (answered < most) { // each loop's last lease is answered after all that it asked before
+    if (answered < most || !leased) { // a loop's last lease is answered after all its calls before
       var _ = lease(time.monotonicNanos() + LAST_ANSWERS.toNanos());
     }
     return answered;

@@ -137,7 +137,7 @@ class ConnectionLimitsTest {
                     1,
                     d.drain(),
                     false));
-    started.show(telemetry.meter());
+    started.show(telemetry.meter(), "throttlekit_grpc_");
     server = started;
     return started;
   }

@@ -52,7 +52,7 @@ class HeldByClientsTest {
                 1,
                 d.drain(),
                 false));
-    started.show(telemetry.meter());
+    started.show(telemetry.meter(), "throttlekit_grpc_");
     server = started;
   }
 

@@ -56,6 +56,9 @@ class SharedStoreTest {
   private static final long HOUR = 3_600_000;
   private static final Duration PATIENT = Duration.ofSeconds(1); // longer than a busy machine takes
 
+  /** One for an answer, ten for fast ones. */
+  private static final double STORE_LOOKS = 11;
+
   private final EventLoopGroup loops =
       new MultiThreadIoEventLoopGroup(
           1, Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory());
@@ -168,6 +171,20 @@ class SharedStoreTest {
       }
       try (SharedStore store = region(address(redis.port()), away.port())) {
         assertThat(store.awaitAnswers()).isEqualTo(new SharedStore.Answering(true, false));
+      }
+      away.goOn();
+    }
+  }
+
+  @Test
+  void theEscrowIsWarmedUpThoughTheCoordinatorHangs() throws Exception {
+    try (TcpProxy away = TcpProxy.to(redis.port())) {
+      away.hang();
+      try (SharedStore store = region(address(redis.port()), away.port())) {
+        assertThat(store.awaitAnswers()).isEqualTo(new SharedStore.Answering(true, false));
+        assertThat(sum("throttlekit_store_requests_total"))
+            .as("more than the store alone is asked at a start")
+            .isGreaterThan(STORE_LOOKS);
       }
       away.goOn();
     }

@@ -54,8 +54,10 @@ class MetricsPageTest {
     try (MetricsFixture fixture = MetricsFixture.of("domain: d\n")) {
       StoreMetrics.ofStore(fixture.telemetry.meter()).roundTrip(1, 1);
       StoreMetrics.ofCoordinator(fixture.telemetry.meter()).roundTrip(1, 1);
-      new ConnectionBound(1).show(fixture.telemetry.meter());
-      new HeldByClients(1, 1, TimeSource.system()).show(fixture.telemetry.meter());
+      for (String listener : List.of("throttlekit_grpc_", "throttlekit_sensors_")) {
+        new ConnectionBound(1).show(fixture.telemetry.meter(), listener);
+        new HeldByClients(1, 1, TimeSource.system()).show(fixture.telemetry.meter(), listener);
+      }
       new TierMetrics(fixture.telemetry.meter());
       new CheckMetrics(fixture.telemetry.meter()).answered(1);
       new FederationMetrics(fixture.telemetry.meter());

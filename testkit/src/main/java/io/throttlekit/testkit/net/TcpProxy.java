@@ -243,7 +243,7 @@ public final class TcpProxy implements AutoCloseable {
     try {
       socket.close();
     } catch (IOException _) {
- // TLS sends a close message, and the peer may have closed
+      // TLS sends a close message, and the peer may have closed
     }
   }
 }
