@@ -61,6 +61,9 @@ public final class StoreWarmUp {
   private final TimeSource time;
   private final Visit visit;
 
+  /** The leases that were requested last; for the thread that runs this. */
+  private CompletableFuture<?> inFlight = CompletableFuture.completedFuture(null);
+
   /**
    * A warm-up of a service configured like {@code config}.
    *
@@ -91,7 +94,6 @@ public final class StoreWarmUp {
     PolicyStore policies = visit.policies(StoreTraffic.POLICIES);
     List<Caller> callers = StoreTraffic.callers(Math.max(LEAST_CALLERS, count(loops)));
     int answered = 0;
-    boolean leased = true;
     while (answered < most && visit.mayGoOn(end)) {
       int round = Math.min(REQUESTS_PER_SERVER, most - answered);
       int now = serve(policies, callers, round, end);
@@ -99,12 +101,13 @@ public final class StoreWarmUp {
       if (now < round) { // the time is up
         break;
       }
-      for (int burst = 0; burst < LEASE_BURSTS && visit.mayGoOn(end) && leased; burst++) {
-        leased = lease(end); // none of the requests leases
+      for (int burst = 0; burst < LEASE_BURSTS && visit.mayGoOn(end) && lease(end); burst++) {
+        // none of the requests leases
       }
       visit.awaitCompilers(end);
     }
-    if (answered < most || !leased) { // a loop's last lease is answered after all its calls before
+    var _ = awaitLeases(inFlight, time.monotonicNanos() + LAST_ANSWERS.toNanos());
+    if (answered < most) { // each loop's last lease is answered after all its calls before
       var _ = lease(time.monotonicNanos() + LAST_ANSWERS.toNanos());
     }
     return answered;
@@ -137,9 +140,13 @@ public final class StoreWarmUp {
       answers.add(answered);
       loop.execute(() -> leases(answered));
     }
+    inFlight = CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new));
+    return awaitLeases(inFlight, end);
+  }
+
+  private boolean awaitLeases(CompletableFuture<?> leases, long end) {
     try {
-      CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
-          .get(Math.max(1, end - time.monotonicNanos()), TimeUnit.NANOSECONDS);
+      leases.get(Math.max(1, end - time.monotonicNanos()), TimeUnit.NANOSECONDS);
       return true;
     } catch (ExecutionException | TimeoutException e) {
       LOG.debug("a lease of the warm-up was not answered", e);
