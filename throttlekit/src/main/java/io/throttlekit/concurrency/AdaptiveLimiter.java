@@ -11,8 +11,8 @@ import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets as many requests be in flight as a {@link ConcurrencyLimit} allows, and tells it how they
- * fared.
+ * Admits requests up to the concurrency limit of a {@link ConcurrencyLimit}, and passes on how each
+ * request ended.
  *
  * <pre>{@code
  * AdaptiveLimiter limiter =
@@ -23,23 +23,23 @@ import org.jspecify.annotations.Nullable;
  *     return tooBusy();
  *   }
  *   Answer answer = backend.ask(question);
- *   permit.record(); // or permit.drop() when the time was up; neither: it says nothing
+ *   permit.record(); // or permit.drop() after a timeout; without either, no sample is taken
  *   return answer;
  * }
  * }</pre>
  *
- * <p>With {@link LimiterBuilder#queueing} those who find no room may wait in {@link #acquire},
- * first come, first served, and nobody overtakes them. A ceiling that falls takes no permit back;
- * one that rises lets in who waits. Who is let in was below a ceiling that was in force between its
- * asking and its admission.
+ * <p>With {@link LimiterBuilder#queueing}, requests that find no free permit may wait in {@link
+ * #acquire}, in strict FIFO order. A limit that falls revokes no permit; one that rises admits
+ * waiting requests. Each admitted request was below a limit that was in effect at some instant
+ * between its call and its admission.
  *
- * <p>Thread-safe, and nothing waits here for anybody. While nobody waits, a permit is taken and
- * given back by one atomic number, which holds how many are in flight and how many wait: who joins
- * the line cannot miss the permit that is given back at the same time. The line has a lock, and the
- * law another; neither is held while anybody is told.
+ * <p>Thread-safe and non-blocking. While no request waits, acquiring and releasing a permit is one
+ * atomic update of a number that holds both the requests in flight and those that wait, so a
+ * request that joins the queue cannot miss a permit that is released at the same time. The queue
+ * has a lock, the limit algorithm another; neither is held while a callback or listener runs.
  */
 public final class AdaptiveLimiter implements AutoCloseable {
-  /** In flight is the upper half of the state, waiting the lower. */
+  /** Requests in flight are the upper 32 bits of the state, waiting requests the lower 32. */
   private static final long ONE_IN_FLIGHT = 1L << 32;
 
   private static final long ONE_QUEUED = 1;
@@ -55,7 +55,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
 
   private final AtomicLong state = new AtomicLong();
 
-  /** Its lock guards it, {@code closed}, and the waiting half of the state. */
+  /** Its lock guards the queue, {@code closed}, and the waiting half of the state. */
   private final WaitingLine line = new WaitingLine();
 
   private boolean closed;
@@ -73,17 +73,20 @@ public final class AdaptiveLimiter implements AutoCloseable {
     this.law = new GuardedLaw(builder.law, listener, time.monotonicNanos());
   }
 
-  /** A limiter that obeys and teaches {@code law}, which nobody else may teach from now on. */
+  /**
+   * Returns the builder of a limiter that applies {@code law} and feeds it samples. From then on no
+   * other code may call its methods that change it.
+   */
   public static LimiterBuilder of(ConcurrencyLimit law) {
     return new LimiterBuilder(law);
   }
 
-  /** A permit, if one is there now, for a request of nobody in particular. */
+  /** Returns a permit for a request without level or user, or null if none is free. */
   public @Nullable Permit tryAcquire() {
     return tryAcquire(PermitRequest.PLAIN);
   }
 
-  /** A permit, if one is there now: the request does not wait, whatever it says. */
+  /** Returns a permit, or null if none is free. Does not wait, whatever {@code request} allows. */
   public @Nullable Permit tryAcquire(PermitRequest request) {
     int inFlight = enter(request.level());
     if (inFlight == 0) {
@@ -94,11 +97,11 @@ public final class AdaptiveLimiter implements AutoCloseable {
   }
 
   /**
-   * Asks for a permit, and waits for it where that is allowed: up to a millisecond longer than it
-   * may, as timers are.
+   * Acquires a permit, and waits for one if limiter and request allow it. Timers have a resolution
+   * of 1 ms, so a wait may last up to 1 ms longer than its limit.
    *
-   * @param applicant is told once, before this returns or later
-   * @return ends the waiting, if the request waits
+   * @param applicant notified exactly once, before this method returns or later
+   * @return cancels the wait, if the request waits
    */
   public Waiting acquire(PermitRequest request, Applicant applicant) {
     int inFlight = enter(request.level());
@@ -113,6 +116,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
     }
     if (refusal == null) {
       Waiter waiter = waiter(request, applicant, wait);
+      // A permit may have been released between enter and join: serve() again after joining.
       refusal = join(waiter);
       if (refusal == null) {
         serve();
@@ -124,14 +128,14 @@ public final class AdaptiveLimiter implements AutoCloseable {
     return Waiting.OVER;
   }
 
-  /** Whether a request of nobody in particular would get a permit, or wait for one, now. */
+  /** Returns whether a request without level or user would get a permit, or wait for one, now. */
   public boolean canAcquire() {
     return canAcquire(PermitRequest.PLAIN);
   }
 
   /**
-   * Whether {@code request} would get a permit, or wait for one, now. Takes nothing; where the
-   * queue is filling up, it draws by lot as {@link #acquire} does.
+   * Returns whether {@code request} would get a permit, or wait for one, now. Takes no permit.
+   * While the queue is between its thresholds the result is random, as in {@link #acquire}.
    */
   public boolean canAcquire(PermitRequest request) {
     if (!isFull(state.get())) {
@@ -142,7 +146,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
         && !isQueueFull();
   }
 
-  /** Learns from a request that somebody else has measured, whose permit is released. */
+  /** Adds a sample that was measured elsewhere, of a request whose permit is released. */
   public void learn(Sample sample) {
     if (law.learn(sample)) {
       serveIfAnyWait();
@@ -150,8 +154,8 @@ public final class AdaptiveLimiter implements AutoCloseable {
   }
 
   /**
-   * Goes on with another law, as new settings or a new start need it. Permits that are out stay
-   * good, and what they teach is told to the new law.
+   * Replaces the limit algorithm, for new settings or a fresh start. Permits in flight stay valid;
+   * their samples go to the new algorithm.
    */
   public void obey(ConcurrencyLimit other) {
     if (law.replace(other)) {
@@ -159,7 +163,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
     }
   }
 
-  /** What this does now; the numbers may be a moment apart. */
+  /** Returns the current figures. They are not read atomically together. */
   public LimiterFigures figures() {
     long now = state.get();
     double rate = isFull(now) ? 1 : 0;
@@ -169,7 +173,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
     return new LimiterFigures(law.ceiling(), inFlight(now), queued(now), rate);
   }
 
-  /** How full the queue is; without one, nothing is allowed in it. */
+  /** Returns how full the queue is. Without a queue, all its bounds are 0. */
   public QueueFigures queueFigures() {
     int ceiling = law.ceiling();
     return queueing == null
@@ -178,8 +182,8 @@ public final class AdaptiveLimiter implements AutoCloseable {
   }
 
   /**
-   * Refuses those who wait, lets nobody wait from now on, and leaves the prioritizer. Permits stay
-   * good, and new ones are given while there is room.
+   * Refuses the waiting requests and all that would wait from here on, and leaves the prioritizer.
+   * Permits stay valid, and free permits are still handed out.
    */
   @Override
   public void close() {
@@ -207,8 +211,10 @@ public final class AdaptiveLimiter implements AutoCloseable {
 
   private void end(Permit permit, long nanos, long now, boolean dropped) {
     try {
-      // While the permit is still out, so that it counts where the law asks whether all are.
+      // Read before the permit is released, because the limit counts as full with this request
+      // included.
       boolean full = inFlight(state.get()) >= law.ceiling();
+      // A bug in the algorithm must not leak the permit: it is released in finally.
       law.learn(permit.startNanos(), nanos, now, permit.inFlight(), full, dropped);
       String user = permit.user();
       if (prioritizer != null && user != null) {
@@ -235,7 +241,10 @@ public final class AdaptiveLimiter implements AutoCloseable {
     }
   }
 
-  /** Takes a permit if there is one and nobody waits; how many are in flight then, or 0. */
+  /**
+   * Takes a permit if one is free and no request waits. Returns the requests in flight, or 0 if
+   * none was taken.
+   */
   private int enter(int level) {
     if (isBarred(level)) {
       return 0;
@@ -248,7 +257,10 @@ public final class AdaptiveLimiter implements AutoCloseable {
     return 0;
   }
 
-  /** Whether not even room helps: limiters that share a prioritizer are overloaded together. */
+  /**
+   * Returns whether the level is refused although permits are free. That happens only to limiters
+   * that share a prioritizer, because they are overloaded together.
+   */
   private boolean isBarred(int level) {
     return prioritizer != null && prioritizer.isShared() && level < prioritizer.threshold();
   }
@@ -277,7 +289,9 @@ public final class AdaptiveLimiter implements AutoCloseable {
   }
 
   private Waiter waiter(PermitRequest request, Applicant applicant, long wait) {
-    boolean patient = wait > Queueing.FOR_EVER / 2; // its end would overflow
+    // so close to Long.MAX_VALUE the deadline would overflow
+    boolean patient = wait > Queueing.FOR_EVER / 2;
+    // Without a timeout the deadline is never read.
     long endNanos = time.monotonicNanos() + (patient ? 0 : wait);
     return new Waiter(this, request, applicant, patient, endNanos);
   }
@@ -297,7 +311,10 @@ public final class AdaptiveLimiter implements AutoCloseable {
     return null;
   }
 
-  /** Whether one more may not wait; by lot while the queue fills up, where no level decides. */
+  /**
+   * Returns whether one more request may not wait. Without a prioritizer that is random while the
+   * queue fills up; with one, levels decide and only the hard bound counts.
+   */
   private boolean isQueueFull() {
     double rate = queueFigures().rejectionRate();
     if (prioritizer != null) {
@@ -307,9 +324,9 @@ public final class AdaptiveLimiter implements AutoCloseable {
   }
 
   /**
-   * Refuses those who have waited long enough, and lets in whom there is room for. Whoever makes
-   * room or joins the line calls it afterwards: of one who joins and one who makes room at the same
-   * time, the later sees what the other did.
+   * Refuses the requests whose wait has timed out, and admits as many others as there are permits.
+   * Every thread that frees a permit or adds to the queue calls this afterwards; of two that do so
+   * at the same time, the later one sees the change of the other.
    */
   private void serve() {
     List<Waiter> answered = new ArrayList<>(1);
@@ -339,7 +356,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
       }
       if (state.compareAndSet(now, now + ONE_IN_FLIGHT - ONE_QUEUED)) {
         Waiter first = line.pollFirst();
-        if (first != null) { // always, for as many are in line as the state says
+        if (first != null) { // always: the state counts no more than are queued
           first.admit(nowNanos, inFlight(now) + 1);
         }
         return first;
@@ -376,7 +393,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
   }
 
   private boolean isFull(long now) {
-    return queued(now) > 0 || inFlight(now) >= law.ceiling();
+    return queued(now) > 0 || inFlight(now) >= law.ceiling(); // no request overtakes the queue
   }
 
   private static int inFlight(long state) {

@@ -3,10 +3,9 @@ package io.throttlekit.concurrency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds one request while nothing is wrong and the ceiling is in use, and takes a share away for
- * each request that was given up or took too long: additive increase, multiplicative decrease, as
- * TCP's congestion avoidance does (Chiu and Jain, 1989). Too long is a fixed time, or so many times
- * what a request takes that waits for nobody.
+ * Adds one while the limit is in use, and takes a share away for each request that was dropped or
+ * too slow: additive increase, multiplicative decrease, as in TCP's congestion avoidance (Chiu and
+ * Jain, 1989). Too slow is a fixed timeout, or a multiple of the latency without load.
  */
 public final class AimdLimit implements ConcurrencyLimit {
   private final CeilingRange range;
@@ -18,11 +17,11 @@ public final class AimdLimit implements ConcurrencyLimit {
   private int estimate;
   private volatile int ceiling;
 
-  /** What a request must not exceed. */
+  /** The latency from which a request counts as dropped. */
   public sealed interface TooLong {
 
     /**
-     * Beyond a fixed time.
+     * A fixed timeout.
      *
      * @param nanos from 1
      */
@@ -39,11 +38,11 @@ public final class AimdLimit implements ConcurrencyLimit {
     }
 
     /**
-     * Beyond so many times what a request takes that waits for nobody.
+     * A multiple of the latency without load.
      *
      * @param factor from 1
-     * @param baseline how many latencies are looked back at for the least, from 1
-     * @param recalibration null to believe the least latency that was seen
+     * @param baseline number of latencies whose minimum is the latency without load, from 1
+     * @param recalibration null to use the least latency seen, without measurements
      */
     record TimesNoLoad(double factor, int baseline, @Nullable Recalibration recalibration)
         implements TooLong {
@@ -61,10 +60,10 @@ public final class AimdLimit implements ConcurrencyLimit {
   }
 
   /**
-   * A law at its initial ceiling that judges each request by a fixed time.
+   * Creates the algorithm at its initial limit, with a fixed timeout.
    *
-   * @param backoff what of the ceiling stays when it is lowered, from 0.5, below 1
-   * @param timeoutNanos what takes longer counts as given up, from 1
+   * @param backoff factor of a decrease, from 0.5, below 1
+   * @param timeoutNanos latency above which a request counts as dropped, from 1
    * @throws IllegalArgumentException when a number is out of range
    */
   public AimdLimit(CeilingRange range, double backoff, long timeoutNanos) {
@@ -72,11 +71,11 @@ public final class AimdLimit implements ConcurrencyLimit {
   }
 
   /**
-   * A law at its initial ceiling.
+   * Creates the algorithm at its initial limit.
    *
-   * @param backoff what of the ceiling stays when it is lowered, from 0.5, below 1
-   * @param settings learns once per window, from its median; null to learn from each request alone,
-   *     which latencies that vary mislead
+   * @param backoff factor of a decrease, from 0.5, below 1
+   * @param settings updates once per window, from its median; null to update with each request,
+   *     which varying latencies mislead
    * @throws IllegalArgumentException when a number is out of range
    */
   public AimdLimit(
@@ -134,12 +133,12 @@ public final class AimdLimit implements ConcurrencyLimit {
   public void inForce(int requests, long sinceNanos) {}
 
   private void move(Sample seen) {
-    if (!seen.dropped() && seen.rttNanos() == 0) { // never measured
+    if (!seen.dropped() && seen.rttNanos() == 0) { // not measured
       return;
     }
     if (seen.dropped() || tookTooLong(seen.rttNanos())) {
       estimate = (int) range.clamp(Math.floor(estimate * backoff));
-    } else if (2.0 * seen.inFlight() >= estimate) {
+    } else if (2.0 * seen.inFlight() >= estimate) { // a limit less than half used does not grow
       estimate = (int) range.clamp(estimate + 1.0);
     }
   }

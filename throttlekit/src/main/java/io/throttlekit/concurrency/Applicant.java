@@ -1,18 +1,19 @@
 package io.throttlekit.concurrency;
 
 /**
- * Asked for a permit, and is told once what became of it: by the thread that asks, or later by the
- * one that made room or ended the waiting. It is told with no lock held, and may give the permit
- * back at once. It must not block, for others wait to be told.
+ * The callback of a request for a permit. Notified exactly once: by the calling thread, or later by
+ * the one that freed a permit or ended the wait. No lock is held, and the permit may be ended
+ * within the callback. It must not block, because the callbacks of other requests follow on the
+ * same thread.
  *
- * <p>What it throws is taken for a bug: its permit is given back, and where it was told later the
+ * <p>An exception counts as a bug: the permit is released, and if the callback ran later, the
  * exception goes to the thread's handler of uncaught exceptions.
  */
 public interface Applicant {
 
-  /** The request may go to the backend; {@code permit} must be ended once it has. */
+  /** Called when the request may go to the backend; {@code permit} must be ended afterwards. */
   void admitted(Permit permit);
 
-  /** The request may not go to the backend. */
+  /** Called when the request may not go to the backend. */
   void refused(Refusal why);
 }

@@ -1,31 +1,34 @@
 package io.throttlekit.concurrency;
 
 /**
- * A full ceiling as it rises: while latency hardly rises with it, nobody waits, whatever is held
- * for the backend's own latency. (By Little's law, as much more comes through as is let in.) Called
- * by one thread at a time.
+ * The rise of a full limit. If latency rises much less than the limit, requests do not queue,
+ * whatever the baseline is: by Little's law throughput has risen as much as the limit. Not
+ * thread-safe.
  */
 final class Ascent {
-  /** What a ceiling must have risen by for latency to tell. */
+  /** The factor by which the limit must have risen for latency to show a queue. */
   private static final double NOTICEABLE = 1.25;
 
-  /** What part of the rise latency follows at most while nobody waits; all of it behind a queue. */
+  /**
+   * The share of the rise that latency follows at most without a queue; behind a queue it follows
+   * all of it.
+   */
   private static final double FOLLOWS = 0.4;
 
   private double ceiling;
   private double median;
 
   /**
-   * Learns from a window whose ceiling was full.
+   * Adds a window whose limit was full.
    *
-   * @param obeyed the ceiling its requests began below
+   * @param obeyed limit below which its requests began
    * @param latency its median, in ns
    * @return a latency in ns that was seen without a queue, or 0
    */
   double learn(double obeyed, double latency) {
     boolean risen = ceiling > 0 && obeyed >= NOTICEABLE * ceiling;
     if (ceiling > 0 && obeyed >= ceiling && !risen) {
-      median = (median + latency) / 2; // the shortest of noise would be too short
+      median = (median + latency) / 2; // averaged: the minimum of noisy medians is too short
       return 0;
     }
     boolean nobodyWaits = risen && latency < median * (1 + FOLLOWS * (obeyed / ceiling - 1));
@@ -35,7 +38,7 @@ final class Ascent {
     return seen;
   }
 
-  /** Begins anew: what follows is no rise of what was. */
+  /** Starts again: the next window is not compared with earlier ones. */
   void forget() {
     ceiling = 0;
   }

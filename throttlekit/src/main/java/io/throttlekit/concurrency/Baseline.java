@@ -1,40 +1,39 @@
 package io.throttlekit.concurrency;
 
 /**
- * What a request takes that waits for nobody, as far as {@link ProbedVegasLimit} knows, in ns.
- * Called by one thread at a time.
+ * The estimate of {@link ProbedVegasLimit} for the latency without a queue, in ns. Not thread-safe.
  */
 final class Baseline {
-  /** What part of the difference to a shorter latency it takes over. */
+  /** The weight of a shorter latency. */
   private static final double DOWN = 0.2;
 
-  /** Of the difference to a longer one: a moving average over 60 windows. */
+  /** The weight of a longer latency: an exponential moving average over 60 windows. */
   private static final double UP = 2.0 / 61;
 
-  /** Windows in which it rises to the mean of what was seen, and no slower. */
+  /** Windows in which the baseline rises as a plain mean, and no slower. */
   private static final int FRESH_WINDOWS = 10;
 
-  /** How near to it a measurement is that confirms it. */
+  /** The largest relative difference of a measurement that confirms the baseline. */
   private static final double CONFIRMS = 0.1;
 
-  /** How far below it a measurement is that it was wrong, and not the measurement by chance. */
+  /** The relative difference below which a measurement is not chance: the baseline was wrong. */
   private static final double FAR_BELOW = 0.2;
 
-  /** What is left of it by the shortest measurement: many errors may be fast. */
+  /** The share of the baseline that the shortest measurement leaves: many errors may be fast. */
   private static final double LEFT = 0.5;
 
   private double nanos;
   private int windows;
 
-  /** In ns; 0 while nothing is known. */
+  /** Returns the baseline in ns, or 0 before the first window. */
   double nanos() {
     return nanos;
   }
 
   /**
-   * Learns from a window.
+   * Adds the median of a window.
    *
-   * @param saturated whether the ceiling kept requests away, so that some may have waited
+   * @param saturated whether the limit refused requests, so that others may have queued
    */
   void follow(double median, boolean saturated) {
     if (windows == 0) {
@@ -49,19 +48,19 @@ final class Baseline {
     }
   }
 
-  /** Learns of a latency that was seen without a queue, in ns. */
+  /** Raises the baseline to a latency that was seen without a queue, in ns. */
   void atLeast(double median) {
     nanos = Math.max(nanos, median);
   }
 
-  /** Whether a measurement says the same. */
+  /** Returns whether a measurement confirms the baseline. */
   boolean isConfirmedBy(double median) {
     return Math.abs(median - nanos) <= CONFIRMS * nanos;
   }
 
   /**
-   * Learns from a measurement. A longer one, and one far below, replaces what was known, down to
-   * half of it; one a little below may be chance, and counts half.
+   * Adds a measurement. One that is longer or far below replaces the baseline, down to half of it;
+   * one that is a little below may be chance and counts half.
    */
   void measure(double median) {
     boolean near = median <= nanos && median >= (1 - FAR_BELOW) * nanos;

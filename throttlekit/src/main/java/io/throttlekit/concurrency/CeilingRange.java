@@ -1,7 +1,7 @@
 package io.throttlekit.concurrency;
 
 /**
- * Between which numbers of requests a ceiling moves, and where it begins.
+ * The bounds of a concurrency limit, and its initial value.
  *
  * @param min from 1
  * @param max from {@code min}
@@ -24,7 +24,7 @@ public record CeilingRange(int min, int max, int initial) {
     }
   }
 
-  /** The nearest of the allowed ceilings. */
+  /** Returns the nearest allowed limit. */
   double clamp(double ceiling) {
     return Math.clamp(ceiling, (double) min, (double) max);
   }

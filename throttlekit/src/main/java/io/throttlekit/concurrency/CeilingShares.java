@@ -11,54 +11,55 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * Divides one ceiling over the gates that obey it, each of which hears of its share late.
+ * Divides one concurrency limit among the limiters that apply it, each of which receives its share
+ * late.
  *
- * <p>Whatever a gate may be obeying is reserved for it: the largest of what it was granted since
- * the last grant that it acknowledged, that one included. Shares rise only out of what nobody has
- * reserved. So for what is reserved in all, at every instant,
+ * <p>Every share that a limiter may be applying is reserved for it: the largest of its grants since
+ * the last one that it acknowledged, that one included. Shares rise only out of slots that are not
+ * reserved. So at every instant
  *
- * <pre>Σ reserved ≤ max(ceiling, Σ reserved before)</pre>
+ * <pre>Σ reserved ≤ max(limit, Σ reserved before)</pre>
  *
- * and once every gate that is there has acknowledged its share, Σ reserved ≤ ceiling, or what those
- * that left have reserved if that is more. A gate that does not answer keeps what it has for as
- * long as it is there; one that left, until its lease is over or it reports that nothing is in
- * flight.
+ * <p>and once every connected limiter has acknowledged its share, Σ reserved ≤ limit, or the
+ * reservations of limiters that left, if those are more. A limiter that does not acknowledge keeps
+ * its reservation while it is connected; one that left keeps it until its lease expires or it
+ * reports that nothing is in flight.
  *
- * <p>The weakness: a gate obeys its last share for ever. One that left and goes on to let requests
- * in is not counted once its lease is over, or it has reported that nothing is in flight. And what
- * a gate obeys before its first grant is not counted at all.
+ * <p>Limitation: a limiter applies its last share for ever. One that left and still admits requests
+ * is not counted once its lease has expired, or once it has reported that nothing is in flight. A
+ * limit that a limiter applies before its first grant is not counted at all.
  *
- * <p>A gate is one connection. Gates with the same id divide one share equally: demand is reported
- * by id, and an id weighs the same in the division however many gates it has.
+ * <p>A limiter is one connection. Limiters with the same id divide one share equally: demand is
+ * reported by id, and an id has the same weight however many limiters it has.
  *
- * <p>Shares follow demand (see {@link #reported}). While there are fewer slots than ids, ids that
- * had demand lately take turns, and the others come after them. No report is trusted beyond what
- * its id was granted: requests in flight count up to what is reserved for the id, and its whole
- * demand up to twice that, so that a share at most doubles with each report.
+ * <p>Shares follow demand (see {@link #reported}). While there are fewer slots than ids, ids with
+ * recent demand take turns, and the others follow them. No report is trusted beyond the grants of
+ * its id: requests in flight count up to its reservation, and its whole demand up to twice that, so
+ * a share at most doubles with each report.
  *
- * <p>It has no clock and no thread, and is called by one thread at a time. Times are monotonic ns.
+ * <p>It has no clock and no thread. Not thread-safe. Times are monotonic ns.
  */
 public final class CeilingShares {
 
   /**
-   * What a gate is to be told.
+   * A grant to send to a limiter.
    *
-   * @param gate its name
-   * @param share how many requests it may have in flight, from 0
-   * @param number of the round it was granted in; an acknowledgement names it, or a later one
+   * @param gate name of the limiter
+   * @param share requests that it may have in flight, from 0
+   * @param number of the round of the grant; an acknowledgement names this round or a later one
    */
   public record Grant(String gate, int share, long number) {}
 
-  private static final long DEMAND_NANOS = 10_000_000_000L;
-  private static final long MOST_WANTED = 1 << 30;
+  private static final long DEMAND_NANOS = 10_000_000_000L; // several intervals of reports
+  private static final long MOST_WANTED = 1 << 30; // two of them fit into DemandSplit's 2^31
 
-  /** Ids that had demand lately, and of these the one that has waited longest for a turn. */
+  /** Ids with recent demand first; among them the id whose last turn is the longest ago. */
   private static final Comparator<Id> FIRST =
       Comparator.comparing((Id id) -> !id.asked).thenComparingLong(id -> id.lastTurn);
 
   private final long leaseNanos;
   private final long turnNanos;
-  private final Map<String, Gate> gates = new TreeMap<>(); // in order: same history, same shares
+  private final Map<String, Gate> gates = new TreeMap<>(); // sorted: same history, same shares
   private final Map<String, Id> ids = new TreeMap<>();
   private int ceiling;
   private long obeyed;
@@ -67,12 +68,13 @@ public final class CeilingShares {
   private long turnBegan;
 
   /**
-   * A ceiling that nobody has a share of.
+   * Creates the division of a limit of which no share is granted.
    *
-   * @param ceiling requests, from 0
-   * @param leaseNanos how long the share of a gate that left stays reserved, from 1: as long as a
-   *     request may take, at least
-   * @param turnNanos how long a gate keeps its slot while there are fewer slots than gates, from 1
+   * @param ceiling concurrency limit, from 0
+   * @param leaseNanos how long the share of a limiter that left stays reserved, from 1; at least
+   *     the longest duration of a request
+   * @param turnNanos how long a limiter keeps its slot while there are fewer slots than limiters,
+   *     from 1
    * @throws IllegalArgumentException when a number is out of range
    */
   public CeilingShares(int ceiling, long leaseNanos, long turnNanos) {
@@ -86,7 +88,7 @@ public final class CeilingShares {
   }
 
   /**
-   * Changes what there is to divide, from the next {@link #due} on.
+   * Changes the limit, from the next {@link #due} on.
    *
    * @param requests from 0
    * @throws IllegalArgumentException when it is negative
@@ -98,21 +100,21 @@ public final class CeilingShares {
     ceiling = requests;
   }
 
-  /** What is divided. */
+  /** Returns the limit that is divided. */
   public int ceiling() {
     return ceiling;
   }
 
-  /** A gate is there whose id is its own; see {@link #joined(String, String)}. */
+  /** Connects a limiter that has an id of its own; see {@link #joined(String, String)}. */
   public void joined(String gate) {
     joined(gate, gate);
   }
 
   /**
-   * A gate is there, for the first time or again; without effect while it is.
+   * Connects a limiter, for the first time or again. Does nothing while it is connected.
    *
-   * @param gate its name, which no other has
-   * @param id shared by the gates that divide one share; of no effect for a gate that is known
+   * @param gate unique name of the limiter
+   * @param id shared by the limiters that divide one share; ignored for a known limiter
    */
   public void joined(String gate, String id) {
     Gate known = gates.get(gate);
@@ -124,7 +126,7 @@ public final class CeilingShares {
     known.present = true;
   }
 
-  /** A gate can no longer be told anything; without effect when it could not be before. */
+  /** Disconnects a limiter. Does nothing if it is not connected. */
   public void left(String gate, long nowNanos) {
     Gate known = gates.get(gate);
     if (known != null && known.present) {
@@ -137,13 +139,13 @@ public final class CeilingShares {
   }
 
   /**
-   * Notes what the gates of an id could use. Their demand is the sum of both numbers; it rises at
-   * once and falls by at most a quarter with each report, and is over after 10 s without any. Gates
-   * that left are gone for good when nothing is in flight and no gate of the id is there.
+   * Reports the demand of an id, the sum of both numbers. The demand rises at once, falls by at
+   * most a quarter with each report, and expires 10 s after the last report above 0. Limiters that
+   * left are removed if nothing is in flight and no limiter of the id is connected.
    *
-   * @param inFlight requests; what is out of 0 to what is reserved for the id counts as the nearest
-   * @param refused requests since the last report, likewise from 0 to 2^30; the demand is at most
-   *     twice what is reserved, and 2 where that is nothing
+   * @param inFlight requests in flight, clamped to the range from 0 to the reservation of the id
+   * @param refused requests since the last report, clamped to the range from 0 to 2^30; the demand
+   *     is at most twice the reservation, and at most 2 without one
    */
   public void reported(String id, long inFlight, long refused, long nowNanos) {
     Id known = ids.get(id);
@@ -159,6 +161,7 @@ public final class CeilingShares {
     long reserved = known.reserved();
     long plausible = Math.min(clamp(inFlight), reserved) + clamp(refused);
     long demand = Math.min(plausible, 2 * Math.max(1, reserved));
+    // Rounded up, so that a falling demand reaches 0.
     known.wants = Math.max(demand, known.wants - (known.wants + 3) / 4);
     if (inFlight > 0 || refused > 0) {
       known.asked = true;
@@ -167,10 +170,10 @@ public final class CeilingShares {
   }
 
   /**
-   * A gate obeys what it was granted up to a round. Says nothing new when a later grant is on its
-   * way, when it was said before, or when there was no such round.
+   * Acknowledges the grants of a limiter up to a round. Does nothing if a later grant is on its
+   * way, if the grant is acknowledged already, or if there was no such round.
    *
-   * @return whether less may be reserved now
+   * @return whether the reservation may have become smaller
    */
   public boolean acknowledged(String gate, long number) {
     Gate known = gates.get(gate);
@@ -185,12 +188,12 @@ public final class CeilingShares {
   }
 
   /**
-   * Goes a round: forgets who is gone, and grants what can be granted now. To be asked after
-   * anything was told here, and from time to time.
+   * Runs a round: removes limiters whose lease has expired, and grants the shares that are possible
+   * now. To be called after every change here, and at intervals.
    *
-   * @param number of this round, above that of any before
-   * @return what gates are to be told, those that are to have less first
-   * @throws IllegalArgumentException when the number is not above the last
+   * @param number of this round, greater than that of any before
+   * @return grants to send, smaller shares first
+   * @throws IllegalArgumentException when the number is not greater than the last
    */
   public List<Grant> due(long nowNanos, long number) {
     if (number <= lastNumber) {
@@ -205,41 +208,45 @@ public final class CeilingShares {
     aim(order);
     List<Gate> present = order.stream().flatMap(Id::present).toList();
     List<Grant> grants = new ArrayList<>();
+    // Smaller shares go out first: slots become free only when they are acknowledged.
     grant(present, gate -> gate.granted > gate.next, grants);
     raise(present);
     grant(present, gate -> gate.granted < gate.next, grants);
     return grants;
   }
 
-  /** What a gate was granted last; empty before its first grant and for one that is unknown. */
+  /** Returns the last grant of a limiter; empty before the first one and for an unknown limiter. */
   public OptionalInt share(String gate) {
     Gate known = gates.get(gate);
     return known == null || known.granted < 0 ? OptionalInt.empty() : OptionalInt.of(known.granted);
   }
 
-  /** Returns what is reserved for each id: the most that it may have in flight by what it knows. */
+  /** Returns the reservation of each id: the most that it may have in flight by its grants. */
   public Map<String, Long> reservedById() {
     Map<String, Long> reserved = HashMap.newHashMap(ids.size());
     ids.forEach((name, id) -> reserved.put(name, id.reserved()));
     return reserved;
   }
 
-  /** What all gates together may be obeying, as far as it was granted here. */
+  /**
+   * Returns the sum of all reservations: the most that all limiters together may be applying, as
+   * far as it was granted here.
+   */
   public long reserved() {
     return gates.values().stream().mapToLong(gate -> gate.reserved).sum();
   }
 
   /**
-   * What gates let in together, by what they acknowledged last. Who left goes on with that for as
-   * long as it is reserved.
+   * Returns the limit that all limiters apply together, by their last acknowledgements. A limiter
+   * that left counts while its reservation lasts.
    */
   public long obeyed() {
     return obeyed;
   }
 
   /**
-   * Whether the ceiling is in force: somebody is there, all that are there obey what they are to
-   * have, and no more than the ceiling is reserved.
+   * Returns whether the limit is in effect: a limiter is connected, all connected ones have
+   * acknowledged their final shares, and no more than the limit is reserved.
    */
   public boolean settled() {
     return present().stream().anyMatch(gate -> gate.granted >= 0)
@@ -247,7 +254,7 @@ public final class CeilingShares {
         && reserved() <= ceiling;
   }
 
-  /** How far gates are known to obey. */
+  /** Returns how far the limiters have acknowledged their shares. */
   public Obedience obedience() {
     int there = 0;
     int unacknowledged = 0;
@@ -276,7 +283,7 @@ public final class CeilingShares {
     return gates.values().stream().filter(g -> !g.present).mapToLong(g -> g.reserved).sum();
   }
 
-  /** The ids of which a gate is there. */
+  /** Returns the ids with a connected limiter, in the order of their turns. */
   private List<Id> inOrder(long nowNanos) {
     List<Id> order = new ArrayList<>(ids.size());
     for (Id id : ids.values()) {
@@ -289,6 +296,7 @@ public final class CeilingShares {
       }
     }
     order.sort(FIRST);
+    // Fewer slots than ids: after each turn, the ids that had a slot go to the end.
     if (slots() < order.size() && (turns == 0 || nowNanos - turnBegan >= turnNanos)) {
       turnBegan = nowNanos;
       order.stream().filter(id -> id.aim > 0).forEach(id -> id.lastTurn = ++turns);
@@ -310,7 +318,7 @@ public final class CeilingShares {
     }
   }
 
-  /** In equal parts; where it does not divide evenly, the first have one more. */
+  /** Divides a share into equal parts; the first ones take one more if there is a remainder. */
   private static void divide(int share, List<Gate> present) {
     for (int i = 0; i < present.size(); i++) {
       Gate gate = present.get(i);
@@ -319,12 +327,13 @@ public final class CeilingShares {
     }
   }
 
-  /** First a slot for everybody who is to have one, then the rest, those with the least first. */
+  /** Grants one slot to each limiter that is to have one, then the rest, smallest shares first. */
   private void raise(List<Gate> present) {
     long room = ceiling - reserved();
     List<Gate> order = present.stream().sorted(Comparator.comparingInt(gate -> gate.next)).toList();
     for (int most : new int[] {1, Integer.MAX_VALUE}) {
       for (Gate gate : order) {
+        // A limiter may rise up to its own reservation even when no other slot is free.
         long reach = gate.reserved + Math.max(0, room);
         int next = (int) Math.min(Math.min(gate.aim, most), reach);
         if (next > gate.next) {
@@ -351,7 +360,7 @@ public final class CeilingShares {
     return Math.clamp(requests, 0, MOST_WANTED);
   }
 
-  /** The gates that divide one share, and their demand. */
+  /** The limiters that divide one share, and their demand. */
   private static final class Id {
     final List<Gate> gates = new ArrayList<>(1);
     boolean asked;
@@ -375,7 +384,7 @@ public final class CeilingShares {
     boolean present;
     long leftNanos;
     int granted = -1;
-    long number = Long.MAX_VALUE; // before the first grant nothing can be acknowledged
+    long number = Long.MAX_VALUE; // nothing to acknowledge before the first grant
     boolean acknowledged;
     int obeyed;
     int reserved;

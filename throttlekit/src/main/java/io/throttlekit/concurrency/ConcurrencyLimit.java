@@ -1,36 +1,36 @@
 package io.throttlekit.concurrency;
 
 /**
- * Infers from what requests experienced how many of them a backend can take at once.
+ * An algorithm that infers from latency and drops how many requests a backend can serve at once.
  *
- * <p>A law decides a number and admits nobody; gates obey it. It has no clock and no thread: it
- * moves when it is told something, and believes the times that it is told.
+ * <p>It computes a number and admits nothing; limiters apply it. It has no clock and no thread: it
+ * changes only when a method is called, with the times passed to it.
  *
- * <p>{@link #ceiling} may be asked by any thread at any time. Everything else is called by one
- * thread at a time.
+ * <p>{@link #ceiling} may be called by any thread at any time, all other methods by one thread at a
+ * time.
  */
 public sealed interface ConcurrencyLimit
     permits AimdLimit, FailsafeLimit, Gradient2Limit, ProbedVegasLimit, VegasLimit {
 
-  /** How many requests may be in flight now. */
+  /** Returns the concurrency limit. */
   int ceiling();
 
-  /** Learns from a request that has ended. */
+  /** Adds the sample of a request that has ended. */
   void learn(Sample sample);
 
   /**
-   * Learns that the ceiling kept requests from the backend: whoever would infer from what is in
-   * flight knows by it that there was demand for more.
+   * Counts requests that the limit kept from the backend. They show demand that the requests in
+   * flight do not show.
    *
-   * @param arrivedNanos when this process heard of it, monotonic
+   * @param arrivedNanos when this process received the count, monotonic
    * @param requests from 0
    */
   void refused(long arrivedNanos, long requests);
 
   /**
-   * Learns how many requests gates let in together: the ceiling in the end, and something between
-   * the last one and it while they are told one after another. A gate in this process obeys at
-   * once, and need not say so.
+   * Reports the limit that limiters have acknowledged, summed over all: the current limit in the
+   * end, and values between the previous one and it while the change is distributed. A limiter in
+   * this process applies a limit at once and need not call this.
    *
    * @param requests from 0
    * @param sinceNanos monotonic

@@ -1,11 +1,11 @@
 package io.throttlekit.concurrency;
 
 /**
- * Whether two measures rise and fall together, over the last so many pairs. A pair with a 0 or with
- * what is no finite number is left out whole, so that the two never get out of step.
+ * The correlation of two measures over the last pairs. A pair with a 0 or a value that is not
+ * finite is ignored whole, so that both measures stay aligned.
  */
 final class CorrelationWindow {
-  /** What varies less is taken to stand still, and then correlates with nothing. */
+  /** The variation below which a measure counts as constant; its correlation is 0. */
   private static final double STILL = 0.01;
 
   private static final Reading NOTHING = new Reading(0, 0, 0);
@@ -15,17 +15,17 @@ final class CorrelationWindow {
   private final int warmUp;
 
   /**
-   * What the pairs say.
+   * The statistics of the pairs.
    *
    * @param correlation Pearson's, from −1 to 1
-   * @param xVariation the coefficient of variation of the first measure
+   * @param xVariation coefficient of variation of the first measure
    * @param yVariation that of the second
    */
   record Reading(double correlation, double xVariation, double yVariation) {}
 
   /**
-   * @param size how many pairs are looked back at, from 1
-   * @param warmUp pairs before which nothing is said
+   * @param size number of pairs, from 1
+   * @param warmUp pairs before which all statistics are 0
    */
   CorrelationWindow(int size, int warmUp) {
     this.x = new MovingSpread(size);
@@ -33,7 +33,7 @@ final class CorrelationWindow {
     this.warmUp = warmUp;
   }
 
-  /** What the pairs say with this one. */
+  /** Returns the statistics, this pair included. */
   Reading add(double first, double second) {
     if (!MovingSpread.counts(first) || !MovingSpread.counts(second)) {
       return NOTHING;

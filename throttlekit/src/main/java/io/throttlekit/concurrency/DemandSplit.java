@@ -7,18 +7,19 @@ import java.util.stream.IntStream;
 /**
  * Divides whole slots by demand.
  *
- * <p>Everybody gets one slot, the first in order where there are too few for all. What is left goes
- * by what each wants beyond that, in proportion and by the largest remainder where it does not
- * suffice; what nobody wants is divided equally, so that whoever begins has room to.
+ * <p>Each id gets one slot; with fewer slots than ids, the first in order get one. The remaining
+ * slots cover what each demands beyond its first: in proportion and by the largest remainder if
+ * they do not suffice. Slots without demand are divided equally, so that an id whose demand begins
+ * has room.
  */
 final class DemandSplit {
   private DemandSplit() {}
 
   /**
-   * The share of each; together exactly {@code slots}, where there is anybody.
+   * Returns the share of each id; the sum is exactly {@code slots} unless there is no id.
    *
    * @param slots from 0
-   * @param wants what each could use, from 0 to 2^31; the order decides between equals
+   * @param wants demand of each id, from 0 to 2^31; the order breaks ties
    */
   static int[] of(int slots, long[] wants) {
     int[] shares = new int[wants.length];
@@ -39,7 +40,7 @@ final class DemandSplit {
     long given = 0;
     long[] remainders = new long[wants.length];
     for (int i = 0; i < shares.length; i++) {
-      long product = left * beyondOne(wants[i]); // at most 2^31 · 2^31
+      long product = left * beyondOne(wants[i]); // at most 2^31 · 2^31, so no overflow
       shares[i] += (int) (product / wanted);
       given += product / wanted;
       remainders[i] = product % wanted;

@@ -1,29 +1,30 @@
 package io.throttlekit.concurrency;
 
 /**
- * A while at a lowered ceiling, to see what a request takes that waits for nobody.
+ * A measurement of the latency without a queue, at a lowered limit.
  *
- * <p>While as much gets through as before, there is a queue, and the descent goes on in growing
- * steps; once less does, servers are idle, and what latency is left is the backend's own. Requests
- * count that end once the lowered ceiling has been obeyed for two latencies: those that waited in
- * the older queue have ended by then but for the longest, which a median only wants to know of. Of
- * those that began below the ceiling, the first to end would be the shortest. Where two latencies
- * are longer than can be waited for, only those count that began there.
+ * <p>While throughput does not fall, there is a queue, and the limit falls in growing steps. Once
+ * throughput falls, servers are idle, and the remaining latency is the backend's own. A request
+ * counts if it ends later than two latencies after the lowered limit came into effect: by then all
+ * requests of the old queue have ended except for the slowest, which do not affect a median. If
+ * only requests that began below the lowered limit counted, the first to end would be the shortest.
+ * If two latencies exceed a quarter of the timeout, only requests count that began below the
+ * lowered limit.
  */
 final class Descent {
-  /** What of the throughput may be left at most for servers to be idle. */
+  /** The relative throughput up to which servers count as idle. */
   private static final double LESS = 0.95;
 
-  /** What part of the ceiling is left by the second step; by each after it, the square. */
+  /** The factor of the second step; each later step squares it. */
   private static final double FURTHER = 0.8;
 
-  /** Latencies until the older queue is gone. */
+  /** Latencies until the old queue has drained. */
   private static final int DRAINED = 2;
 
-  /** What part of the patience may be spent on waiting for that. */
+  /** The part of the timeout, as a divisor, that may pass until the old queue has drained. */
   private static final int DRAINED_AT_MOST = 4;
 
-  private static final int GIVEN_UP_ONE_IN = 20;
+  private static final int GIVEN_UP_ONE_IN = 20; // as in SampleWindow: 5 % is overload
 
   private final int min;
   private final int samples;
@@ -43,38 +44,37 @@ final class Descent {
   private long obeyedNanos;
   private long countsFromNanos;
 
-  /** How a step of the descent came out. */
+  /** The result of a sample. */
   sealed interface Outcome {
 
-    /** Not enough is known yet. */
+    /** More samples are needed. */
     record Continues() implements Outcome {}
 
-    /** The latency with idle servers, or at the least ceiling, in ns. */
+    /** The latency in ns with idle servers, or at the least limit. */
     record Measured(double nanos) implements Outcome {}
 
-    /** The latency with what may be a queue, in ns: the next step had no end. */
+    /** The latency in ns with a possible queue, since the next step timed out. */
     record AtMost(double nanos) implements Outcome {}
 
-    /** Requests were given up even at this ceiling. */
+    /** Requests were dropped even at this limit. */
     record Overloaded(int ceiling) implements Outcome {}
 
-    /** Too few requests counted in time, or the gate never obeyed. */
+    /** Too few requests counted in time, or no limiter acknowledged. */
     record Unknown() implements Outcome {}
   }
 
   private static final Outcome CONTINUES = new Outcome.Continues();
 
   /**
-   * Lowers the ceiling for the first time.
+   * Lowers the limit for the first time.
    *
-   * @param ceiling the lowered one
-   * @param min the least ceiling
-   * @param throughput of the ceiling until now, requests per ns
-   * @param median the latency until now, in ns
-   * @param nowNanos when the ceiling is lowered, monotonic
-   * @param told whether the gate says when it obeys; it does at once otherwise
-   * @param settings how many requests are a measurement, and what is between a word of the gate and
-   *     its truth
+   * @param ceiling lowered limit
+   * @param min least limit
+   * @param throughput before the measurement, in requests per ns
+   * @param median latency before the measurement, in ns
+   * @param nowNanos when the limit is lowered, monotonic
+   * @param told whether limiters acknowledge limits; otherwise they apply them at once
+   * @param settings number of requests per measurement, and margin after an acknowledgement
    */
   Descent(
       int ceiling,
@@ -93,26 +93,28 @@ final class Descent {
     lower(ceiling, nowNanos, told);
   }
 
-  /** What the gate may let in now. */
+  /** Returns the lowered limit. */
   int ceiling() {
     return ceiling;
   }
 
-  /** Learns how many requests gates let in, which say so. */
+  /** Reports the limit that limiters have acknowledged, summed over all. */
   void inForce(int requests, long sinceNanos) {
     if (obeyed) {
+      // Limiters acknowledge one after another: the largest sum below the limit counts.
       letIn = Math.max(letIn, Math.min(requests, ceiling));
     } else if (requests <= ceiling) {
       obeyed = true;
       letIn = Math.max(1, requests);
+      // Not before the limit was lowered. Monotonic times are compared by their difference.
       countFrom(Math.max(sinceNanos - loweredNanos, 0) + loweredNanos + marginNanos);
     }
   }
 
   /**
-   * Learns from a request that has ended.
+   * Adds a request that has ended.
    *
-   * @param told whether the gate says when it obeys
+   * @param told whether limiters acknowledge limits
    */
   Outcome learn(Sample sample, boolean told) {
     if (obeyed && counts(sample)) {
@@ -140,17 +142,17 @@ final class Descent {
     return CONTINUES;
   }
 
-  /** What is known of a descent that {@link #isOver}. */
+  /** Returns the result of a measurement that {@link #isOver}. */
   Outcome givenUp() {
     return stepped ? new Outcome.AtMost(median) : new Outcome.Unknown();
   }
 
-  /** Whether gates ever let in as little as was asked, for one step at least. */
+  /** Returns whether limiters acknowledged the lowered limit, for one step at least. */
   boolean isObeyed() {
     return obeyed || stepped;
   }
 
-  /** Whether too much time has passed since the ceiling was lowered last. */
+  /** Returns whether the last step has timed out. */
   boolean isOver(long nowNanos) {
     return nowNanos - loweredNanos >= patienceNanos;
   }
@@ -162,6 +164,7 @@ final class Descent {
 
   private boolean overloaded() {
     int ended = latencies.count() + dropped;
+    // Only with a whole sample: one early drop is not overload.
     return ended >= samples && (long) dropped * GIVEN_UP_ONE_IN > ended;
   }
 

@@ -1,8 +1,8 @@
 package io.throttlekit.concurrency;
 
 /**
- * Compares a high quantile of recent latency with a longer average of it, and looks at whether
- * throughput still rises with what is in flight: failsafe-go's adaptive limiter. Once per window:
+ * Compares a high quantile of recent latency with a longer average of it, and correlates throughput
+ * with the requests in flight, as failsafe-go's adaptive limiter does. Once per window:
  *
  * <pre>
  * recent = average of 5 (median of 5 (quantile));  baseline = average of {@code age} (recent)
@@ -14,17 +14,20 @@ package io.throttlekit.concurrency;
  * L ≤ headroom (most in flight)
  * </pre>
  *
- * <p>The baseline follows whatever lasts: under overload that does not end, this law takes the
- * queue for the backend's nature and runs to the greatest ceiling. {@link ProbedVegasLimit} does
- * not.
+ * <p>The baseline follows every lasting latency: under lasting overload this algorithm takes the
+ * queue for the backend's own latency and rises to the greatest limit. {@link ProbedVegasLimit}
+ * does not.
  *
- * <p>It departs from its model in this: when more than 5 % of the requests of a window were given
- * up, a tenth is taken away and latency is not looked at (the model does not move at all if all
- * are); a ceiling that refused requests in the window was in use; latencies of 0 are no
- * measurement; and more than 64 latencies per window have their quantile within 1/64.
+ * <p>It differs from failsafe-go in four ways. When more than 5 % of the requests of a window were
+ * dropped, the limit falls by a tenth and latency is ignored (failsafe-go does not change the limit
+ * if all are dropped). A limit that refused requests in the window counts as in use. Latencies of 0
+ * are not measurements. With more than 64 latencies per window, quantiles have an error of up to
+ * 1/64.
  */
 public final class FailsafeLimit implements ConcurrencyLimit {
+  /** Windows before averages are exponential and correlations count, as in failsafe-go. */
   private static final int WARM_UP = 10;
+
   private static final int SMOOTHED = 5;
 
   private final CeilingRange range;
@@ -41,13 +44,14 @@ public final class FailsafeLimit implements ConcurrencyLimit {
   private volatile int ceiling;
 
   /**
-   * How a {@link FailsafeLimit} judges.
+   * The settings of a {@link FailsafeLimit}.
    *
-   * @param recent when it moves
+   * @param recent when the limit changes
    * @param quantile of the latencies of a window, above 0, below 1
-   * @param baselineAge windows that the baseline is an average of, from 1
-   * @param correlated windows in which throughput is compared with what is in flight, from 1
-   * @param headroom how far the ceiling may be above what is in flight
+   * @param baselineAge number of windows that the baseline averages, from 1
+   * @param correlated number of windows in which throughput is correlated with the requests in
+   *     flight, from 1
+   * @param headroom how far the limit may exceed the requests in flight
    * @param stabilizationNanos how long the most in flight is remembered for the headroom, from 0
    */
   public record Settings(
@@ -79,13 +83,16 @@ public final class FailsafeLimit implements ConcurrencyLimit {
       }
     }
 
-    /** Windows from 1 s, p90, 10 windows, 50 windows, 5 times what is in flight, no memory. */
+    /**
+     * Returns windows from 1 s, p90, a baseline of 10 windows, a correlation over 50 windows, 5
+     * times the requests in flight, no stabilization.
+     */
     public static Settings defaults() {
       return new Settings(WindowSettings.defaults(), 0.9, 10, 50, Headroom.times(5), 0);
     }
   }
 
-  /** A law at its initial ceiling. */
+  /** Creates the algorithm at its initial limit. */
   public FailsafeLimit(CeilingRange range, Settings settings) {
     this.range = range;
     this.settings = settings;
@@ -110,6 +117,7 @@ public final class FailsafeLimit implements ConcurrencyLimit {
       return;
     }
     if (window.overloaded()) {
+      // A tenth, and at least one step: a tenth of a small limit would not change it.
       limit = range.clamp(limit - Math.max(Log10.of(limit), limit / 10));
     } else {
       move(sample.full() || window.refused() > 0, sample.arrivedNanos());
@@ -126,7 +134,7 @@ public final class FailsafeLimit implements ConcurrencyLimit {
   @Override
   public void inForce(int requests, long sinceNanos) {}
 
-  /** Forgets all that was learned and goes back to the initial ceiling. */
+  /** Discards all state and restores the initial limit. */
   public void reset() {
     window.reset();
     median.reset();
@@ -140,27 +148,27 @@ public final class FailsafeLimit implements ConcurrencyLimit {
     ceiling = range.initial();
   }
 
-  /** The ceiling before it is rounded down. */
+  /** Returns the limit before it is rounded down. */
   double limit() {
     return limit;
   }
 
-  /** How many requests the backend was last taken to hold back. */
+  /** Returns the number of requests that the backend was last estimated to queue. */
   double queue() {
     return queue;
   }
 
-  /** The smoothed latency of recent windows, in ns. */
+  /** Returns the smoothed latency of recent windows, in ns. */
   double recentNanos() {
     return smoothed.value();
   }
 
-  /** What recent latency is compared with, in ns. */
+  /** Returns the latency with which the recent one is compared, in ns. */
   double baselineNanos() {
     return baseline.value();
   }
 
-  /** Takes a latency of earlier windows into the baseline. */
+  /** Adds a latency of earlier windows to the baseline. */
   void remember(double nanos) {
     baseline.add(nanos);
   }
@@ -179,7 +187,7 @@ public final class FailsafeLimit implements ConcurrencyLimit {
       next += k;
     }
     double most = settings.headroom().ceilingFor(mostInFlight.add(inFlight, nowNanos));
-    double top = most >= 1 ? most : 1;
+    double top = most >= 1 ? most : 1; // NaN, too, becomes 1
     if (next > top) {
       next = limit > top ? limit - k : top;
     }

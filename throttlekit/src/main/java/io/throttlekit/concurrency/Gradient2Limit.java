@@ -3,18 +3,18 @@ package io.throttlekit.concurrency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves the ceiling by how much longer requests take than they would alone, and leaves room for a
- * small queue:
+ * Changes the limit by the ratio of the latency without load to the current one, and leaves room
+ * for a small queue:
  *
  * <pre>
- * gradient = clamp(tolerance · noLoad / rtt, ½, 1);  ½ when requests were given up
- * ceiling += smoothing · (ceiling · gradient + √ceiling − ceiling)
+ * gradient = clamp(tolerance · noLoad / rtt, ½, 1);  ½ for dropped requests
+ * limit += smoothing · (limit · gradient + √limit − limit)
  * </pre>
  *
- * <p>{@code noLoad} is the least of the latest latencies. The room of √ceiling makes small ceilings
- * grow fast and large ones stand still; by it the ceiling never falls below 4 of its own accord. A
- * request that began while less than half of the ceiling was in flight moves nothing, up or down.
- * After Netflix's concurrency-limits, whose baseline is a mean and whose room is constant.
+ * <p>{@code noLoad} is the least of the recent latencies. The queue of √limit lets small limits
+ * grow fast and keeps large ones stable; because of it the limit never falls below 4 unless the
+ * range does. A request that began while less than half of the limit was in flight changes nothing.
+ * After Netflix's concurrency-limits, whose baseline is a mean and whose queue size is constant.
  */
 public final class Gradient2Limit implements ConcurrencyLimit {
   private final CeilingRange range;
@@ -25,14 +25,14 @@ public final class Gradient2Limit implements ConcurrencyLimit {
   private volatile int ceiling;
 
   /**
-   * How a {@link Gradient2Limit} judges.
+   * The settings of a {@link Gradient2Limit}.
    *
-   * @param tolerance how many times the latency without load is still no queue, from 1
-   * @param smoothing what a step counts, above 0, to 1
-   * @param baseline how many latencies are looked back at for the least, from 1
-   * @param window learns once per window, from its median; null to learn from each request alone,
-   *     which latencies that vary mislead
-   * @param recalibration null to believe the least latency that was seen
+   * @param tolerance multiple of the latency without load that does not count as a queue, from 1
+   * @param smoothing weight of a step, above 0, to 1
+   * @param baseline number of latencies whose minimum is the latency without load, from 1
+   * @param window updates once per window, from its median; null to update with each request, which
+   *     varying latencies mislead
+   * @param recalibration null to use the least latency seen, without measurements
    */
   public record Settings(
       double tolerance,
@@ -59,14 +59,16 @@ public final class Gradient2Limit implements ConcurrencyLimit {
       }
     }
 
-    /** Twice the latency without load, a fifth of each step, 100 windows, no recalibration. */
+    /**
+     * Returns a tolerance of 2, a smoothing of 0.2, a baseline of 100 windows, no recalibration.
+     */
     public static Settings defaults() {
       return new Settings(2, 0.2, 100, WindowSettings.defaults(), null);
     }
   }
 
   /**
-   * A law at its initial ceiling.
+   * Creates the algorithm at its initial limit.
    *
    * @throws IllegalArgumentException when the recalibration would leave {@code range}
    */
@@ -91,6 +93,7 @@ public final class Gradient2Limit implements ConcurrencyLimit {
     if (noLoad.probing()) {
       noLoad.probe(sample);
       if (window != null && !noLoad.probing()) {
+        // The restored limit starts with an empty window.
         window.next(sample.arrivedNanos());
       }
     } else {
@@ -109,12 +112,12 @@ public final class Gradient2Limit implements ConcurrencyLimit {
   @Override
   public void inForce(int requests, long sinceNanos) {}
 
-  /** The ceiling before it is rounded down, and lowered for a measurement. */
+  /** Returns the limit before it is rounded down, and before it is lowered for a measurement. */
   double estimate() {
     return estimate;
   }
 
-  /** The latency without load, or 0 where none is known. */
+  /** Returns the latency without load, or 0 if none is known. */
   long noLoadNanos() {
     return noLoad.nanos();
   }
@@ -122,10 +125,12 @@ public final class Gradient2Limit implements ConcurrencyLimit {
   private void move(Sample seen) {
     double gradient = 0.5;
     if (!seen.dropped()) {
-      if (seen.rttNanos() == 0) { // never measured; as a baseline it would make all else look slow
+      // not measured; as a baseline it would make every latency look slow
+      if (seen.rttNanos() == 0) {
         return;
       }
       double alone = noLoad.with(seen.rttNanos());
+      // Less than half of the limit was in use: latency reveals nothing about it.
       if (2.0 * seen.inFlight() < estimate) {
         return;
       }

@@ -3,8 +3,8 @@ package io.throttlekit.concurrency;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A law that several threads teach, one at a time and in the order of time, and that anybody may
- * ask for its ceiling meanwhile. Thread-safe; the listener is told with no lock held.
+ * A limit algorithm that is fed by several threads, one at a time and in the order of time, and
+ * whose limit any thread may read. Thread-safe; the listener is called with no lock held.
  */
 final class GuardedLaw {
   private final LimiterListener listener;
@@ -14,7 +14,7 @@ final class GuardedLaw {
   /** Guarded by the lock. */
   private long newestNanos;
 
-  /** Requests that the ceiling kept from the backend, and that the law has not heard of. */
+  /** Requests that the limit kept from the backend, not yet passed to the algorithm. */
   private final AtomicLong kept = new AtomicLong();
 
   GuardedLaw(ConcurrencyLimit law, LimiterListener listener, long nowNanos) {
@@ -27,18 +27,21 @@ final class GuardedLaw {
     return law.ceiling();
   }
 
-  /** The law hears of it with the next sample: whoever is refused takes no lock. */
+  /**
+   * Counts a refused request. It reaches the algorithm with the next sample, so that a refusal
+   * takes no lock.
+   */
   void keptFromBackend() {
     kept.getAndIncrement();
   }
 
-  /** Teaches what became of a request; whether the ceiling moved. */
+  /** Adds a sample. Returns whether the limit changed. */
   boolean learn(
       long startNanos, long rttNanos, long nowNanos, int inFlight, boolean full, boolean dropped) {
     int before;
     int now;
     synchronized (lock) {
-      if (nowNanos - newestNanos > 0) { // of two threads the later may be here first
+      if (nowNanos - newestNanos > 0) { // threads may arrive out of order
         newestNanos = nowNanos;
       }
       before = law.ceiling();
@@ -49,7 +52,7 @@ final class GuardedLaw {
     return moved(before, now);
   }
 
-  /** Teaches what somebody else has measured; whether the ceiling moved. */
+  /** Adds a sample that was measured elsewhere. Returns whether the limit changed. */
   boolean learn(Sample sample) {
     return learn(
         sample.startNanos(),
@@ -60,7 +63,7 @@ final class GuardedLaw {
         sample.dropped());
   }
 
-  /** Goes on with another law; whether the ceiling moved. */
+  /** Replaces the algorithm. Returns whether the limit changed. */
   boolean replace(ConcurrencyLimit other) {
     int before;
     int now;
@@ -73,6 +76,7 @@ final class GuardedLaw {
   }
 
   private void tellKept(long nowNanos) {
+    // A plain read first: an unconditional swap would contend with threads that refuse.
     long requests = kept.get() == 0 ? 0 : kept.getAndSet(0);
     if (requests > 0) {
       law.refused(nowNanos, requests);

@@ -1,21 +1,22 @@
 package io.throttlekit.concurrency;
 
 /**
- * How far a ceiling may be above what is really in flight. What is not used teaches nothing, and a
- * ceiling far above it takes long to come down.
+ * How far a limit may exceed the requests in flight. Unused slots yield no samples, and a limit far
+ * above the usage takes long to fall.
  */
 @FunctionalInterface
 public interface Headroom {
 
   /**
-   * The greatest ceiling for so many requests in flight. What is no number or below 1 counts as 1.
+   * Returns the greatest limit for a number of requests in flight. NaN and results below 1 count as
+   * 1.
    *
-   * @param inFlight the most that was in flight lately, from 1
+   * @param inFlight recent maximum in flight, from 1
    */
   double ceilingFor(int inFlight);
 
   /**
-   * So many times what is in flight.
+   * Returns a multiple of the requests in flight.
    *
    * @throws IllegalArgumentException when {@code factor} is below 1
    */
@@ -24,8 +25,8 @@ public interface Headroom {
   }
 
   /**
-   * So many times what is in flight, less where much is: {@code max(factor − decay ·
-   * log10(inFlight), least)} times.
+   * Returns a multiple of the requests in flight that shrinks with their number: {@code max(factor
+   * − decay · log10(inFlight), least)}.
    *
    * @param factor from 1
    * @param decay from 0
@@ -33,6 +34,7 @@ public interface Headroom {
    * @throws IllegalArgumentException when a number is out of range
    */
   static Headroom times(double factor, double decay, double least) {
+    // Written as a negation, so that NaN is refused.
     if (!(factor >= 1 && factor <= Double.MAX_VALUE)
         || !(decay >= 0 && decay <= Double.MAX_VALUE)
         || !(least >= 1 && least <= Double.MAX_VALUE)) {

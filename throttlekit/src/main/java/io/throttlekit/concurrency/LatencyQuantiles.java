@@ -3,14 +3,14 @@ package io.throttlekit.concurrency;
 import java.util.Arrays;
 
 /**
- * Quantiles of latencies, in whatever order they come. Hazen's interpolation (position {@code q·n −
- * ½}) between the latencies themselves while there are at most {@value #EXACT}; beyond that between
- * their places in buckets that divide each octave in 64, off by less than 1/64 of the value. Adding
- * is O(1); the memory is 512 bytes, and 15 KB from the 65th latency on.
+ * Quantiles of latencies, added in any order. Up to {@value #EXACT} latencies are kept, with
+ * Hazen's interpolation (position {@code q·n − ½}). From the next one on they are counted in
+ * buckets that divide each octave in 64, and results are off by less than 1/64 of the value. Adding
+ * is O(1); memory is 512 bytes, and 15 KB from the 65th latency on.
  */
 final class LatencyQuantiles {
   static final int EXACT = 64;
-  private static final int OCTAVE = 64;
+  private static final int OCTAVE = 64; // buckets per octave; their relative width is the error
   private static final int OCTAVE_BITS = 6;
   private static final int BUCKETS = (Long.SIZE - 1 - OCTAVE_BITS + 1) * OCTAVE;
 
@@ -21,7 +21,7 @@ final class LatencyQuantiles {
   private long max;
 
   /**
-   * Counts a latency in.
+   * Adds a latency.
    *
    * @param nanos from 0
    */
@@ -43,13 +43,13 @@ final class LatencyQuantiles {
     return count;
   }
 
-  /** The shortest latency, or {@link Long#MAX_VALUE} where there is none. */
+  /** Returns the shortest latency, or {@link Long#MAX_VALUE} if there is none. */
   long min() {
     return min;
   }
 
   /**
-   * The latency below which this share of them lies.
+   * Returns the latency below which the share {@code q} of them lies.
    *
    * @param q from 0 to 1
    * @throws IllegalStateException when there is no latency
@@ -70,6 +70,7 @@ final class LatencyQuantiles {
 
   void reset() {
     if (count > EXACT) {
+      // All latencies are between min and max: other buckets are 0 already.
       Arrays.fill(buckets, bucketOf(min), bucketOf(max) + 1, 0);
     }
     count = 0;
@@ -104,6 +105,7 @@ final class LatencyQuantiles {
   }
 
   private static int bucketOf(long nanos) {
+    // nanos | 1: the logarithm of 0 is not defined.
     int shift = Math.max(0, Long.SIZE - 1 - OCTAVE_BITS - Long.numberOfLeadingZeros(nanos | 1));
     return shift * OCTAVE + (int) (nanos >>> shift);
   }

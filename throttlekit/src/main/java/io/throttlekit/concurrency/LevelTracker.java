@@ -1,9 +1,6 @@
 package io.throttlekit.concurrency;
 
-/**
- * The levels of the requests that were last wanted, and which of them how many are below.
- * Thread-safe; a level is counted in constant time.
- */
+/** The distribution of the levels of recent requests. Thread-safe; a level is added in O(1). */
 final class LevelTracker {
   private final int[] recent;
   private final int[] counts = new int[Priority.MAX_LEVEL + 1];
@@ -11,7 +8,7 @@ final class LevelTracker {
   private int size;
 
   /**
-   * @param window how many of the last levels count, from 1
+   * @param window number of levels that count, from 1
    */
   LevelTracker(int window) {
     this.recent = new int[window];
@@ -29,8 +26,8 @@ final class LevelTracker {
   }
 
   /**
-   * The lowest level that at least the part {@code quantile} of the levels does not exceed; 0 when
-   * there are none.
+   * Returns the lowest level that at least the share {@code quantile} of the levels does not
+   * exceed; 0 if there are none.
    *
    * @param quantile from 0 to 1
    */

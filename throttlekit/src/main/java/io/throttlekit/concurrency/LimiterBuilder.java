@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Makes an {@link AdaptiveLimiter}. For one thread. */
+/** Builds an {@link AdaptiveLimiter}. Not thread-safe. */
 public final class LimiterBuilder {
   final ConcurrencyLimit law;
   @Nullable Queueing queueing;
@@ -22,42 +22,42 @@ public final class LimiterBuilder {
     this.law = law;
   }
 
-  /** Lets those wait who find no room; without it nobody does. */
+  /** Lets requests wait that find no free permit. Without it none waits. */
   public LimiterBuilder queueing(Queueing queueing) {
     this.queueing = queueing;
     return this;
   }
 
   /**
-   * Has {@code prioritizer}, which others may share, decide by levels instead of by lot who may
-   * wait. Where {@link #queueing} says nothing else, twice the ceiling may wait before any is
-   * refused, and three times at most.
+   * Decides by priority level instead of at random which requests may wait. Several limiters may
+   * share {@code prioritizer}. Without {@link #queueing}, some requests are refused from twice the
+   * limit waiting, and all from three times.
    */
   public LimiterBuilder prioritizer(Prioritizer prioritizer) {
     this.prioritizer = prioritizer;
     return this;
   }
 
-  /** Has {@code listener} told of what happens. */
+  /** Sets the listener. */
   public LimiterBuilder listener(LimiterListener listener) {
     this.listener = listener;
     return this;
   }
 
-  /** Takes the time from {@code time}, and has {@code timer}, which follows it, end the waiting. */
+  /** Sets the clock, and the timer that ends waits, which must follow this clock. */
   public LimiterBuilder time(TimeSource time, Timer timer) {
     this.time = time;
     this.timer = timer;
     return this;
   }
 
-  /** Draws lots with {@code random}, from 0 to below 1; thread-safe. */
+  /** Sets the source of random numbers, from 0 to below 1; thread-safe. */
   public LimiterBuilder random(DoubleSupplier random) {
     this.random = random;
     return this;
   }
 
-  /** A limiter with nothing in flight, known to its prioritizer until it is closed. */
+  /** Creates the limiter, with nothing in flight. Its prioritizer counts it until it is closed. */
   public AdaptiveLimiter build() {
     AdaptiveLimiter limiter = new AdaptiveLimiter(this);
     if (prioritizer != null) {

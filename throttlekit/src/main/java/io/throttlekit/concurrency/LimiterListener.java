@@ -1,17 +1,17 @@
 package io.throttlekit.concurrency;
 
 /**
- * Is told what a limiter does, with no lock held. Thread-safe and quick; what it throws goes to the
- * thread's handler of uncaught exceptions.
+ * Receives the events of a limiter. Called with no lock held; must be thread-safe and quick.
+ * Exceptions go to the thread's handler of uncaught exceptions.
  */
 public interface LimiterListener {
 
-  /** Listens to nothing. */
+  /** Ignores all events. */
   LimiterListener NONE = new LimiterListener() {};
 
-  /** The ceiling moved. Of two moves at the same time, either may be told first. */
+  /** Called when the limit has changed. Two concurrent changes may be reported in either order. */
   default void ceilingChanged(int before, int now) {}
 
-  /** A request got no permit. */
+  /** Called when a request got no permit. */
   default void refused(Refusal why) {}
 }

@@ -1,6 +1,6 @@
 package io.throttlekit.concurrency;
 
-/** Steps that grow with what they change: 1 below 100, 2 below 1000, and so on. */
+/** The step size k = max(1, ⌊log10 limit⌋): 1 below 100, 2 below 1000, and so on. */
 final class Log10 {
   private Log10() {}
 

@@ -2,7 +2,7 @@ package io.throttlekit.concurrency;
 
 import java.util.ArrayDeque;
 
-/** The greatest value of the last while: only values that can still become it are kept. */
+/** The maximum over a span of time: only values that can still become the maximum are kept. */
 final class MaxWindow {
   private final long spanNanos;
   private final ArrayDeque<Told> falling = new ArrayDeque<>();
@@ -10,13 +10,13 @@ final class MaxWindow {
   private record Told(long nanos, int value) {}
 
   /**
-   * @param spanNanos how long is looked back; with 0 the newest value is the greatest
+   * @param spanNanos length of the span; with 0 the newest value is the maximum
    */
   MaxWindow(long spanNanos) {
     this.spanNanos = spanNanos;
   }
 
-  /** The greatest with this value. */
+  /** Returns the maximum, this value included. */
   int add(int value, long nowNanos) {
     while (!falling.isEmpty() && falling.getLast().value() <= value) {
       falling.removeLast();

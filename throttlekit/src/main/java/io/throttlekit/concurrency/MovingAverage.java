@@ -1,8 +1,8 @@
 package io.throttlekit.concurrency;
 
 /**
- * A mean that forgets: the plain mean of the first values, then each new one counts {@code 2 / (age
- * + 1)}.
+ * An exponential moving average: the plain mean of the first values, then each new value has the
+ * weight {@code 2 / (age + 1)}.
  */
 final class MovingAverage {
   private final double share;
@@ -11,16 +11,15 @@ final class MovingAverage {
   private double value;
 
   /**
-   * @param age what the values weigh is as if they were so many on average, from 1
-   * @param warmUp how many values the plain mean is taken of, from 0; with none the mean begins at
-   *     0
+   * @param age average age of the values by their weight, from 1
+   * @param warmUp number of values in the plain mean, from 0; with 0 the average starts at 0
    */
   MovingAverage(int age, int warmUp) {
     this.share = 2.0 / (age + 1.0);
     this.warmUp = warmUp;
   }
 
-  /** The mean with this value. */
+  /** Returns the average, this value included. */
   double add(double latest) {
     if (count < warmUp) {
       count++;
@@ -31,7 +30,7 @@ final class MovingAverage {
     return value;
   }
 
-  /** The mean, or 0 before there is a value. */
+  /** Returns the average, or 0 before the first value. */
   double value() {
     return value;
   }

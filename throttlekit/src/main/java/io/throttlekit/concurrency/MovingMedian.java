@@ -2,7 +2,7 @@ package io.throttlekit.concurrency;
 
 import java.util.Arrays;
 
-/** The median of the last few values; the newest itself while there are fewer. */
+/** The median of the last few values. Returns the newest value while there are fewer. */
 final class MovingMedian {
   private final double[] values;
   private final double[] sorted;
@@ -10,14 +10,14 @@ final class MovingMedian {
   private int next;
 
   /**
-   * @param size how many values are looked back at, odd
+   * @param size number of values in the median, odd
    */
   MovingMedian(int size) {
     this.values = new double[size];
     this.sorted = new double[size];
   }
 
-  /** The median with this value. */
+  /** Returns the median, this value included. */
   double add(double value) {
     values[next] = value;
     next = (next + 1) % values.length;

@@ -1,9 +1,9 @@
 package io.throttlekit.concurrency;
 
 /**
- * How far the last so many values lie apart. Values of 0, and what is no finite number, are left
- * out. The moments are taken anew from the values, not carried along: a sum that once held a huge
- * value has lost the digits of the small ones.
+ * Mean, deviation and covariance of the last values. Zeros and values that are not finite are
+ * ignored. The moments are computed from the values each time and not carried along: a running sum
+ * that once held a huge value has lost the digits of the small ones.
  */
 final class MovingSpread {
   private final double[] values;
@@ -11,13 +11,13 @@ final class MovingSpread {
   private int next;
 
   /**
-   * @param size how many values are looked back at, from 1
+   * @param size number of values, from 1
    */
   MovingSpread(int size) {
     this.values = new double[size];
   }
 
-  /** Whether a value counts. */
+  /** Returns whether a value is used. */
   static boolean counts(double value) {
     return value != 0 && Double.isFinite(value);
   }
@@ -34,7 +34,7 @@ final class MovingSpread {
     return count;
   }
 
-  /** The standard deviation as a share of the mean, or NaN of fewer than two values. */
+  /** Returns the standard deviation divided by the mean, or NaN of fewer than two values. */
   double coefficientOfVariation() {
     return count < 2 ? Double.NaN : deviation() / mean();
   }
@@ -42,17 +42,21 @@ final class MovingSpread {
   double mean() {
     double mean = 0;
     for (int i = 0; i < count; i++) {
+      // Incremental mean: a sum of huge values would overflow.
       mean += (values[i] - mean) / (i + 1);
     }
     return mean;
   }
 
-  /** The standard deviation of these values themselves, not of what they are a sample of. */
+  /** Returns the population standard deviation, not the sample's. */
   double deviation() {
     return Math.sqrt(covariance(this));
   }
 
-  /** How the values vary with those of another that was told one whenever this one was. */
+  /**
+   * Returns the covariance with {@code other}, to which a value must have been added whenever one
+   * was added here.
+   */
   double covariance(MovingSpread other) {
     double mean = mean();
     double mean2 = other == this ? mean : other.mean();

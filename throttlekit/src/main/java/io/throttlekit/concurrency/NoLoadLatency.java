@@ -3,8 +3,8 @@ package io.throttlekit.concurrency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request takes when it waits for nobody: the least of the last so many latencies, measured
- * anew at a lowered ceiling where that is wanted.
+ * The latency without load: the minimum of the last latencies, optionally measured again at a
+ * lowered limit.
  */
 final class NoLoadLatency {
   private final WindowedMinimum recent;
@@ -17,8 +17,8 @@ final class NoLoadLatency {
   private int dropped;
 
   /**
-   * @param samples how many latencies are looked back at, from 1
-   * @param ofMedians whether the latencies told are medians, so that a measurement is one too
+   * @param samples number of latencies in the minimum, from 1
+   * @param ofMedians whether the latencies are medians, so that a measurement is one too
    * @throws IllegalArgumentException when a number is out of range
    */
   NoLoadLatency(
@@ -42,16 +42,16 @@ final class NoLoadLatency {
   }
 
   /**
-   * The latency without load, this one considered.
+   * Returns the latency without load, this latency included.
    *
-   * @param rttNanos of a request that was not given up, from 1
+   * @param rttNanos of a request that was not dropped, from 1
    */
   long with(long rttNanos) {
     recent.add(rttNanos);
     return recent.least();
   }
 
-  /** The latency without load, or 0 where none is known. */
+  /** Returns the latency without load, or 0 if none is known. */
   long nanos() {
     return recent.isEmpty() ? 0 : recent.least();
   }
@@ -60,14 +60,14 @@ final class NoLoadLatency {
     return probing;
   }
 
-  /** What the gate may let in: less while it is measured. */
+  /** Returns the limit to apply: lower during a measurement. */
   int lowered(int ceiling) {
     return probing && recalibration != null
         ? Math.min(ceiling, recalibration.probeLimit())
         : ceiling;
   }
 
-  /** Begins a measurement if it is time. */
+  /** Starts a measurement if one is due. */
   void probeIfDue(long nowNanos) {
     if (!timed) {
       timed = true;
@@ -81,7 +81,7 @@ final class NoLoadLatency {
     }
   }
 
-  /** Measures with a request that has ended. */
+  /** Adds a request that has ended to the measurement. */
   void probe(Sample sample) {
     if (recalibration == null) {
       return;
@@ -97,7 +97,7 @@ final class NoLoadLatency {
       probing = false;
     } else if (dropped >= recalibration.samples()
         || sample.arrivedNanos() - sinceNanos >= recalibration.intervalNanos()) {
-      probing = false;
+      probing = false; // abandoned: the old minimum stays
     }
     if (!probing) {
       sinceNanos = sample.arrivedNanos();

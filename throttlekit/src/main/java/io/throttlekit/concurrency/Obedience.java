@@ -1,11 +1,11 @@
 package io.throttlekit.concurrency;
 
 /**
- * How far the gates of one ceiling are known to obey it.
+ * How far the limiters of one concurrency limit have acknowledged their shares.
  *
- * @param present gates that are there
- * @param unacknowledged of these, that have not said that they obey what they were granted last
- * @param heldBack requests that nobody can be granted, because a gate that left may be obeying
- *     them, or one that was granted less and has not acknowledged it
+ * @param present connected limiters
+ * @param unacknowledged connected limiters that have not acknowledged their last grant
+ * @param heldBack requests that cannot be granted yet, because a limiter that left may still admit
+ *     them, or one with a smaller grant has not acknowledged it
  */
 public record Obedience(int present, int unacknowledged, long heldBack) {}

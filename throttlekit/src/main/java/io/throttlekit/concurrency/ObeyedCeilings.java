@@ -3,14 +3,18 @@ package io.throttlekit.concurrency;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Below which ceilings the requests of a window began. Where a log is late, that is not the one
- * that is obeyed when they are heard of. Remembers the last few ceilings; times are monotonic ns.
- * Called by one thread at a time.
+ * Remembers which limits were in effect when the requests of a window began. A late access log
+ * reports requests that began under an earlier limit. Keeps the last few limits; times are
+ * monotonic ns. Not thread-safe.
  */
 final class ObeyedCeilings {
+  /** Limits that are remembered, in a ring buffer. */
   private static final int REMEMBERED = 16;
 
-  /** With as many as are remembered, longer than a log is late. */
+  /**
+   * Changes closer together than this replace each other. The limits remembered then span 4 s,
+   * longer than an access log is late.
+   */
   private static final long CLOSELY_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
   private final long[] since = new long[REMEMBERED];
@@ -20,13 +24,20 @@ final class ObeyedCeilings {
   private long sum;
   private int requests;
 
-  /** Whatever began before another is obeyed began below this one. */
+  /**
+   * Creates a history in which every request that began before the first {@link #obeyed} began
+   * below {@code first}.
+   */
   ObeyedCeilings(int first) {
     ceilings[0] = first;
   }
 
-  /** From some time on another is obeyed; of those that follow closely, the last is remembered. */
+  /**
+   * Adds a limit that is in effect from {@code sinceNanos} on. Of changes that follow each other
+   * closely, only the last is kept.
+   */
   void obeyed(int ceiling, long sinceNanos) {
+    // The first limit has no start time, and is never replaced.
     if (known > 1 && sinceNanos - since[latest] < CLOSELY_NANOS) {
       ceilings[latest] = ceiling;
     } else if (ceilings[latest] != ceiling) {
@@ -37,12 +48,12 @@ final class ObeyedCeilings {
     }
   }
 
-  /** The one that is obeyed now. */
+  /** Returns the limit in effect now. */
   int latest() {
     return ceilings[latest];
   }
 
-  /** Counts a request in that began then. */
+  /** Counts a request that began at {@code nanos}. */
   void began(long nanos) {
     int at = latest;
     for (int earlier = known - 1; earlier > 0 && nanos - since[at] < 0; earlier--) {
@@ -52,12 +63,14 @@ final class ObeyedCeilings {
     requests++;
   }
 
-  /** The mean over the requests of the window; of none, the one that is obeyed. */
+  /**
+   * Returns the mean limit over the requests of the window, or the latest limit if there were none.
+   */
   double mean() {
     return requests == 0 ? latest() : (double) sum / requests;
   }
 
-  /** Begins the next window. */
+  /** Starts the next window. */
   void next() {
     sum = 0;
     requests = 0;

@@ -5,10 +5,10 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request that may be in flight until this is ended: by {@link #record()}, {@link #drop} or
- * {@link #release}, whichever comes first. All that come later, from whatever thread, do nothing.
+ * A slot for one request in flight, until {@link #record()}, {@link #drop} or {@link #release} ends
+ * it. Only the first of these calls has an effect, from any thread.
  *
- * <p>Thread-safe. A permit that nobody ends takes its place in the backend for ever.
+ * <p>Thread-safe. A permit that is never ended occupies its slot for ever.
  */
 public final class Permit implements AutoCloseable {
   private static final VarHandle ENDED;
@@ -26,7 +26,7 @@ public final class Permit implements AutoCloseable {
   private final long startNanos;
   private final int inFlight;
 
-  @SuppressWarnings("UnusedVariable") // by its handle
+  @SuppressWarnings("UnusedVariable") // read and written through ENDED
   private volatile boolean ended;
 
   Permit(AdaptiveLimiter limiter, @Nullable String user, long startNanos, int inFlight) {
@@ -36,7 +36,7 @@ public final class Permit implements AutoCloseable {
     this.inFlight = inFlight;
   }
 
-  /** The backend has answered: how long it took since the permit was given is a sample. */
+  /** Ends the permit after a response, and records the time since it was acquired as a sample. */
   public void record() {
     if (end()) {
       limiter.endedWithSample(this, false);
@@ -44,10 +44,11 @@ public final class Permit implements AutoCloseable {
   }
 
   /**
-   * The backend has answered, and somebody who stood nearer to it has measured how long it took.
+   * Ends the permit after a response, and records a latency that was measured closer to the
+   * backend.
    *
-   * @param nanos from 0; in place of the time since the permit was given
-   * @throws IllegalArgumentException when it is negative, and nothing is ended
+   * @param nanos latency in ns, from 0, instead of the time since the permit was acquired
+   * @throws IllegalArgumentException when it is negative; the permit is not ended then
    */
   public void record(long nanos) {
     if (nanos < 0) {
@@ -58,7 +59,9 @@ public final class Permit implements AutoCloseable {
     }
   }
 
-  /** The request was given up, which is evidence of overload. */
+  /**
+   * Ends the permit of a request that timed out or was cancelled, which is evidence of overload.
+   */
   public void drop() {
     if (end()) {
       limiter.endedWithSample(this, true);
@@ -66,7 +69,8 @@ public final class Permit implements AutoCloseable {
   }
 
   /**
-   * The request says nothing about the backend: it never went there, or failed for its own sake.
+   * Ends the permit without a sample: the request never reached the backend, or failed for reasons
+   * of its own.
    */
   public void release() {
     if (end()) {
@@ -74,7 +78,10 @@ public final class Permit implements AutoCloseable {
     }
   }
 
-  /** {@link #release}, for what leaves a block without having been recorded or dropped. */
+  /**
+   * Does the same as {@link #release}, for a block that is left without a recorded or dropped
+   * request.
+   */
   @Override
   public void close() {
     release();

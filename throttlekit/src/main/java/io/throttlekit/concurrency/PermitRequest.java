@@ -3,17 +3,17 @@ package io.throttlekit.concurrency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who asks for a permit.
+ * The attributes of a request for a permit.
  *
- * @param level how important it is, from 0 to {@link Priority#MAX_LEVEL}; counts where the limiter
- *     has a {@link Prioritizer}
- * @param user whose usage it is, where the prioritizer counts that; null when nobody's
- * @param longestWaitNanos how long it may wait at most, from 0, which is not at all; counts where
- *     the limiter would let it wait longer
+ * @param level importance, from 0 to {@link Priority#MAX_LEVEL}; used if the limiter has a {@link
+ *     Prioritizer}
+ * @param user owner of the usage, if the prioritizer tracks that; null for none
+ * @param longestWaitNanos longest wait in ns, from 0, which means no wait; the limiter's own bound
+ *     applies too
  */
 public record PermitRequest(int level, @Nullable String user, long longestWaitNanos) {
 
-  /** A request of nobody in particular, of the lowest level, that waits as long as others. */
+  /** A request without a user, of the lowest level, that waits up to the limiter's bound. */
   public static final PermitRequest PLAIN = new PermitRequest(0, null, Queueing.FOR_EVER);
 
   /**
@@ -31,7 +31,7 @@ public record PermitRequest(int level, @Nullable String user, long longestWaitNa
     }
   }
 
-  /** A request of nobody in particular that waits as long as others of its level. */
+  /** Creates a request without a user that waits up to the limiter's bound. */
   public static PermitRequest of(int level) {
     return new PermitRequest(level, null, Queueing.FOR_EVER);
   }

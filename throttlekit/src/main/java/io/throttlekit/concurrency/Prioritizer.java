@@ -8,28 +8,30 @@ import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides by their levels which requests are refused while there are too many: of limiters that
- * share it, by how full the queues of all are taken together.
+ * Decides by priority level which requests are refused under overload. Limiters that share a
+ * prioritizer count as one queue.
  *
- * <p>{@link #calibrate}, which somebody calls every second or so, turns that into a threshold: the
- * level that as large a part of the requests are below as are to be refused. The requests counted
- * for it are the last 1,000 that found their limiter full.
+ * <p>{@link #calibrate}, to be called about once a second, derives a threshold: the level below
+ * which as large a share of requests lies as must be refused. It counts the last 1,000 requests
+ * that found their limiter full.
  *
- * <p>A request of one limiter that has its prioritizer for itself is let in while there is room,
- * whatever its level. Limiters that share one refuse what is below the threshold even while there
- * is room. In two things this is not what failsafe-go 0.9.7 does:
+ * <p>A limiter with a prioritizer of its own admits every request while permits are free, whatever
+ * its level. Limiters that share one refuse levels below the threshold even while permits are free.
+ * Two things differ from failsafe-go 0.9.7:
  *
  * <ul>
- *   <li>Levels are counted before they are compared with the threshold, not only those that were
- *       let pass. Counted as there, a rising threshold is the lowest level that is ever counted,
- *       and cuts deeper each time until the queue is empty and everybody is let in again.
- *   <li>No queue grows beyond its bound, also of limiters that share a prioritizer. There, such
- *       queues have none, and while the threshold is 0 all that comes is let in to wait.
+ *   <li>Levels are counted before they are compared with the threshold, not only those that passed.
+ *       If only those that passed were counted, a rising threshold would become the lowest level
+ *       ever counted, and would cut deeper each time until the queue is empty and every request is
+ *       admitted again.
+ *   <li>No queue grows beyond its bound, even when limiters share a prioritizer. In failsafe-go
+ *       such queues are unbounded, and every request may wait while the threshold is 0.
  * </ul>
  *
  * <p>Thread-safe.
  */
 public final class Prioritizer {
+  /** Levels that are remembered, as in failsafe-go. */
   private static final int WINDOW = 1_000;
 
   private final DoubleSupplier random;
@@ -40,17 +42,17 @@ public final class Prioritizer {
   private final AtomicInteger threshold = new AtomicInteger();
   private volatile double rejectionRate;
 
-  /** A prioritizer that nobody listens to, and that does not count what users use. */
+  /** Creates a prioritizer without a listener and without usage tracking. */
   public Prioritizer() {
     this(() -> ThreadLocalRandom.current().nextDouble(), PrioritizerListener.NONE, null);
   }
 
   /**
-   * A prioritizer whose threshold is 0.
+   * Creates a prioritizer whose threshold is 0.
    *
    * @param random draws levels, from 0 to below 1; thread-safe
-   * @param listener what it throws comes out of {@link #calibrate}, which has done its work then
-   * @param usage where users' levels come from; null if not from what they use
+   * @param listener an exception it throws leaves {@link #calibrate}, whose work is done by then
+   * @param usage source of the users' levels; null if usage is not tracked
    */
   public Prioritizer(
       DoubleSupplier random, PrioritizerListener listener, @Nullable UsageTracker usage) {
@@ -59,27 +61,32 @@ public final class Prioritizer {
     this.usage = usage;
   }
 
-  /** A level for a request of {@code priority}, to be drawn once and kept on all its way. */
+  /**
+   * Returns a random level of {@code priority}. Draw it once per request and pass it on, so that
+   * all services on its way compare the same level.
+   */
   public int level(Priority priority) {
     return priority.level(random.getAsDouble());
   }
 
-  /** A level for a request of {@code user}: by what it uses, where that is counted. */
+  /**
+   * Returns a level for a request of {@code user}: by its usage if that is tracked, else at random.
+   */
   public int level(Priority priority, String user) {
     return usage == null ? level(priority) : usage.level(user, priority);
   }
 
-  /** The level that a request needs to wait. */
+  /** Returns the least level that may wait. */
   public int threshold() {
     return threshold.get();
   }
 
-  /** What part of the requests is to be refused, from 0 to 1, as of the last calibration. */
+  /** Returns the share of requests to refuse, from 0 to 1, as of the last calibration. */
   public double rejectionRate() {
     return rejectionRate;
   }
 
-  /** Sets the threshold by how full the queues are now; and users' levels by what they used. */
+  /** Sets the threshold by how full the queues are, and the users' levels by their usage. */
   public void calibrate() {
     if (usage != null) {
       usage.calibrate();
@@ -109,7 +116,7 @@ public final class Prioritizer {
     return limiters.size() > 1;
   }
 
-  /** A request of this level found its limiter full. */
+  /** Counts the level of a request that found its limiter full. */
   void wanted(int level) {
     levels.add(level);
   }

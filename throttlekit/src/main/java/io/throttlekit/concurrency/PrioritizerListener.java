@@ -1,12 +1,14 @@
 package io.throttlekit.concurrency;
 
-/** Is told what a prioritizer does, with no lock held. Thread-safe and quick. */
+/**
+ * Receives the events of a prioritizer. Called with no lock held; must be thread-safe and quick.
+ */
 @FunctionalInterface
 public interface PrioritizerListener {
 
-  /** Listens to nothing. */
+  /** Ignores all events. */
   PrioritizerListener NONE = (_, _) -> {};
 
-  /** Another level is needed from now on where requests have to wait. */
+  /** Called when the level that a request needs to wait has changed. */
   void thresholdChanged(int before, int now);
 }

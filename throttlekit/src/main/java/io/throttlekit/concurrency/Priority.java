@@ -4,8 +4,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How important a request is, in words. Each is a range of a hundred levels, so that some of the
- * requests of one priority can be refused before others.
+ * The importance of a request, by name. Each priority is a range of a hundred levels, so that a
+ * part of the requests of one priority can be refused.
  */
 public enum Priority {
   /** Levels 0 to 99. */
@@ -19,11 +19,11 @@ public enum Priority {
   /** Levels 400 to 499. */
   VERY_HIGH(400);
 
-  /** The highest level of all. */
+  /** The highest level. */
   public static final int MAX_LEVEL = 499;
 
   private static final int LEVELS = 100;
-  private static final int MOST_DIGITS = 3;
+  private static final int MOST_DIGITS = 3; // of MAX_LEVEL; more could overflow
 
   private final int lowest;
 
@@ -31,7 +31,7 @@ public enum Priority {
     this.lowest = lowest;
   }
 
-  /** The priority of this name, in small letters or any other; null when there is none. */
+  /** Returns the priority of this name, case-insensitive, or null if there is none. */
   public static @Nullable Priority named(String text) {
     return switch (text.toLowerCase(Locale.ROOT)) {
       case "very_low" -> VERY_LOW;
@@ -43,7 +43,7 @@ public enum Priority {
     };
   }
 
-  /** The level that the text is, in decimal digits; -1 when it is none. */
+  /** Parses a level in decimal digits. Returns -1 if the text is not a level. */
   public static int level(String text) {
     if (text.isEmpty() || text.length() > MOST_DIGITS) {
       return -1;
@@ -59,25 +59,25 @@ public enum Priority {
     return number <= MAX_LEVEL ? number : -1;
   }
 
-  /** Whether the text says how important a request is: by the name of a priority, or a level. */
+  /** Returns whether the text is a level or the name of a priority. */
   public static boolean isLevel(String text) {
     return level(text) >= 0 || named(text) != null;
   }
 
-  /** Its lowest level. */
+  /** Returns the lowest level of this priority. */
   public int lowest() {
     return lowest;
   }
 
-  /** Its highest level. */
+  /** Returns the highest level of this priority. */
   public int highest() {
     return lowest + LEVELS - 1;
   }
 
   /**
-   * One of its levels, each for an equally large part of the lots.
+   * Returns a level of this priority, uniformly distributed over {@code lot}.
    *
-   * @param lot from 0 to below 1
+   * @param lot random, from 0 to below 1
    */
   public int level(double lot) {
     return lowest + Math.clamp((int) (lot * LEVELS), 0, LEVELS - 1);

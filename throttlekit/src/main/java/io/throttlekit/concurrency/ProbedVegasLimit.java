@@ -5,14 +5,14 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a small queue at the backend, of a large ceiling a tenth, inferred from median latency
- * against a baseline that stands still while there is a queue and is measured anew by lowering the
- * ceiling. Once per window:
+ * Keeps a queue of about a tenth of the limit at the backend, inferred from the median latency and
+ * a baseline. The baseline is frozen while there is a queue, and measured again by lowering the
+ * limit. Once per window:
  *
  * <pre>
- * more than 5 % given up:  L −= max(k, L/10), and nothing else
+ * more than 5 % dropped:  L −= max(k, L/10), and nothing else
  * r = median;  B = baseline:  r &lt; B: B += (r − B)/5;  else unless saturated: B += (r − B)·2/61
- * O more by a quarter, r by less than a tenth, both crowded:  B = max(B, the lower r)
+ * O up by ≥ 1/4, r by &lt; 4/10 of that, both crowded:  B = max(B, the lower r)
  * X = O/r;  queue = max(0, ⌈⌊L⌋ − X·B⌉);  seen = ⌈O − X·B⌉;  k = max(1, ⌊log10 L⌋)
  * beta = max(3, min(6, L/3), L/10);  alpha = ⌈2·beta/3⌉
  * q = min(queue, seen) &gt; beta:                L −= max(k, (q − beta)/4)
@@ -20,47 +20,59 @@ import org.jspecify.annotations.Nullable;
  * L ≤ 5 · most in flight (reached in steps of k)
  * </pre>
  *
- * <p>O is the ceiling that was obeyed when the requests of the window began, in the mean. By
- * Little's law X is the throughput of a full ceiling, and X·B what is worked on: the queue of L is
- * known before anything has ended that began below L, and who hears late does not move twice for
- * one cause. Of an L that has stood for 5 s, only what gates let in counts, for some may never
- * obey.
+ * <p>O is the mean limit in effect when the requests of the window began. By Little's law X is the
+ * throughput of a full limit, and X·B the requests in service. The queue of L is therefore known
+ * before any request has ended that began below L, and late samples do not change the limit twice
+ * for one cause. Once L has been unchanged for 5 s, only the acknowledged limit counts, because
+ * some limiters may never acknowledge.
  *
- * <p>Saturated is a window in which the ceiling kept more than 0.5 % of the requests away, crowded
- * one in which it kept more than 10 %. A ceiling that is not told what it refused ({@link
- * #refused}) takes a lasting queue for the backend's own latency in the end.
+ * <p>A window is saturated if the limit refused more than 0.5 % of its requests, crowded if it
+ * refused more than 10 %. Without a count of the refused requests ({@link #refused}), a lasting
+ * queue is taken for the backend's own latency in the end.
  *
- * <p>When there is saturation and the last measurement is a minute old, two if it confirmed the
- * baseline within a tenth, ten if gates did not obey it, or five decreases in a row did not help,
- * the ceiling is lowered below X·B until the older queue is gone and requests end, and further for
- * as long as that does not lower the throughput. What they took replaces B, down to half of it;
- * less than a fifth below B, it counts half. Then the ceiling goes back to where it was, or to beta
- * above the X·B that is known now. That costs throughput for a few round trips a minute, and knows
- * a slower backend from a longer queue. After TCP Vegas (Brakmo and Peterson, 1995), the
- * measurement of Envoy's gradient controller, and Smith's way with a late answer (1957).
+ * <p>A measurement starts in a saturated window one interval (a minute) after the last one: two
+ * intervals if that confirmed the baseline within a tenth, ten if limiters did not acknowledge it.
+ * It also starts when five decreases in a row did not reduce latency. The limit is lowered below
+ * X·B until the old queue has drained and requests end, and further while that does not lower the
+ * throughput. The median latency then replaces B, down to half of it; less than a fifth below B, it
+ * counts half. Afterwards the limit returns to its old value, or to the new X·B plus beta if that
+ * is lower. A measurement costs throughput for a few round trips a minute; it distinguishes a
+ * slower backend from a longer queue.
+ *
+ * <p>After TCP Vegas (Brakmo and Peterson, 1995), the measurement of minRTT in Envoy's gradient
+ * controller, and the Smith predictor for delayed responses (1957).
  */
 public final class ProbedVegasLimit implements ConcurrencyLimit {
-  /** Decreases in a row that did not help, after which the baseline is doubted. */
+  /** Decreases in a row without effect after which the baseline is measured again. */
   private static final int DOUBTED = 5;
 
-  /** By what part a ceiling must be lower for latency to tell whether it helps. */
+  /** The relative decrease of the limit from which latency shows whether it helps. */
   private static final double NOTICEABLE = 0.1;
 
-  /** What part of a decrease latency must follow for it to have helped. */
+  /** The share of a decrease that latency must follow for it to have helped. */
   private static final double FOLLOWS = 0.5;
 
-  /** What part of what is worked on is let in by a measurement, and of the ceiling. */
+  /** The share of the requests in service that the first step of a measurement admits. */
   private static final double IDLE = 0.8;
 
+  /** The least first step of a measurement, as a share of the limit in use. */
   private static final double LEAST_STEP = 0.4;
+
+  /** The greatest one. */
   private static final double MOST_STEP = 0.7;
 
-  /** Intervals after a measurement that gates did not obey: those that do would suffer alone. */
+  /**
+   * Intervals after a measurement that some limiters did not acknowledge: the others would bear it
+   * alone.
+   */
   private static final int IN_VAIN = 10;
 
-  /** What gates do not obey so long after it was asked, they will not; a log may be as late. */
+  /**
+   * A limit that is not acknowledged within this time never will be; access logs may be as late.
+   */
   private static final long SOON_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+  /** The limit is at most so many times the most in flight: an unused limit is unproven. */
   private static final int MOST_OF_IN_FLIGHT = 5;
 
   private final CeilingRange range;
@@ -92,18 +104,18 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private volatile int ceiling;
 
   /**
-   * How a {@link ProbedVegasLimit} measures.
+   * The settings of a {@link ProbedVegasLimit}.
    *
-   * @param window when it moves
-   * @param probeIntervalNanos from one measurement of the baseline to the next while requests are
+   * @param window when the limit changes
+   * @param probeIntervalNanos interval between measurements of the baseline while requests are
    *     refused, from 1; twice as long after one that confirmed the baseline, ten times after one
-   *     that was not obeyed, up to 15 % more at random, and at least half of it after the last
-   *     window without
+   *     that was not acknowledged, plus up to 15 % at random; at least half an interval passes
+   *     after the last window that was not saturated
    * @param probeSamples requests that make a measurement, from 1
-   * @param marginNanos how long after gates said that they obey ({@link #inForce}) the queue of a
-   *     measurement begins to drain, from 0; what the gate's clock, the beginning inferred from a
-   *     late access log and a queue that drains may amount to. Means nothing to a gate that never
-   *     says so, which obeys at once
+   * @param marginNanos time between an acknowledgement ({@link #inForce}) and the start of a
+   *     measurement, from 0; covers the limiter's clock, the start time inferred from a late access
+   *     log, and a queue that drains. Not used for a limiter that does not acknowledge and applies
+   *     limits at once
    */
   public record Settings(
       WindowSettings window, long probeIntervalNanos, int probeSamples, long marginNanos) {
@@ -124,7 +136,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
       }
     }
 
-    /** Windows from 1 s, a measurement of 100 requests each minute, a margin of 600 ms. */
+    /** Returns windows from 1 s, a measurement of 100 requests each minute, a margin of 600 ms. */
     public static Settings defaults() {
       return new Settings(
           WindowSettings.defaults(),
@@ -135,9 +147,9 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   }
 
   /**
-   * A law at its initial ceiling.
+   * Creates the algorithm at its initial limit.
    *
-   * @param random spreads the measurements, so that the ceilings of a fleet do not fall together
+   * @param random spreads the measurements, so that the limits of a fleet do not fall together
    */
   public ProbedVegasLimit(CeilingRange range, Settings settings, RandomGenerator random) {
     this.range = range;
@@ -156,7 +168,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
 
   @Override
   public void learn(Sample sample) {
-    if (!sample.dropped() && sample.rttNanos() == 0) { // never measured
+    if (!sample.dropped() && sample.rttNanos() == 0) { // not measured
       return;
     }
     if (descent != null) {
@@ -175,7 +187,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   @Override
   public void refused(long arrivedNanos, long requests) {
     window.refused(arrivedNanos, requests);
-    if (descent != null && descent.isOver(arrivedNanos)) { // nobody says how requests end
+    if (descent != null && descent.isOver(arrivedNanos)) { // no sample may ever end the measurement
       endDescent(descent, descent.givenUp(), arrivedNanos);
       show(arrivedNanos);
     }
@@ -196,33 +208,35 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
   }
 
-  /** Whether gates let in more again than a measurement did, half of what it took away at least. */
+  /** Returns whether limiters have restored at least half of the decrease of a measurement. */
   private boolean isBack() {
     int back = Math.min((int) limit, (measuredBelow + (int) limit) / 2);
     return limit <= measuredBelow || obeyed.latest() >= back;
   }
 
-  /** What a request takes without a queue, in ns, or 0 where it is not known. */
+  /** Returns the latency without a queue, in ns, or 0 if it is not known. */
   double baselineNanos() {
     return baseline.nanos();
   }
 
-  /** Whether the ceiling is lowered to measure the baseline. By the thread that tells. */
+  /**
+   * Returns whether the limit is lowered to measure the baseline. By the thread that feeds samples.
+   */
   public boolean measuring() {
     return descent != null;
   }
 
   /**
-   * Whether a request that ended after a measurement began during it: one that waited for nobody
-   * there would make the ceiling grow by what the measurement itself made room for. A gate that
-   * does not say when it obeys lets in by the old ceiling again at once.
+   * Returns whether a request that ended after a measurement began during it. Such a request met no
+   * queue, and would raise the limit by the room that the measurement itself made. A limiter that
+   * does not acknowledge applies the old limit again at once.
    */
   private boolean letInByLowered(Sample sample) {
     if (!measured) {
       return false;
     }
     if (sample.arrivedNanos() - measuredNanos >= settings.probeIntervalNanos() / 2) {
-      measured = false; // whatever the gate and the request say
+      measured = false; // a fallback, whatever acknowledgements and start times are
       restoring = false;
       return false;
     }
@@ -255,20 +269,20 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     boolean doubted = doubted(median) && !unobeyed;
     boolean due = doubted || (saturated && (!probeSet || nowNanos - probeNanos >= 0));
     restoring &= !isBack();
-    if (due && !restoring) { // a gate that does not obey yet would not obey a lower one either
+    if (due && !restoring) { // a limiter that lags would not apply a lower one either
       descent = new Descent(firstStep(), range.min(), throughput, median, nowNanos, told, settings);
       lookWhatIsObeyed(descent, nowNanos);
     }
   }
 
-  /** Whether latency does not follow the ceiling down: then it is no queue, as far as is known. */
+  /** Returns whether latency does not follow the limit down; then it is probably not a queue. */
   private boolean doubted(double median) {
     if (decreases < DOUBTED) {
       return false;
     }
     double lowered = 1 - obeyed.mean() / decreasedFrom;
     if (lowered < NOTICEABLE) {
-      return false; // what was decreased is not obeyed yet, so nothing can have helped
+      return false; // the decrease is not in effect yet, so it cannot have helped
     }
     if (decreasedAt - median < FOLLOWS * lowered * decreasedAt) {
       return true;
@@ -294,6 +308,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
       decreases++;
     } else {
       decreases = 0;
+      // A limit that is less than half used is not raised.
       boolean inUse = 2.0 * window.maxInFlight() >= limit && 2 * obeyed.mean() >= limit;
       if (queue < alpha && inUse) {
         limit += beta - queue;
@@ -301,14 +316,15 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
     double top = (double) MOST_OF_IN_FLIGHT * window.maxInFlight();
     if (limit > top) {
+      // Idle moments are short: an old limit above the bound falls in small steps.
       limit = old > top ? Math.max(old - k, top) : top;
     }
     limit = range.clamp(limit);
   }
 
   /**
-   * What gates let in, or will soon, of a whole ceiling. Some may never obey, and what these hold
-   * nobody lets in.
+   * Returns the part of a full limit that limiters apply, now or soon. Some may never acknowledge,
+   * and their slots remain unused.
    */
   private double letIn(long nowNanos) {
     if (shown != (int) limit) {
@@ -321,7 +337,10 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     return rested ? obeyed.mean() : shown * usable;
   }
 
-  /** Low enough to leave servers idle if the baseline is right, and no lower than needed. */
+  /**
+   * Returns a limit that leaves servers idle if the baseline is right, and is not lower than
+   * needed.
+   */
   private int firstStep() {
     double idle = IDLE * throughput * baseline.nanos();
     double inUse = Math.min(limit, obeyed.mean());
@@ -343,7 +362,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     limit = range.clamp(Math.min(limit, work + beta(work)));
   }
 
-  /** Gates may let in as little already, and say nothing new then. */
+  /** Passes on a limit that is low enough already, since limiters do not acknowledge it again. */
   private void lookWhatIsObeyed(Descent under, long nowNanos) {
     if (told) {
       under.inForce(obeyed.latest(), nowNanos);
@@ -366,7 +385,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     measured = told;
     measuredBelow = ended.ceiling();
     restoring = told && !isBack();
-    shown = 0; // and has not rested
+    shown = 0; // restarts the 5 s
     unobeyed = !ended.isObeyed();
     measuredNanos = nowNanos;
     restoredNanos = nowNanos;
@@ -393,7 +412,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     return Math.max(Math.clamp((int) (ceiling / 3), 3, 6), (int) (ceiling / 10));
   }
 
-  /** Takes a tenth away, for requests were given up: latency says nothing about them. */
+  /** Lowers the limit by a tenth after drops, which have no usable latency. */
   private void giveWay(double from) {
     limit = range.clamp(from - Math.max(Log10.of(from), from / 10));
   }

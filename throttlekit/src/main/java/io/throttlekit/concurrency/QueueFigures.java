@@ -1,29 +1,30 @@
 package io.throttlekit.concurrency;
 
 /**
- * How full a queue is, or several taken together.
+ * The state of a queue, or of several added up.
  *
- * @param ceiling how many may be in flight
- * @param queued how many wait
- * @param threshold from how many waiting on some are refused
- * @param most from how many waiting on all are refused
+ * @param ceiling concurrency limit
+ * @param queued waiting requests
+ * @param threshold queue length from which some requests are refused
+ * @param most queue length from which all requests are refused
  */
 public record QueueFigures(long ceiling, long queued, long threshold, long most) {
 
   static final QueueFigures NONE = new QueueFigures(0, 0, 0, 0);
 
   /**
-   * What part of the requests that would wait is refused, from 0 to 1: none below the threshold,
-   * all from {@code most} on, and in between as far as the queue has come on its way.
+   * Returns the share of requests that would wait and is refused, from 0 to 1: 0 below the
+   * threshold, 1 from {@code most} on, linear in between.
    */
   public double rejectionRate() {
     if (queued < threshold) {
       return 0;
     }
+    // Where both bounds are equal, the first case avoids a division by 0.
     return queued >= most ? 1 : (double) (queued - threshold) / (most - threshold);
   }
 
-  /** Both taken together. */
+  /** Returns the sum of both. */
   public QueueFigures plus(QueueFigures other) {
     return new QueueFigures(
         ceiling + other.ceiling,

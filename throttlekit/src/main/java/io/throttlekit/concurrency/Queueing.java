@@ -1,17 +1,17 @@
 package io.throttlekit.concurrency;
 
 /**
- * How many may wait for a permit, and how long. Both numbers of waiting requests follow the ceiling
- * that is in force, so that the same settings suit a slow backend and a fast one.
+ * The bounds of the queue for permits. Its length scales with the current concurrency limit, so
+ * that the same settings suit slow and fast backends.
  *
- * @param initialFactor how many times the ceiling may wait before any is refused, from 1
- * @param maxFactor how many times the ceiling may wait at all, from {@code initialFactor}; between
- *     the two, requests are refused by lot, the more the more wait
- * @param longestWaitNanos how long one waits, from 1; {@link #FOR_EVER} for as long as it takes
+ * @param initialFactor multiple of the limit that may wait before any request is refused, from 1
+ * @param maxFactor multiple of the limit that may wait at most, from {@code initialFactor}; between
+ *     the two, requests are refused at random, with a probability that grows with the queue
+ * @param longestWaitNanos wait timeout in ns, from 1; {@link #FOR_EVER} for none
  */
 public record Queueing(double initialFactor, double maxFactor, long longestWaitNanos) {
 
-  /** Until there is room. */
+  /** No wait timeout. */
   public static final long FOR_EVER = Long.MAX_VALUE;
 
   /**
@@ -30,7 +30,7 @@ public record Queueing(double initialFactor, double maxFactor, long longestWaitN
     }
   }
 
-  /** Where those wait for ever that there is room for. */
+  /** Creates a queue without a wait timeout. */
   public static Queueing of(double initialFactor, double maxFactor) {
     return new Queueing(initialFactor, maxFactor, FOR_EVER);
   }

@@ -1,17 +1,15 @@
 package io.throttlekit.concurrency;
 
 /**
- * How a law measures anew what latency is without a queue: now and then the ceiling is lowered
- * until a few requests have begun with little in flight and ended. Without it a law that compares
- * with the least latency seen lately takes a queue that stands for long enough to be the backend's
- * nature.
+ * Settings to measure the latency without load again: at intervals the limit is lowered until a few
+ * requests have begun with little in flight and ended. Without it, an algorithm that compares with
+ * the least recent latency takes a long-lasting queue for the backend's own latency.
  *
- * @param intervalNanos from the end of one measurement to the next, from 1; a measurement that
- *     takes as long is given up
- * @param probeLimit the ceiling meanwhile, from the least ceiling to the greatest; requests that
- *     began with more in flight do not count
- * @param samples requests that make a measurement, from 1; if as many are given up, so is the
- *     measurement
+ * @param intervalNanos from the end of one measurement to the start of the next, from 1; a
+ *     measurement that takes as long is abandoned
+ * @param probeLimit limit during a measurement, within the range of the limit; requests that began
+ *     with more in flight do not count
+ * @param samples requests that make a measurement, from 1; after as many drops it is abandoned
  */
 public record Recalibration(long intervalNanos, int probeLimit, int samples) {
 

@@ -1,15 +1,15 @@
 package io.throttlekit.concurrency;
 
-/** Why a request got no permit. */
+/** The reason why a request got no permit. */
 public enum Refusal {
-  /** As many are in flight as may be, and this request does not wait. */
+  /** The limit was reached, and this request does not wait. */
   CEILING_REACHED,
-  /** As many wait as may, or it was drawn by lot among those who would have waited. */
+  /** The queue is full, or the request was rejected at random while it fills up. */
   QUEUE_FULL,
   /** Its level is below the threshold of the {@link Prioritizer}. */
   PRIORITY_TOO_LOW,
-  /** It waited as long as it may. */
+  /** The wait timed out. */
   WAITED_TOO_LONG,
-  /** The limiter was closed, and nobody waits there any more. */
+  /** The limiter is closed, and no request may wait. */
   CLOSED
 }

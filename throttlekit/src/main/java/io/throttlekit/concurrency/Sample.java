@@ -1,16 +1,16 @@
 package io.throttlekit.concurrency;
 
 /**
- * What one request that has ended says about the backend. Times are monotonic ns of this process,
- * and none of them is a difference between the clocks of two hosts.
+ * The measurement of one request that has ended. Times are monotonic ns of this process; none is a
+ * difference between the clocks of two hosts.
  *
- * @param startNanos when the request began, as well as this process knows
- * @param rttNanos how long the backend took, from 0
- * @param arrivedNanos when this process heard of the end; windows follow it
+ * @param startNanos when the request began, as far as this process knows
+ * @param rttNanos latency of the backend, from 0
+ * @param arrivedNanos when this process received the end; sample windows follow it
  * @param inFlight requests in flight when it began, itself included, from 1
- * @param full whether all that the ceiling allows was in flight when it ended
- * @param dropped whether it was given up, which is evidence of overload; how long that took says
- *     nothing about the backend
+ * @param full whether as many were in flight as the limit allows when it ended
+ * @param dropped whether it timed out or was cancelled, which is evidence of overload; its latency
+ *     is not a measurement of the backend then
  */
 public record Sample(
     long startNanos,

@@ -3,14 +3,14 @@ package io.throttlekit.concurrency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What requests experienced since the last time that a law moved. A single latency is noise, and a
- * law that believes it follows the noise.
+ * The samples since the limit last changed. A single latency is noise, and an algorithm that
+ * follows single latencies follows the noise.
  *
- * <p>Requests count towards the window in which this process heard of their end, in any order. A
- * request given up has no latency, and a latency of 0 was never measured.
+ * <p>A request counts in the window in which this process received its end, in any order. A dropped
+ * request has no latency, and a latency of 0 is not a measurement.
  */
 final class SampleWindow {
-  /** Beyond one in so many, requests given up are the evidence, and latency is not looked at. */
+  /** With more than one dropped request in so many, the drops decide and latency is ignored. */
   private static final int ONE_IN = 20;
 
   private final WindowSettings settings;
@@ -28,15 +28,16 @@ final class SampleWindow {
     this.spanNanos = settings.minNanos();
   }
 
-  /** Says what time it is: the first window begins with the first time that is told. */
+  /** Sets the current time. The first call starts the first window. */
   void at(long nowNanos) {
-    if (!begun || nowNanos - beganNanos < 0) { // time does not run backwards: the earlier was wrong
+    // monotonic time does not run backwards: the earlier one was wrong
+    if (!begun || nowNanos - beganNanos < 0) {
       begun = true;
       beganNanos = nowNanos;
     }
   }
 
-  /** Counts a request in that has ended. */
+  /** Adds a request that has ended. */
   void add(Sample sample) {
     at(sample.arrivedNanos());
     if (sample.dropped()) {
@@ -50,30 +51,30 @@ final class SampleWindow {
     full |= sample.full();
   }
 
-  /** Counts requests in that the ceiling kept from the backend. */
+  /** Counts requests that the limit kept from the backend. */
   void refused(long nowNanos, long requests) {
     at(nowNanos);
-    refused = Math.max(refused, refused + requests); // a sum that overflows is more than enough
+    refused = Math.max(refused, refused + requests); // saturates on overflow
   }
 
-  /** Whether enough is known by now to move. */
+  /** Returns whether the window is long enough and has enough samples. */
   boolean ripe(long nowNanos) {
     return nowNanos - beganNanos > spanNanos
         && (latencies.count() >= settings.minSamples()
             || (overloaded() && latencies.count() + (long) dropped >= settings.minSamples()));
   }
 
-  /** Whether so many requests were given up that nothing else needs to be known. */
+  /** Returns whether so many requests were dropped that latency is ignored. */
   boolean overloaded() {
     return dropped > (latencies.count() + (long) dropped) / (double) ONE_IN;
   }
 
-  /** Whether the ceiling kept more than one in 200 requests from the backend. */
+  /** Returns whether the limit refused more than 0.5 % of the requests. */
   boolean saturated() {
     return refused > (latencies.count() + (double) dropped + refused) / 200;
   }
 
-  /** Whether it kept more than one in ten from it: it must have been full nearly all the time. */
+  /** Returns whether the limit refused more than 10 %: it was full nearly all the time. */
   boolean crowded() {
     return refused > (latencies.count() + (double) dropped + refused) / 10;
   }
@@ -86,19 +87,19 @@ final class SampleWindow {
     return maxInFlight;
   }
 
-  /** Whether there is a latency to ask for. */
+  /** Returns whether a latency was measured. */
   boolean measured() {
     return latencies.count() > 0;
   }
 
-  /** The latency below which this share of the requests lies, where one was measured. */
+  /** Returns a quantile of the latencies, of which there must be at least one. */
   double quantile(double q) {
     return latencies.quantile(q);
   }
 
   /**
-   * Counts a request in, and if that is enough to move, ends the window and returns it as if it
-   * were one request: the median latency, the most that was in flight, given up if too many were.
+   * Adds a request. If the window is complete, ends it and returns it as one sample: the median
+   * latency, the most in flight, dropped if too many were. Returns null otherwise.
    */
   @Nullable Sample endedBy(Sample sample) {
     add(sample);
@@ -113,10 +114,11 @@ final class SampleWindow {
     return all;
   }
 
-  /** Begins the next window. */
+  /** Starts the next window. */
   void next(long nowNanos) {
     beganNanos = nowNanos;
     if (measured()) {
+      // Compared before it is doubled: the product could overflow.
       spanNanos =
           latencies.min() > settings.maxNanos() / 2
               ? settings.maxNanos()
@@ -125,7 +127,7 @@ final class SampleWindow {
     empty();
   }
 
-  /** Forgets all, also what time it is. */
+  /** Discards all samples, and the current time. */
   void reset() {
     begun = false;
     spanNanos = settings.minNanos();

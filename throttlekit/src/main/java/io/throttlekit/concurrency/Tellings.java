@@ -6,18 +6,18 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells those who waited what became of them, on the thread that answered them, one after the
- * other: who gives its permit back while it is told lets the next one in, and would tell it from
- * within, as deep as the line is long. Thread-safe.
+ * Notifies the callbacks of queued requests on the thread that answered them, one after the other.
+ * Without this, a callback that releases its permit would admit and notify the next request from
+ * within, and the call stack would grow as deep as the queue is long. Thread-safe.
  */
 final class Tellings {
   private final Consumer<Refusal> refusals;
 
-  @SuppressWarnings("ThreadLocalUsage") // of each limiter; empty but for while a thread tells
+  @SuppressWarnings("ThreadLocalUsage") // one for each limiter; set only while a thread notifies
   private final ThreadLocal<@Nullable ArrayDeque<Waiter>> untold = new ThreadLocal<>();
 
   /**
-   * @param refusals is told of each that was refused
+   * @param refusals called for each request that was refused
    */
   Tellings(Consumer<Refusal> refusals) {
     this.refusals = refusals;
@@ -29,6 +29,7 @@ final class Tellings {
     }
     ArrayDeque<Waiter> outer = untold.get();
     if (outer != null) {
+      // This thread is within a callback: the outer loop notifies these, too.
       outer.addAll(answered);
       return;
     }
@@ -46,7 +47,7 @@ final class Tellings {
     }
   }
 
-  /** Shows an exception of somebody who was told, without breaking what the teller is about. */
+  /** Reports an exception of a callback or listener without interrupting the caller. */
   static void report(Throwable bug) {
     Thread thread = Thread.currentThread();
     thread.getUncaughtExceptionHandler().uncaughtException(thread, bug);

@@ -5,27 +5,28 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 
 /**
- * How much each user has used lately, and so which level its requests have among those of the same
- * priority: whoever used most has the lowest, so that its requests are refused first.
+ * The recent usage of each user, from which the levels of its requests within their priority
+ * follow: the users with the highest usage get the lowest levels, and are refused first.
  *
- * <p>Keeps as many users as it is allowed, those who used something last, and none for longer than
- * two windows after its last usage. Thread-safe.
+ * <p>Keeps up to a maximum of users, evicts the least recently active one, and removes a user two
+ * windows after its last usage. Thread-safe.
  */
 public final class UsageTracker {
+  /** Usage expires in steps of a thirtieth of the window. */
   private static final int SLICES = 30;
 
   private final TimeSource time;
   private final long windowNanos;
   private final int maxUsers;
 
-  /** Guarded by this; who used something last is last. */
+  /** Guarded by this; in the order of their last usage. */
   private final LinkedHashMap<String, User> users = new LinkedHashMap<>();
 
   private static final class User {
     private final UsageWindow window;
     private long lastNanos;
 
-    /** What part of the users used less, from 0 to 1; negative until that is known. */
+    /** The share of users that used less, from 0 to 1; negative until the first calibration. */
     private double quantile = -1;
 
     User(UsageWindow window) {
@@ -34,13 +35,14 @@ public final class UsageTracker {
   }
 
   /**
-   * Knows nobody yet.
+   * Creates a tracker without users.
    *
-   * @param windowNanos for how long usage counts, from 30
-   * @param maxUsers how many users it knows at most, from 1
+   * @param windowNanos span over which usage is summed, from 30
+   * @param maxUsers maximum number of users, from 1
    * @throws IllegalArgumentException when a number is out of range
    */
   public UsageTracker(TimeSource time, long windowNanos, int maxUsers) {
+    // A slice lasts at least 1 ns, and 2 · windowNanos must not overflow.
     if (windowNanos < SLICES || windowNanos > Long.MAX_VALUE / 4 || maxUsers < 1) {
       throw new IllegalArgumentException(
           "windowNanos must be from 30 to 2^61 and maxUsers at least 1, were "
@@ -54,9 +56,9 @@ public final class UsageTracker {
   }
 
   /**
-   * Counts what {@code user} used.
+   * Adds to the usage of {@code user}.
    *
-   * @param usage from 0: the ns that it held a permit, or whatever else is dear
+   * @param usage from 0: ns for which it held a permit, or any other cost
    */
   public synchronized void used(String user, long usage) {
     long now = time.monotonicNanos();
@@ -72,15 +74,15 @@ public final class UsageTracker {
     known.window.add(usage, now);
   }
 
-  /** What {@code user} has used lately; 0 for one who is not known. */
+  /** Returns the recent usage of {@code user}; 0 for an unknown one. */
   public synchronized long usage(String user) {
     User known = users.get(user);
     return known == null ? 0 : known.window.total(time.monotonicNanos());
   }
 
   /**
-   * The level of a request of {@code user}: the highest of its priority for one who is not known,
-   * has used nothing lately or came after the last {@link #calibrate}.
+   * Returns the level of a request of {@code user}: the highest of its priority for a user that is
+   * unknown, has no recent usage, or was added after the last {@link #calibrate}.
    */
   public synchronized int level(String user, Priority priority) {
     User known = users.get(user);
@@ -91,10 +93,7 @@ public final class UsageTracker {
     return priority.lowest() + (int) (above * (1 - known.quantile));
   }
 
-  /**
-   * Compares the users with each other. Sorts as many numbers as there are users, while others may
-   * use this.
-   */
+  /** Ranks the users by usage. Sorts one number per user, without holding the lock meanwhile. */
   public void calibrate() {
     long now = time.monotonicNanos();
     long[] usages = usages(now);
@@ -107,7 +106,7 @@ public final class UsageTracker {
     }
   }
 
-  /** What users have used lately, but for those who used nothing; forgets who is long gone. */
+  /** Returns the recent usages above 0, and removes users that have been idle for two windows. */
   private synchronized long[] usages(long now) {
     users
         .values()
@@ -118,12 +117,12 @@ public final class UsageTracker {
         .toArray();
   }
 
-  /** How many users are known. */
+  /** Returns the number of users. */
   public synchronized int size() {
     return users.size();
   }
 
-  /** What part of {@code sorted} is less than {@code usage}, in hundredths. */
+  /** Returns the share of {@code sorted} that is less than {@code usage}, in hundredths. */
   static double quantile(long usage, long[] sorted) {
     if (sorted.length == 0) {
       return 0;

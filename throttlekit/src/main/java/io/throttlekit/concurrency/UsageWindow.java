@@ -1,6 +1,6 @@
 package io.throttlekit.concurrency;
 
-/** What was used in the last while, in slices that are forgotten one by one. For one thread. */
+/** The usage of the last while, in slices that expire one by one. Not thread-safe. */
 final class UsageWindow {
   private final long[] slices;
   private final long sliceNanos;
@@ -29,6 +29,7 @@ final class UsageWindow {
 
   private void advance(long nowNanos) {
     long now = Math.floorDiv(nowNanos, sliceNanos);
+    // After a long pause each slice is cleared once; time that runs backwards clears none.
     long passed = Math.clamp(now - newest, 0, (long) slices.length);
     for (long slice = now - passed + 1; slice <= now; slice++) {
       int at = Math.floorMod(slice, slices.length);

@@ -5,18 +5,18 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a small queue at the backend, inferred from latency as TCP Vegas does (Brakmo and Peterson,
+ * Keeps a small queue at the backend, inferred from latency as in TCP Vegas (Brakmo and Peterson,
  * 1995):
  *
  * <pre>
- * queue = ⌈ceiling · (1 − noLoad / rtt)⌉;  k = max(1, ⌊log10 ceiling⌋)
- * queue ≤ k: ceiling += 6k;  queue &lt; 3k: ceiling += k;  queue &gt; 6k: decrease;  else it stands
+ * queue = ⌈limit · (1 − noLoad / rtt)⌉;  k = max(1, ⌊log10 limit⌋)
+ * queue ≤ k: limit += 6k;  queue &lt; 3k: limit += k;  queue &gt; 6k: decrease;  else unchanged
  * </pre>
  *
- * <p>{@code noLoad} is the least latency since the last probe; a probe believes whatever comes
- * next, so that a backend that became slower is not taken for a queue for ever. Between probes it
- * is: a service that takes three times as long loses half of its throughput until the next one.
- * After Netflix's concurrency-limits, but a request given up never becomes the baseline.
+ * <p>{@code noLoad} is the least latency since the last probe. A probe takes the next latency as
+ * the new value, so that a backend that became slower is not taken for a queue for ever. Between
+ * probes it is: a service that takes three times as long loses half of its throughput until the
+ * next one. After Netflix's concurrency-limits, but a dropped request never becomes the baseline.
  */
 public final class VegasLimit implements ConcurrencyLimit {
   private final CeilingRange range;
@@ -30,14 +30,14 @@ public final class VegasLimit implements ConcurrencyLimit {
   private volatile int ceiling;
 
   /**
-   * How a {@link VegasLimit} moves.
+   * The settings of a {@link VegasLimit}.
    *
-   * @param smoothing what a step counts, above 0, to 1
-   * @param probeMultiplier a probe comes after half to all of so many times the ceiling of moves,
-   *     from 1
-   * @param decrease what an overload makes of a ceiling
-   * @param window learns once per window, from its median; null to learn from each request alone,
-   *     which latencies that vary mislead
+   * @param smoothing weight of a step, above 0, to 1
+   * @param probeMultiplier a probe follows after 0.5 to 1 times {@code probeMultiplier · limit}
+   *     steps, from 1
+   * @param decrease maps the limit to a lower one under overload
+   * @param window updates once per window, from its median; null to update with each request, which
+   *     varying latencies mislead
    */
   public record Settings(
       double smoothing,
@@ -58,16 +58,16 @@ public final class VegasLimit implements ConcurrencyLimit {
       }
     }
 
-    /** Whole steps, 30, one step of log10 down, windows of 1 s. */
+    /** Returns full steps, a probe multiplier of 30, a decrease by k, and windows from 1 s. */
     public static Settings defaults() {
       return new Settings(1, 30, ceiling -> ceiling - Log10.of(ceiling), WindowSettings.defaults());
     }
   }
 
   /**
-   * A law at its initial ceiling.
+   * Creates the algorithm at its initial limit.
    *
-   * @param random spreads the probes, so that the ceilings of a fleet do not fall together
+   * @param random spreads the probes, so that the limits of a fleet do not fall together
    */
   public VegasLimit(CeilingRange range, Settings settings, RandomGenerator random) {
     this.range = range;
@@ -105,7 +105,7 @@ public final class VegasLimit implements ConcurrencyLimit {
       towards(settings.decrease().applyAsDouble(estimate));
       return;
     }
-    if (seen.rttNanos() == 0) { // never measured
+    if (seen.rttNanos() == 0) { // not measured
       return;
     }
     sinceProbe++;
@@ -119,6 +119,7 @@ public final class VegasLimit implements ConcurrencyLimit {
       noLoadNanos = seen.rttNanos();
       return;
     }
+    // Less than half of the limit was in use: latency reveals nothing about it.
     if (2.0 * seen.inFlight() < estimate) {
       return;
     }
@@ -134,6 +135,6 @@ public final class VegasLimit implements ConcurrencyLimit {
 
   private void towards(double target) {
     double next = estimate + settings.smoothing() * (range.clamp(target) - estimate);
-    estimate = Double.isNaN(next) ? estimate : next; // the decrease is the caller's
+    estimate = Double.isNaN(next) ? estimate : next; // the caller's decrease may return NaN
   }
 }

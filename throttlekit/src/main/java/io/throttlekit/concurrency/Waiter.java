@@ -5,8 +5,8 @@ import static java.util.Objects.requireNonNull;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One place in a {@link WaitingLine}. Whoever takes it out of the line, and nobody else, answers it
- * and then tells it.
+ * A queued request in a {@link WaitingLine}. Only the thread that removes it from the queue sets
+ * its result and notifies its callback.
  */
 final class Waiter implements Waiting {
   private final AdaptiveLimiter limiter;
@@ -19,7 +19,7 @@ final class Waiter implements Waiting {
   private @Nullable Refusal refusal;
 
   /**
-   * @param patient whether it waits as long as it takes, so that {@code endNanos} means nothing
+   * @param patient whether it waits without a timeout; {@code endNanos} is not used then
    */
   Waiter(
       AdaptiveLimiter limiter,
@@ -51,7 +51,7 @@ final class Waiter implements Waiting {
     refusal = why;
   }
 
-  /** Tells the applicant; says why where it was refused. */
+  /** Notifies the callback. Returns the reason if the request was refused, else null. */
   @Nullable Refusal tell() {
     try {
       if (permit != null) {
@@ -61,6 +61,7 @@ final class Waiter implements Waiting {
       }
     } catch (Throwable bug) {
       if (permit != null) {
+        // The callback failed, so it will not end the permit.
         permit.release();
       }
       Tellings.report(bug);
@@ -76,13 +77,14 @@ final class Waiter implements Waiting {
     return endNanos;
   }
 
-  /** Who joined the line first is less. */
+  /** Orders by arrival in the queue. */
   int compareOrders(Waiter other) {
     return Long.compare(order, other.order);
   }
 
-  /** Whose waiting ends first is less. */
+  /** Orders by deadline, then by arrival. */
   int compareEnds(Waiter other) {
+    // Deadlines are monotonic times: only their difference is safe against overflow.
     int byEnd = Long.signum(endNanos - other.endNanos);
     return byEnd != 0 ? byEnd : compareOrders(other);
   }

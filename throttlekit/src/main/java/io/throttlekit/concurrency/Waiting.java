@@ -1,17 +1,17 @@
 package io.throttlekit.concurrency;
 
-/** A request that may be waiting for a permit. Thread-safe. */
+/** The handle of a request that may be waiting for a permit. Thread-safe. */
 @FunctionalInterface
 public interface Waiting {
 
-  /** The waiting of those who were told at once. */
+  /** The handle of a request that was answered at once. */
   Waiting OVER = () -> false;
 
   /**
-   * Waits no more.
+   * Cancels the wait.
    *
-   * @return whether the request waited, so that its {@link Applicant} will not be told anything; if
-   *     not, it has been told or is being told, and may have a permit to give back
+   * @return true if the request was waiting, so its {@link Applicant} will not be notified; false
+   *     if it was notified already or is being notified, and may hold a permit that must be ended
    */
   boolean cancel();
 }

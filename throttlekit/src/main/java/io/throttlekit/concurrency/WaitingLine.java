@@ -6,12 +6,11 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those who wait for a permit, first come, first served, and when the waiting of each ends. What
- * leaves the line leaves it altogether: nothing is kept of it until some later time. For one thread
- * at a time.
+ * The FIFO queue of requests that wait for a permit, with their deadlines. A removed request leaves
+ * both indexes at once, so cancelled requests use no memory. Not thread-safe.
  */
 final class WaitingLine {
-  private static final long FINEST_NANOS = 1_000_000;
+  private static final long FINEST_NANOS = 1_000_000; // resolution of the timers
 
   private final TreeSet<Waiter> waiters = new TreeSet<>(Waiter::compareOrders);
   private final TreeSet<Waiter> impatient = new TreeSet<>(Waiter::compareEnds);
@@ -26,7 +25,7 @@ final class WaitingLine {
     }
   }
 
-  /** Takes {@code waiter}, which joined this line, out; whether it was still there. */
+  /** Removes {@code waiter}, which was added here. Returns whether it was still queued. */
   boolean remove(Waiter waiter) {
     if (!waiters.remove(waiter)) {
       return false;
@@ -35,7 +34,7 @@ final class WaitingLine {
     return true;
   }
 
-  /** Takes out who has waited longest; null when nobody waits. */
+  /** Removes and returns the request that has waited longest, or null if none waits. */
   @Nullable Waiter pollFirst() {
     Waiter first = waiters.pollFirst();
     if (first != null) {
@@ -44,8 +43,9 @@ final class WaitingLine {
     return first;
   }
 
-  /** Takes out one of those who have waited as long as they may; null when nobody has. */
+  /** Removes and returns a request whose deadline has passed, or null if there is none. */
   @Nullable Waiter pollDue(long nowNanos) {
+    // The difference of monotonic times is safe against overflow.
     if (impatient.isEmpty() || impatient.first().endNanos() - nowNanos > 0) {
       return null;
     }
@@ -54,7 +54,7 @@ final class WaitingLine {
     return due;
   }
 
-  /** Takes out all. */
+  /** Removes and returns all. */
   List<Waiter> removeAll() {
     List<Waiter> all = List.copyOf(waiters);
     waiters.clear();
@@ -62,12 +62,12 @@ final class WaitingLine {
     return all;
   }
 
-  /** In how many ns a timer must run that does not yet; 0 when none is needed. */
+  /** Returns in how many ns a further timer must run, or 0 if none is needed. */
   long beginTimer(long nowNanos) {
     return impatient.isEmpty() ? 0 : wakeups.begin(impatient.first().endNanos(), nowNanos);
   }
 
-  /** The timer that was to run at {@code dueNanos} has. */
+  /** Notes that the timer due at {@code dueNanos} has run. */
   void timerRan(long dueNanos) {
     wakeups.ran(dueNanos);
   }

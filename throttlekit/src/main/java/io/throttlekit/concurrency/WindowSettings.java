@@ -3,14 +3,14 @@ package io.throttlekit.concurrency;
 import java.util.concurrent.TimeUnit;
 
 /**
- * When what requests experienced is enough to move a ceiling. A window follows the time at which
- * this process heard of its requests. It lasts twice the shortest latency of the window before it,
- * within the two spans given, and then until enough requests have ended, however long that takes:
- * little traffic learns slowly, but it learns.
+ * The length of a sample window. A request counts in the window in which this process received its
+ * end. A window lasts twice the shortest latency of the window before it, clamped to the two spans,
+ * and then until enough requests have ended, however long that takes: limits adapt slowly with
+ * little traffic.
  *
- * @param minNanos the least span, from 1
- * @param maxNanos how much of a span may come from latency, from {@code minNanos}
- * @param minSamples requests that a window needs, from 1
+ * @param minNanos least span, from 1
+ * @param maxNanos greatest span that is derived from latency, from {@code minNanos}
+ * @param minSamples requests per window, from 1
  */
 public record WindowSettings(long minNanos, long maxNanos, int minSamples) {
   private static final WindowSettings DEFAULTS =
@@ -31,7 +31,7 @@ public record WindowSettings(long minNanos, long maxNanos, int minSamples) {
     }
   }
 
-  /** From 1 s to 30 s, and 50 requests. */
+  /** Returns spans from 1 s to 30 s, and 50 requests. */
   public static WindowSettings defaults() {
     return DEFAULTS;
   }

@@ -1,8 +1,8 @@
 package io.throttlekit.concurrency;
 
 /**
- * The least of the last so many values, O(1) amortized: only values that can still become the least
- * are kept, and they rise from front to back.
+ * The minimum of the last values, in O(1) amortized: only values that can still become the minimum
+ * are kept, ascending from front to back.
  */
 final class WindowedMinimum {
   private final int window;
@@ -13,7 +13,7 @@ final class WindowedMinimum {
   private long count;
 
   /**
-   * @param window how many values are looked back at, from 1
+   * @param window number of values, from 1
    */
   WindowedMinimum(int window) {
     this.window = window;
@@ -39,18 +39,18 @@ final class WindowedMinimum {
     return size == 0;
   }
 
-  /** The least, where there is a value. */
+  /** Returns the minimum. There must be a value. */
   long least() {
     return values[front];
   }
 
-  /** Forgets every value. */
+  /** Discards all values. */
   void reset() {
     front = 0;
     size = 0;
   }
 
   private int at(int place) {
-    return (int) (((long) front + place) % window);
+    return (int) (((long) front + place) % window); // the sum of two ints can overflow
   }
 }

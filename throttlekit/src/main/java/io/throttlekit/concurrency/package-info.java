@@ -1,4 +1,4 @@
-/** How much may be in flight. */
+/** Adaptive concurrency limits: algorithms that compute a limit, and limiters that apply it. */
 @NullMarked
 package io.throttlekit.concurrency;
 
