@@ -3,25 +3,25 @@ package io.throttlekit;
 import java.util.List;
 
 /**
- * All charges of one descriptor of a request: it is refused when any of them is.
+ * All charges of one descriptor of a request. The descriptor is refused if any of them is.
  *
- * @param role whose refusal refuses the whole request
+ * @param role effect of a refusal on the request
  * @param charges at least one
- * @param onDataLoss what a loss of the store's counters means for them
+ * @param onDataLoss effect of a loss of the store's counters
  */
 public record Claim(Role role, List<Charge> charges, DataLoss onDataLoss) {
 
-  /** What the refusal of one descriptor means for the request. */
+  /** The effect of a refused descriptor on the request. */
   public enum Role {
     /** The request is refused. */
     ENFORCED,
     /** The request is refused when every descriptor of this role is refused. */
     QUOTA,
-    /** Nothing: the refusal is only told. */
+    /** The refusal is reported, and has no effect. */
     SHADOW
   }
 
-  /** Checks that there is something to charge. */
+  /** Checks that there is at least one charge. */
   public Claim {
     if (charges.isEmpty()) {
       throw new IllegalArgumentException("a claim needs at least one charge");
@@ -29,7 +29,7 @@ public record Claim(Role role, List<Charge> charges, DataLoss onDataLoss) {
     charges = List.copyOf(charges);
   }
 
-  /** Charges that start again after a loss of data. */
+  /** Creates a claim whose counters start again after a loss of data. */
   public Claim(Role role, List<Charge> charges) {
     this(role, charges, DataLoss.REFILL);
   }

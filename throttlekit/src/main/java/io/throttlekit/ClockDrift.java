@@ -1,20 +1,23 @@
 package io.throttlekit;
 
 /**
- * How far two clocks can drift apart: each, while it is being corrected, runs fast or slow by at
- * most 500 in a million, which is what NTP's daemons allow themselves.
+ * Bounds of the drift between two clocks. While a clock is being corrected it runs fast or slow by
+ * at most 500 parts per million, the maximum of NTP daemons.
  */
 public final class ClockDrift {
-  private static final long PARTS = 1_000;
+  private static final long PARTS = 1_000; // two clocks, each off by 500 ppm
 
   private ClockDrift() {}
 
-  /** The most that two clocks differ by after so long, in the unit of {@code time}; from 0. */
+  /** Returns the most by which two clocks differ after {@code time}, in the same unit; from 0. */
   public static long after(long time) {
     return Math.abs(time) / PARTS;
   }
 
-  /** The most that one clock can count while another counts {@code time}, from 0; rounded up. */
+  /**
+   * Returns the most that one clock can measure while another measures {@code time}, from 0;
+   * rounded up.
+   */
   public static long longest(long time) {
     return time + Math.ceilDiv(time, PARTS);
   }

@@ -1,6 +1,6 @@
 package io.throttlekit;
 
-/** The range of costs: whole units from {@link #MAX} given back to {@link #MAX} charged. */
+/** The range of costs: whole units, from a refund of {@link #MAX} to a charge of {@link #MAX}. */
 public final class Cost {
 
   /** The largest cost of one charge, and the largest limit: 2^53 − 1, exact in every store. */
@@ -9,7 +9,7 @@ public final class Cost {
   private Cost() {}
 
   /**
-   * Returns {@code units} when it is a valid cost.
+   * Returns {@code units} if it is a valid cost.
    *
    * @throws IllegalArgumentException when it is below −{@link #MAX} or above {@link #MAX}
    */

@@ -7,16 +7,16 @@ import java.util.Arrays;
  * The identity of one counter: a scope (domain, algorithm and window length, as one text) and the
  * charged descriptor entries.
  *
- * <p>Neither the limit nor the rule object belongs to it, so a reload that changes a limit keeps
- * the count. Entries are kept apart, so {@code a_b, c} and {@code a, b_c} are different counters.
- * Ordered, so that a hash map stays fast when someone chooses values with equal hash codes.
+ * <p>Neither the limit nor the rule object is part of it, so a reload that changes a limit keeps
+ * the count. Entries are separated, so {@code a_b, c} and {@code a, b_c} are different counters.
+ * Keys are comparable, so a hash map stays fast under values chosen to have equal hash codes.
  * Immutable and thread-safe.
  *
- * <p>Entries that take more than 128 bytes with their lengths (a character up to U+00FF takes one,
- * in a text with others two) are held as their first 64 bytes and a SHA-256 of all, so a client
- * that sends long values makes no process and no store keep more than that.
+ * <p>Entries that take more than 128 bytes with their lengths (one byte per character up to U+00FF,
+ * two in a text with others) are kept as their first 64 bytes and a SHA-256 of all. A client that
+ * sends long values cannot make a process or store keep more.
  *
- * <p>Every process hashes with a secret of its own, so nobody can choose values that fall together.
+ * <p>Every process hashes with a secret of its own, so clients cannot choose values that collide.
  */
 public final class CounterKey implements Comparable<CounterKey> {
   private static final SipHash HASH = secret(new SecureRandom());
@@ -34,7 +34,7 @@ public final class CounterKey implements Comparable<CounterKey> {
   }
 
   /**
-   * A key over alternating entry keys and values.
+   * Creates a key from alternating entry keys and values.
    *
    * @param scope domain, algorithm and window length in a text that no other combination yields
    * @param entries key, value, key, value …
@@ -45,30 +45,30 @@ public final class CounterKey implements Comparable<CounterKey> {
     return new CounterKey(scope, encoded, hash.low(), hash.high());
   }
 
-  /** The same entries in another scope. */
+  /** Returns a key with the same entries in another scope. */
   public CounterKey inScope(String other) {
     return new CounterKey(other, entries, lowHash, highHash);
   }
 
-  /** Domain, algorithm and window length. */
+  /** Returns domain, algorithm and window length. */
   public String scope() {
     return scope;
   }
 
   /**
-   * The lower half of a hash of the entries with 128 bits, which no two counters of one scope have
-   * in common.
+   * Returns the lower half of a 128-bit hash of the entries, which is unique among the counters of
+   * a scope.
    */
   public long lowHash() {
     return lowHash;
   }
 
-  /** The upper half of that hash. */
+  /** Returns the upper half of that hash. */
   public long highHash() {
     return highHash;
   }
 
-  /** By scope, then by entries; consistent with equals. */
+  /** Compares by scope, then by entries; consistent with equals. */
   @Override
   public int compareTo(CounterKey that) {
     int byScope = scope.compareTo(that.scope);
@@ -89,8 +89,8 @@ public final class CounterKey implements Comparable<CounterKey> {
   }
 
   /**
-   * Scope and entries, each text preceded by its length, so that different keys differ; of long
-   * entries the beginning and a hash.
+   * Returns scope and entries, each text preceded by its length, so that different keys differ.
+   * Long entries are represented by their beginning and a hash.
    */
   @Override
   public String toString() {
@@ -104,6 +104,7 @@ public final class CounterKey implements Comparable<CounterKey> {
   }
 
   private static SipHash secret(SecureRandom random) {
+    // SipHash-1-3, as for hash tables
     return new SipHash(random.nextLong(), random.nextLong(), 1, 3);
   }
 }

@@ -1,10 +1,10 @@
 package io.throttlekit;
 
-/** What becomes of a limit when the store has lost its counters. */
+/** The treatment of a limit when the store has lost its counters. */
 public enum DataLoss {
   /** Counters start again: at most one more limit is admitted for each loss. */
   REFILL,
 
-  /** Everything is refused until the window in which the counters were lost has ended. */
+  /** All requests are refused until the window in which the counters were lost has ended. */
   DENY
 }

@@ -1,11 +1,12 @@
 package io.throttlekit;
 
 /**
- * Texts as one array of bytes, so that different lists of texts have different bytes.
+ * An encoding of texts as one byte array. Different lists of texts have different bytes.
  *
- * <p>Each text is preceded by a number (7 bits per byte, the lowest first, the eighth set where
- * more follow): twice its length in characters, plus 1 when its characters take two bytes each
- * because one of them does not fit into one. Nothing is lost, not even half a surrogate pair.
+ * <p>Each text is preceded by a variable-length number (7 bits per byte, lowest first; the eighth
+ * bit is set if more follow): twice the length in characters, plus 1 if each character takes two
+ * bytes because one of them does not fit into one. The encoding is lossless, even for unpaired
+ * surrogates.
  */
 final class EntryBytes {
   private static final int LARGEST_NARROW = 0xFF;
@@ -20,7 +21,7 @@ final class EntryBytes {
     for (String text : texts) {
       size += sizeOfNumber(text.length() << 1) + text.length();
     }
-    byte[] bytes = new byte[size]; // exactly enough unless a text is wide, which few are
+    byte[] bytes = new byte[size]; // exact if no text is wide, the common case
     int at = 0;
     for (String text : texts) {
       int length = text.length();
@@ -37,8 +38,8 @@ final class EntryBytes {
   }
 
   /**
-   * Appends the texts that begin at {@code from}, each preceded by its length in characters. Where
-   * the bytes were cut, the last text is shorter than its length.
+   * Appends the texts from {@code from} on, each preceded by its length in characters. If the bytes
+   * were cut, the last text is shorter than its length.
    */
   static void append(byte[] bytes, int from, StringBuilder out) {
     int at = from;
@@ -50,11 +51,12 @@ final class EntryBytes {
         number |= (part & NUMBER_MASK) << shift;
       }
       if (part >= MORE) {
-        return; // cut within the length, which is then unknown
+        return; // cut within the length, so the length is unknown
       }
       boolean wide = (number & 1) != 0;
       int length = number >>> 1;
       out.append('|').append(length).append(':');
+      // A long: the length of a cut text is not checked, and twice it can overflow.
       int end = (int) Math.min(bytes.length, at + (long) length * (wide ? 2 : 1));
       at = wide ? appendWide(bytes, at, end, out) : appendNarrow(bytes, at, end, out);
     }

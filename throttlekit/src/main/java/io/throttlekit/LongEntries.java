@@ -6,22 +6,22 @@ import java.util.Arrays;
 import java.util.Base64;
 
 /**
- * The short form of entries that take more than {@value #MAX_BYTES} bytes: a mark, their SHA-256
- * and their first {@value #READABLE_BYTES} bytes.
+ * The short form of entries that take more than {@value #MAX_BYTES} bytes: a marker byte, their
+ * SHA-256 and their first {@value #READABLE_BYTES} bytes.
  *
- * <p>All 256 bits of the hash are kept, so different entries have different short forms, even those
- * that a client chooses: a collision costs 2^128 hashes. Every process finds the same short form
+ * <p>All 256 bits of the hash are kept, so different entries have different short forms, even if a
+ * client chooses them: a collision costs 2^128 hashes. Every process computes the same short form
  * without a secret, see docs/adr/0009-long-keys-are-hashed.md.
  */
 final class LongEntries {
-  /** What stays as it is. */
+  /** The longest entries that are kept unchanged. */
   static final int MAX_BYTES = 128;
 
   private static final int READABLE_BYTES = 64;
   private static final int HASH_BYTES = 32;
   private static final int READABLE_FROM = 1 + HASH_BYTES;
 
-  /** An empty text of wide characters, with which {@link EntryBytes} never begins. */
+  /** The encoding of an empty wide text, with which {@link EntryBytes} never begins. */
   private static final byte MARK = 1;
 
   private static final char SEPARATOR = '~';
@@ -29,12 +29,12 @@ final class LongEntries {
 
   private LongEntries() {}
 
-  /** The short form of {@code encoded} where that is too long, else {@code encoded} itself. */
+  /** Returns {@code encoded}, or its short form if it is too long. */
   static byte[] shortened(byte[] encoded) {
     return encoded.length <= MAX_BYTES ? encoded : shortForm(encoded);
   }
 
-  /** Whether {@code entries} are a short form. */
+  /** Returns whether {@code entries} are a short form. */
   static boolean areShort(byte[] entries) {
     return entries.length > 0 && entries[0] == MARK;
   }

@@ -1,19 +1,19 @@
 package io.throttlekit;
 
-/** What becomes of a cost beyond what is left on a counter. */
+/** The treatment of a cost that exceeds the remaining units of a counter. */
 public enum Overrun {
-  /** Refused and not charged. A peek (cost 0) is refused when nothing is left. */
+  /** The cost is refused and not charged. A peek (cost 0) is refused if no unit is left. */
   REFUSE,
 
   /**
-   * Charged whole and answered as refused, for costs that are known only after the fact. The debt
-   * lasts as long as the algorithm remembers it. A peek is refused when nothing is left.
+   * The full cost is charged and the decision is refused, for costs that are known only afterwards.
+   * The debt lasts as long as the algorithm keeps it. A peek is refused if no unit is left.
    */
   OVERDRAFT,
 
   /**
-   * As envoyproxy/ratelimit counts: charged whole and answered as refused, and a peek is admitted
-   * until the counter is beyond its limit.
+   * As in envoyproxy/ratelimit: the full cost is charged and the decision is refused; a peek is
+   * admitted until the counter exceeds its limit.
    */
   COUNT
 }

@@ -5,23 +5,23 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * SipHash with 128 bits of output: without the secret nobody finds two texts of one hash, and by
- * chance a million texts have two in one of 10^27 cases.
+ * SipHash with 128 bits of output. Without the secret, collisions cannot be constructed; by chance,
+ * a million texts collide with a probability of about 10^−27.
  *
  * <p>Source: Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012), with the 128-bit
  * output of their reference implementation.
  *
- * @param compressionRounds 1 is what hash tables take, 2 is the usual
- * @param finalRounds 3 where the former is 1, else 4
+ * @param compressionRounds 1 for hash tables, 2 as the default of the paper
+ * @param finalRounds 3 with one compression round, else 4
  */
 record SipHash(long key0, long key1, int compressionRounds, int finalRounds) {
   private static final VarHandle WORD =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
   private static final int WORD_BYTES = 8;
-  private static final int OF_LOW_HALF = 0xEE;
+  private static final int OF_LOW_HALF = 0xEE; // constants of the reference implementation
   private static final int OF_HIGH_HALF = 0xDD;
 
-  /** The hash of {@code bytes}. */
+  /** Returns the hash of {@code bytes}. */
   Hash of(byte[] bytes) {
     State state = new State(key0, key1);
     int whole = bytes.length & -WORD_BYTES;
@@ -39,7 +39,7 @@ record SipHash(long key0, long key1, int compressionRounds, int finalRounds) {
     return new Hash(low, state.end(finalRounds));
   }
 
-  /** 128 bits. */
+  /** A hash of 128 bits. */
   record Hash(long low, long high) {}
 
   private static final class State {
@@ -49,6 +49,7 @@ record SipHash(long key0, long key1, int compressionRounds, int finalRounds) {
     private long v3;
 
     State(long key0, long key1) {
+      // The initial constants are ASCII: "somepseudorandomlygeneratedbytes".
       v0 = key0 ^ 0x736f6d6570736575L;
       v1 = key1 ^ 0x646f72616e646f6dL ^ OF_LOW_HALF;
       v2 = key0 ^ 0x6c7967656e657261L;

@@ -1,19 +1,15 @@
 package io.throttlekit;
 
-/**
- * The only clock that decisions see.
- *
- * <p>Implementations are thread-safe.
- */
+/** The only clock that decisions use. Thread-safe. */
 public interface TimeSource {
 
-  /** Milliseconds since the Unix epoch; may step in either direction when the host's clock does. */
+  /** Returns ms since the Unix epoch. May step in either direction with the host's clock. */
   long wallMillis();
 
-  /** Nanoseconds from an arbitrary origin; never runs backwards. Compare differences only. */
+  /** Returns ns from an arbitrary origin. Never runs backwards. Compare differences only. */
   long monotonicNanos();
 
-  /** The clocks of this host. */
+  /** Returns the clocks of this host. */
   static TimeSource system() {
     return SystemTimeSource.INSTANCE;
   }

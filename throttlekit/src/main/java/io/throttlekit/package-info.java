@@ -1,4 +1,4 @@
-/** What every part of ThrottleKit speaks: decisions, charges, counter keys and time. */
+/** The types that all parts of ThrottleKit share: decisions, charges, counter keys and time. */
 @NullMarked
 package io.throttlekit;
 

@@ -1,8 +1,8 @@
 package io.throttlekit.once;
 
 /**
- * An answer, and when the attempt began that it answers.
+ * A response, with the start time of the attempt that it answers.
  *
- * @param askedNanos by the monotonic clock; the callee acted after it
+ * @param askedNanos start of the attempt, monotonic; the store acted later than this
  */
 public record Answered<T>(T value, long askedNanos) {}

@@ -3,19 +3,19 @@ package io.throttlekit.once;
 import io.throttlekit.TimeSource;
 
 /**
- * The time, and something that runs tasks later.
+ * A clock and a scheduler.
  *
- * @param time the monotonic clock is read
+ * @param time source of monotonic time
  */
 public record Clocks(TimeSource time, Alarm alarm) {
 
-  /** Runs things later. Thread-safe. */
+  /** Schedules tasks. Thread-safe. */
   @FunctionalInterface
   public interface Alarm {
     /**
-     * Runs {@code task} once, on a thread where it may not block.
+     * Runs {@code task} once, on a thread that must not be blocked.
      *
-     * @param nanos from now, above 0
+     * @param nanos delay, above 0
      */
     void runAfter(long nanos, Runnable task);
   }

@@ -6,18 +6,19 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Consumer;
 
-/** Begins tasks with the same key one after another. Thread-safe; nothing blocks. */
+/** Serializes tasks with the same key. Thread-safe and non-blocking. */
 public final class InTurn<K> {
   private final ConcurrentMap<K, CompletableFuture<Boolean>> last = new ConcurrentHashMap<>();
 
   /**
-   * Begins {@code task} when the one before it has ended, which may be at once.
+   * Starts {@code task} when the previous one with the same key has ended, possibly at once.
    *
-   * @param task may not throw; completes what it is given when it has ended
+   * @param task must not throw; completes its argument when it has ended
    */
   public void run(K key, Consumer<CompletableFuture<Boolean>> task) {
     CompletableFuture<Boolean> ended = new CompletableFuture<>();
     CompletionStage<Boolean> before = last.put(key, ended);
+    // Registered before the task runs; removes the key only if no later task has replaced it.
     var _ = ended.whenComplete((_, _) -> last.remove(key, ended));
     if (before == null) {
       task.accept(ended);
@@ -26,7 +27,7 @@ public final class InTurn<K> {
     }
   }
 
-  /** How many keys have a task that has not ended. */
+  /** Returns the number of keys with a task that has not ended. */
   public int size() {
     return last.size();
   }

@@ -1,18 +1,18 @@
 package io.throttlekit.once;
 
 /**
- * Learns what became of a call that its caller no longer waits for. Called on any thread; may not
+ * Receives the outcome of a call whose caller no longer waits. Called on any thread; must not
  * block.
  */
 @FunctionalInterface
 public interface LateAnswers<T> {
-  /** The answer came after all: once, or once for each window that it is of. */
+  /** Called for a late response: once, or once for each window that answered. */
   void answered(Answered<T> answer);
 
   /**
-   * The call ended without an answer, and is not sent again.
+   * Called when the call has ended without a response and is not retried.
    *
-   * @param mayHaveActed whether the store may have acted on it; an answer that still comes is
+   * @param mayHaveActed whether the store may have acted on it; a response that still arrives is
    *     delivered then
    */
   default void ended(boolean mayHaveActed) {}

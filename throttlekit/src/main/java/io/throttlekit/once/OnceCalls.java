@@ -17,25 +17,26 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls to a store that must neither take effect twice nor be lost: one at a time for each key.
+ * Calls to a store that must take effect exactly once: one at a time for each key.
  *
- * <p>How long a caller waits and how long an answer counts are separate. A call that fails, or is
- * not answered for a while, fails for its caller; but the store may have acted on it. So its number
- * stays in use: it is sent again, by a timer or by the next call for the key, until an answer
- * comes, however late. Each answer is delivered once: to the caller that waits, or else as a late
- * one. A second answer to the same number counts only if it is of another window, because the store
- * has acted again then.
+ * <p>The wait timeout of a caller and the validity of a response are separate. A call that fails or
+ * times out fails for its caller, but the store may have acted on it. It therefore keeps its call
+ * id and is retried, by a timer or by the next call for the key, until a response arrives, however
+ * late. Each response is delivered once: to the waiting caller, or else as a late one. A second
+ * response to the same id counts only if it is of another window, because the store has acted again
+ * then.
  *
- * <p>Thread-safe; nothing blocks. Only calls that are not answered are kept, and those no longer
- * than their answer counts.
+ * <p>Thread-safe and non-blocking. Only unanswered calls are kept, and only while a response is
+ * valid.
  *
- * @param <K> what there is at most one call for
- * @param <T> what calls are answered with
+ * @param <K> key with at most one call at a time
+ * @param <T> type of a response
  */
 public final class OnceCalls<K, T> {
-  /** A store that hangs is not sent more of the same. */
+  /** Attempts of a call at the same time: a store that hangs gets no more. */
   private static final int MAX_IN_FLIGHT = 3;
 
+  /** Retry delays grow to 32 times the first. */
   private static final int MAX_DOUBLINGS = 5;
 
   private final Settings settings;
@@ -46,19 +47,19 @@ public final class OnceCalls<K, T> {
   private final AtomicBoolean armed = new AtomicBoolean();
 
   /**
-   * How calls are repeated.
+   * The settings of retries.
    *
-   * @param sender of the numbers; no other object has it
-   * @param retryNanos after which a call is sent again, doubled each time, from 1
-   * @param waitNanos after which a call fails for its caller, from 1
-   * @param persistent whether a call that was not sent is sent again, too
+   * @param sender identity in call ids; unique to this object
+   * @param retryNanos delay of the first retry in ns, doubled for each further one, from 1
+   * @param waitNanos wait timeout of a caller in ns, from 1
+   * @param persistent whether a call that was not sent is retried, too
    */
   public record Settings(long sender, long retryNanos, long waitNanos, boolean persistent) {}
 
   /**
-   * No calls yet.
+   * Creates an object without calls.
    *
-   * @param windowOf the window of an answer; a constant where there are none
+   * @param windowOf window of a response; a constant if there are no windows
    */
   public OnceCalls(Settings settings, Clocks clocks, ToLongFunction<T> windowOf) {
     this.settings = settings;
@@ -67,15 +68,14 @@ public final class OnceCalls<K, T> {
   }
 
   /**
-   * Makes a call. One for the same key that is not answered yet is continued under its number, and
-   * fails for the caller that waited for it.
+   * Starts a call. An unanswered call for the same key is continued under its id, and fails for the
+   * caller that waited for it.
    *
-   * @param countsNanos how long an answer is worth something: so long it is sent again
-   * @param send sends it under an id; may throw
-   * @param late takes an answer that comes when the caller no longer waits
-   * @return fails as {@code send} does, or when there is no answer in time; by a {@link
-   *     StoreException} that is {@linkplain StoreException#isNotSent not sent} only if no attempt
-   *     was
+   * @param countsNanos how long a response is valid; the call is retried for as long
+   * @param send sends the call under an id; may throw
+   * @param late receives a response that arrives when the caller no longer waits
+   * @return fails as {@code send} does, or when the wait times out; with a {@link StoreException}
+   *     that is {@linkplain StoreException#isNotSent not sent} only if no attempt was
    */
   public CompletionStage<Answered<T>> call(
       K key, long countsNanos, Function<CallId, CompletionStage<T>> send, LateAnswers<T> late) {
@@ -87,16 +87,16 @@ public final class OnceCalls<K, T> {
       if (answer != null) {
         return answer;
       }
-      calls.remove(key, call); // it has ended meanwhile
+      calls.remove(key, call); // ended in the meantime
     }
   }
 
-  /** How many calls are not answered. */
+  /** Returns the number of unanswered calls. */
   public int size() {
     return calls.size();
   }
 
-  /** One timer looks at all calls: one for each would outlive its answer. */
+  /** Schedules one timer for all calls: a timer per call would outlive its response. */
   private void arm() {
     if (!calls.isEmpty() && armed.compareAndSet(false, true)) {
       clocks
@@ -107,7 +107,7 @@ public final class OnceCalls<K, T> {
                 armed.set(false);
                 try {
                   calls.values().forEach(Call::look);
-                } finally { // one that fails is not the last
+                } finally { // a failure must not stop the timer
                   arm();
                 }
               });
@@ -116,7 +116,7 @@ public final class OnceCalls<K, T> {
 
   private enum State {
     OPEN,
-    /** No longer sent; an answer still counts. */
+    /** No longer retried; a response still counts. */
     ABANDONED,
     ANSWERED
   }
@@ -134,7 +134,7 @@ public final class OnceCalls<K, T> {
     private int attempts;
     private boolean mayHaveActed;
 
-    /** As many as there may be attempts under way: the store acts once in each window. */
+    /** Windows that have answered, at most one per attempt: the store acts once in each window. */
     private final Set<Long> answeredWindows = new HashSet<>(1);
 
     private long dueNanos;
@@ -200,7 +200,7 @@ public final class OnceCalls<K, T> {
         inFlight--;
         long window = windowOf.applyAsLong(value);
         if (answeredWindows.contains(window)) {
-          return; // a copy
+          return; // a duplicate
         }
         state = State.ANSWERED;
         answeredWindows.add(window);
@@ -222,6 +222,7 @@ public final class OnceCalls<K, T> {
       synchronized (this) {
         inFlight--;
         boolean ofStore = cause == null || cause instanceof StoreException;
+        // Once an attempt may have acted, the id must not be given up before its validity ends.
         mayHaveActed |= ofStore && !(cause instanceof StoreException told && told.isNotSent());
         ends =
             state == State.OPEN
@@ -229,7 +230,7 @@ public final class OnceCalls<K, T> {
                 && !mayHaveActed
                 && !(ofStore && settings.persistent());
         if (ends) {
-          state = State.ANSWERED; // no attempt is left that could be answered
+          state = State.ANSWERED; // no attempt is left to be answered
         }
         answer = waiting;
         waiting = null;
@@ -259,7 +260,7 @@ public final class OnceCalls<K, T> {
       }
     }
 
-    /** Says when to look again: it is to be sent again, has been waited for, or is over. */
+    /** Schedules the next check: for a retry, the wait timeout, or the end of validity. */
     private void watch() {
       synchronized (this) {
         long now = now();

@@ -1,4 +1,6 @@
-/** Calls that take effect once, however often they are sent and however late their answers come. */
+/**
+ * Calls that take effect once, however often they are sent and however late their responses arrive.
+ */
 @NullMarked
 package io.throttlekit.once;
 

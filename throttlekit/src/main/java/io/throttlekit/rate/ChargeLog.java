@@ -4,18 +4,18 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Times and running totals of charges, in a buffer that many states share.
+ * A buffer of charge times and running totals that many states share.
  *
- * <p>An entry is written once and never again: of the states that end at the same place, one may
- * claim the next entry, and the others copy. So a state never sees a change, and appending costs no
- * copy as long as history does not fork. Safe for use by several threads when the state that refers
- * to an entry is published safely.
+ * <p>An entry is written once and never changed. Of the states that end at the same entry, one may
+ * claim the next entry; the others copy the log. States are therefore immutable, and appending
+ * needs no copy unless the history forks. Thread-safe if the state that refers to an entry is
+ * published safely.
  */
 final class ChargeLog {
-  /** A log with room for nothing. */
+  /** The empty log without capacity. */
   static final ChargeLog EMPTY = new ChargeLog(0);
 
-  /** Indexes and sizes are below this. */
+  /** The exclusive upper bound of indexes and sizes. */
   static final int MAX_CAPACITY = 1 << 21;
 
   private static final int SMALLEST = 8;
@@ -30,7 +30,7 @@ final class ChargeLog {
     }
   }
 
-  /** Time and total of every entry, alternating. */
+  /** Time and running total of each entry, alternating. */
   private final long[] entries;
 
   private volatile int claimed;
@@ -39,7 +39,7 @@ final class ChargeLog {
     entries = new long[2 * capacity];
   }
 
-  /** A log that begins with {@code size} pairs of a time and a total, and has room for more. */
+  /** Creates a log of {@code size} pairs of time and total, with capacity for {@code room} more. */
   static ChargeLog of(long[] timesAndTotals, int size, int room) {
     ChargeLog log = new ChargeLog(size + room);
     System.arraycopy(timesAndTotals, 0, log.entries, 0, 2 * size);
@@ -51,16 +51,18 @@ final class ChargeLog {
     return entries[2 * index];
   }
 
-  /** Units charged up to and including entry {@code index}; 0 before the first. */
+  /** Returns the units charged up to and including entry {@code index}; 0 before the first. */
   long total(int index) {
     return index < 0 ? 0 : entries[2 * index + 1];
   }
 
   /**
-   * Writes entry {@code index} unless another entry is there or beyond the end; says whether it is
-   * there now. What a state that was given up has written serves the next one that writes the same.
+   * Writes entry {@code index} unless another entry is there or it is beyond the capacity. Returns
+   * whether the entry is there. An entry written by a discarded state serves the next state that
+   * writes the same.
    */
   boolean append(int index, long atMillis, long total) {
+    // Cannot overflow: indexes are below 2^21.
     if (2 * index >= entries.length) {
       return false;
     }
@@ -72,9 +74,9 @@ final class ChargeLog {
   }
 
   /**
-   * A log of the entries {@code from} to {@code to − 1} and one more, with totals less those before
-   * {@code from}, and room for three times as many. The units of entries before {@code whole} are
-   * kept as one entry, at the newest of their times.
+   * Copies the entries {@code from} to {@code to − 1} and appends one, with totals relative to
+   * {@code from}, and capacity for three times as many. Entries before {@code whole} are merged
+   * into one entry with the newest of their times.
    */
   ChargeLog copyOf(int from, int whole, int to, long newestMillis, long newestTotal) {
     long forgotten = total(from - 1);
@@ -85,7 +87,7 @@ final class ChargeLog {
       copy.write(i, millis(first + i), total(first + i) - forgotten);
     }
     copy.write(size, newestMillis, newestTotal - forgotten);
-    CLAIMED.set(copy, size + 1);
+    CLAIMED.set(copy, size + 1); // a plain write: the log is not yet published
     return copy;
   }
 

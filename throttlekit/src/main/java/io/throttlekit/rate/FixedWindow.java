@@ -6,18 +6,18 @@ import io.throttlekit.Overrun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * At most {@code limit} units in every window aligned to the epoch.
+ * Admits at most {@code limit} units in every window aligned to the epoch.
  *
- * <p>Admits up to {@code 2 · limit} units within a span of one window that straddles a boundary;
- * {@link SlidingWindow} does not. State is two numbers. Time that runs backwards stays in the
- * newest window seen.
+ * <p>Up to {@code 2 · limit} units may pass within any span of one window that straddles a
+ * boundary; {@link SlidingWindow} does not allow that. The state is two numbers. Time that runs
+ * backwards stays in the newest window seen.
  *
  * @param limit units per window, from 0 (refuse everything) to {@link Cost#MAX}
  * @param windowMillis length of a window in ms, from 1
  */
 public record FixedWindow(long limit, long windowMillis) implements TwoNumbers<FixedWindow.State> {
 
-  /** Units counted so far in the window that began at {@code startMillis}. */
+  /** Units charged so far in the window that began at {@code startMillis}. */
   public record State(long startMillis, long used) {}
 
   /** Checks the ranges. */
@@ -39,7 +39,7 @@ public record FixedWindow(long limit, long windowMillis) implements TwoNumbers<F
     long untilEnd = start + windowMillis - nowMillis;
     long left = limit - used;
     long needed = Range.needed(cost, overrun);
-    if (needed <= left) { // never used + needed: it can overflow
+    if (needed <= left) { // not used + needed: the sum can overflow
       State next = cost == 0 ? state : new State(start, used + cost);
       return new Transition<>(next, Decision.admit(limit, left - cost, untilEnd));
     }
@@ -85,7 +85,7 @@ public record FixedWindow(long limit, long windowMillis) implements TwoNumbers<F
 
   private long windowStart(@Nullable State state, long nowMillis) {
     if (state != null && nowMillis - state.startMillis < windowMillis) {
-      return state.startMillis; // the window seen last, or an earlier time; divides nothing
+      return state.startMillis; // same window or an earlier time; avoids a division
     }
     return nowMillis - Math.floorMod(nowMillis, windowMillis);
   }

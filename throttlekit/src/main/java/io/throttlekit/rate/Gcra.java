@@ -6,23 +6,23 @@ import io.throttlekit.Overrun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The generic cell rate algorithm: units pass at {@code rate} per window, evenly spaced, and up to
+ * The generic cell rate algorithm: admits {@code rate} units per window, evenly spaced, and up to
  * {@code burst} of them at once.
  *
  * <p>In any span of {@code t} ms at most {@code burst + rate · t / windowMillis} units are
- * admitted. The state is the theoretical arrival time of ITU-T I.371, kept exactly: as what is
- * owed, in units of 1/windowMillis (up to {@link Cost#MAX} of those), at a moment that never moves
- * back. A clock that steps back finds as much more owed as the way back would have paid.
+ * admitted. The state is the theoretical arrival time of ITU-T I.371, kept exactly: as a debt, in
+ * units of 1/windowMillis (up to {@link Cost#MAX} of those), at a time that never moves back. When
+ * the clock steps back, the debt is larger by the amount that the lost time would have repaid.
  *
  * @param rate units per window, from 0 (refuse everything)
- * @param windowMillis the period of {@code rate} in ms, from 1
+ * @param windowMillis period of {@code rate} in ms, from 1
  * @param burst units admitted at once, from 1, or 0 with a rate of 0; {@code burst · windowMillis}
  *     is at most {@link Cost#MAX}
  */
 public record Gcra(long rate, long windowMillis, long burst) implements TwoNumbers<Gcra.State> {
 
   /**
-   * Units times windowMillis owed at {@code atMillis}; every later ms pays {@code rate} of them.
+   * The debt at {@code atMillis} in units times windowMillis; each later ms repays {@code rate}.
    */
   public record State(long owed, long atMillis) {}
 
@@ -37,7 +37,7 @@ public record Gcra(long rate, long windowMillis, long burst) implements TwoNumbe
     Range.checkProduct("burst", burst, windowMillis);
   }
 
-  /** A burst as large as the rate. */
+  /** Creates an algorithm whose burst equals its rate. */
   public Gcra(long rate, long windowMillis) {
     this(rate, windowMillis, rate);
   }
@@ -114,12 +114,13 @@ public record Gcra(long rate, long windowMillis, long burst) implements TwoNumbe
     return resetAt(state.owed, state.atMillis);
   }
 
-  /** What is owed at {@code at}, which is not before the state. */
+  /** Returns the debt at {@code at}, which is not before the state. */
   private long owedAt(@Nullable State state, long at) {
     if (state == null || rate == 0) {
       return 0;
     }
     long elapsed = at - state.atMillis;
+    // Divided first: elapsed * rate can overflow.
     return elapsed > state.owed / rate ? 0 : state.owed - elapsed * rate;
   }
 
@@ -127,7 +128,9 @@ public record Gcra(long rate, long windowMillis, long burst) implements TwoNumbe
     return needed > burst ? Decision.NEVER : fitsFrom(needed, owed, at) - nowMillis;
   }
 
-  /** The ms from which {@code units}, at most the burst, fit: before {@code at} if early enough. */
+  /**
+   * Returns the ms from which {@code units}, at most the burst, fit. It may be before {@code at}.
+   */
   private long fitsFrom(long units, long owed, long at) {
     if (rate == 0) {
       return at;

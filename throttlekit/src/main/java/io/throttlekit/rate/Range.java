@@ -3,7 +3,7 @@ package io.throttlekit.rate;
 import io.throttlekit.Cost;
 import io.throttlekit.Overrun;
 
-/** The ranges in which every algorithm computes exactly, in Java's longs and in Lua's doubles. */
+/** The ranges in which every algorithm is exact, in Java's longs and in Lua's doubles. */
 final class Range {
   private Range() {}
 
@@ -20,7 +20,7 @@ final class Range {
     }
   }
 
-  /** Checks that {@code units · millis} stays exact. */
+  /** Checks that {@code units · millis} is exact. */
   static void checkProduct(String what, long units, long millis) {
     if (units > Cost.MAX / millis) {
       throw new IllegalArgumentException(
@@ -28,25 +28,29 @@ final class Range {
     }
   }
 
-  /** Checks that there is at least one pair of numbers, and nothing else. */
+  /** Checks that the numbers form at least one pair, and that none is left over. */
   static void checkPairs(String what, long[] numbers) {
     if (numbers.length == 0 || numbers.length % 2 != 0) {
       throw new IllegalArgumentException(what + " is kept as pairs of numbers");
     }
   }
 
-  /** Units that must be left for a charge of {@code cost} to be admitted; a peek looks for one. */
+  /**
+   * Returns the units that must remain for {@code cost} to be admitted. A peek needs one, except
+   * under {@link Overrun#COUNT}.
+   */
   static long needed(long cost, Overrun overrun) {
     return cost == 0 && overrun != Overrun.COUNT ? 1 : cost;
   }
 
-  /** {@code a + b} for values from 0 to {@link Cost#MAX}, at most {@link Cost#MAX}. */
+  /** Returns {@code a + b}, at most {@link Cost#MAX}, for values from 0 to {@link Cost#MAX}. */
   static long saturatedSum(long a, long b) {
     return Math.min(Cost.MAX, a + b);
   }
 
-  /** {@code a · b} for values from 0, at most {@link Cost#MAX}. */
+  /** Returns {@code a · b}, at most {@link Cost#MAX}, for values from 0. */
   static long saturatedProduct(long a, long b) {
+    // Compared by division: the product can overflow.
     return a != 0 && b > Cost.MAX / a ? Cost.MAX : a * b;
   }
 }

@@ -6,15 +6,15 @@ import io.throttlekit.Overrun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * At most {@code limit} units in any window, exactly: the time of every charge is remembered for
+ * Admits at most {@code limit} units in any window, exactly: the time of every charge is kept for
  * one window.
  *
- * <p>A charge made exactly one window ago no longer counts. Costs 16 to 64 bytes per remembered
- * charge, so it is for small limits. Charges of one ms are one entry; when overdrafts make more
- * entries than the limit plus two, the oldest are taken together at the newest of their times,
- * which decides the same unless units are refunded, and then counts them longer. A debt beyond
- * {@link Cost#MAX} counts as that much at its newest charge. Time that runs backwards is taken as
- * the newest time seen. Times are exact to the year 2109.
+ * <p>A charge made exactly one window ago no longer counts. Each charge costs 16 to 64 bytes, so
+ * this is for small limits. Charges of the same ms are one entry. If overdrafts create more entries
+ * than the limit plus two, the oldest are merged at the newest of their times; decisions stay the
+ * same unless units are refunded, in which case the merged units count longer. A debt beyond {@link
+ * Cost#MAX} is capped at that, at its newest charge. Time that runs backwards is treated as the
+ * newest time seen. Times are exact up to the year 2109.
  *
  * @param limit units per window, from 0 (refuse everything) to 200,000
  * @param windowMillis length of the window in ms, from 1
@@ -23,19 +23,21 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
   /** The largest limit: a log of so many charges takes 16 MB. */
   public static final long MAX_LIMIT = 200_000;
 
-  /** A log begins anew before its total comes near what a long holds. */
+  /** A new log is started before running totals could overflow a long. */
   private static final long MAX_TOTAL = Long.MAX_VALUE / 2;
 
   /**
-   * The charges of one counter, oldest first, the newest beside the log of the others. Two numbers
-   * share a long, because a state is made for every charge.
+   * The charges of one counter, oldest first; the newest is kept outside of the shared log. Two
+   * numbers share a long, because every charge creates a state.
    */
   public static final class State {
     private static final int TO_BITS = Integer.numberOfTrailingZeros(ChargeLog.MAX_CAPACITY);
 
     private final ChargeLog log;
 
-    /** Units of all charges since the log began, so that those of a stretch are a difference. */
+    /**
+     * Units of all charges since the log began; the units of a range are a difference of totals.
+     */
     private final long total;
 
     private final long newestAndTo;
@@ -50,7 +52,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
       return newestAndTo >> TO_BITS;
     }
 
-    /** The end of the charges in the log. */
+    /** Returns the end of the charges in the log, exclusive. */
     private int to() {
       return (int) newestAndTo & (ChargeLog.MAX_CAPACITY - 1);
     }
@@ -122,7 +124,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
         : Math.max(state.newestMillis(), state.log.millis(state.to() - 1) + windowMillis);
   }
 
-  /** Time and running total of each charge that may count, the oldest first. */
+  /** Returns time and running total of each charge that may count, oldest first. */
   @Override
   public long[] numbers(State state) {
     int from = firstLive(state, state.newestMillis());
@@ -142,7 +144,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
   public State ofNumbers(long[] numbers) {
     Range.checkPairs(id(), numbers);
     int to = numbers.length / 2 - 1;
-    int room = to > limit ? 0 : 1; // a copy for the next charge takes the oldest together
+    int room = to > limit ? 0 : 1; // above the limit, the next charge copies and merges
     ChargeLog log = to + room == 0 ? ChargeLog.EMPTY : ChargeLog.of(numbers, to, room);
     return new State(log, to, numbers[2 * to], numbers[2 * to + 1]);
   }
@@ -151,13 +153,16 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     return state == null ? 0 : state.total - liveBefore(state, at, firstLive(state, at));
   }
 
-  /** Units charged before the oldest charge that counts at {@code at}. */
+  /** Returns the units charged before the oldest charge that counts at {@code at}. */
   private long liveBefore(State state, long at, int firstLive) {
     boolean newestCounts = state.newestMillis() > at - windowMillis;
     return newestCounts ? before(state, firstLive) : state.total;
   }
 
-  /** Index of the oldest charge in the log that counts at {@code at}; {@code to} when none does. */
+  /**
+   * Returns the index of the oldest charge in the log that counts at {@code at}, or {@code to} if
+   * none does.
+   */
   private int firstLive(State state, long at) {
     int low = 0;
     int high = state.to();
@@ -182,6 +187,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     }
     int from = firstLive(state, at);
     long forgotten = before(state, from);
+    // The debt is capped: beyond Cost.MAX numbers are not exact in Lua.
     if (state.total - forgotten > Cost.MAX - cost) {
       return new State(ChargeLog.EMPTY, 0, at, Cost.MAX);
     }
@@ -192,8 +198,8 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
         && state.log.append(state.to(), state.newestMillis(), state.total)) {
       return new State(state.log, state.to() + 1, at, state.total + cost);
     }
-    // Every entry has a unit at least, so those before the last limit + 1 cannot matter by their
-    // own times: whatever waits for one of them to go waits for newer ones too.
+    // Every entry has at least one unit, so entries before the last limit + 1 need no times of
+    // their own: a charge that waits for one of them to expire waits for newer ones, too.
     int whole = (int) Math.max(from, state.to() - limit);
     ChargeLog copy = state.log.copyOf(from, whole, state.to(), state.newestMillis(), state.total);
     int size = state.to() - Math.max(from, whole - 1) + 1;
@@ -201,8 +207,8 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
   }
 
   /**
-   * The state with {@code total}, from those that are counted. Its newest time stays, if without a
-   * unit, and so do older charges: a clock may step back to them.
+   * Returns the state with {@code total}. Its newest time stays, even without units, and so do
+   * older charges: a clock may step back to them.
    */
   private State cutTo(State state, long total) {
     if (total == state.total) {
@@ -234,7 +240,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
         : freeFrom(state, at, needed - limit + used(state, at)) - nowMillis;
   }
 
-  /** The ms from which {@code units} of those that count at {@code at} no longer do. */
+  /** Returns the ms from which {@code units} of those that count at {@code at} have expired. */
   private long freeFrom(State state, long at, long units) {
     int first = firstLive(state, at);
     long target = liveBefore(state, at, first) + units;

@@ -7,12 +7,13 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * At most {@code limit} units in the window that ends now, counted in {@code buckets} slices.
+ * Admits at most {@code limit} units in the window that ends now, counted in {@code buckets}
+ * slices.
  *
- * <p>Any {@code buckets} slices in a row hold at most {@code limit} admitted units. The slice that
- * the window covers in part counts in proportion to that part, so a window that begins within a
- * slice can hold more than {@code limit} by at most what that slice holds. With one bucket this is
- * the two-counter estimator. Time that runs backwards stays in the newest slice seen.
+ * <p>Any {@code buckets} consecutive slices hold at most {@code limit} admitted units. A slice that
+ * is partly covered by the window counts in proportion, so a window that begins within a slice can
+ * hold more than {@code limit}, by at most the units of that slice. With one bucket this is the
+ * two-counter estimator. Time that runs backwards stays in the newest slice seen.
  *
  * @param limit units per window, from 0 (refuse everything); {@code limit · windowMillis / buckets}
  *     is at most {@link Cost#MAX}
@@ -21,11 +22,11 @@ import org.jspecify.annotations.Nullable;
  */
 public record SlidingWindow(long limit, long windowMillis, int buckets)
     implements RateAlgorithm<SlidingWindow.State> {
-  private static final int DEFAULT_BUCKETS = 10;
+  private static final int DEFAULT_BUCKETS = 10; // the partly covered slice is a tenth
   private static final int MAX_BUCKETS = 1000;
 
   /**
-   * Units counted in the slice that began at {@code startMillis}, and the used slices before it.
+   * Units charged in the slice that began at {@code startMillis}, and the used slices before it.
    */
   public record State(long startMillis, long used, @Nullable State older) {}
 
@@ -40,7 +41,7 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
     Range.checkProduct("limit", limit, windowMillis / buckets);
   }
 
-  /** As many buckets as divide the window, at most 10. */
+  /** Creates an algorithm with as many buckets as divide the window, at most 10. */
   public SlidingWindow(long limit, long windowMillis) {
     this(limit, windowMillis, bucketsFor(windowMillis));
   }
@@ -95,7 +96,7 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
     return used == null ? state.startMillis : used.startMillis + bucketMillis() + windowMillis;
   }
 
-  /** Start and units of each slice, the newest first. */
+  /** Returns start and units of each slice, newest first. */
   @Override
   public long[] numbers(State state) {
     int slices = 0;
@@ -121,13 +122,13 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
     return Objects.requireNonNull(state);
   }
 
-  /** Whether the estimate at {@code at} leaves room for {@code cost}. */
+  /** Returns whether the estimate at {@code at} has room for {@code cost}. */
   private boolean fits(@Nullable State state, long at, long cost) {
     return cost <= limit && spare(state, at) >= Range.saturatedProduct(cost, bucketMillis());
   }
 
   /**
-   * What the estimate leaves of the limit, in units times bucketMillis; below 0 after an overdraft.
+   * Returns the remaining units by the estimate, times bucketMillis; below 0 after an overdraft.
    */
   private long spare(@Nullable State state, long at) {
     long bucket = bucketMillis();
@@ -161,11 +162,14 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
     return needed > limit ? Decision.NEVER : fitsFrom(state, needed) - nowMillis;
   }
 
-  /** The first ms from which {@code cost}, which does not fit now, does if nobody else charges. */
+  /**
+   * Returns the first ms from which {@code cost}, which does not fit now, fits without other
+   * charges.
+   */
   private long fitsFrom(@Nullable State state, long cost) {
     long bucket = bucketMillis();
     long room = limit - cost;
-    // The newest slice that must fade, at least in part: all newer ones together leave room.
+    // The newest slice that must expire at least in part: all newer ones together leave room.
     State fading = state;
     while (fading != null && fading.used <= room) {
       room -= fading.used;
@@ -186,8 +190,8 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
   }
 
   /**
-   * {@code state}, copied without the slices before {@code oldest} when those are the most of it:
-   * so that a charge costs about one copied slice in the long run.
+   * Returns {@code state} without the slices before {@code oldest}. It is copied only if most
+   * slices are expired, so the amortized cost of a charge is one copied slice.
    */
   private static @Nullable State trimmed(@Nullable State state, long oldest) {
     int live = 0;
@@ -209,8 +213,8 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
   }
 
   /**
-   * {@code state} less {@code units} of the slices from {@code oldest} on, the newest first. Its
-   * newest slice stays, if only empty, and so do older slices: a clock may step back to them.
+   * Returns {@code state} less {@code units} of the slices from {@code oldest} on, newest first.
+   * Its newest slice stays, even empty, and so do older slices: a clock may step back to them.
    */
   private static @Nullable State take(@Nullable State state, long units, long oldest) {
     if (state == null || state.startMillis < oldest) {

@@ -6,15 +6,15 @@ import io.throttlekit.Overrun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bucket of {@code capacity} tokens, full at first, that regains {@code refill} tokens per
- * window, evenly, and loses one per unit charged.
+ * A bucket of {@code capacity} tokens, initially full. It refills evenly with {@code refill} tokens
+ * per window, and each unit charged takes one.
  *
  * <p>In any span of {@code t} ms at most {@code capacity + refill · t / windowMillis} units are
  * admitted. Tokens are kept exactly, in units of 1/windowMillis; a debt is kept up to {@link
- * Cost#MAX} of those. While the clock is behind the newest time seen, nothing is regained.
+ * Cost#MAX} of those. While the clock is behind the newest time seen, nothing is refilled.
  *
- * @param refill tokens regained per window, from 0 (refuse everything)
- * @param windowMillis the period of {@code refill} in ms, from 1
+ * @param refill tokens per window, from 0 (refuse everything)
+ * @param windowMillis period of {@code refill} in ms, from 1
  * @param capacity tokens of a full bucket, from 1, or 0 with a refill of 0; {@code capacity ·
  *     windowMillis} is at most {@link Cost#MAX}
  */
@@ -35,7 +35,7 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
     Range.checkProduct("capacity", capacity, windowMillis);
   }
 
-  /** A capacity as large as the refill. */
+  /** Creates an algorithm whose capacity equals its refill. */
   public TokenBucket(long refill, long windowMillis) {
     this(refill, windowMillis, refill);
   }
@@ -56,6 +56,7 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
     long at = state == null ? nowMillis : Math.max(nowMillis, state.atMillis);
     long level = levelAt(state, at);
     long needed = Range.needed(cost, overrun);
+    // Compared with the capacity first: the product could overflow.
     if (needed <= capacity && needed * windowMillis <= level) {
       State next = cost == 0 ? state : new State(level - cost * windowMillis, at);
       return new Transition<>(next, admission(level - cost * windowMillis, at, nowMillis));
@@ -118,6 +119,7 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
     }
     long elapsed = at - state.atMillis;
     long missing = full() - state.level;
+    // Divided first: elapsed * refill can overflow.
     return missing <= 0 || elapsed > missing / refill ? full() : state.level + elapsed * refill;
   }
 

@@ -4,9 +4,9 @@ import io.throttlekit.Decision;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The outcome of one charge: what the counter holds from now on, and what to answer.
+ * The outcome of a charge: the new state and the decision.
  *
- * @param state the state to keep; the very state that was given when nothing changed
- * @param decision the answer
+ * @param state state to keep; the same object as before if nothing changed
+ * @param decision response to the charge
  */
 public record Transition<S>(@Nullable S state, Decision decision) {}

@@ -3,22 +3,21 @@ package io.throttlekit.recent;
 import io.throttlekit.CounterKey;
 
 /**
- * What this process keeps for one counter. It leaves its cache when it retires, for good; whoever
- * still has it looks its key up again.
+ * The state that this process keeps for one counter. Once retired it has left its cache for good,
+ * and callers that still hold it look up its key again.
  */
 public abstract class Keyed {
   private final CounterKey key;
 
-  // Of the key, here because most of these are not in the processor's cache when they are asked
-  // for.
+  // Copied from the key: most entries are not in the processor's cache when they are requested.
   private final String scope;
   private final long lowHash;
   private final long highHash;
 
-  /** How often it was asked for, about. */
+  /** The approximate number of requests for it. */
   int asked;
 
-  /** Something of the counter that {@code key} names. */
+  /** Creates the state of the counter with this {@code key}. */
   protected Keyed(CounterKey key) {
     this.key = key;
     this.scope = key.scope();
@@ -26,15 +25,15 @@ public abstract class Keyed {
     this.highHash = key.highHash();
   }
 
-  /** The counter's key. */
+  /** Returns the counter's key. */
   public final CounterKey key() {
     return key;
   }
 
-  /** Whether it has left its cache. */
+  /** Returns whether this has left its cache. */
   public abstract boolean isRetired();
 
-  /** Whether {@code wanted} is its key. */
+  /** Returns whether {@code wanted} is its key. */
   final boolean isFor(CounterKey wanted) {
     return wanted.lowHash() == lowHash
         && wanted.highHash() == highHash

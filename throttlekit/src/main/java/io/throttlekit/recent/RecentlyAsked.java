@@ -6,34 +6,37 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was asked for lately of a cache, found without the bookkeeping of the cache.
+ * A lookup table in front of a cache, which avoids the cache's bookkeeping for recent keys.
  *
- * <p>Each key has its place in one of two slots, by two hashes, or in a neighbour of one of them;
- * where all four are full, what came last takes the first. A look-up leaves out what the cache
- * should hear of: at its 1st, 2nd, 4th, 8th … request, and at every 64th afterwards, so that the
- * cache still knows what is asked for often. There are a few slots for each key of the cache, not
- * more: a table that stays in the processor's cache is worth more than one without collisions.
- * Thread-safe; what has retired may still be found here until someone notices and drops it.
+ * <p>Each key has two possible slots, by two hashes, and the neighbour of each; if all four are
+ * full, the newest entry replaces the first. The 1st, 2nd, 4th, 8th … lookup of an entry, and every
+ * 64th one, returns nothing, so that the request reaches the cache and its frequency statistics
+ * stay useful. The table has two slots for each key of the cache: a table that fits into the
+ * processor's cache is faster than one without collisions. Thread-safe. A retired entry may still
+ * be found until a caller notices and drops it.
  *
- * @param <E> what is looked up
+ * @param <E> type of the entries
  */
 public final class RecentlyAsked<E extends Keyed> {
   private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Keyed[].class);
-  private static final int FEWEST_SLOTS = 1 << 10;
-  private static final int MOST_SLOTS = 1 << 18;
+  private static final int FEWEST_SLOTS = 1 << 10; // a power of two, as slot() needs
+  private static final int MOST_SLOTS = 1 << 18; // 1 MB of references
   private static final int SLOTS_PER_KEY = 2;
   private static final int HEARD_EVERY = 64;
 
   private volatile @Nullable Keyed[] slots = new @Nullable Keyed[FEWEST_SLOTS];
 
-  /** Makes room for a cache of so many keys; there is never less room again. */
+  /** Grows the table for a cache of so many keys. It never shrinks. */
   public void makeRoomFor(long keys) {
     if (slots.length < Math.min(MOST_SLOTS, keys * SLOTS_PER_KEY)) {
       grow(keys);
     }
   }
 
-  /** What belongs to {@code key}; null when it is not here, or when the cache should hear of it. */
+  /**
+   * Returns the entry of {@code key}, or null if it is not here or the request must reach the
+   * cache.
+   */
   public @Nullable E find(CounterKey key) {
     @Nullable Keyed[] table = slots;
     Keyed found = in(table, first(table, key), key);
@@ -44,18 +47,20 @@ public final class RecentlyAsked<E extends Keyed> {
       }
     }
     int asked = found.asked + 1;
-    found.asked = asked; // a lost update is a request that the cache hears of later
+    found.asked = asked; // a lost update only delays a request to the cache
     boolean heard = asked % HEARD_EVERY == 0 || (asked & (asked - 1)) == 0;
     return heard ? null : known(found);
   }
 
-  /** Only what was put here is found here. */
+  /** Safe: only entries passed to {@link #put} are in the table. */
   @SuppressWarnings("unchecked")
   private E known(Keyed found) {
     return (E) found;
   }
 
-  /** What retires meanwhile is not kept: one of the two sees what the other did. */
+  /**
+   * Adds an entry. If it retires at the same time, it is dropped by this thread or by the other.
+   */
   public void put(E newest) {
     put(slots, newest);
     if (newest.isRetired()) {
@@ -63,7 +68,7 @@ public final class RecentlyAsked<E extends Keyed> {
     }
   }
 
-  /** Drops what belongs to {@code key}. */
+  /** Drops the entry of {@code key}. */
   public void drop(CounterKey key) {
     @Nullable Keyed[] table = slots;
     drop(table, first(table, key), key);
@@ -71,7 +76,8 @@ public final class RecentlyAsked<E extends Keyed> {
   }
 
   /**
-   * What is put or dropped meanwhile may be lost or come back: no harm to a table of the recent.
+   * Grows the table. Concurrent puts and drops may be lost or undone, which is harmless: callers
+   * check for retired entries, and missing ones are looked up in the cache.
    */
   private synchronized void grow(long keys) {
     @Nullable Keyed[] before = slots;
@@ -92,7 +98,7 @@ public final class RecentlyAsked<E extends Keyed> {
     slots = table;
   }
 
-  @SuppressWarnings("ReferenceEquality") // another with this key may be there, and has retired
+  @SuppressWarnings("ReferenceEquality") // an entry with the same key may be there, and be retired
   private static void put(@Nullable Keyed[] table, Keyed keyed) {
     int first = first(table, keyed.key());
     int second = second(table, keyed.key());
@@ -119,7 +125,7 @@ public final class RecentlyAsked<E extends Keyed> {
     return keyed != null && keyed.isFor(key) ? keyed : null;
   }
 
-  /** The slot or its neighbour if nobody would miss what is there; below 0 when neither. */
+  /** Returns the slot or its neighbour if its entry may be replaced; below 0 if neither. */
   private static int free(@Nullable Keyed[] table, int slot) {
     if (isFree(at(table, slot))) {
       return slot;
@@ -156,7 +162,7 @@ public final class RecentlyAsked<E extends Keyed> {
     return hash & (table.length - 1);
   }
 
-  /** The other slot of two that lie together in memory. */
+  /** Returns the other slot of the pair that is adjacent in memory. */
   private static int neighbour(int slot) {
     return slot ^ 1;
   }

@@ -1,4 +1,4 @@
-/** What was asked for lately, found faster than a cache finds it. */
+/** A lookup table for recent keys, faster than the cache behind it. */
 @NullMarked
 package io.throttlekit.recent;
 
