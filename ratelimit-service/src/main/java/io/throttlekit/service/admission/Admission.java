@@ -8,32 +8,34 @@ public interface Admission {
   /**
    * Decides and charges one request.
    *
-   * @param later told the answer when it is not known now, exactly once, from any thread
-   * @return the answer when it is known now, which is nearly always; {@code later} is not used then
-   * @throws NoPoliciesException when no policies were ever loaded
+   * @param later receives the answer exactly once, from any thread, if it is not known at once
+   * @return the answer if it is known at once, which is nearly always; {@code later} is then not
+   *     used
+   * @throws NoPoliciesException if no policies were ever loaded
    */
   @Nullable Answer decide(RateLimitRequest request, Later later);
 
-  /** Waits for an answer that needed a store. */
+  /** Callback for an answer that needed a store. */
   interface Later {
 
-    /** The request is decided. */
+    /** Receives the decision. */
     void answered(Answer answer);
 
-    /** The request could not be decided. */
+    /** Receives the reason why the request could not be decided. */
     void failed(Throwable cause);
 
     /**
-     * Returns how long it waits at most, in ns from now; {@link Long#MAX_VALUE} where it named no
-     * timeout. To be called while the request is being decided, on its thread.
+     * Returns the wait timeout of the caller in ns from now, or {@link Long#MAX_VALUE} if it set
+     * none. Call it while the request is being decided, on that thread.
      */
     default long patienceNanos() {
       return Long.MAX_VALUE;
     }
 
     /**
-     * Has {@code action} run, instead of one that was given before, when whoever asked goes away
-     * without an answer, or at once if that has happened. Only a caller that can go away does so.
+     * Registers {@code action}, in place of an earlier one, to run when the caller cancels before
+     * it has an answer, or at once if it has cancelled already. The default is for callers that
+     * cannot cancel.
      */
     default void whenGone(Runnable action) {}
   }

@@ -7,36 +7,35 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request gets.
+ * The outcome of a request.
  *
  * @param admitted whether the request may pass
  * @param verdicts one per descriptor, in order; owned, not copied
- * @param quotaPasses whether a descriptor in quota mode passes whatever its counter says, so that
- *     none of the others can refuse
- * @param lease what the request has in flight; only of one that is admitted, and null where nothing
- *     counts that
+ * @param quotaPasses whether a descriptor in quota mode passes regardless of its counter, so that
+ *     no other one in quota mode can refuse
+ * @param lease the slots in flight of an admitted request; null if nothing counts them
  */
 public record Answer(
     boolean admitted, List<Verdict> verdicts, boolean quotaPasses, @Nullable Lease lease) {
 
-  /** An answer where every quota depends on its counter. */
+  /** Creates an answer where every rule in quota mode depends on its counter. */
   public Answer(boolean admitted, List<Verdict> verdicts) {
     this(admitted, verdicts, false);
   }
 
-  /** An answer to a request that has nothing in flight. */
+  /** Creates an answer to a request that has nothing in flight. */
   public Answer(boolean admitted, List<Verdict> verdicts, boolean quotaPasses) {
     this(admitted, verdicts, quotaPasses, null);
   }
 
-  /** The same answer, which is to admit, to a request that has something in flight. */
+  /** Returns this answer, which must admit, with a lease. */
   Answer with(@Nullable Lease held) {
     return held == null ? this : new Answer(admitted, verdicts, quotaPasses, held);
   }
 
   /**
-   * What a refusal rests on: the first that refuses by itself, else the first in quota mode; null
-   * when the request is admitted.
+   * Returns the verdict that a refusal reports: the first enforced one that refuses, otherwise the
+   * first in quota mode; null if the request is admitted.
    */
   public @Nullable Verdict refusing() {
     if (admitted) {
@@ -55,10 +54,10 @@ public record Answer(
   }
 
   /**
-   * The shortest wait in ms after which the same request could be admitted if nobody else asked; 0
-   * when it is admitted, {@link Decision#NEVER} when no waiting helps.
+   * Returns the shortest wait in ms after which the same request could be admitted if no others
+   * arrive; 0 if it is admitted, {@link Decision#NEVER} if no wait suffices.
    *
-   * <p>Every refusing rule must have room again, and of rules in quota mode any one.
+   * <p>Every refusing enforced rule must have room again, and at least one rule in quota mode.
    */
   public long retryAfterMillis() {
     if (admitted) {

@@ -14,13 +14,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request that reaches ceilings: first it is in flight below all of them, then it is charged.
- * What refuses it later, or fails, gives back what it has in flight, which the backend never saw.
+ * Admission of one request that reaches concurrency limits: it acquires a slot below each of them
+ * and is charged afterwards. If the charge refuses or fails, the slots are released without a
+ * latency sample, because the backend never received the request.
  *
- * <p>For one request; told by any thread.
+ * <p>For one request; callbacks may arrive on any thread.
  */
 final class BelowCeilings implements Entering.Later, Tiers.Later {
-  /** How long those wait for room who do not say how long they wait for an answer. */
+  /** Longest wait for a slot of a request without a timeout. */
   private static final long LONGEST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final RateLimitRequest request;
@@ -31,7 +32,7 @@ final class BelowCeilings implements Entering.Later, Tiers.Later {
   private final long patienceNanos;
   private final long beganNanos;
 
-  // Written by whoever has the request, who hands it on.
+  // Written only by the thread that owns the request, and published when that hands it on.
   private @Nullable Lease lease;
 
   // Guarded by this.
@@ -56,7 +57,7 @@ final class BelowCeilings implements Entering.Later, Tiers.Later {
     this.beganNanos = time.monotonicNanos();
   }
 
-  /** The answer, or null when {@code later} will be told, or was. */
+  /** Returns the answer, or null if {@code later} receives it. */
   @Nullable Answer enter(ConcurrencyGate gate, List<Wanted> wanted) {
     later.whenGone(this::leave);
     Entering begun = gate.enter(wanted, longestWaitNanos(), this);
@@ -70,6 +71,7 @@ final class BelowCeilings implements Entering.Later, Tiers.Later {
       known = answer;
       failed = failure;
     }
+    // leave() ran before `entering` was set
     if (gone) {
       begun.leave();
     }
@@ -93,7 +95,7 @@ final class BelowCeilings implements Entering.Later, Tiers.Later {
           settle(many.answer(outcome));
         }
       }
-    } catch (RuntimeException | Error unexpected) { // or nobody would ever answer
+    } catch (RuntimeException | Error unexpected) { // without this the call would never be answered
       fail(unexpected);
     }
   }
@@ -122,7 +124,7 @@ final class BelowCeilings implements Entering.Later, Tiers.Later {
     fail(cause);
   }
 
-  /** What is left of the caller's patience after the wait for room. */
+  /** Returns the wait timeout of the caller less the time spent waiting for slots. */
   @Override
   public long patienceNanos() {
     return patienceNanos == Long.MAX_VALUE
@@ -130,7 +132,10 @@ final class BelowCeilings implements Entering.Later, Tiers.Later {
         : Math.max(0, patienceNanos - (time.monotonicNanos() - beganNanos));
   }
 
-  /** Half of the caller's timeout, of which the patience is nine tenths or less. */
+  /**
+   * Returns about half of the caller's timeout. The wait timeout is at most nine tenths of it, so
+   * 5/9 of the wait timeout is half of the timeout.
+   */
   private long longestWaitNanos() {
     return patienceNanos == Long.MAX_VALUE ? LONGEST_WAIT_NANOS : patienceNanos / 9 * 5;
   }
@@ -156,6 +161,7 @@ final class BelowCeilings implements Entering.Later, Tiers.Later {
 
   private void tell(Answer known) {
     synchronized (this) {
+      // enter() has not returned: it returns the answer itself
       if (!returned) {
         answer = known;
         return;
@@ -170,6 +176,7 @@ final class BelowCeilings implements Entering.Later, Tiers.Later {
       held.refused();
     }
     synchronized (this) {
+      // enter() has not returned: it reports the failure itself
       if (!returned) {
         failure = cause;
         return;

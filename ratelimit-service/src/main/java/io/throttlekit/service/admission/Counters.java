@@ -9,30 +9,30 @@ import io.throttlekit.tier.Tiers;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Where the charges of rules are counted. Implementations are thread-safe and never block. */
+/** Counts the charges of rules. Implementations are thread-safe and never block. */
 public sealed interface Counters permits MemoryCounters, TieredCounters {
 
-  /** Whether {@link #decide(Rule, Charge)} may have an answer for a charge of {@code rule}. */
+  /** Returns whether {@link #decide(Rule, Charge)} can decide charges of {@code rule}. */
   boolean mayKnow(Rule rule);
 
   /**
-   * Decides and counts a request of one charge where memory knows the answer: the way of nearly
-   * every request.
+   * Decides and counts a request with a single charge from memory: the path of nearly every
+   * request.
    *
    * @param rule one that memory {@link #mayKnow may know}
-   * @return null when memory does not know; nothing is counted then, and the request is for {@link
-   *     #decide(List, Tiers.Later)}
+   * @return null if memory cannot decide; nothing is counted then, and {@link #decide(List,
+   *     Tiers.Later)} is to be called
    */
   @Nullable Decision decide(Rule rule, Charge charge);
 
-  /** Who makes the decisions of {@link #decide(Rule, Charge)} for a rule. */
+  /** Returns what makes the decisions of {@link #decide(Rule, Charge)} for a rule. */
   DecidedBy decidedBy(Rule rule);
 
   /**
-   * Decides and counts the claims of one request as one.
+   * Decides and counts the claims of one request atomically.
    *
    * @param claims at least one
-   * @return null when {@code later} will be told, or was told already
+   * @return null if {@code later} receives the outcome, or has already
    */
   @Nullable TieredOutcome decide(List<RuleClaim> claims, Tiers.Later later);
 }

@@ -8,12 +8,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One debug line per decision, for whoever wants to know why a request was refused. Ask {@link #on}
- * first: the line costs far more than the decision. Thread-safe.
+ * One debug line per decision, which shows why a request was refused. Check {@link #on} first: the
+ * line costs far more than the decision. Thread-safe.
  */
 final class DecisionLog {
 
   private static final Logger LOG = LoggerFactory.getLogger(DecisionLog.class);
+  // keeps a line readable whatever a client sends
   private static final int LONGEST = 60;
 
   private DecisionLog() {}
@@ -67,7 +68,10 @@ final class DecisionLog {
     line.append(" (").append(verdict.decidedBy().name().toLowerCase(Locale.ROOT)).append(')');
   }
 
-  /** Callers choose these texts: they are cut, and cannot begin a line of their own. */
+  /**
+   * Returns a text chosen by a client, cut to {@link #LONGEST} characters and without line breaks,
+   * so that it cannot forge a log line.
+   */
   private static String shown(String text) {
     StringBuilder shown = new StringBuilder();
     int end = Math.min(text.length(), LONGEST);

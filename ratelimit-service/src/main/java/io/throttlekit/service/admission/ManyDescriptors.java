@@ -22,7 +22,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request with several charges: its rules without those that others replace, charged as one.
+ * One request with several charges: drops the rules that other rules replace, and charges the rest
+ * as one.
  *
  * <p>For one thread and one decision.
  */
@@ -34,18 +35,21 @@ final class ManyDescriptors {
   private final RateLimitMetrics metrics;
   private final @Nullable Rule[] rules;
 
-  /** Of each descriptor the number of its ceiling among those wanted; empty when there are none. */
+  /**
+   * Index among {@link #wanted} of the concurrency limit of each descriptor; empty if there are
+   * none.
+   */
   private int[] wantedAt = {};
 
   private @Nullable Entering entering;
 
-  /** Whether some descriptor in quota mode is sure to pass, so that the others cannot refuse. */
+  /** Whether a descriptor in quota mode is certain to pass, so that the others cannot refuse. */
   private boolean quotaPasses;
 
   /**
-   * Takes what matched.
+   * Creates a request from the rules that matched.
    *
-   * @param rules of each descriptor the rule that matched it, or null; this changes them
+   * @param rules the rule that matched each descriptor, or null; modified by this object
    */
   ManyDescriptors(
       RateLimitRequest request,
@@ -60,7 +64,7 @@ final class ManyDescriptors {
     findPassingQuota();
   }
 
-  /** The answer, and what the metrics count of it, to decisions on {@link #claims}. */
+  /** Returns the answer to decisions on {@link #claims}, and records its metrics. */
   Answer answer(TieredOutcome outcome) {
     List<Verdict> verdicts = verdicts(outcome.decisions(), outcome.decidedBy());
     if (!compatibility.shadowMode()) {
@@ -72,12 +76,12 @@ final class ManyDescriptors {
     return new Answer(true, verdicts);
   }
 
-  /** The answer when there are no {@link #claims}. */
+  /** Returns the answer if there are no {@link #claims}. */
   Answer nothingCharged() {
     return shadowed(new Answer(true, verdicts(List.of(), List.of())));
   }
 
-  /** The answer when a ceiling refuses the request; then nobody is charged. */
+  /** Returns the answer if a concurrency limit refuses the request; no counter is charged then. */
   Answer refusedBelowCeiling() {
     Verdict[] verdicts = new Verdict[rules.length];
     for (int i = 0; i < verdicts.length; i++) {
@@ -94,7 +98,10 @@ final class ManyDescriptors {
     return answer;
   }
 
-  /** The ceilings that the request reaches and that are kept to here; mostly none. */
+  /**
+   * Returns the concurrency limits that the request reaches and that the service enforces; mostly
+   * none.
+   */
   List<Wanted> wanted() {
     List<Wanted> wanted = List.of();
     for (int i = 0; i < rules.length; i++) {
@@ -108,7 +115,7 @@ final class ManyDescriptors {
         }
         Descriptor descriptor = request.descriptors().get(i);
         long cost = request.costOf(descriptor);
-        if (cost >= 0 && !descriptor.refund()) { // there is nothing to refund in flight
+        if (cost >= 0 && !descriptor.refund()) { // a refund has nothing in flight
           wantedAt[i] = wanted.size();
           boolean refuses = !rule.shadow() && !compatibility.shadowMode();
           wanted.add(new Wanted(rule, terms, gate, descriptor.entries(), cost == 0, refuses));
@@ -118,7 +125,7 @@ final class ManyDescriptors {
     return wanted;
   }
 
-  /** Takes what the ceilings said. */
+  /** Records the decisions of the concurrency limits. */
   void entered(Entering by) {
     entering = by;
   }
@@ -132,12 +139,13 @@ final class ManyDescriptors {
       return null;
     }
     Descriptor descriptor = request.descriptors().get(index);
+    // a request occupies one slot whatever it costs
     long hits = Math.min(1, request.costOf(descriptor));
     metrics.decided(rule, descriptor.entries(), hits, decision, rule.shadow());
     return Verdict.ofCeiling(rule.shadow() ? Role.SHADOW : Role.ENFORCED, rule, decision);
   }
 
-  /** Names count from every rule that matched, also from one that is itself replaced. */
+  /** Drops replaced rules. The names that a rule replaces count even if it is replaced itself. */
   private void dropReplaced() {
     Set<String> replaced = Set.of();
     for (Rule rule : rules) {
@@ -168,7 +176,7 @@ final class ManyDescriptors {
     }
   }
 
-  /** What is to be charged, in the order of the descriptors; may be nothing. */
+  /** Returns the charges in the order of the descriptors; may be empty. */
   List<RuleClaim> claims() {
     List<RuleClaim> claims = new ArrayList<>(rules.length);
     for (int i = 0; i < rules.length; i++) {
@@ -242,7 +250,10 @@ final class ManyDescriptors {
         role(rule, index), rule, rule.limits().get(telling), decision, decidedBy.get(telling));
   }
 
-  /** A refusal tells more than none, a longer one more than a shorter, then the fuller counter. */
+  /**
+   * Returns whether {@code one} is reported rather than {@code other}: a refusal before an
+   * admission, then the longer wait, then the smaller remaining fraction.
+   */
   private static boolean tellsMore(Decision one, Decision other) {
     if (one.admitted() != other.admitted()) {
       return !one.admitted();
@@ -254,6 +265,7 @@ final class ManyDescriptors {
   }
 
   private static double remainingFraction(Decision decision) {
+    // a limit of 0 would give NaN
     return decision.limit() == 0 ? 0 : (double) decision.remaining() / decision.limit();
   }
 

@@ -14,9 +14,9 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Counters of this process alone, which always know the answer.
+ * Counters of this process alone, which can always decide.
  *
- * @param store holds them
+ * @param store holds the counters
  */
 public record MemoryCounters(InMemoryStore store) implements Counters {
 

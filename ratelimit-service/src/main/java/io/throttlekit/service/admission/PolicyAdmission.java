@@ -25,9 +25,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides requests by the rules of the policies and what their counters say.
+ * Decides requests by the rules of the policies and by their counters.
  *
- * <p>Thread-safe. A request is decided by one policy book, however often that is exchanged.
+ * <p>Thread-safe. A request is decided by a single policy book, even if that is replaced meanwhile.
  */
 public final class PolicyAdmission implements Admission {
   private static final Answer UNTOUCHED = new Answer(true, List.of(Verdict.UNTOUCHED));
@@ -39,9 +39,9 @@ public final class PolicyAdmission implements Admission {
   private final RateLimitMetrics metrics;
 
   /**
-   * Decides by the book that {@code policies} gives at the time.
+   * Creates an admission that uses the current book of {@code policies} for each request.
    *
-   * @param policies gives null while none was ever loaded
+   * @param policies supplies null while none was ever loaded
    */
   public PolicyAdmission(
       Supplier<@Nullable PolicyBook> policies,
@@ -58,6 +58,7 @@ public final class PolicyAdmission implements Admission {
 
   @Override
   public @Nullable Answer decide(RateLimitRequest request, Later later) {
+    // before the policies are read: a lease must end even if its rule is gone
     boolean releases = endLeases(request);
     PolicyBook book = policies.get();
     if (book == null) {
@@ -76,7 +77,10 @@ public final class PolicyAdmission implements Admission {
     return answer == null ? null : told(request, answer);
   }
 
-  /** Ends what the request gives back, whatever policies there are; whether that was anything. */
+  /**
+   * Ends the leases that the request releases, whatever the policies are, and returns whether it
+   * names any.
+   */
   private boolean endLeases(RateLimitRequest request) {
     boolean any = false;
     List<Descriptor> descriptors = request.descriptors();
@@ -90,7 +94,7 @@ public final class PolicyAdmission implements Admission {
     return any;
   }
 
-  /** The lease that a descriptor gives back; null where it gives back none. */
+  /** Returns the id of the lease that a descriptor releases, or null if it releases none. */
   private static @Nullable String leaseOf(Descriptor descriptor) {
     String[] entries = descriptor.entries();
     for (int i = 0; i + 1 < entries.length; i += 2) {
@@ -102,9 +106,9 @@ public final class PolicyAdmission implements Admission {
   }
 
   /**
-   * The rule of each descriptor.
+   * Returns the rule of each descriptor.
    *
-   * @param releases whether some descriptor gives a lease back, which no rule is asked about
+   * @param releases whether a descriptor releases a lease; such a descriptor matches no rule
    */
   private static @Nullable Rule[] rulesOf(
       RateLimitRequest request, DomainPolicies domain, boolean releases) {
@@ -117,7 +121,7 @@ public final class PolicyAdmission implements Admission {
     return rules;
   }
 
-  /** The rule of a descriptor by itself: its own limit, else what the policies say. */
+  /** Returns the rule of a descriptor: its own override, otherwise the rule of the policies. */
   private static @Nullable Rule ruleFor(DomainPolicies domain, Descriptor descriptor) {
     LimitOverride override = descriptor.override();
     return override == null
@@ -125,10 +129,10 @@ public final class PolicyAdmission implements Admission {
         : Rule.override(domain.name(), descriptor.entries(), override);
   }
 
-  /** What the refusal of a rule means for the request. */
+  /** Returns how a refusal by the rule affects the request. */
   static Role roleOf(Rule rule, Descriptor descriptor, long cost, boolean quotaMode) {
     if (rule.shadow() || (descriptor.refund() && cost == 0)) {
-      return Role.SHADOW; // giving nothing back is a refund too, and refunds are never refused
+      return Role.SHADOW; // a refund of 0 is a refund as well, and refunds are never refused
     }
     return quotaMode || rule.quota() ? Role.QUOTA : Role.ENFORCED;
   }
@@ -145,7 +149,10 @@ public final class PolicyAdmission implements Admission {
     return atOnce != null ? atOnce : decideMany(request, new @Nullable Rule[] {rule}, later);
   }
 
-  /** The way of nearly every request: one charge, no lists of claims; null when that is not all. */
+  /**
+   * Decides a request with a single charge without lists of claims: the path of nearly every
+   * request. Returns null if the request needs more than that.
+   */
   private @Nullable Answer decideAtOnce(RateLimitRequest request, @Nullable Rule rule) {
     if (rule == null) {
       return UNTOUCHED;
@@ -203,7 +210,7 @@ public final class PolicyAdmission implements Admission {
     return answer;
   }
 
-  /** Turns what the counters say later into an answer. */
+  /** Converts a deferred outcome of the counters to an answer. */
   private record Answering(RateLimitRequest request, ManyDescriptors many, Later later)
       implements Tiers.Later {
 
@@ -212,7 +219,7 @@ public final class PolicyAdmission implements Admission {
       Answer answer;
       try {
         answer = told(request, many.answer(outcome));
-      } catch (RuntimeException unexpected) { // or nobody would ever answer
+      } catch (RuntimeException unexpected) { // without this the call would never be answered
         later.failed(unexpected);
         return;
       }

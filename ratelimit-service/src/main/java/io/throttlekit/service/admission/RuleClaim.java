@@ -3,5 +3,5 @@ package io.throttlekit.service.admission;
 import io.throttlekit.Claim;
 import io.throttlekit.descriptors.Rule;
 
-/** What one descriptor is charged, and the rule that says so. */
+/** The charge of one descriptor, with its rule. */
 record RuleClaim(Rule rule, Claim claim) {}

@@ -15,9 +15,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counters that many processes share, through the tiers of their rules.
+ * Counters shared by many processes, through the tiers of their rules.
  *
- * @param cachedDenyDefault whether rules that name no tier remember refusals
+ * @param cachedDenyDefault whether rules without a tier cache refusals
  */
 public record TieredCounters(Tiers tiers, boolean cachedDenyDefault) implements Counters {
   private static final Tier CACHED_DENY = new Tier.CachedDeny();

@@ -8,16 +8,17 @@ import io.throttlekit.tier.DecidedBy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one descriptor of a request gets.
+ * The outcome of one descriptor of a request.
  *
- * @param refused whether it is told to be over its limit; never for a rule in shadow mode
- * @param role what its refusal means for the request
- * @param rule what matched; absent when nothing did and when another rule of the request replaces
+ * @param refused whether it is reported as over its limit; never for a rule in shadow mode
+ * @param role how a refusal affects the request
+ * @param rule the rule that matched; absent if none did or if another rule of the request replaces
  *     it
- * @param limit the limit that tells most: of several the one that refused, else the one with the
- *     smallest remaining fraction; absent when nothing was charged, and for a ceiling
- * @param decision of that limit's counter, or of a ceiling; absent when there was none
- * @param decidedBy who made that decision
+ * @param limit the limit that is reported: of several the one that refused, otherwise the one with
+ *     the smallest remaining fraction; absent if nothing was charged, and for a concurrency limit
+ * @param decision of the counter of {@code limit}, or of a concurrency limit; absent if there was
+ *     none
+ * @param decidedBy what made that decision
  */
 public record Verdict(
     boolean refused,
@@ -27,30 +28,30 @@ public record Verdict(
     @Nullable Decision decision,
     DecidedBy decidedBy) {
 
-  /** Nothing limits the descriptor. */
+  /** The verdict on a descriptor that nothing limits. */
   public static final Verdict UNTOUCHED =
       new Verdict(false, Role.ENFORCED, null, null, null, DecidedBy.NOBODY);
 
-  /** The descriptor matched a rule without a limit. */
+  /** Returns the verdict on a descriptor that matched a rule without a limit. */
   static Verdict unlimited(Rule rule) {
     return new Verdict(false, Role.ENFORCED, rule, null, null, DecidedBy.NOBODY);
   }
 
-  /** The counter of {@code limit} decided. */
+  /** Returns the verdict that follows from a decision of the counter of {@code limit}. */
   static Verdict of(Role role, Rule rule, Limit limit, Decision decision, DecidedBy by) {
     boolean refused = !decision.admitted() && role != Role.SHADOW;
     return new Verdict(refused, role, rule, limit, decision, by);
   }
 
-  /** A ceiling decided. */
+  /** Returns the verdict that follows from a decision of a concurrency limit. */
   static Verdict ofCeiling(Role role, Rule rule, Decision decision) {
     boolean refused = !decision.admitted() && role != Role.SHADOW;
     return new Verdict(refused, role, rule, null, decision, DecidedBy.MEMORY);
   }
 
   /**
-   * Units left as the caller is told, at least 0: none where a rule in shadow mode let pass what
-   * was too much.
+   * Returns the units left as reported to the caller, at least 0; 0 if a rule in shadow mode let an
+   * excess pass.
    */
   public long remaining() {
     Decision decided = decision;

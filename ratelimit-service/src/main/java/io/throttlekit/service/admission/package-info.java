@@ -1,5 +1,6 @@
 /**
- * The decision about one request: which rules apply, what is charged, what each descriptor gets.
+ * Decides one request: which rules apply, which counters are charged, and the verdict on each
+ * descriptor.
  */
 @NullMarked
 package io.throttlekit.service.admission;
