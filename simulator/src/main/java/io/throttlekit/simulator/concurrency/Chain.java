@@ -3,15 +3,16 @@ package io.throttlekit.simulator.concurrency;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How a proxy's access log reaches a law, and how the ceiling comes back.
+ * The delays between a proxy and a limit algorithm: access log in one direction, limits in the
+ * other.
  *
  * @param workers threads of the proxy, each with a buffer of its own
- * @param flushNanos how long a buffer gathers entries
- * @param loss what part of the entries never arrives
- * @param pushNanos from a new ceiling until the proxy obeys it
+ * @param flushNanos how long a buffer collects entries
+ * @param loss share of the entries that is lost
+ * @param pushNanos delay until the proxy applies a new limit
  */
 record Chain(int workers, long flushNanos, double loss, long pushNanos) {
-  /** Envoy's default flush, half a second to push, and one entry of a hundred lost. */
+  /** Envoy's default flush interval, half a second to push a limit, and 1 % of the entries lost. */
   static final Chain ENVOY =
       new Chain(4, TimeUnit.SECONDS.toNanos(1), 0.01, TimeUnit.MILLISECONDS.toNanos(500));
 }

@@ -1,21 +1,22 @@
 package io.throttlekit.simulator.concurrency;
 
 /**
- * A stream of random numbers: the same from the same seed on every machine, for it uses nothing
- * whose last bit is a processor's choice.
+ * A stream of random numbers that depends only on its seed, on every machine: it uses no operation
+ * whose last bit depends on the processor.
  *
- * <p>Steele, Lea and Flood's SplitMix64, and Marsaglia's polar method on top of it.
+ * <p>SplitMix64 by Steele, Lea and Flood, and Marsaglia's polar method.
  */
 public final class Chance {
   private static final long GOLDEN = 0x9E3779B97F4A7C15L;
-  private static final double ULP = 0x1p-53;
+  private static final double ULP = 0x1p-53; // spacing of doubles below 1
 
   private long state;
   private double spare;
   private boolean hasSpare;
 
   /**
-   * A stream of its own for each purpose, so that who draws more of one thing changes no other.
+   * Creates a stream. Each purpose has its own, so that drawing more numbers for one changes no
+   * other.
    *
    * @param purpose a small number
    */
@@ -23,18 +24,19 @@ public final class Chance {
     this.state = mixed(seed * GOLDEN + purpose);
   }
 
-  /** Uniform, from 0 to less than 1. */
+  /** Returns a uniform number, from 0 to less than 1. */
   public double uniform() {
     state += GOLDEN;
     return (mixed(state) >>> 11) * ULP;
   }
 
-  /** How long until the next of events that are independent of each other, with mean 1. */
+  /** Returns an exponentially distributed interval between independent events, with mean 1. */
   public double exponential() {
+    // 1 − uniform: the logarithm of 0 is infinite. StrictMath is the same on every machine.
     return -StrictMath.log(1 - uniform());
   }
 
-  /** Normal, with mean 0 and deviation 1. */
+  /** Returns a normally distributed number, with mean 0 and deviation 1. */
   public double normal() {
     if (hasSpare) {
       hasSpare = false;

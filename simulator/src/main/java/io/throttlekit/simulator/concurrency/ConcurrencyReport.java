@@ -8,8 +8,8 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * Every law in every scenario: the same figures on every machine, but those of Netflix's Vegas,
- * which draws random numbers of its own.
+ * The results of every limit algorithm in every scenario. They are the same on every machine,
+ * except for Netflix's Vegas, which draws random numbers of its own.
  */
 public final class ConcurrencyReport {
   private final List<Standing> standings;
@@ -19,20 +19,23 @@ public final class ConcurrencyReport {
   }
 
   /**
-   * Plays everything; takes a minute or some.
+   * Runs all scenarios; takes a minute or more.
    *
-   * @param seeds how often, from 1; a figure is the worst of all
+   * @param seeds number of runs, from 1; each figure is the worst of them
    */
   public static ConcurrencyReport of(int seeds) {
     return of(Scenarios.all(), Contenders.all(), seeds);
   }
 
-  /** Plays some of it. */
+  /** Runs some scenarios. */
   static ConcurrencyReport of(List<Scenario> scenarios, List<Contender> contenders, int seeds) {
     return new ConcurrencyReport(Standing.all(scenarios, contenders, seeds));
   }
 
-  /** A Markdown table: a row for each target, a column for each law, ✗ where it is missed. */
+  /**
+   * Returns a Markdown table with a row for each target and a column for each algorithm; ✗ marks a
+   * missed target.
+   */
   public String markdown() {
     List<Standing> firsts = of(standings.getFirst().scenario());
     String names =
@@ -47,13 +50,13 @@ public final class ConcurrencyReport {
     return table.toString();
   }
 
-  /** One JSON object in one line. */
+  /** Returns one JSON object on one line. */
   public String json() {
     String all = scenarios().stream().map(this::json).collect(Collectors.joining(","));
     return "{\"scenarios\":[" + all + "]}";
   }
 
-  /** Writes the curves of each scenario into a file of its own. */
+  /** Writes the curves of each scenario to a file. */
   public void draw(Path folder) throws IOException {
     Files.createDirectories(folder);
     for (Scenario scenario : scenarios()) {

@@ -3,14 +3,14 @@ package io.throttlekit.simulator.concurrency;
 import java.util.function.LongFunction;
 
 /**
- * A law with its settings.
+ * A limit algorithm with its settings.
  *
  * @param name in tables
- * @param laws one that knows nothing yet, by the seed of its randomness
+ * @param laws creates the algorithm in its initial state, from a seed
  */
 record Contender(String name, LongFunction<Law> laws) {
 
-  /** One that knows nothing yet. */
+  /** Creates the algorithm in its initial state. */
   Law law(long seed) {
     return laws.apply(seed);
   }

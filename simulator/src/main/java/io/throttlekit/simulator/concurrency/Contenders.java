@@ -11,10 +11,10 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 
-/** Who takes part, ours first. Ours all have one range. */
+/** The algorithms that are compared, ours first. All of ours have the same range. */
 final class Contenders {
   private static final CeilingRange RANGE = new CeilingRange(1, 1000, 20);
-  private static final int GUESSED = 30;
+  private static final int GUESSED = 30; // 1.5 times the servers, a plausible manual setting
 
   private Contenders() {}
 
@@ -41,7 +41,7 @@ final class Contenders {
         new Contender("no limit", _ -> FixedCeiling.NONE));
   }
 
-  /** The law that is ours by default. */
+  /** Returns our default algorithm. */
   static Contender probedVegas() {
     return new Contender(
         "ProbedVegas",
@@ -52,12 +52,12 @@ final class Contenders {
         });
   }
 
-  /** What we made of failsafe-go's, with its defaults. */
+  /** Returns our version of failsafe-go's algorithm, with its defaults. */
   static Contender failsafe() {
     return ours("Failsafe", Ceiling.Law.FAILSAFE);
   }
 
-  /** As Netflix has it. */
+  /** Returns Netflix's own implementation. */
   static Contender netflixGradient2() {
     return new Contender(
         "Netflix Gradient2",

@@ -5,12 +5,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 /**
- * What became of a plan, second by second.
+ * The results of a plan, per second.
  *
- * <p>Spans are seconds since the start: from the first, up to before the second.
+ * <p>Spans are seconds since the start, the end exclusive.
  */
 final class Course {
-  /** What is answered within this many times the mean of its phase is good. */
+  /** A response counts as good within this multiple of the mean service time of its phase. */
   static final double GOOD = 5;
 
   private static final double SECOND = TimeUnit.SECONDS.toNanos(1);
@@ -19,7 +19,7 @@ final class Course {
   private final Second[] seconds;
   private final float[] rtts;
 
-  /** What happened in one second; only {@link Recorder} writes. */
+  /** The counts of one second, written only by {@link Recorder}. */
   static final class Second {
     private final int firstEnded;
     int offered;
@@ -34,7 +34,7 @@ final class Course {
       this.firstEnded = firstEnded;
     }
 
-    /** The mean over the second. */
+    /** Returns the mean limit over the second. */
     double ceiling() {
       return ceilingNanos / SECOND;
     }
@@ -46,14 +46,14 @@ final class Course {
     this.rtts = rtts;
   }
 
-  /** How long all of it took. */
+  /** Returns the length of the run in seconds. */
   int length() {
     return seconds.length;
   }
 
   /**
-   * Good answers, as a share of what was asked or, where that is less, of what the backend could
-   * have answered.
+   * Returns good responses as a share of the offered requests, or of the capacity of the backend if
+   * that is less.
    */
   double goodput(int from, int to) {
     double good = 0;
@@ -71,7 +71,7 @@ final class Course {
     return good / possible;
   }
 
-  /** What part of the requests was kept out. */
+  /** Returns the share of requests that were refused. */
   double refused(int from, int to) {
     double refused = 0;
     double offered = 0;
@@ -83,7 +83,8 @@ final class Course {
   }
 
   /**
-   * How long those took that were admitted, ms; the client's patience for those that it gave up.
+   * Returns a quantile of the latency of admitted requests in ms; timed-out requests count with the
+   * client timeout.
    *
    * @param quantile above 0, up to 1; the nearest rank
    */
@@ -96,7 +97,7 @@ final class Course {
     return span[(int) Math.ceil(quantile * span.length) - 1];
   }
 
-  /** How long they took in the mean, ms. */
+  /** Returns the mean latency of admitted requests in ms. */
   double meanLatency(int from, int to) {
     double sum = 0;
     float[] span = span(from, to);
@@ -106,12 +107,12 @@ final class Course {
     return sum / span.length;
   }
 
-  /** What was completed or given up in a second. */
+  /** Returns the requests per second that were completed or timed out. */
   double endedPerSecond(int from, int to) {
     return (double) span(from, to).length / (to - from);
   }
 
-  /** The most that were in flight at once. */
+  /** Returns the maximum of requests in flight. */
   int mostInFlight(int from, int to) {
     int most = 0;
     for (int at = from; at < to; at++) {
@@ -120,7 +121,7 @@ final class Course {
     return most;
   }
 
-  /** The ceiling in force, averaged over time. */
+  /** Returns the mean limit in effect. */
   double ceiling(int from, int to) {
     double sum = 0;
     for (int at = from; at < to; at++) {
@@ -129,7 +130,7 @@ final class Course {
     return sum / (to - from);
   }
 
-  /** The ceilings of the seconds in which the law did not lower it to measure. */
+  /** Returns the limits of the seconds in which it was not lowered for a measurement. */
   double[] settledCeilings(int from, int to) {
     return IntStream.range(from, to)
         .filter(at -> !seconds[at].probed)

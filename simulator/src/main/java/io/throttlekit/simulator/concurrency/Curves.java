@@ -4,10 +4,10 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Small curves of one scenario: a row for each law, and side by side its ceiling, the most in
- * flight, goodput and p99 over time. A drawing that is read in light and dark.
+ * Small curves of one scenario: a row for each algorithm, with its limit, the most in flight,
+ * goodput and p99 over time. The drawing is readable in light and dark mode.
  *
- * <p>A value beyond its scale stays at the edge.
+ * <p>Values beyond the scale are drawn at its edge.
  */
 final class Curves {
   private static final int NAMES = 150;
@@ -30,14 +30,14 @@ final class Curves {
     double of(Course run, int from, int to);
   }
 
-  /** What a column shows. */
+  /** The content of a column. */
   private record Measure(String title, double top, String style, Figure figure) {}
 
   private final StringBuilder svg = new StringBuilder();
 
   private Curves() {}
 
-  /** The whole drawing, as SVG. */
+  /** Returns the drawing as SVG. */
   static String of(Scenario scenario, List<Standing> standings) {
     Curves curves = new Curves();
     curves.begin(scenario, standings.size());
@@ -83,7 +83,7 @@ final class Curves {
     int end = 0;
     for (Phase phase : standing.scenario().plan().phases()) {
       end += phase.seconds();
-      if (end < standing.first().length()) { // where the next phase begins
+      if (end < standing.first().length()) { // marks the start of the next phase
         add("M%d %dv%d", x + end * WIDTH / standing.first().length(), y, HEIGHT);
       }
     }

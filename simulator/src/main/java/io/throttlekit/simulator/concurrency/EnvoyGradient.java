@@ -6,11 +6,12 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A model of the gradient controller of Envoy's adaptive_concurrency filter, by its documentation:
- * the median at all times by the median while hardly anything is let in.
+ * the ratio of the minimum round trip time, measured as a median under a very low limit, to the
+ * current median.
  *
- * <p>Its timers are looked at when a sample comes. The settings are those of the documentation's
- * example and the defaults: updates each 100 ms, a probe each 60 s and up to 15 % more, of 50
- * requests and at a ceiling of 3, a quarter of tolerance.
+ * <p>Timers are checked when a sample arrives. The settings are those of the documentation's
+ * example and the defaults: updates every 100 ms, a measurement every 60 s plus up to 15 % jitter,
+ * with 50 requests at a limit of 3, and a buffer of a quarter.
  */
 final class EnvoyGradient implements Law {
   private static final long UPDATE = TimeUnit.MILLISECONDS.toNanos(100);
@@ -20,8 +21,8 @@ final class EnvoyGradient implements Law {
   private static final int MIN = 3;
   private static final int MAX = 1_000;
   private static final double BUFFER = 1.25;
-  private static final int AT_MIN = 5;
-  private static final int PURPOSE = 7;
+  private static final int AT_MIN = 5; // updates at the minimum before a new measurement
+  private static final int PURPOSE = 7; // of the stream of random numbers
 
   private final Chance chance;
   private long[] rtts = new long[1 << 10];
@@ -62,7 +63,7 @@ final class EnvoyGradient implements Law {
     if (probing && sample.startNanos() < probeSince) {
       return;
     }
-    if (!sample.dropped()) { // a stream that was reset gives no sample
+    if (!sample.dropped()) { // a reset stream yields no sample
       add(sample.rttNanos());
     }
     if (probing) {

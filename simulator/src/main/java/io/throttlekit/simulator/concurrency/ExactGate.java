@@ -2,7 +2,10 @@ package io.throttlekit.simulator.concurrency;
 
 import io.throttlekit.concurrency.Sample;
 
-/** Counts every request itself and obeys a new ceiling at once, as a gate in one process can. */
+/**
+ * A limiter that counts every request itself and applies a new limit at once, as one in the same
+ * process.
+ */
 final class ExactGate implements Gate {
   private final Law law;
 

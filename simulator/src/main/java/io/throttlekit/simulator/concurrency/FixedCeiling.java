@@ -1,11 +1,11 @@
 package io.throttlekit.simulator.concurrency;
 
 /**
- * What somebody once wrote into a configuration.
+ * A constant limit, as from a configuration file.
  *
- * @param ceiling stays
+ * @param ceiling concurrency limit
  */
 record FixedCeiling(int ceiling) implements Law {
-  /** Everything is let in. */
+  /** No limit. */
   static final FixedCeiling NONE = new FixedCeiling(Integer.MAX_VALUE);
 }

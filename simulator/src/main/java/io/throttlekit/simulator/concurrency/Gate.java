@@ -1,26 +1,26 @@
 package io.throttlekit.simulator.concurrency;
 
-/** What stands between load and backend, and tells a law of both. */
+/** A limiter between load and backend that feeds a limit algorithm. */
 interface Gate {
 
-  /** The ceiling that it obeys now. */
+  /** Returns the limit in effect. */
   int ceiling();
 
-  /** Hears that a request was kept out. */
+  /** Records a refused request. */
   void refused(long nowNanos);
 
   /**
-   * Hears that a request is over.
+   * Records the end of a request.
    *
-   * @param inFlightThen how many there were when it began, itself included
-   * @param inFlightNow how many there are, itself included
-   * @param dropped whether its client gave up
+   * @param inFlightThen requests in flight when it began, itself included
+   * @param inFlightNow requests in flight when it ended, itself included
+   * @param dropped whether its client timed out
    */
   void ended(long startNanos, long nowNanos, int inFlightThen, int inFlightNow, boolean dropped);
 
-  /** When it has something to do next; {@link Long#MAX_VALUE} when it only reacts. */
+  /** Returns the time of the next event; {@link Long#MAX_VALUE} if there is none. */
   long next();
 
-  /** Does what was due at {@link #next}. */
+  /** Runs the event that was due at {@link #next}. */
   void wake();
 }

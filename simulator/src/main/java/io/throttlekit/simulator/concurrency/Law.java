@@ -2,22 +2,22 @@ package io.throttlekit.simulator.concurrency;
 
 import io.throttlekit.concurrency.Sample;
 
-/** What decides a ceiling: a law of ours, of somebody else, or none. */
+/** A limit algorithm: ours, another project's, or none. */
 interface Law {
 
-  /** How many requests may be in flight now. */
+  /** Returns the concurrency limit. */
   int ceiling();
 
-  /** What it makes of a request that has ended. */
+  /** Adds the sample of a request that has ended. */
   default void learn(Sample sample) {}
 
-  /** What it makes of requests that the ceiling kept out, as this process hears of it. */
+  /** Counts requests that the limit refused, at the time when this process receives them. */
   default void refused(long arrivedNanos, long requests) {}
 
-  /** What it makes of being obeyed from now on. */
+  /** Reports that the limiter applies a limit from now on. */
   default void inForce(int requests, long sinceNanos) {}
 
-  /** Whether the ceiling is lowered now only to measure. */
+  /** Returns whether the limit is lowered only for a measurement. */
   default boolean probing() {
     return false;
   }

@@ -5,12 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A proxy that obeys the ceiling that was pushed to it last, and a law that hears of requests only
- * by the access log: late, in batches of one worker each, and not of all.
+ * A proxy that applies the last limit pushed to it, and whose access log feeds the algorithm: late,
+ * in batches of one worker each, and with losses.
  *
- * <p>An entry says when its request began, by this process's clock, and how many were in flight
- * then, which the service infers from clocks and load reports; of a client that left it says
- * nothing. Refusals are entries too. One push is under way at a time.
+ * <p>An entry has the start time of its request, by this process's clock, and the requests in
+ * flight at that time, which the service infers from clocks and load reports. A request whose
+ * client left has no usable entry. Refusals are entries, too. One push is in progress at a time.
  */
 final class LoggedGate implements Gate {
   private static final int ENTRIES = 3;
@@ -25,7 +25,7 @@ final class LoggedGate implements Gate {
   private int nextBuffer;
   private long nextFlush;
 
-  /** What a worker has written down and not sent. */
+  /** The entries of a worker that are not yet sent. */
   private static final class Buffer {
     private final List<Sample> samples = new ArrayList<>();
     private long refused;
@@ -59,7 +59,7 @@ final class LoggedGate implements Gate {
   public void ended(
       long startNanos, long nowNanos, int inFlightThen, int inFlightNow, boolean dropped) {
     Buffer buffer = worker();
-    if (arrives() && !dropped) { // a client that left says nothing in a log
+    if (arrives() && !dropped) { // the log has no latency of a client that left
       long rttNanos = nowNanos - startNanos;
       buffer.samples.add(new Sample(startNanos, rttNanos, nowNanos, inFlightThen, false, false));
     }

@@ -4,11 +4,11 @@ import com.netflix.concurrency.limits.Limit;
 import io.throttlekit.concurrency.Sample;
 
 /**
- * A law of Netflix's concurrency-limits, as its own jar has it. None of them reads a clock: a
- * window begins and ends by the times that they are told. {@code VegasLimit} draws when to probe
- * from the thread's own random numbers, so what becomes of it differs a little from run to run.
+ * An algorithm from Netflix's concurrency-limits library, unmodified. None of them reads a clock:
+ * windows follow the times of the samples. {@code VegasLimit} uses the random numbers of the
+ * thread, so its results differ slightly from run to run.
  *
- * @param limit is told of every request that has ended
+ * @param limit receives every request that has ended
  */
 record NetflixLaw(Limit limit) implements Law {
 

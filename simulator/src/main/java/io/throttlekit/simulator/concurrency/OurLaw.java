@@ -5,10 +5,10 @@ import io.throttlekit.concurrency.Sample;
 import java.util.function.BooleanSupplier;
 
 /**
- * A law of the engine.
+ * An algorithm of this project.
  *
- * @param limit is told everything
- * @param measuring whether it has lowered the ceiling to measure
+ * @param limit receives all events
+ * @param measuring whether it has lowered the limit for a measurement
  */
 record OurLaw(ConcurrencyLimit limit, BooleanSupplier measuring) implements Law {
 

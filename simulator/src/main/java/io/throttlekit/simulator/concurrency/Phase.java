@@ -3,18 +3,18 @@ package io.throttlekit.simulator.concurrency;
 import java.util.concurrent.TimeUnit;
 
 /**
- * For how long load and backend stay as they are.
+ * A span with constant load and backend.
  *
- * @param seconds from 1
- * @param perSecond requests that arrive, independent of each other and of what became of others
- * @param servers how many requests the backend works on at once
- * @param meanMillis how long it works on one, the mean
- * @param lengths how that varies
+ * @param seconds duration, from 1
+ * @param perSecond arrival rate; arrivals are independent of each other and of earlier responses
+ * @param servers requests that the backend serves at once
+ * @param meanMillis mean service time
+ * @param lengths distribution of the service time
  */
 record Phase(int seconds, double perSecond, int servers, double meanMillis, Lengths lengths) {
   private static final double MILLIS = TimeUnit.SECONDS.toMillis(1);
 
-  /** What the backend completes in a second when it is never idle. */
+  /** Returns the requests per second of a fully used backend. */
   double capacity() {
     return servers * MILLIS / meanMillis;
   }

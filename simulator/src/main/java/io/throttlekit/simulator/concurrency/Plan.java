@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What happens to a backend of 20 servers that take 20 ms for a request, so 1,000 requests a
- * second, unless said otherwise.
+ * The phases of a scenario. Unless set otherwise, the backend has 20 servers with a service time of
+ * 20 ms, so 1,000 requests a second.
  *
- * @param phases one after another
+ * @param phases in order
  */
 record Plan(List<Phase> phases) {
   static final int SERVERS = 20;
@@ -21,13 +21,13 @@ record Plan(List<Phase> phases) {
     phases = List.copyOf(phases);
   }
 
-  /** Nothing yet. */
+  /** Returns a plan without phases. */
   static Plan empty() {
     return new Plan(List.of());
   }
 
   /**
-   * And then an undisturbed backend.
+   * Adds a phase with the default backend.
    *
    * @param load arrivals as a multiple of 1,000 a second
    */
@@ -35,25 +35,25 @@ record Plan(List<Phase> phases) {
     return then(seconds, load, SERVERS, MEAN_MILLIS, VARIATION);
   }
 
-  /** And then a backend as it is said. */
+  /** Adds a phase with the given backend. */
   Plan then(int seconds, double load, int servers, double meanMillis, double variation) {
     return then(
         new Phase(seconds, load * CAPACITY, servers, meanMillis, Lengths.logNormal(variation)));
   }
 
-  /** And then that. */
+  /** Adds a phase. */
   Plan then(Phase phase) {
     List<Phase> longer = new ArrayList<>(phases);
     longer.add(phase);
     return new Plan(longer);
   }
 
-  /** How long all of it takes. */
+  /** Returns the total duration. */
   int seconds() {
     return phases.stream().mapToInt(Phase::seconds).sum();
   }
 
-  /** What is so in the second that begins {@code second} s after the start. */
+  /** Returns the phase of the second that begins {@code second} s after the start. */
   Phase at(int second) {
     int end = 0;
     for (Phase phase : phases) {

@@ -3,7 +3,7 @@ package io.throttlekit.simulator.concurrency;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
-/** Writes down what happens in each second. */
+/** Records what happens in each second. */
 final class Recorder {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
@@ -20,7 +20,7 @@ final class Recorder {
     this.seconds = new Course.Second[length];
   }
 
-  /** Time passes, and nothing else until then. */
+  /** Advances the time to {@code nanos}, without other events in between. */
   void advance(long nanos) {
     while (at < seconds.length && nanos >= (at + 1) * SECOND) {
       hold((at + 1) * SECOND);
@@ -53,7 +53,7 @@ final class Recorder {
     }
   }
 
-  /** From now on. */
+  /** Sets the limit in effect from now on. */
   void ceiling(int inForce, boolean lowered) {
     ceiling = inForce;
     probing = lowered;

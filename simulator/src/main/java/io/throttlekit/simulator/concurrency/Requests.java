@@ -3,10 +3,10 @@ package io.throttlekit.simulator.concurrency;
 import java.util.Arrays;
 
 /**
- * The requests that a backend was given, in order: those that nobody waits for any more, those that
- * were begun or are over, those that wait for a server.
+ * The requests of a backend in order of arrival: open and ended ones, then those that wait for a
+ * server.
  *
- * <p>They are numbered as they come. A ring holds them, and grows when it must.
+ * <p>They are numbered as they arrive. A ring buffer holds them, and grows if necessary.
  */
 final class Requests {
   private static final int ROOM = 1 << 10;
@@ -20,10 +20,10 @@ final class Requests {
   private long nextToCome;
 
   /**
-   * One more.
+   * Adds a request.
    *
-   * @param length how long it takes a server, by the mean
-   * @param company how many are in flight with it, itself included
+   * @param length service time relative to the mean
+   * @param company requests in flight with it, itself included
    */
   void add(long startNanos, double length, int company) {
     if (nextToCome - oldest == starts.length) {
@@ -40,12 +40,12 @@ final class Requests {
     return nextToServe < nextToCome;
   }
 
-  /** The number of the one that has waited longest, which waits no more. */
+  /** Removes the request that has waited longest from the queue. Returns its number. */
   long serve() {
     return nextToServe++;
   }
 
-  /** Whether somebody still waits for the answer. */
+  /** Returns whether a client still waits for the response. */
   boolean isOpen(long number) {
     return number >= oldest && !over[at(number)];
   }
@@ -62,7 +62,7 @@ final class Requests {
     return companies[at(number)];
   }
 
-  /** It has been answered. */
+  /** Ends a request that was answered. */
   void end(long number) {
     over[at(number)] = true;
     while (oldest < nextToCome && over[at(oldest)]) {
@@ -70,12 +70,15 @@ final class Requests {
     }
   }
 
-  /** When the oldest that is open began; {@link Long#MAX_VALUE} when none is. */
+  /** Returns the start of the oldest open request; {@link Long#MAX_VALUE} if there is none. */
   long oldestStart() {
     return oldest < nextToCome ? starts[at(oldest)] : Long.MAX_VALUE;
   }
 
-  /** The client of the oldest gives up: it loses its place when no server has begun it. */
+  /**
+   * Times out the oldest open request, which leaves the queue unless a server has begun it. Returns
+   * its number.
+   */
   long giveUp() {
     long number = oldest;
     nextToServe = Math.max(nextToServe, number + 1);
@@ -95,7 +98,7 @@ final class Requests {
     for (long number = oldest; number < nextToCome; number++) {
       int was = (int) number & (size - 1);
       int is = at(number);
-      if (is != was) { // then it is in the new half, where nobody is yet
+      if (is != was) { // moved to the new half, which is empty
         starts[is] = starts[was];
         lengths[is] = lengths[was];
         companies[is] = companies[was];

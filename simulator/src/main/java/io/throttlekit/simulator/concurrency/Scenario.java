@@ -3,13 +3,13 @@ package io.throttlekit.simulator.concurrency;
 import java.util.List;
 
 /**
- * What happens to a backend, and what a law ought to make of it.
+ * A plan, and the targets of the algorithms in it.
  *
- * @param name a word, of files too
- * @param title in words
- * @param plan what happens
- * @param logged whether the law hears of it by a proxy's access log
- * @param targets what it ought to reach
+ * @param name one word, also of files
+ * @param title for readers
+ * @param plan load and backend
+ * @param logged whether samples come from a proxy's access log
+ * @param targets to reach
  */
 record Scenario(String name, String title, Plan plan, boolean logged, List<Target> targets) {
 
@@ -18,7 +18,7 @@ record Scenario(String name, String title, Plan plan, boolean logged, List<Targe
     targets = List.copyOf(targets);
   }
 
-  /** Plays it with a law that knows nothing yet. */
+  /** Runs the plan with an algorithm in its initial state. */
   Course play(Contender contender, long seed) {
     Law law = contender.law(seed);
     Gate gate = logged ? new LoggedGate(law, Chain.ENVOY, seed) : new ExactGate(law);

@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** All that happens, with the targets T1 to T11. Loads are multiples of 1,000 requests a second. */
+/** All scenarios, with the targets T1 to T11. Loads are multiples of 1,000 requests a second. */
 final class Scenarios {
   private static final double MEAN = Plan.MEAN_MILLIS;
   private static final int WARM = 60;
@@ -15,7 +15,7 @@ final class Scenarios {
 
   private Scenarios() {}
 
-  /** From the first target to the last. */
+  /** Returns all scenarios in the order of their targets. */
   static List<Scenario> all() {
     return Stream.of(steps(), capacities(), drifts(), others(), logged(), small(), large())
         .flatMap(List::stream)
@@ -111,7 +111,9 @@ final class Scenarios {
             atLeast("T3", 0.85, "first 10 s of 5×, logged", run -> run.goodput(60, 70))));
   }
 
-  /** The upstream of {@code bin/demo --overload}: ten servers, 80 ms, 125 requests a second. */
+  /**
+   * Returns the upstream of {@code bin/demo --overload}: ten servers, 80 ms, 125 requests a second.
+   */
   private static List<Scenario> small() {
     return Stream.of(2, 5)
         .map(load ->
@@ -131,7 +133,10 @@ final class Scenarios {
         .toList();
   }
 
-  /** Lengths vary as much as those of a backend with a cache: few requests say little. */
+  /**
+   * Returns scenarios with service times that vary as in a backend with a cache: a few samples
+   * reveal little.
+   */
   private static List<Scenario> large() {
     return List.of(
         new Scenario(

@@ -2,23 +2,23 @@ package io.throttlekit.simulator.concurrency;
 
 import java.util.Arrays;
 
-/** What servers work on, by when they will have done it: a binary heap of numbers. */
+/** The requests in service, ordered by their end: a binary heap. */
 final class Servers {
   private long[] dues = new long[64];
   private long[] numbers = new long[64];
   private int size;
 
-  /** How many work. */
+  /** Returns the number of busy servers. */
   int busy() {
     return size;
   }
 
-  /** When the next is done; {@link Long#MAX_VALUE} when all are idle. */
+  /** Returns the time of the next completion; {@link Long#MAX_VALUE} if all servers are idle. */
   long next() {
     return size == 0 ? Long.MAX_VALUE : dues[0];
   }
 
-  /** Begins to work on a request. */
+  /** Starts to serve a request. */
   void begin(long dueNanos, long number) {
     if (size == dues.length) {
       dues = Arrays.copyOf(dues, 2 * size);
@@ -33,7 +33,7 @@ final class Servers {
     numbers[at] = number;
   }
 
-  /** The number of the request that is done next, whose server is idle from now on. */
+  /** Completes the next request, which frees its server. Returns its number. */
   long done() {
     long first = numbers[0];
     size--;

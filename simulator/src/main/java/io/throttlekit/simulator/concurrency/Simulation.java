@@ -4,17 +4,17 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Plays a plan: requests that arrive whether or not others are answered, a gate, a queue without
- * bound, servers that take the first of it.
+ * Runs a plan: arrivals that do not wait for responses, a limiter, an unbounded FIFO queue, and
+ * servers.
  *
- * <p>A client waits for a second. A request whose client gave up leaves the queue, but a server
- * that has begun it finishes it. Servers that are taken away finish what they have begun.
+ * <p>A client waits for a second. A request whose client timed out leaves the queue, but a server
+ * that has begun it finishes it. Servers that are removed finish their requests.
  *
- * <p>Each request's length is drawn when it arrives, also of one that is refused: under the same
- * seed every law meets the same requests.
+ * <p>Each service time is drawn at arrival, even if the request is refused, so that under the same
+ * seed all algorithms receive the same requests.
  */
 final class Simulation {
-  /** How long a client waits. */
+  /** The timeout of clients. */
   static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private static final double SECOND = TimeUnit.SECONDS.toNanos(1);
@@ -45,9 +45,9 @@ final class Simulation {
   }
 
   /**
-   * What became of the plan.
+   * Runs the plan. Returns its results.
    *
-   * @param gate stands in front, and obeys {@code law}
+   * @param gate applies the limit of {@code law}
    */
   static Course play(Plan plan, Law law, Gate gate, long seed) {
     return new Simulation(plan, law, gate, seed).play();

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * What a contender reached in a scenario.
+ * The results of an algorithm in a scenario.
  *
- * @param figures one for each of the scenario's targets: the worst over all seeds
- * @param first the course of the first seed
+ * @param figures one for each target of the scenario: the worst over all seeds
+ * @param first results per second of the first seed
  */
 record Standing(Scenario scenario, Contender contender, List<Double> figures, Course first) {
 
@@ -17,7 +17,7 @@ record Standing(Scenario scenario, Contender contender, List<Double> figures, Co
     figures = List.copyOf(figures);
   }
 
-  /** Every contender in every scenario, scenario by scenario, on all cores. */
+  /** Runs every algorithm in every scenario, ordered by scenario, on all cores. */
   static List<Standing> all(List<Scenario> scenarios, List<Contender> contenders, int seeds) {
     return IntStream.range(0, scenarios.size() * contenders.size())
         .parallel()
@@ -26,7 +26,7 @@ record Standing(Scenario scenario, Contender contender, List<Double> figures, Co
         .toList();
   }
 
-  /** Plays it with the seeds 1, 2, 3 and so on. */
+  /** Runs one algorithm in one scenario, with the seeds 1, 2, 3 and so on. */
   static Standing of(Scenario scenario, Contender contender, int seeds) {
     Course first = scenario.play(contender, 1);
     List<Double> figures = new ArrayList<>(figures(scenario, first));

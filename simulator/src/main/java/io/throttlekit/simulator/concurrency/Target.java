@@ -4,17 +4,17 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What a law ought to reach in a scenario.
+ * A bound that an algorithm should reach in a scenario.
  *
- * @param id which of the targets it belongs to; several figures may make one
- * @param what the figure in words
- * @param bound what is still right
- * @param atLeast whether more is better
- * @param figure found in the course of the scenario
+ * @param id target that it belongs to; a target may have several figures
+ * @param what name of the figure
+ * @param bound inclusive
+ * @param atLeast whether larger figures are better
+ * @param figure computed from the results of the scenario
  */
 record Target(
     String id, String what, double bound, boolean atLeast, ToDoubleFunction<Course> figure) {
-  private static final double LEAST = 0.00005;
+  private static final double LEAST = 0.00005; // smaller figures print as 0
   private static final double ROUNDING = 1e-9; // of sums of doubles
 
   static Target atLeast(String id, double bound, String what, ToDoubleFunction<Course> figure) {
@@ -25,22 +25,22 @@ record Target(
     return new Target(id, what, bound, false, figure);
   }
 
-  /** Whether it is reached. A figure that there is none of never is. */
+  /** Returns whether the bound is reached. NaN never reaches it. */
   boolean reachedBy(double found) {
     return atLeast ? found >= bound - ROUNDING : found <= bound + ROUNDING;
   }
 
-  /** Of several runs' figures, what counts. */
+  /** Returns the worse of two runs' figures. */
   double worse(double one, double other) {
     return atLeast ? Math.min(one, other) : Math.max(one, other);
   }
 
-  /** The bound in words. */
+  /** Returns the bound as text. */
   String wanted() {
     return (atLeast ? "≥ " : "≤ ") + shown(bound);
   }
 
-  /** A figure, as short as it says something. */
+  /** Formats a figure with as few digits as are meaningful. */
   static String shown(double figure) {
     if (Math.abs(figure) >= LEAST && Math.abs(figure) < 0.01) {
       return String.format(Locale.ROOT, "%.4f", figure);

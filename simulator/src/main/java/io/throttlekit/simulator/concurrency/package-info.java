@@ -1,6 +1,7 @@
 /**
- * How well a law infers what a backend takes: a simulation of load, gate and backend in virtual
- * time, every law on the same requests, the same figures from the same seed on every machine.
+ * A simulation of load, limiter and backend in virtual time, which measures how well limit
+ * algorithms infer the capacity of a backend. All algorithms receive the same requests, and results
+ * depend only on the seed, on every machine.
  */
 @NullMarked
 package io.throttlekit.simulator.concurrency;
