@@ -1,9 +1,9 @@
 package io.throttlekit.demo;
 
-/** What came of one request. */
+/** The outcome of one request. */
 enum Answer {
   ALLOWED,
   LIMITED,
-  /** Neither: an error of the demo's own making, which should not happen. */
+  /** An error of the demo itself, which should not happen. */
   FAILED
 }

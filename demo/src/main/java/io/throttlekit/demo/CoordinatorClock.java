@@ -5,15 +5,15 @@ import io.throttlekit.testkit.redis.RedisProcess;
 import java.util.List;
 
 /**
- * What the coordinator's own clock says, as exactly as can be told from outside: between two
- * bounds, since its answer was given at some time between the question and the answer.
+ * Bounds of the coordinator's clock: its response was created at some time between request and
+ * response.
  *
- * <p>{@link #ask} at least once a second keeps the bounds close. Thread-safe.
+ * <p>{@link #ask} at least once a second keeps the bounds tight. Thread-safe.
  */
 final class CoordinatorClock {
   private static final long NANOS_PER_MICRO = 1_000;
 
-  /** What two clocks that run alike come apart between two questions, and more. */
+  /** More than the drift between two clocks from one reading to the next. */
   private static final long DRIFT_MICROS = 1_000;
 
   private final RedisProcess coordinator;
@@ -21,8 +21,8 @@ final class CoordinatorClock {
   private volatile Reading newest;
 
   /**
-   * Of all instants between {@code asked} and {@code answered}, in ns of this process, one was
-   * {@code micros} there.
+   * At an instant between {@code asked} and {@code answered}, in ns of this process, the
+   * coordinator's clock was at {@code micros}.
    */
   private record Reading(long asked, long answered, long micros) {}
 
@@ -32,12 +32,12 @@ final class CoordinatorClock {
     this.newest = read();
   }
 
-  /** Asks again what time it is there. */
+  /** Reads the coordinator's clock again. */
   void ask() {
     newest = read();
   }
 
-  /** The time there is this or later, in µs since the epoch. */
+  /** Returns the lower bound of the coordinator's time, in µs since the epoch. */
   long earliestMicros(long nanos) {
     Reading reading = newest;
     return reading.micros()
@@ -45,13 +45,13 @@ final class CoordinatorClock {
         - DRIFT_MICROS;
   }
 
-  /** The time there is this or earlier, in µs since the epoch. */
+  /** Returns the upper bound of the coordinator's time, in µs since the epoch. */
   long latestMicros(long nanos) {
     Reading reading = newest;
     return reading.micros() + Math.ceilDiv(nanos - reading.asked(), NANOS_PER_MICRO) + DRIFT_MICROS;
   }
 
-  /** About what time it is there, in ms since the epoch. */
+  /** Returns the approximate time of the coordinator, in ms since the epoch. */
   long aboutMillis() {
     long now = time.monotonicNanos();
     return (earliestMicros(now) + latestMicros(now)) / 2_000;

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** How many requests were allowed and limited, by the rule that decided. Thread-safe. */
+/** The allowed and limited requests, by the rule that decided. Thread-safe. */
 final class Counts {
   private record Cell(String rule, Answer answer) {}
 
@@ -13,7 +13,7 @@ final class Counts {
   private final Map<Cell, LongAdder> counts = new ConcurrentHashMap<>();
 
   /**
-   * @param rules the names of the rules, without repetition
+   * @param rules unique names of the rules
    */
   Counts(List<String> rules) {
     this.rules = List.copyOf(rules);

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** How a region fares each time that it is cut off from the coordinator. Thread-safe. */
+/** The requests of a region during and after each partition from the coordinator. Thread-safe. */
 final class Cuts {
   private static final long NEVER = -1;
 
@@ -18,24 +18,23 @@ final class Cuts {
   private long firstRefusalNanos;
 
   /**
-   * @param region by its place in {@link MeshScenario#REGIONS}
+   * @param region index in {@link MeshScenario#REGIONS}
    */
   Cuts(int region) {
     this.region = region;
   }
 
   /**
-   * One time that the region was cut off.
+   * One partition of the region.
    *
-   * @param spent requests that it admitted meanwhile, with what it had leased before
-   * @param refused requests that it refused meanwhile
-   * @param millisToRefusal from the cut to the first refusal; less than 0 when there was none
-   * @param millisToReturn from the end of the cut until a client has been admitted again; less than
-   *     0 when none was
+   * @param spent requests admitted during the partition, from units leased before it
+   * @param refused requests refused during the partition
+   * @param millisToRefusal from its start to the first refusal; below 0 if there was none
+   * @param millisToReturn from its end to the first admitted request; below 0 if there was none
    */
   record Cut(long spent, long refused, long millisToRefusal, long millisToReturn) {}
 
-  /** From now on the region is cut off. */
+  /** Starts a partition. */
   synchronized void begin(long nowNanos) {
     cut = true;
     sinceNanos = nowNanos;
@@ -44,14 +43,14 @@ final class Cuts {
     firstRefusalNanos = 0;
   }
 
-  /** From now on the region is connected again. */
+  /** Ends the partition. */
   synchronized void end(long nowNanos) {
     cut = false;
     untilNanos = nowNanos;
     ended.add(new Cut(spent, refused, refused == 0 ? NEVER : millis(firstRefusalNanos), NEVER));
   }
 
-  /** Takes an answer; counts it when the region was cut off for as long as it took. */
+  /** Adds a response; counts it if the region was partitioned for the whole request. */
   synchronized void add(int from, Answer answer, long sentNanos, long answeredNanos) {
     if (from != region || answer == Answer.FAILED) {
       return;
@@ -79,17 +78,17 @@ final class Cuts {
         && sentNanos - untilNanos >= 0;
   }
 
-  /** Whether it is cut off now, and has refused. */
+  /** Returns whether the region is partitioned and has refused a request. */
   synchronized boolean refuses() {
     return cut && refused > 0;
   }
 
-  /** What it has spent since it was cut off last. */
+  /** Returns the requests admitted since the start of the last partition. */
   synchronized long spent() {
     return spent;
   }
 
-  /** Those that have ended. */
+  /** Returns the partitions that have ended. */
   synchronized List<Cut> ended() {
     return List.copyOf(ended);
   }

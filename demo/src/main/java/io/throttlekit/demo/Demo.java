@@ -16,7 +16,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Starts everything, shows it for a while, and stops everything. Used once. */
+/** Starts all processes, shows traffic and counts, and stops the processes. Used once. */
 final class Demo {
   private final Function<Consumer<String>, EnvoyLookup> envoys;
   private final Consumer<String> progress;
@@ -24,9 +24,9 @@ final class Demo {
   private final CountDownLatch stop = new CountDownLatch(1);
 
   /**
-   * @param envoys how to find Envoy; told where progress goes
-   * @param progress told, in one line for people, what takes long
-   * @param filterTimeout how long Envoy waits for the service
+   * @param envoys finds Envoy; its argument receives progress messages
+   * @param progress receives one-line messages about slow steps
+   * @param filterTimeout timeout of Envoy's filter for the service
    */
   Demo(
       Function<Consumer<String>, EnvoyLookup> envoys,
@@ -41,19 +41,19 @@ final class Demo {
     return new Demo(EnvoyBinary::find, progress, DemoFiles.FILTER_TIMEOUT);
   }
 
-  /** Ends {@link #run} soon; for any thread. */
+  /** Ends {@link #run} soon. Thread-safe. */
   void stop() {
     stop.countDown();
   }
 
   /**
-   * Runs until {@link #stop}, or for as long as was asked for.
+   * Runs until {@link #stop}, or for the given time.
    *
-   * @param seconds from 1, or 0 for no end of its own
+   * @param seconds duration from 1, or 0 for no limit
    * @param seed of the order of requests
    * @param terminal whether {@code out} is a terminal to draw on
-   * @throws UnusableEnvoyException before anything is started, when the user has named an Envoy
-   *     that cannot be used
+   * @throws UnusableEnvoyException before any process is started, if the configured Envoy cannot be
+   *     used
    */
   Summary run(int seconds, long seed, PrintStream out, boolean terminal)
       throws IOException, InterruptedException {
@@ -93,7 +93,7 @@ final class Demo {
         envoy = startEnvoy(program, version, servicePort, upstream.port(), folder);
       }
       case Unavailable(String reason) -> progress.accept("no Envoy: " + reason);
-      case Unusable(String reason) -> throw new IllegalStateException(reason); // ended above
+      case Unusable(String reason) -> throw new IllegalStateException(reason); // see run
     }
     if (envoy == null) {
       progress.accept("sending the same traffic to the service over gRPC");

@@ -8,17 +8,17 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.Objects;
 
-/** The files of the demo: those that come with it, and those that it writes. */
+/** The resources of the demo, and its temporary files. */
 public final class DemoFiles {
-  /** How long the filters of the demo's Envoys wait, as all examples recommend. */
+  /** The filter timeout of the demo's Envoys, as in all examples. */
   static final String FILTER_TIMEOUT = "0.1s";
 
   private DemoFiles() {}
 
   /**
-   * A file that comes with the demo.
+   * Reads a resource of the demo.
    *
-   * @param name where it lies, seen from this class
+   * @param name path relative to this class
    */
   public static String text(String name) throws IOException {
     try (InputStream file = DemoFiles.class.getResourceAsStream(name)) {
@@ -27,24 +27,25 @@ public final class DemoFiles {
   }
 
   /**
-   * An Envoy's bootstrap that comes with the demo.
+   * Reads an Envoy bootstrap.
    *
-   * @param filterTimeout how long its rate limit filter waits, in place of {@link #FILTER_TIMEOUT}
+   * @param filterTimeout timeout of its rate limit filter, instead of {@link #FILTER_TIMEOUT}
    */
   static String bootstrap(String name, String filterTimeout) throws IOException {
     return text(name).replace(" timeout: " + FILTER_TIMEOUT, " timeout: " + filterTimeout);
   }
 
-  /** A new folder, deleted with everything in it in the end. */
+  /** Creates a temporary folder, which is deleted at the end with its content. */
   public static Path folder(Undo started) throws IOException {
     Path folder = Files.createTempDirectory("throttlekit-demo");
     started.push(() -> delete(folder));
     return folder;
   }
 
-  /** Deletes a folder with everything in it. */
+  /** Deletes a folder with its content. */
   static void delete(Path folder) throws IOException {
     try (var files = Files.walk(folder)) {
+      // Reverse order: files before the folders that contain them.
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(file);
       }

@@ -76,8 +76,8 @@ public final class DemoMain implements Callable<Integer> {
   private boolean terminal;
 
   /**
-   * Exits with 0 after the time that was asked for, 1 when something cannot be started, 2 for a
-   * wrong command line or {@code ENVOY_BIN}.
+   * Exits with 0 after the given time, 1 if something cannot be started, 2 for a wrong command line
+   * or {@code ENVOY_BIN}.
    */
   public static void main(String[] args) {
     System.exit(commandLine().execute(args));
@@ -142,7 +142,7 @@ public final class DemoMain implements Callable<Integer> {
         });
   }
 
-  /** Something to watch that ends with words. */
+  /** A demo that runs and returns a summary. */
   @FunctionalInterface
   private interface Show {
     String run() throws IOException, InterruptedException;
@@ -206,6 +206,7 @@ public final class DemoMain implements Callable<Integer> {
   private static void stop(Runnable stop, CountDownLatch ended) {
     stop.run();
     try {
+      // The JVM halts when its hooks end: processes need time to be stopped and files deleted.
       boolean _ = ended.await(20, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

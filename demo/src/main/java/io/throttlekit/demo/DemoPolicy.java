@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 
-/** The policy as the service reads it, to tell which rule decides a request. Immutable. */
+/** The demo's policy as the service reads it, to find the rule of a request. Immutable. */
 final class DemoPolicy {
   private final PolicyBook book;
 
@@ -30,12 +30,12 @@ final class DemoPolicy {
     return new DemoPolicy(loaded.book());
   }
 
-  /** The rules that {@code mix} reaches, in the order of the mix. */
+  /** Returns the rules that {@code mix} matches, in the order of the mix. */
   List<String> rules(List<DemoRequest> mix) {
     return mix.stream().map(this::ruleOf).distinct().toList();
   }
 
-  /** For example {@code user 5 per second}. */
+  /** Returns the path and limit of the rule, as in {@code user 5 per second}. */
   String ruleOf(DemoRequest request) {
     Rule rule =
         Objects.requireNonNull(book.domain("demo"))

@@ -5,14 +5,14 @@ import java.util.List;
 /**
  * A request that the demo sends.
  *
- * @param user who sends it
- * @param path where to
- * @param descriptor what Envoy makes of it, as key, value, key, value…
- * @param weight how often it is sent, relative to the others
+ * @param user sender of the request
+ * @param path of the URL
+ * @param descriptor created by Envoy, as key, value, key, value…
+ * @param weight relative frequency
  */
 record DemoRequest(String user, String path, List<String> descriptor, int weight) {
 
-  /** The traffic: about as much as each limit allows, and about as much again. */
+  /** The traffic mix: about twice as much as the limits allow. */
   static final List<DemoRequest> MIX =
       List.of(
           api("anna", 12),

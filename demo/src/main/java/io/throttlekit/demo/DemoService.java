@@ -12,13 +12,13 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
 /**
- * The service in a process of its own: {@code serve} on this program's class path, on loopback and
- * with a short warm-up, without the JVM options and the AOT cache of {@code bin/throttlekit}.
+ * The service in a process of its own: {@code serve} on this program's class path, on loopback,
+ * with a short warm-up, and without the JVM options and AOT cache of {@code bin/throttlekit}.
  */
 public final class DemoService implements AutoCloseable {
   private static final Pattern READY =
       Pattern.compile("(?m)^ready grpc=\\S+:(\\d+) .*?(?:sensors=\\S+:(\\d+))?$");
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofSeconds(60); // several JVMs start at once
 
   private final ChildProcess process;
   private int port;
@@ -28,7 +28,7 @@ public final class DemoService implements AutoCloseable {
     this.process = process;
   }
 
-  /** Starts it with counters in memory, and waits until it is ready. */
+  /** Starts the service with counters in memory, and waits until it is ready. */
   public static DemoService start(Path policy, Path log) throws IOException {
     DemoService service = begin(policy, List.of(), Map.of(), log);
     try {
@@ -41,10 +41,10 @@ public final class DemoService implements AutoCloseable {
   }
 
   /**
-   * Starts it, and does not wait: {@link #awaitPort} does.
+   * Starts the service without waiting; {@link #awaitPort} waits.
    *
-   * @param arguments more of them
-   * @param environment more of it
+   * @param arguments additional ones
+   * @param environment additional variables
    */
   static DemoService begin(
       Path policy, List<String> arguments, Map<String, String> environment, Path log)
@@ -54,7 +54,7 @@ public final class DemoService implements AutoCloseable {
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1", // it is to be ready soon, and has little to do
+                "-XX:TieredStopAtLevel=1", // C1 only: a quick start matters more than throughput
                 "-Xmx128m",
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",
@@ -76,7 +76,7 @@ public final class DemoService implements AutoCloseable {
     return new DemoService(ChildProcess.start(command, settings, log));
   }
 
-  /** Waits until it is ready. */
+  /** Waits until the service is ready. Returns its gRPC port. */
   int awaitPort() throws IOException {
     if (port == 0) {
       MatchResult ready = process.awaitLog(READY, PATIENCE);
@@ -86,17 +86,17 @@ public final class DemoService implements AutoCloseable {
     return port;
   }
 
-  /** Where it listens, once it is ready. */
+  /** Returns the gRPC port, once the service is ready. */
   public int port() {
     return port;
   }
 
-  /** Where it listens for what Envoys report; 0 where no rule needs that. */
+  /** Returns the port for Envoy's reports; 0 if no rule needs them. */
   public int sensorsPort() {
     return sensorsPort;
   }
 
-  /** Asks it to end, and makes it when it does not. */
+  /** Stops the process, forcibly if necessary. */
   @Override
   public void close() {
     process.close();

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** Asks the service what Envoy would have asked. */
+/** Sends the requests to the service that Envoy would send. */
 final class GrpcSender implements Sender {
   private final ManagedChannel channel;
 

@@ -1,13 +1,13 @@
 package io.throttlekit.demo;
 
 /**
- * An answer that a client got from the Envoy of a region.
+ * The response that a client received from the Envoy of a region.
  *
- * @param region by its place in {@link MeshScenario#REGIONS}
- * @param earliestMicros on the coordinator's clock the request was not sent before this
- * @param latestMicros and was answered no later than this
- * @param resetSeconds until its window ends, as the answer said, rounded to whole seconds; less
- *     than 0 when it did not say
+ * @param region index in {@link MeshScenario#REGIONS}
+ * @param earliestMicros earliest time of the request, on the coordinator's clock
+ * @param latestMicros latest time of the response, on the coordinator's clock
+ * @param resetSeconds until the end of its window, as reported in the response, in whole seconds;
+ *     below 0 if it was not reported
  */
 record MeshAnswer(
     int region, Answer answer, long earliestMicros, long latestMicros, long resetSeconds) {
@@ -16,10 +16,10 @@ record MeshAnswer(
   private static final long MICROS_PER_SECOND = 1_000_000;
 
   /**
-   * The window that the request was decided in, numbered from the epoch: the one that lasted from
-   * the request to its answer, or else, of those that did, the one whose end the answer tells.
+   * Returns the window in which the request was decided, numbered from the epoch. If the request
+   * spans several windows, it is the one whose end matches the response.
    *
-   * @return {@link #UNDECIDED} when nobody can say
+   * @return {@link #UNDECIDED} if no window or more than one matches
    */
   long window(long windowMillis) {
     long length = windowMillis * MICROS_PER_MILLI;

@@ -6,10 +6,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What clients were answered, by region and window of the coordinator's clock. Thread-safe.
+ * The responses to clients, by region and window of the coordinator's clock. Thread-safe.
  *
- * <p>A request that two windows had a part in, and whose answer does not tell which of them it was
- * decided in, is counted apart.
+ * <p>Requests that span two windows and whose response matches both are counted separately.
  */
 final class MeshCounts {
   private final MeshScenario scenario;
@@ -21,7 +20,7 @@ final class MeshCounts {
     this.scenario = scenario;
   }
 
-  /** What one window brought; by place in {@link MeshScenario#REGIONS}. */
+  /** The counts of one window, by index in {@link MeshScenario#REGIONS}. */
   record Window(List<Long> admitted, List<Long> refused) {
     long total() {
       return admitted.stream().mapToLong(Long::longValue).sum();
@@ -42,18 +41,18 @@ final class MeshCounts {
     (answer.answer() == Answer.ALLOWED ? counted.admitted : counted.refused)[answer.region()]++;
   }
 
-  /** What a window brought until now, numbered from the epoch. */
+  /** Returns the current counts of a window, numbered from the epoch. */
   synchronized Window window(long number) {
     Counted counted = windows.getOrDefault(number, new Counted());
     return new Window(list(counted.admitted), list(counted.refused));
   }
 
-  /** Admitted, and nobody can say in which window. */
+  /** Returns the admitted requests whose window is unknown. */
   synchronized long undecided() {
     return undecided;
   }
 
-  /** Neither admitted nor refused. */
+  /** Returns the requests that were neither admitted nor refused. */
   synchronized long failed() {
     return failed;
   }
@@ -62,7 +61,7 @@ final class MeshCounts {
     return Arrays.stream(counted).boxed().toList();
   }
 
-  /** By place in {@link MeshScenario#REGIONS}. */
+  /** Counters by index in {@link MeshScenario#REGIONS}. */
   private static final class Counted {
     final long[] admitted = new long[MeshScenario.REGIONS.size()];
     final long[] refused = new long[MeshScenario.REGIONS.size()];

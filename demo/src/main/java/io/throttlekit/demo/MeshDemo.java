@@ -21,8 +21,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Three regions and a coordinator as processes of this machine: starts them, tells what happens to
- * them, and stops them. Used once.
+ * Starts three regions and a coordinator as processes of this machine, reports what happens, and
+ * stops them. Used once.
  */
 final class MeshDemo {
   private static final int STEP_MILLIS = 50;
@@ -34,9 +34,9 @@ final class MeshDemo {
   private final CountDownLatch stop = new CountDownLatch(1);
 
   /**
-   * @param envoys how to find Envoy; told where progress goes
-   * @param progress told, in one line for people, what takes long
-   * @param filterTimeout how long Envoy waits for the service
+   * @param envoys finds Envoy; its argument receives progress messages
+   * @param progress receives one-line messages about slow steps
+   * @param filterTimeout timeout of Envoy's filter for the service
    */
   MeshDemo(
       Function<Consumer<String>, EnvoyLookup> envoys,
@@ -51,18 +51,18 @@ final class MeshDemo {
     return new MeshDemo(EnvoyBinary::find, progress, DemoFiles.FILTER_TIMEOUT);
   }
 
-  /** Ends {@link #run} soon; for any thread. */
+  /** Ends {@link #run} soon. Thread-safe. */
   void stop() {
     stop.countDown();
   }
 
   /**
-   * Runs for as many whole windows as fit into the time, or until {@link #stop}.
+   * Runs as many whole windows as fit into the time, or until {@link #stop}.
    *
    * @param seconds from {@link MeshScenario#FEWEST_SECONDS}
-   * @throws UnusableEnvoyException before anything is started, when the user has named an Envoy
-   *     that cannot be used
-   * @throws IOException when there is no Envoy, or something does not start
+   * @throws UnusableEnvoyException before any process is started, if the configured Envoy cannot be
+   *     used
+   * @throws IOException if there is no Envoy, or a process does not start
    */
   MeshSummary run(int seconds, PrintStream out) throws IOException, InterruptedException {
     Path envoy = envoy();
@@ -80,7 +80,7 @@ final class MeshDemo {
       story.begin();
       long windows = seconds * 1000L / scenario.windowMillis();
       while (!story.tell(windows) && !stop.await(STEP_MILLIS, TimeUnit.MILLISECONDS)) {
-        // on to the next step
+        // continue with the next step
       }
       return story.end();
     }

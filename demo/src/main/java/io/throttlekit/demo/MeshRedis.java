@@ -2,11 +2,11 @@ package io.throttlekit.demo;
 
 import io.throttlekit.testkit.redis.RedisProcess;
 
-/** Starts what the mesh keeps its counts in. */
+/** Starts the Redis processes of the mesh. */
 final class MeshRedis {
   private MeshRedis() {}
 
-  /** A Redis that leaves nothing behind. */
+  /** Starts a Redis whose files are deleted at the end. */
   static RedisProcess start(Undo started, String... options) {
     RedisProcess redis = RedisProcess.start(options);
     started.push(() -> DemoFiles.delete(redis.folder()));

@@ -12,15 +12,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One region of the mesh: two replicas of the service with a Redis of their own, an Envoy and an
- * upstream, and the way to the coordinator, which can be cut.
+ * One region of the mesh: two replicas of the service with a Redis of their own, an Envoy, an
+ * upstream, and a connection to the coordinator that can be cut.
  *
- * <p>For one thread, but for {@link #cut} and {@link #connect}.
+ * <p>Not thread-safe, except for {@link #cut} and {@link #connect}.
  */
 final class MeshRegion {
   private static final int REPLICAS = 2;
 
-  /** Of many processes on one machine, each may have to wait for its turn. */
+  /** A long store deadline, because many processes share one machine. */
   private static final Map<String, String> PATIENT = Map.of("THROTTLEKIT_STORE_DEADLINE", "500ms");
 
   private final String name;
@@ -36,9 +36,9 @@ final class MeshRegion {
   }
 
   /**
-   * Starts a region's Redis and, without waiting for them, its services.
+   * Starts the region's Redis and its services, and does not wait for the services.
    *
-   * @param folder of this region alone, not there yet
+   * @param folder of this region only; created here
    */
   static MeshRegion begin(
       String name, Path policy, RedisProcess coordinator, Path folder, Undo started)
@@ -64,7 +64,7 @@ final class MeshRegion {
     return region;
   }
 
-  /** Waits for the services, and starts Envoy, which waits so long for each decision. */
+  /** Waits for the services, and starts Envoy with the given filter timeout. */
   void awaitReady(Path envoyProgram, String filterTimeout, Undo started) throws IOException {
     Upstream upstream = new Upstream();
     started.push(upstream::close);
@@ -82,22 +82,22 @@ final class MeshRegion {
     return name;
   }
 
-  /** Where clients send to, once it is ready. */
+  /** Returns the address for clients, once the region is ready. */
   URI envoy() {
     return envoy;
   }
 
-  /** The replicas of the service. */
+  /** Returns the replicas of the service. */
   List<DemoService> services() {
     return List.copyOf(services);
   }
 
-  /** Cuts what connects it to the coordinator, and whatever tries to, until {@link #connect}. */
+  /** Closes all connections to the coordinator and refuses new ones, until {@link #connect}. */
   void cut() {
     toCoordinator.refuse();
   }
 
-  /** Lets it reach the coordinator again. */
+  /** Allows connections to the coordinator again. */
   void connect() {
     toCoordinator.goOn();
   }

@@ -3,18 +3,18 @@ package io.throttlekit.demo;
 import java.util.List;
 
 /**
- * What happens in the mesh, told in windows: each six of them are alike. The demand moves from one
- * region to another; then one is cut off for two windows, and comes back.
+ * The scenario of the mesh, repeated every six windows: demand moves from one region to another;
+ * then a region is partitioned for two windows, and reconnected.
  *
  * @param windowMillis length of a window, in ms, from 1000
  */
 record MeshScenario(long windowMillis) {
   static final List<String> REGIONS = List.of("eu", "us", "ap");
 
-  /** The region that is cut off. */
+  /** The region that is partitioned. */
   static final String CUT = "eu";
 
-  /** The shortest run, in seconds: windows are whole seconds. */
+  /** The shortest run, in seconds: six windows of whole seconds. */
   static final int FEWEST_SECONDS = 18;
 
   static final int USUAL_SECONDS = 60;
@@ -25,31 +25,31 @@ record MeshScenario(long windowMillis) {
   private static final double CUT_AT = 2.25;
   private static final double BACK_AT = 4.25;
 
-  /** In hundredths of what is offered, in the order of the regions; the last one goes on. */
+  /** Percentages of the offered load, in the order of the regions; the last row continues. */
   private static final int[][] SHARES = {{60, 30, 10}, {10, 30, 60}, {34, 33, 33}};
 
-  /** One that fits into so many seconds as often as it can, but at least once. */
+  /** Creates the scenario with the longest window, up to 10 s, of which six fit into the time. */
   static MeshScenario within(int seconds) {
     return new MeshScenario(1000L * Math.min(LONGEST_WINDOW_SECONDS, seconds / WINDOWS));
   }
 
-  /** Units that all regions together may admit in a window. */
+  /** Returns the units that all regions together may admit in a window. */
   long limit() {
     return UNITS_PER_SECOND * windowMillis / 1000;
   }
 
   /**
-   * Requests per second.
+   * Returns the request rate per second.
    *
-   * @param region by its place in {@link #REGIONS}
-   * @param millis since the first window began; less than 0 before
+   * @param region index in {@link #REGIONS}
+   * @param millis since the start of the first window; below 0 before it
    */
   double rate(int region, long millis) {
     int window = (int) Math.clamp(inCycle(millis), 0, SHARES.length - 1);
     return UNITS_PER_SECOND * OFFERED * SHARES[window][region] / 100;
   }
 
-  /** Whether {@link #CUT} is cut off then. */
+  /** Returns whether {@link #CUT} is partitioned at that time. */
   boolean isCut(long millis) {
     double at = inCycle(millis);
     return at >= CUT_AT && at < BACK_AT;

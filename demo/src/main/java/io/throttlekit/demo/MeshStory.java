@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * What happens in the mesh, and tells it: sends the traffic, cuts a region off, counts, and says in
- * words what came of it. For one thread.
+ * Runs the scenario of the mesh and reports it: sends the traffic, partitions a region, counts, and
+ * prints the results. Not thread-safe.
  */
 final class MeshStory implements AutoCloseable {
-  private static final long ASK_EVERY_MILLIS = 500;
+  private static final long ASK_EVERY_MILLIS = 500; // CoordinatorClock needs one a second
 
-  /** What a window's last answers may take to come. */
+  /** The time that is allowed for the last responses of a window. */
   private static final long LATE_MILLIS = 300;
 
   private static final int CUT = MeshScenario.REGIONS.indexOf(MeshScenario.CUT);
@@ -54,7 +54,7 @@ final class MeshStory implements AutoCloseable {
             time);
   }
 
-  /** Begins to send. The first window that counts is the next one. */
+  /** Starts the traffic. The next window is the first that counts. */
   void begin() {
     say(
         "one limit for all: %d requests in %d s; %s are sent half as much again, unevenly"
@@ -65,7 +65,10 @@ final class MeshStory implements AutoCloseable {
     traffic.start();
   }
 
-  /** Does and tells what is due; to be called every few milliseconds. Whether it is over. */
+  /**
+   * Runs and reports what is due; to be called every few ms. Returns whether the scenario has
+   * ended.
+   */
   boolean tell(long windows) {
     long now = sinceFirstWindow();
     if (clock.aboutMillis() - askedMillis >= ASK_EVERY_MILLIS) {
@@ -130,7 +133,7 @@ final class MeshStory implements AutoCloseable {
             .formatted(index + 1, window.total(), scenario.limit(), byRegion));
   }
 
-  /** Waits for the last answers; what was counted in whole windows. */
+  /** Waits for the last responses. Returns the counts of complete windows. */
   MeshSummary end() throws InterruptedException {
     traffic.finish();
     long whole =

@@ -7,18 +7,18 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * What the mesh has admitted and refused.
+ * The requests that the mesh admitted and refused.
  *
  * @param limit units that all regions together may admit in a window
- * @param windows complete ones of the coordinator's clock
- * @param cuts of {@link MeshScenario#CUT}
- * @param undecided requests admitted, at the border of two windows, and nobody can say in which
+ * @param windows complete windows of the coordinator's clock
+ * @param cuts partitions of {@link MeshScenario#CUT}
+ * @param undecided admitted requests at the border of two windows, whose window is unknown
  * @param failed requests neither admitted nor refused
  */
 record MeshSummary(
     long limit, List<Window> windows, List<Cuts.Cut> cuts, long undecided, long failed) {
 
-  /** The most that any window admitted beyond the limit. */
+  /** Returns the largest number of units that a window admitted beyond the limit. */
   long overshoot() {
     return windows.stream()
         .mapToLong(window -> Math.max(0, window.total() - limit))
@@ -26,7 +26,7 @@ record MeshSummary(
         .orElse(0);
   }
 
-  /** One JSON object on one line. */
+  /** Returns one JSON object on one line. */
   String json() {
     String counted =
         windows.stream()
@@ -39,7 +39,7 @@ record MeshSummary(
         .formatted(limit, counted, overshoot(), undecided, failed, outages);
   }
 
-  /** A table for people. */
+  /** Returns a table for readers. */
   String words() {
     StringBuilder table =
         new StringBuilder(

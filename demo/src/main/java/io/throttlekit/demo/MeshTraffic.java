@@ -18,7 +18,7 @@ import java.util.function.IntToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends to the Envoy of each region as much as is wanted of it, evenly spaced, whatever comes back.
+ * Sends requests to the Envoy of each region at its rate, evenly spaced, independent of responses.
  */
 final class MeshTraffic implements AutoCloseable {
   private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -37,21 +37,21 @@ final class MeshTraffic implements AutoCloseable {
           Thread.ofPlatform().daemon().name("traffic").factory());
   private long lastNanos;
 
-  /** Is told each answer, on any thread. */
+  /** Receives each response, on any thread. */
   @FunctionalInterface
   interface Receiver {
     /**
-     * Takes an answer.
+     * Called for a response.
      *
-     * @param sentNanos before it was asked for, of this process's monotonic clock
-     * @param answeredNanos after it had come
+     * @param sentNanos before the request was sent, on this process's monotonic clock
+     * @param answeredNanos after the response was received
      * @param resetSeconds as {@link MeshAnswer#resetSeconds}
      */
     void answered(int region, Answer answer, long sentNanos, long answeredNanos, long resetSeconds);
   }
 
   /**
-   * @param rate requests per second that a region is to be sent now
+   * @param rate current requests per second of a region
    */
   MeshTraffic(List<URI> envoys, IntToDoubleFunction rate, Receiver receiver, TimeSource time) {
     this.envoys = List.copyOf(envoys);
@@ -106,7 +106,7 @@ final class MeshTraffic implements AutoCloseable {
     return reset.matches("[0-9]{1,9}") ? Long.parseLong(reset) : -1;
   }
 
-  /** Sends no more, and waits for the answers to what was sent. */
+  /** Stops sending, and waits for outstanding responses. */
   void finish() throws InterruptedException {
     clock.shutdown();
     boolean _ = clock.awaitTermination(1, TimeUnit.SECONDS);

@@ -4,7 +4,7 @@ import java.io.PrintStream;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Shows the counts: a table that is drawn over on a terminal, elsewhere a line each few. */
+/** Shows the counts: a table that is redrawn on a terminal, elsewhere a line every few seconds. */
 final class Screen {
   private static final String CLEAR_LINE = "\033[K";
   private static final int LINE_SECONDS = 5;
@@ -19,7 +19,7 @@ final class Screen {
     this.terminal = terminal;
   }
 
-  /** Shows the state of this second. */
+  /** Shows the counts of this second. */
   void show(long second, Counts counts) {
     if (terminal) {
       table(second, counts);

@@ -2,13 +2,13 @@ package io.throttlekit.demo;
 
 import java.util.function.Consumer;
 
-/** A way to the service. Thread-safe. */
+/** A connection to the service. Thread-safe. */
 interface Sender extends AutoCloseable {
 
-  /** For people and for the JSON summary: {@code envoy} or {@code grpc}. */
+  /** Returns {@code envoy} or {@code grpc}, for readers and for the JSON summary. */
   String through();
 
-  /** Sends a request; the answer is given later, on any thread, exactly once. */
+  /** Sends a request. The response is passed on later, on any thread, exactly once. */
   void send(DemoRequest request, Consumer<Answer> answered);
 
   @Override

@@ -3,15 +3,15 @@ package io.throttlekit.demo;
 import java.util.stream.Collectors;
 
 /**
- * What the demo has counted.
+ * The counts of a run.
  *
  * @param through {@code envoy} or {@code grpc}
- * @param seconds how long traffic ran
+ * @param seconds duration of the traffic
  * @param seed of the order of requests
  */
 record Summary(String through, int seconds, long seed, Counts counts) {
 
-  /** One JSON object on one line. */
+  /** Returns one JSON object on one line. */
   String json() {
     String rules =
         counts.rules().stream()
@@ -33,7 +33,7 @@ record Summary(String through, int seconds, long seed, Counts counts) {
             rules);
   }
 
-  /** The same for people. */
+  /** Returns a sentence for readers. */
   String words() {
     return "%d allowed and %d limited through %s in %d s"
         .formatted(counts.of(Answer.ALLOWED), counts.of(Answer.LIMITED), through, seconds);

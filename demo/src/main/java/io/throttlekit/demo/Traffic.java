@@ -10,9 +10,9 @@ import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
 /**
- * Sends requests at a steady rate, whatever comes back, until it is closed.
+ * Sends requests at a constant rate, independent of responses, until it is closed.
  *
- * <p>What is sent is drawn at random by weight, in the same order for the same seed.
+ * <p>Requests are drawn at random by weight, in the same order for the same seed.
  */
 final class Traffic implements AutoCloseable {
   private static final int PER_SECOND = 40;
@@ -51,7 +51,7 @@ final class Traffic implements AutoCloseable {
     sender.send(
         request,
         answer -> {
-          if (!stopped.get()) { // what is cut off at the end has not failed
+          if (!stopped.get()) { // requests aborted at the end have not failed
             counts.add(ruleOf.apply(request), answer);
           }
         });

@@ -4,32 +4,33 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** How to undo what was begun, from the last step to the first. For one thread. */
+/** A stack of clean-up steps, run in reverse order. Not thread-safe. */
 public final class Undo implements AutoCloseable {
   private final Deque<Step> steps = new ArrayDeque<>();
 
-  /** How to undo one step. */
+  /** A clean-up step. */
   @FunctionalInterface
   public interface Step {
-    /** Undoes it. */
+    /** Runs the step. */
     void undo() throws IOException;
   }
 
-  /** Remembers how to undo what has just been begun. */
+  /** Adds the clean-up step of something that was just started. */
   public void push(Step step) {
     steps.push(step);
   }
 
   /**
-   * Undoes every step, also after one that fails.
+   * Runs every step, even after one fails.
    *
-   * @throws IOException or whatever else the first failure was; later ones are suppressed in it
+   * @throws IOException or any other exception of the first failure; later ones are suppressed in
+   *     it
    */
   @Override
   public void close() throws IOException {
     Step step = steps.poll();
     if (step != null) {
-      try (Undo _ = this) { // the rest, whatever becomes of this one
+      try (Undo _ = this) { // the remaining steps, even if this one fails
         step.undo();
       }
     }

@@ -2,12 +2,12 @@ package io.throttlekit.demo;
 
 import java.io.IOException;
 
-/** The user has named an Envoy that cannot be used; the message says which, and what to do. */
+/** Thrown if the configured Envoy cannot be used. The message names it, and how to fix that. */
 public final class UnusableEnvoyException extends IOException {
   private static final long serialVersionUID = 1;
 
   /**
-   * @param message names the Envoy, and says what to do
+   * @param message names the Envoy, and how to fix the problem
    */
   public UnusableEnvoyException(String message) {
     super(message);

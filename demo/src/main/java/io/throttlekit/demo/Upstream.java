@@ -7,7 +7,7 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** What Envoy protects in the demo: answers 200 to everything. */
+/** The upstream that Envoy protects in the demo: responds with 200 to every request. */
 final class Upstream implements AutoCloseable {
   private final HttpServer server;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();

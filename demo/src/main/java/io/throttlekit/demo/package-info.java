@@ -1,4 +1,4 @@
-/** What {@code bin/demo} runs: the service, a real Envoy, an upstream, and traffic to look at. */
+/** The demos of {@code bin/demo}: the service, a real Envoy, an upstream, and traffic to watch. */
 @NullMarked
 package io.throttlekit.demo;
 

@@ -15,9 +15,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.OptionalInt;
 
-/** An Envoy with its own upstream, and clients of its own. */
+/** An Envoy with an upstream and clients of its own. */
 final class Arm {
-  private static final int SERVICE_TIMES = 2; // a stream of chance of its own; arrivals are 1
+  private static final int SERVICE_TIMES = 2; // a random stream of its own; arrivals are 1
 
   private final Limiter limiter;
   private final EnvoyProcess envoy;
@@ -34,14 +34,14 @@ final class Arm {
   }
 
   /**
-   * What all arms have in common.
+   * The settings that all arms share.
    *
-   * @param program the Envoy
+   * @param program Envoy's binary
    * @param capacity of each upstream
-   * @param patience after how long clients give up
-   * @param seed of the upstream's service times, which are the same in each
-   * @param clients where all clients live
-   * @param upstreams where all upstreams live
+   * @param patience timeout of clients
+   * @param seed of the service times, which are the same for each upstream
+   * @param clients event loop of all clients
+   * @param upstreams event loop of all upstreams
    */
   record Setting(
       Path program,
@@ -53,10 +53,10 @@ final class Arm {
       TimeSource time) {}
 
   /**
-   * Starts it, and waits until it is ready.
+   * Starts the arm, and waits until it is ready.
    *
-   * @param folder of this arm alone, not there yet
-   * @throws IOException saying which arm, when something does not start
+   * @param folder of this arm only; created here
+   * @throws IOException naming the arm, if a process does not start
    */
   static Arm start(Limiter limiter, Setting setting, Course course, Path folder, Undo started)
       throws IOException {
@@ -91,7 +91,7 @@ final class Arm {
         setting.time());
   }
 
-  /** Returns the port for sensors: nothing else of the service is asked. */
+  /** Starts the service. Returns its port for Envoy's reports, the only one that is used. */
   private static int service(Path folder, Undo started) throws IOException {
     String policy =
         DemoFiles.text("overload/policy.yaml")
@@ -115,7 +115,7 @@ final class Arm {
     client.send(second, intendedNanos);
   }
 
-  /** Changes what the upstream can do. */
+  /** Changes the capacity of the upstream. */
   void begin(Phase phase, Capacity capacity) {
     if (phase.afresh()) {
       workers.forgetTheLeft();
@@ -123,7 +123,7 @@ final class Arm {
     workers.employ((int) Math.round(capacity.workers() * phase.capacity()));
   }
 
-  /** Looks which ceiling is in force, and writes it down for a second of the course. */
+  /** Reads the limit in effect, and records it for a second of the course. */
   void look(int second) throws IOException {
     OptionalInt ceiling = limiter.ceiling(envoy);
     ceiling.ifPresent(requests -> course.ceiling(second, requests));

@@ -21,8 +21,8 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An upstream on loopback that answers 200 to everything, when one of its {@link Workers} has done
- * it. It speaks HTTP/2 without TLS, so that requests which are given up cost no connections.
+ * An upstream on loopback that responds with 200 when one of its {@link Workers} has served the
+ * request. It uses HTTP/2 without TLS, so that requests that time out do not cost connections.
  */
 final class Backend {
   private final Channel listener;
@@ -34,7 +34,7 @@ final class Backend {
   /**
    * Serves until its event loops are shut down.
    *
-   * @throws IOException when there is no port to listen on
+   * @throws IOException if no port is available
    */
   static Backend start(Workers workers, EventLoopGroup loops) throws IOException {
     ChannelFuture bound =
@@ -67,7 +67,7 @@ final class Backend {
           .pipeline()
           .addLast(
               Http2FrameCodecBuilder.forServer()
-                  .decoderEnforceMaxRstFramesPerWindow(0, 0) // clients that leave are no attack
+                  .decoderEnforceMaxRstFramesPerWindow(0, 0) // timeouts are not an attack
                   .build(),
               new Http2MultiplexHandler(new Streams(workers)));
     }
@@ -122,7 +122,7 @@ final class Backend {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext stream, Throwable cause) {
-      var _ = stream.close(); // a client that has left is nothing to tell
+      var _ = stream.close(); // the client has left
     }
   }
 }

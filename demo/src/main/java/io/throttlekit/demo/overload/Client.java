@@ -30,13 +30,13 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends requests to an Envoy over HTTP/1.1, each at once: it takes a connection that is idle, or
- * opens one. A client that loses its patience closes its connection.
+ * Sends requests to an Envoy over HTTP/1.1 without queueing: each takes an idle connection or opens
+ * a new one. A request that times out closes its connection.
  *
- * <p>Everything happens on one event loop, which {@link #send} is called on.
+ * <p>Everything runs on one event loop, on which {@link #send} is called.
  */
 final class Client {
-  /** More than are ever under way at the highest load, and fewer than a process may open. */
+  /** More than are in use at the highest load, and fewer than a process may open. */
   private static final int MOST_CONNECTIONS = 4_000;
 
   private final EventLoop loop;
@@ -49,8 +49,8 @@ final class Client {
 
   /**
    * @param port of an Envoy on loopback
-   * @param patience after how long a request is given up
-   * @param course told what becomes of each
+   * @param patience timeout of a request
+   * @param course receives the outcome of each request
    */
   Client(int port, EventLoop loop, Duration patience, Course course, TimeSource time) {
     this.loop = loop;
@@ -63,7 +63,7 @@ final class Client {
             .channel(EventLoops.clientChannel())
             .remoteAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
             .option(ChannelOption.TCP_NODELAY, true)
-            .option(ChannelOption.SO_LINGER, 0) // else each that is given up occupies a port
+            .option(ChannelOption.SO_LINGER, 0) // closed with RST: TIME_WAIT would use up the ports
             .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) patience.toMillis())
             .handler(new Pipeline());
   }
@@ -72,11 +72,11 @@ final class Client {
    * Sends a request.
    *
    * @param second of the course
-   * @param intendedNanos when it was to be sent: from then on its latency and patience count
+   * @param intendedNanos scheduled time, from which its latency and timeout are measured
    */
   void send(int second, long intendedNanos) {
     Connection free = idle.pollLast();
-    while (free != null && !free.channel.isActive()) { // closed by Envoy meanwhile
+    while (free != null && !free.channel.isActive()) { // closed by Envoy while it was idle
       free = idle.pollLast();
     }
     if (free != null) {
@@ -121,7 +121,7 @@ final class Client {
     }
 
     void begin(int second, long intendedNanos) {
-      if (!channel.isActive()) { // Envoy has closed it already
+      if (!channel.isActive()) { // closed by Envoy already
         course.failed(second);
         return;
       }
@@ -159,7 +159,7 @@ final class Client {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-      var _ = channel.close(); // which counts what was under way as failed
+      var _ = channel.close(); // counts the request in progress as failed
     }
 
     private void giveUp() {

@@ -13,10 +13,9 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
- * What became of the requests of each second, the second in which they were to be sent.
+ * The outcomes of requests, by the second in which they were scheduled.
  *
- * <p>Thread-safe. A second that has just been is not complete: its last requests may take as long
- * as clients are patient.
+ * <p>Thread-safe. A second is complete only once the client timeout has passed after it.
  */
 final class Course {
   private static final int PERCENTILE = 99;
@@ -26,7 +25,7 @@ final class Course {
   private final int mostMillis;
   private final AtomicIntegerArray ceilings;
 
-  /** What became of a request. */
+  /** The outcome of a request. */
   private enum Outcome {
     GOOD,
     LATE,
@@ -35,29 +34,29 @@ final class Course {
   }
 
   /**
-   * What became of the requests of some seconds.
+   * The outcomes of a span of seconds.
    *
-   * @param good answered with 200 within the deadline
-   * @param late answered with 200 after it
-   * @param refused answered with 503 or 429
-   * @param failed given up by the client, or answered with anything else
-   * @param p99Millis latency of what was not refused; what failed counts as long as clients wait.
-   *     Empty when all was refused
-   * @param ceiling the median of what was in force; empty where there is none
+   * @param good responses with 200 within the deadline
+   * @param late responses with 200 after it
+   * @param refused responses with 503 or 429
+   * @param failed requests that timed out, and all other responses
+   * @param p99Millis latency of requests that were not refused; failed ones count with the client
+   *     timeout. Empty if all were refused
+   * @param ceiling median of the limit in effect; empty if there is none
    */
   record Figures(
       long good, long late, long refused, long failed, OptionalInt p99Millis, OptionalInt ceiling) {
 
-    /** All requests that were to be sent. */
+    /** Returns the number of scheduled requests. */
     long offered() {
       return good + late + refused + failed;
     }
 
     /**
-     * What was good, of what could have been: the smaller of what was offered and what the upstream
-     * could do.
+     * Returns the good responses as a share of the offered requests, or of the capacity if that is
+     * less.
      *
-     * @param possible requests that the upstream could do in these seconds
+     * @param possible requests that the upstream can serve in these seconds
      */
     double goodput(double possible) {
       return offered() == 0 ? 0 : good / Math.min((double) offered(), possible);
@@ -66,8 +65,8 @@ final class Course {
 
   /**
    * @param length in seconds, from 1
-   * @param good how soon an answer must come to be good
-   * @param patience after how long clients give up, whole ms
+   * @param good time within which a response counts as good
+   * @param patience timeout of clients, whole ms
    */
   Course(int length, Duration good, Duration patience) {
     this.goodNanos = good.toNanos();
@@ -77,11 +76,11 @@ final class Course {
   }
 
   /**
-   * A request was answered.
+   * Records a response.
    *
-   * @param second in which it was to be sent, from 0
+   * @param second in which the request was scheduled, from 0
    * @param status of HTTP
-   * @param nanos since it was to be sent
+   * @param nanos since its scheduled time
    */
   void answered(int second, int status, long nanos) {
     switch (status) {
@@ -91,17 +90,17 @@ final class Course {
     }
   }
 
-  /** A request was given up, or could not be sent. */
+  /** Records a request that timed out or could not be sent. */
   void failed(int second) {
     admitted(second, Outcome.FAILED, mostMillis * 1_000_000L);
   }
 
-  /** The ceiling that was in force in a second, from 0. */
+  /** Records the limit in effect in a second, from 0. */
   void ceiling(int second, int requests) {
-    ceilings.set(second, requests + 1); // 0 is nothing known
+    ceilings.set(second, requests + 1); // 0 stands for unknown
   }
 
-  /** What became of all of them from one second on until, but without, another. */
+  /** Returns the outcomes from one second to another, exclusive. */
   Figures figures(int from, int to) {
     List<Second> span = seconds.subList(from, to);
     return new Figures(
@@ -128,6 +127,7 @@ final class Course {
     long[] millis = new long[mostMillis + 1];
     span.forEach(second -> second.addTo(millis));
     long all = LongStream.of(millis).sum();
+    // The nearest rank, rounded up.
     long rank = (all * PERCENTILE + 99) / 100;
     long seen = 0;
     for (int i = 0; i < millis.length && all > 0; i++) {

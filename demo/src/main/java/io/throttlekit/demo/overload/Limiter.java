@@ -12,28 +12,28 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** What limits how much is in flight from an Envoy to its upstream. */
+/** The limiter of the requests in flight from an Envoy to its upstream. */
 enum Limiter {
-  /** Nothing does. */
+  /** No limiter. */
   NONE("", ""),
 
   /** Envoy's own adaptive_concurrency filter. */
   ENVOY("/stats?filter=gradient_controller.concurrency_limit", "concurrency_limit: (\\d+)"),
 
-  /** The service: by what the access log tells, with {@code max_requests} pushed over RTDS. */
+  /** The service, fed by the access log; it sets {@code max_requests} over RTDS. */
   OURS(
       "/runtime",
       "\"circuit_breakers\\.upstream\\.default\\.max_requests\":\\s*\\{[^}]*\"final_value\":\\s*\"(\\d+)\"");
 
-  /** The ceiling that neither of the two goes beyond, and that ours begins with. */
+  /** The highest limit of both algorithms, and the initial limit of ours. */
   static final int HIGHEST = 100;
 
   private final String where;
   private final Pattern value;
 
   /**
-   * @param where the ceiling can be seen, on the admin interface; empty when there is none
-   * @param value what it looks like there
+   * @param where path of the limit on the admin interface; empty if there is none
+   * @param value pattern of the limit on that page
    */
   Limiter(String where, String value) {
     this.where = where;
@@ -41,10 +41,10 @@ enum Limiter {
   }
 
   /**
-   * Some of them.
+   * Parses a list of names.
    *
    * @param names separated by commas
-   * @throws IllegalArgumentException in words for people, when there is none of that name
+   * @throws IllegalArgumentException with a message for users, if a name is unknown
    */
   static Set<Limiter> named(String names) {
     Set<Limiter> chosen = EnumSet.noneOf(Limiter.class);
@@ -68,12 +68,12 @@ enum Limiter {
                             .collect(Collectors.joining(", ")))));
   }
 
-  /** As {@code --arms} and the JSON call it. */
+  /** Returns the name in {@code --arms} and in JSON. */
   String word() {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** The bootstrap of its Envoy; {@code service} is read only by ours. */
+  /** Returns the bootstrap of its Envoy; {@code service} is used only by ours. */
   String bootstrap(int upstream, int service) throws IOException {
     return DemoFiles.text("overload/" + word() + ".yaml")
         .replace("@UPSTREAM@", Integer.toString(upstream))
@@ -81,12 +81,12 @@ enum Limiter {
         .replace("@HIGHEST@", Integer.toString(HIGHEST));
   }
 
-  /** The ceiling that is in force in its Envoy; empty where nothing limits. */
+  /** Returns the limit in effect in its Envoy; empty without a limiter. */
   OptionalInt ceiling(EnvoyProcess envoy) throws IOException {
     return where.isEmpty() ? OptionalInt.empty() : OptionalInt.of(read(envoy.admin(where)));
   }
 
-  /** The ceiling on a page of the admin interface; while none is there, the highest. */
+  /** Returns the limit on a page of the admin interface; the highest while there is none. */
   int read(String page) {
     Matcher seen = value.matcher(page);
     return seen.find() ? Integer.parseInt(seen.group(1)) : HIGHEST;

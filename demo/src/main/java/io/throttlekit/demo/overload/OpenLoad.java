@@ -13,11 +13,11 @@ import java.util.function.IntToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * Requests that come independently of each other and of what becomes of others, at a rate that may
+ * An open load: requests arrive independently of each other and of responses, at a rate that may
  * change each second.
  *
- * <p>Those that are due are sent together, a millisecond late at most while the machine keeps up;
- * {@link #latestNanos} tells whether it did.
+ * <p>Due requests are sent together, at most one ms late while the machine keeps up; {@link
+ * #latestNanos} returns the actual delay.
  */
 final class OpenLoad {
   private static final long TICK_NANOS = 1_000_000;
@@ -34,22 +34,22 @@ final class OpenLoad {
   private long startNanos;
   private long nextNanos;
 
-  /** Sends a request on the event loop. */
+  /** Sends requests on the event loop. */
   @FunctionalInterface
   interface Sender {
     /**
-     * Sends it.
+     * Sends a request.
      *
-     * @param second since the load began, from 0
-     * @param intendedNanos when it was to be sent
+     * @param second since the start of the load, from 0
+     * @param intendedNanos scheduled time
      */
     void send(int second, long intendedNanos);
   }
 
   /**
-   * @param seconds until its end
-   * @param perSecond requests that are to come in a second, more than 0
-   * @param patience when each request that was sent has ended, whatever became of it
+   * @param seconds duration
+   * @param perSecond arrival rate of a second, above 0
+   * @param patience time after which every request has ended, in whatever way
    */
   OpenLoad(
       EventLoop loop,
@@ -68,22 +68,22 @@ final class OpenLoad {
     this.time = time;
   }
 
-  /** Begins. */
+  /** Starts the load. */
   void start(long atNanos) {
     startNanos = atNanos;
     nextNanos = atNanos;
     loop.execute(this::tick);
   }
 
-  /** Sends no more. */
+  /** Stops sending. */
   void stop() {
     loop.execute(this::end);
   }
 
   /**
-   * Waits until the load has come to its end, or was stopped, and every request has ended.
+   * Waits until the load has ended or was stopped, and all requests have ended.
    *
-   * @throws IllegalStateException when that takes a minute longer than it should
+   * @throws IllegalStateException if that takes a minute longer than expected
    */
   void awaitAnswers() throws InterruptedException {
     if (!answered.await(patience.toSeconds() + 60, TimeUnit.SECONDS)) {
@@ -91,7 +91,7 @@ final class OpenLoad {
     }
   }
 
-  /** How late the latest request was sent, from one second on until, but without, another. */
+  /** Returns the longest delay of a request from one second to another, exclusive. */
   long latestNanos(int from, int to) {
     return IntStream.range(from, to).mapToLong(latest::get).max().orElse(0);
   }

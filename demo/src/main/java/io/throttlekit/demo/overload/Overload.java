@@ -29,14 +29,14 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Offers an upstream more than it can do, through real Envoys that stand side by side: each arm has
- * an Envoy and an upstream of its own, and gets the same requests at the same time. Used once.
+ * Offers upstreams more than their capacity, through real Envoys side by side: each arm has an
+ * Envoy and an upstream of its own, and receives the same requests at the same time. Used once.
  */
 public final class Overload {
   private static final Duration PATIENCE = Duration.ofSeconds(1);
-  private static final int ARRIVALS = 1; // a stream of chance of its own
+  private static final int ARRIVALS = 1; // a random stream of its own
 
-  /** An event loop for all clients, and one for all upstreams. */
+  /** One event loop for all clients, one for all upstreams. */
   private static final int LOOPS = 2;
 
   private final Function<Consumer<String>, EnvoyLookup> envoys;
@@ -46,8 +46,8 @@ public final class Overload {
   private final CountDownLatch stop = new CountDownLatch(1);
 
   /**
-   * @param envoys how to find Envoy; told where progress goes
-   * @param progress told, in one line for people, what takes long
+   * @param envoys finds Envoy; its argument receives progress messages
+   * @param progress receives one-line messages about slow steps
    * @param capacity of each upstream
    */
   Overload(
@@ -59,24 +59,24 @@ public final class Overload {
     this.capacity = capacity;
   }
 
-  /** With the Envoy of this machine, and an upstream of 125 requests a second. */
+  /** Creates a demo with the Envoy of this machine, and upstreams of 125 requests a second. */
   public static Overload ofThisMachine(Consumer<String> progress) {
     return new Overload(EnvoyBinary::find, progress, Capacity.USUAL);
   }
 
-  /** Ends {@link #run} soon; for any thread. */
+  /** Ends {@link #run} soon. Thread-safe. */
   public void stop() {
     stop.countDown();
   }
 
   /**
-   * Runs through the phases, or until {@link #stop}.
+   * Runs the phases, or until {@link #stop}.
    *
    * @param terminal whether {@code out} is a terminal to draw on
-   * @return of the phases that came to their end
-   * @throws UnusableEnvoyException before anything is started, when the user has named an Envoy
-   *     that cannot be used
-   * @throws IOException when there is no Envoy, or an arm does not start
+   * @return results of the phases that ended
+   * @throws UnusableEnvoyException before any process is started, if the configured Envoy cannot be
+   *     used
+   * @throws IOException if there is no Envoy, or an arm does not start
    */
   public OverloadSummary run(OverloadPlan plan, PrintStream out, boolean terminal)
       throws IOException, InterruptedException {
@@ -130,7 +130,7 @@ public final class Overload {
         schedule.seconds() / 60.0);
   }
 
-  /** How many whole seconds it has offered. */
+  /** Offers the load. Returns the number of whole seconds. */
   private int offer(OpenLoad load, Schedule schedule, List<Arm> arms, OverloadScreen screen)
       throws IOException, InterruptedException {
     long start = time.monotonicNanos();

@@ -6,27 +6,27 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What of the overload is to be run.
+ * The options of an overload run.
  *
- * @param schedule the phases
- * @param arms one at least; they stand side by side
+ * @param schedule phases
+ * @param arms at least one; they run side by side
  * @param seed of arrivals and service times
  */
 public record OverloadPlan(Schedule schedule, Set<Limiter> arms, long seed) {
   private static final int LONGEST = 3600;
 
-  /** Copies the arms, in their order. */
+  /** Copies the arms in their canonical order. */
   public OverloadPlan {
     arms = EnumSet.copyOf(arms);
   }
 
   /**
-   * Understands a command line.
+   * Parses command line options.
    *
-   * @param phases their names, separated by commas; null for all
-   * @param arms their names, separated by commas; null for all
-   * @param seconds that all phases take together; null for 90 each
-   * @throws IllegalArgumentException in one line for people, when there is no such thing
+   * @param phases names separated by commas; null for all
+   * @param arms names separated by commas; null for all
+   * @param seconds of all phases together; null for 90 each
+   * @throws IllegalArgumentException with a one-line message for users, if an option is not valid
    */
   public static OverloadPlan of(
       @Nullable String phases, @Nullable String arms, @Nullable String seconds, long seed) {

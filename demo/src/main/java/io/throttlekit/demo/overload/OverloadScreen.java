@@ -9,12 +9,12 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
 /**
- * Shows how the arms do: curves that are drawn over on a terminal, elsewhere a line each few
- * seconds. A second is shown when its clients have lost their patience.
+ * Shows the arms: curves that are redrawn on a terminal, elsewhere a line every few seconds. A
+ * second is shown once the client timeout has passed after it.
  */
 final class OverloadScreen {
   private static final String CLEAR_LINE = "\033[K";
-  private static final int WIDTH = 12; // seconds of a curve: a row is 80 wide
+  private static final int WIDTH = 12; // seconds of a curve, so that a row fits into 80 columns
   private static final int LINE_SECONDS = 5;
   private static final int PATIENCE_SECONDS = 1;
 
@@ -32,7 +32,7 @@ final class OverloadScreen {
     this.levels = out.charset().newEncoder().canEncode(blocks) ? blocks : "_.:-=+*#";
   }
 
-  /** Shows what is complete after so many seconds. */
+  /** Shows the complete seconds after {@code elapsed} ones. */
   void show(int elapsed, Map<Limiter, Course> arms) {
     int complete = elapsed - PATIENCE_SECONDS;
     if (complete < 1) {
@@ -75,7 +75,9 @@ final class OverloadScreen {
     return "  %d s of %d: %s".formatted(complete, schedule.seconds(), schedule.at(second).words());
   }
 
-  /** The figure of the last second, and a curve of those before, to its own highest. */
+  /**
+   * Formats the figure of the last second, and a curve of earlier ones scaled to its own maximum.
+   */
   private String cell(Course course, int complete, ToDoubleFunction<Figures> figure) {
     StringBuilder curve = new StringBuilder();
     int from = Math.max(0, complete - WIDTH);

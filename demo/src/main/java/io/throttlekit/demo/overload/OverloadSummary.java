@@ -9,28 +9,28 @@ import java.util.OptionalInt;
 import java.util.stream.Collectors;
 
 /**
- * What the arms did with each load.
+ * The results of the arms under each load.
  *
  * @param capacity of each upstream
- * @param counted seconds of each phase that count, its last ones
+ * @param counted seconds of each phase that count, at its end
  * @param seed of arrivals and service times
- * @param rows the phases that came to their end
- * @param latestMillis how late the latest request of these seconds was sent: whether the machine
+ * @param rows phases that ended
+ * @param latestMillis longest delay of a request in these seconds, which shows whether the machine
  *     kept up
  */
 public record OverloadSummary(
     Capacity capacity, int counted, long seed, List<Row> rows, long latestMillis) {
 
-  /** Seconds that count of a phase of a minute. */
+  /** The seconds that count in a phase of a minute. */
   private static final int OF_A_MINUTE = 40;
 
-  /** What is late by more than this is told: it is no longer small beside a service time. */
+  /** A longer delay is reported: it is no longer small compared with a service time. */
   private static final long TOLD_MILLIS = 20;
 
-  /** A phase, and what became of it in each arm. */
+  /** A phase, and its figures for each arm. */
   record Row(Phase phase, Map<Limiter, Figures> arms) {
 
-    /** Those of an arm that was run. */
+    /** Returns the figures of an arm that was run. */
     Figures of(Limiter limiter) {
       return Objects.requireNonNull(arms.get(limiter), limiter::word);
     }
@@ -42,8 +42,8 @@ public record OverloadSummary(
   }
 
   /**
-   * One JSON object on one line: of each phase the figures of ours, null where it was not run, and
-   * those of every arm.
+   * Returns one JSON object on one line: for each phase the figures of ours, null if it was not
+   * run, and those of every arm.
    */
   public String json() {
     return "{\"phases\":[%s],\"per_second\":%s,\"service_ms\":%d,\"counted_seconds\":%d,\"seed\":%d,\"sent_late_ms\":%d}"
@@ -56,12 +56,12 @@ public record OverloadSummary(
             latestMillis);
   }
 
-  /** The table, and then the same as JSON on a last line: for a log that a program reads, too. */
+  /** Returns the table, followed by the JSON on the last line, for logs that programs read. */
   public String wordsAndJson() {
     return words() + System.lineSeparator() + json();
   }
 
-  /** A table for people. */
+  /** Returns a table for readers. */
   public String words() {
     StringBuilder table =
         new StringBuilder(
@@ -96,7 +96,7 @@ public record OverloadSummary(
     return table.toString().stripTrailing();
   }
 
-  /** Goodput of an arm in a phase, from 0; a little more than 1 by chance. */
+  /** Returns the goodput of an arm in a phase, from 0; by chance it can be slightly above 1. */
   double goodput(Phase phase, Figures figures) {
     return figures.goodput(capacity.perSecond() * phase.capacity() * counted);
   }

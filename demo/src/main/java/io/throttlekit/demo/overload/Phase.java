@@ -5,17 +5,17 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * A load, and what the upstream can do meanwhile.
+ * A load and the capacity of the upstream during it.
  *
- * @param name as {@code --phase} calls it
- * @param load what is offered, in capacities of all workers
- * @param capacity the share of the workers that are there
- * @param afresh whether the upstream forgets, before it, what nobody waits for any more: so that a
- *     phase is not lost already because of the one before
+ * @param name in {@code --phase}
+ * @param load offered load as a multiple of the capacity of all workers
+ * @param capacity share of the workers that are active
+ * @param afresh whether the upstream first discards requests whose client has left, so that the
+ *     previous phase does not decide this one
  */
 record Phase(String name, double load, double capacity, boolean afresh) {
 
-  /** All that there are, in their order. */
+  /** All phases in their order. */
   static final List<Phase> ALL =
       List.of(
           new Phase("0.8", 0.8, 1, true),
@@ -26,10 +26,10 @@ record Phase(String name, double load, double capacity, boolean afresh) {
           new Phase("restored", 1.2, 1, false));
 
   /**
-   * Some of them, in their order.
+   * Parses a list of names. Returns the phases in their order.
    *
-   * @param names separated by commas; a number may be written as any
-   * @throws IllegalArgumentException in words for people, when there is none of that name
+   * @param names separated by commas; numbers may be written in any form
+   * @throws IllegalArgumentException with a message for users, if a name is unknown
    */
   static List<Phase> named(String names) {
     List<Phase> chosen = new ArrayList<>();
@@ -39,7 +39,7 @@ record Phase(String name, double load, double capacity, boolean afresh) {
     return ALL.stream().filter(chosen::contains).toList();
   }
 
-  /** For people. */
+  /** Returns a description for readers. */
   String words() {
     return trimmed(load)
         + " times the capacity"

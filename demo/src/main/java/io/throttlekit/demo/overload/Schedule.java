@@ -3,24 +3,25 @@ package io.throttlekit.demo.overload;
 import java.util.List;
 
 /**
- * Phases of the same length, one after the other.
+ * Phases of equal length, one after another.
  *
- * <p>What counts of each is its last minute, or of a short one its last two thirds: what is before
- * belongs to finding out.
+ * <p>Only the last minute of each phase counts, or the last two thirds of a short one: limits need
+ * the time before to adapt.
  *
- * @param phases one at least
+ * @param phases at least one
  * @param length of each, in s, from {@link #SHORTEST}
  */
 record Schedule(List<Phase> phases, int length) {
   static final int SHORTEST = 10;
 
-  /** Time enough for a last minute, and half of one to find out. */
+  /** A minute that counts, after half a minute to adapt. */
   static final int USUAL = 90;
 
   private static final int COUNTED = 60;
 
   /**
-   * @throws IllegalArgumentException in words for people, when there is none, or not time enough
+   * @throws IllegalArgumentException with a message for users, if there is no phase, or too little
+   *     time
    */
   Schedule {
     phases = List.copyOf(phases);
@@ -30,32 +31,34 @@ record Schedule(List<Phase> phases, int length) {
     }
   }
 
-  /** All of it, in s. */
+  /** Returns the total duration in s. */
   int seconds() {
     return phases.size() * length;
   }
 
-  /** Which phase a second belongs to, by its place; those after the end have none, but a number. */
+  /**
+   * Returns the index of the phase of a second. After the end, indexes continue without a phase.
+   */
   int place(int second) {
     return second / length;
   }
 
-  /** The phase of a second before the end. */
+  /** Returns the phase of a second before the end. */
   Phase at(int second) {
     return phases.get(place(second));
   }
 
-  /** The first second of a phase that counts. */
+  /** Returns the first second of a phase that counts. */
   int countedFrom(int place) {
     return end(place) - counted();
   }
 
-  /** The first second after a phase. */
+  /** Returns the first second after a phase. */
   int end(int place) {
     return (place + 1) * length;
   }
 
-  /** How many seconds of each phase count. */
+  /** Returns the number of seconds of each phase that count. */
   int counted() {
     return Math.min(COUNTED, length * 2 / 3);
   }

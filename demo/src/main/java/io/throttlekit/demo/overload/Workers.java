@@ -7,12 +7,12 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Some workers, and a queue without bound before them: first come, first served.
+ * Workers with an unbounded FIFO queue.
  *
- * <p>They never know that somebody has left: whoever waits is worked on in the end, for nobody.
- * That is what an overload does to an upstream, and why it does not recover soon. A worker that
- * ends late, because the machine was busy, begins its next request when it should have ended: so
- * many workers do what they are said to do in the mean, whatever the machine.
+ * <p>They do not notice when clients leave, and serve their requests in the end. That is the effect
+ * of overload on an upstream, and the reason why it recovers slowly. A worker that ends late
+ * because the machine was busy starts its next request at the time when it should have ended, so
+ * the mean throughput does not depend on the machine.
  *
  * <p>Thread-safe.
  */
@@ -25,20 +25,20 @@ final class Workers {
   private int busy;
   private long served;
 
-  /** What does something later. */
+  /** Schedules tasks. */
   @FunctionalInterface
   interface Alarm {
     /**
-     * Does it then, on any thread.
+     * Runs a task at the given time, on any thread.
      *
-     * @param nanos by the monotonic clock; at once when that is over
+     * @param nanos monotonic time; runs at once if it has passed
      */
     void at(long nanos, Runnable what);
   }
 
   /**
    * @param workers from 0
-   * @param serviceNanos draws how long a request takes; called by one thread at a time
+   * @param serviceNanos draws a service time; called by one thread at a time
    */
   Workers(int workers, LongSupplier serviceNanos, Alarm alarm, TimeSource time) {
     this.workers = workers;
@@ -47,7 +47,7 @@ final class Workers {
     this.time = time;
   }
 
-  /** A request that waits, or is worked on. */
+  /** A request that waits or is served. */
   static final class Job {
     private volatile @Nullable Runnable answer;
 
@@ -55,9 +55,9 @@ final class Workers {
       this.answer = answer;
     }
 
-    /** Nobody waits for it any more. It is worked on nevertheless. */
+    /** Marks that the client has left. The request is served nevertheless. */
     void leave() {
-      answer = null; // which lets go of the connection, too
+      answer = null; // also releases the connection
     }
 
     private boolean isLeft() {
@@ -73,9 +73,9 @@ final class Workers {
   }
 
   /**
-   * Takes a request.
+   * Adds a request.
    *
-   * @param answer called once, when a worker has done it, unless it was left before
+   * @param answer called once, when a worker has served it, unless the client has left before
    */
   synchronized Job accept(Runnable answer) {
     Job job = new Job(answer);
@@ -87,7 +87,7 @@ final class Workers {
     return job;
   }
 
-  /** From now on there are so many; who is busy ends first. */
+  /** Changes the number of workers; busy ones finish their requests first. */
   synchronized void employ(int count) {
     workers = count;
     long now = time.monotonicNanos();
@@ -96,17 +96,17 @@ final class Workers {
     }
   }
 
-  /** Drops from the queue what nobody waits for, as a restart would. */
+  /** Removes requests from the queue whose client has left, as a restart would. */
   synchronized void forgetTheLeft() {
     queue.removeIf(Job::isLeft);
   }
 
-  /** How many wait for a worker. */
+  /** Returns the number of waiting requests. */
   synchronized int waiting() {
     return queue.size();
   }
 
-  /** How many have been done, for somebody or nobody. */
+  /** Returns the number of requests that were served, including those whose client had left. */
   synchronized long served() {
     return served;
   }

@@ -1,6 +1,6 @@
 /**
- * What {@code bin/demo --overload} and {@code bin/bench overload} run: an upstream that can do so
- * much and no more, behind real Envoys that limit what is in flight, or do not.
+ * The overload of {@code bin/demo --overload} and {@code bin/bench overload}: an upstream with a
+ * fixed capacity, behind real Envoys with and without limits on the requests in flight.
  */
 @NullMarked
 package io.throttlekit.demo.overload;
