@@ -8,12 +8,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs calls that went wrong, of each kind at most once in 10 s, so that clients cannot fill the
- * log: calls that Envoy gave up on, which it counts where few look and by default lets pass, and
- * calls that failed by a fault of this program. Thread-safe.
+ * Logs failed calls, of each kind at most one line in 10 s, so that clients cannot fill the log.
+ *
+ * <p>There are two kinds: calls that Envoy gave up on, which only Envoy's failure counter shows and
+ * which it lets pass by default, and calls that failed by a fault of this program. Thread-safe.
  */
 final class CallWarnings {
   private static final Logger LOG = LoggerFactory.getLogger(CallWarnings.class);
+  // One line per kind: a client could cause thousands a second.
   private static final Duration LOG_INTERVAL = Duration.ofSeconds(10);
 
   private final String method;
@@ -34,7 +36,9 @@ final class CallWarnings {
     this.failureLines = new LogInterval(LOG_INTERVAL, time.monotonicNanos());
   }
 
-  /** Warnings that name what Envoy's rate limit filter counts, and where its timeout is set. */
+  /**
+   * Returns warnings that name the statistic and the timeout setting of Envoy's rate limit filter.
+   */
   static CallWarnings ofRateLimits(TimeSource time) {
     return new CallWarnings(
         "ShouldRateLimit",
@@ -43,7 +47,7 @@ final class CallWarnings {
         time);
   }
 
-  /** The same of the filter for external authorization. */
+  /** Returns warnings that name those of Envoy's external authorization filter. */
   static CallWarnings ofChecks(TimeSource time) {
     return new CallWarnings(
         "Check",
@@ -52,7 +56,7 @@ final class CallWarnings {
         time);
   }
 
-  /** Notes a call that came too late for its caller. */
+  /** Counts a call whose caller no longer waits for the answer. */
   void missed() {
     late.increment();
     if (lateLines.isDue(time.monotonicNanos())) {
@@ -67,7 +71,9 @@ final class CallWarnings {
     }
   }
 
-  /** Notes a call that failed by a fault of this program; the stack trace is of the last one. */
+  /**
+   * Counts a call that failed by a fault of this program; the line has the last one's stack trace.
+   */
   void failed(Throwable cause) {
     failures.increment();
     if (failureLines.isDue(time.monotonicNanos())) {

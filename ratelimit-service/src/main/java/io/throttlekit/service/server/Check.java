@@ -10,9 +10,7 @@ import io.throttlekit.service.authz.CheckFrontEnd;
 import io.throttlekit.service.telemetry.DecisionTracing;
 import java.io.InputStream;
 
-/**
- * The external authorization service, on the same calls as {@link ShouldRateLimit}. Thread-safe.
- */
+/** Serves external authorization on the same calls as {@link ShouldRateLimit}. Thread-safe. */
 final class Check implements ServerCallHandler<InputStream, byte[]> {
   private final Deciding deciding;
   private final DecisionTracing tracing;

@@ -12,7 +12,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Accepts only clients whose certificate carries a DNS name or URI. */
 record ClientName(String name) implements SslSocketAndEnginePeerVerifier {
-  /** The kinds of alternative names that are looked at: dNSName and uniformResourceIdentifier. */
+  /**
+   * The kinds of subject alternative names that are compared: dNSName and
+   * uniformResourceIdentifier.
+   */
   private static final Set<Object> KINDS = Set.of(2, 6);
 
   @Override

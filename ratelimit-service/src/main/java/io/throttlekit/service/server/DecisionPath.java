@@ -34,16 +34,17 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request passes between a socket and its counter.
+ * The wired objects that a request passes between a socket and its counter.
  *
- * <p>Made here for the service and for its warm-up alike: where both would wire the same parts by
- * lambdas of their own, the compiler would see two kinds of each.
+ * <p>The service and its warm-up both wire them here: with lambdas of their own, the JIT compiler
+ * would see two types at each call site.
  *
  * @param frontEnd reads requests, has them decided and writes answers
- * @param gate lets requests through ceilings
+ * @param gate the limiter: admits requests under concurrency limits
  * @param checks does the same for external authorization; null where none is configured
- * @param metrics counts what is decided
- * @param loops whose threads serve, where a store needs to know them; else the server has its own
+ * @param metrics counts decisions
+ * @param loops whose threads serve, where a store needs them before the server; else null, and the
+ *     server has its own
  */
 public record DecisionPath(
     ServiceConfig config,
@@ -54,7 +55,7 @@ public record DecisionPath(
     TimeSource time,
     @Nullable EventLoopGroup loops) {
 
-  /** Decides by {@code policies} on counters in this process's memory. */
+  /** Returns a path that decides by {@code policies} on counters in this process's memory. */
   public static DecisionPath inMemory(
       ServiceConfig config,
       PolicyStore policies,
@@ -66,7 +67,7 @@ public record DecisionPath(
     return through(new MemoryCounters(counters), config, policies, metrics, telemetry, time, null);
   }
 
-  /** Decides by {@code policies} on counters that others share, on the threads that serve. */
+  /** Returns a path that decides by {@code policies} on shared counters, on the event loops. */
   public static DecisionPath shared(
       ServiceConfig config,
       PolicyStore policies,
@@ -98,9 +99,9 @@ public record DecisionPath(
   }
 
   /**
-   * A server that leads there and does not listen yet.
+   * Returns a server for this path that does not listen yet.
    *
-   * @throws ListenException when it never could
+   * @throws ListenException when it could never listen, such as for lack of a certificate
    */
   public GrpcServer server(GrpcConfig listener, Health health, DecisionTracing tracing) {
     List<ServerServiceDefinition> more = new ArrayList<>(1);
@@ -142,7 +143,10 @@ public record DecisionPath(
     CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(task);
   }
 
-  /** One or two seconds to whoever reads whole ones, half of them each. */
+  /**
+   * Returns 1 to 2,000 ms: rounded up to whole seconds, half of the callers retry after one second
+   * and half after two, so that they do not all return at once.
+   */
   private static long retryAfterMillis() {
     return ThreadLocalRandom.current().nextLong(1, 2_001);
   }

@@ -5,38 +5,39 @@ import io.grpc.Metadata;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/**
- * How long a caller waits for an answer, as it says with each call: Envoy in a header of its own.
- */
+/** The caller's timeout, which Envoy sends with each call in a header. */
 final class ExpectedTimeout {
   private static final Metadata.Key<String> HEADER =
       Metadata.Key.of("x-envoy-expected-rq-timeout-ms", Metadata.ASCII_STRING_MARSHALLER);
 
-  /** A day; more digits are nobody's timeout. */
+  /** One day. Longer values are clamped to it. */
   private static final long LONGEST_MILLIS = 86_400_000;
 
+  /**
+   * The digits of {@link #LONGEST_MILLIS}; a longer text is no timeout, and cannot overflow a long.
+   */
   private static final int MOST_DIGITS = 8;
 
-  /** No timeout is shorter: the header is in whole ms. */
+  /** The shortest timeout, as the header is in whole milliseconds. */
   static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  /** Of a timeout, one part in so many is for the way back. */
+  /** The divisor of the timeout that yields the time reserved for the answer's way back. */
   private static final int WAY_BACK_SHARE = 10;
 
+  /** The least time reserved for the answer's way back, where a tenth of the timeout is less. */
   private static final long LEAST_WAY_BACK_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
   private ExpectedTimeout() {}
 
   /**
-   * Returns the ns that a decision may still wait for something: the smaller of Envoy's timeout and
-   * the call's deadline, less a tenth and at least 2 ms, in which the answer gets back, and less
-   * the age of the call; 0 where nothing is left, {@link Long#MAX_VALUE} where the caller names
-   * neither.
+   * Returns the remaining time of a decision, in ns: the smaller of Envoy's timeout and the call's
+   * deadline, less a tenth and at least 2 ms, in which the answer gets back, and less the age of
+   * the call; 0 where nothing is left, {@link Long#MAX_VALUE} where the caller sends neither.
    *
-   * @param deadline of the call in gRPC's own terms, which begins when the call is read
-   * @param ageNanos how long ago the call arrived
-   * @param readNanos how long ago it was read, at most its age: the caller has waited as long as it
-   *     lay unread, which gRPC does not know
+   * @param deadline the call's gRPC deadline, which begins when the call is read
+   * @param ageNanos time since the call arrived
+   * @param readNanos time since it was read, at most its age; added to the gRPC deadline because
+   *     the age, which is subtracted, contains it
    */
   static long patienceNanos(
       Metadata headers, @Nullable Deadline deadline, long ageNanos, long readNanos) {
@@ -52,12 +53,13 @@ final class ExpectedTimeout {
   }
 
   /**
-   * Returns the age, in ns, from which a request is not decided any more when its turn comes: three
-   * quarters of the timeout. The rest is for refusing the others that were read with it, before
+   * Returns the age, in ns, from which a request is refused instead of decided: three quarters of
+   * the timeout.
+   *
+   * <p>The remaining quarter is for refusing the other requests that were read with it, before
    * answers are written: at ten times the load that can be decided, that takes a sixth.
    *
-   * @param deadline of the call in gRPC's own terms, of which the wait for the event loop has taken
-   *     nothing yet
+   * @param deadline the call's gRPC deadline, which does not contain the wait for the event loop
    */
   static long decidedBeforeNanos(Metadata headers, @Nullable Deadline deadline) {
     long byHeader = timeoutNanos(headers);
@@ -66,13 +68,13 @@ final class ExpectedTimeout {
     return least == Long.MAX_VALUE ? least : least / 4 * 3;
   }
 
-  /** The ns after which an Envoy that asked has gone; {@link Long#MAX_VALUE} where it says none. */
+  /** Returns the timeout that Envoy sent, in ns; {@link Long#MAX_VALUE} where it sent none. */
   static long timeoutNanos(Metadata headers) {
     long millis = millis(headers.get(HEADER));
     return millis == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(millis);
   }
 
-  /** 0 for what is no timeout. */
+  /** Returns the milliseconds in the text, at most a day; 0 where it is not a timeout. */
   private static long millis(@Nullable String text) {
     if (text == null || text.isEmpty() || text.length() > MOST_DIGITS) {
       return 0;

@@ -35,20 +35,22 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves rate-limit requests, what else Envoy asks or tells, health and, where it is on, reflection
- * over gRPC.
+ * Serves rate-limit requests, Envoy's other services (such as external authorization), health and,
+ * where it is enabled, reflection over gRPC.
  *
- * <p>Everything runs on the event loops, so nothing behind it may block. Thread-safe; started once
+ * <p>All calls run on the event loops, so nothing behind them may block. Thread-safe; started once
  * and stopped once.
  */
 public final class GrpcServer {
   private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(GrpcServer.class);
+  /** Interval between two reads of the TLS files. */
   private static final Duration TLS_POLL_INTERVAL = Duration.ofSeconds(5);
 
   /**
-   * Every client that goes away with calls open, or sends bytes that are no message, would be a
-   * warning with its stack, and one that is disconnected for its resets a line; held, or the level
-   * is lost.
+   * Loggers of grpc-java that clients could flood. A client that disconnects with calls open, or
+   * sends bytes that are no message, causes a warning with a stack trace; one that is disconnected
+   * for its resets causes a line. Held strongly, because {@code java.util.logging} forgets the
+   * level of a logger that was collected.
    */
   private static final List<Logger> STREAM_ERRORS =
       Stream.of(
@@ -59,24 +61,25 @@ public final class GrpcServer {
           .toList();
 
   /**
-   * Most bytes that a connection may have sent and nobody has read: less than Netty reads in a row
-   * (16 times 64 KiB). Otherwise the buffer of a connection whose sender makes no pause was seen to
-   * grow to 12 MiB, for by itself grpc-java measures the way, and allows for up to 8 MiB on it.
+   * Maximum bytes that a connection may have sent without being read: less than Netty reads in a
+   * row (16 times 64 KiB). Without it, grpc-java sizes the window by its own estimate of the
+   * bandwidth-delay product, up to 8 MiB, and the buffer of a connection that sent without pause
+   * grew to 12 MiB.
    */
   public static final int UNREAD_BYTES = 256 << 10;
 
-  /** Most bytes of the headers of one call; Envoy's take some 200. */
+  /** Maximum bytes of the headers of one call; Envoy's take about 200. */
   private static final int HEADER_BYTES = 8 << 10;
 
-  /** Streams on the port of decisions, such as those that watch health. */
+  /** Maximum open streams on the port of decisions, such as health watches. */
   private static final int MAX_WATCHES = 1_000;
 
-  /** How long a client may take for TLS. */
+  /** Maximum duration of a TLS handshake. */
   private static final Duration HANDSHAKE = Duration.ofSeconds(10);
 
   /**
-   * What grpc-java understands by itself, unadvertised: it would name gzip in a header of every
-   * answer, for requests that are smaller than a compressed one.
+   * The compressions that grpc-java supports, unadvertised: advertising gzip adds a header to every
+   * answer, though requests are smaller than compressed ones.
    */
   private static final DecompressorRegistry COMPRESSIONS =
       DecompressorRegistry.emptyInstance()
@@ -97,11 +100,11 @@ public final class GrpcServer {
   private final List<Runnable> instruments = new CopyOnWriteArrayList<>();
 
   /**
-   * A server that is not listening yet.
+   * Creates a server that is not listening yet.
    *
-   * @param more services besides; their streams are ended when it drains
-   * @param shared threads to serve on that somebody else ends; null for threads of its own
-   * @throws ListenException when it never could, such as for lack of a certificate
+   * @param more other services; their streams are ended when the server drains
+   * @param shared event loops that their owner ends; null for event loops of its own
+   * @throws ListenException when it could never listen, such as for lack of a certificate
    */
   GrpcServer(
       GrpcConfig config,
@@ -148,17 +151,17 @@ public final class GrpcServer {
     STREAM_ERRORS.forEach(logger -> logger.setLevel(Level.SEVERE));
     try {
       this.server = build(service, more);
-    } catch (Throwable e) { // nobody else could stop what runs already
+    } catch (Throwable e) { // no reference to this escapes, so only this can stop the threads
       releaseThreads();
       throw e;
     }
   }
 
   /**
-   * A server for these services alone, on threads of its own, that is not listening yet.
+   * Creates a server for these services alone, on threads of its own, that is not listening yet.
    *
    * @param maxStreams streams of all connections together, from 1
-   * @throws ListenException when it never could
+   * @throws ListenException when it could never listen
    */
   public static GrpcServer ofStreams(
       GrpcConfig config, List<ServerServiceDefinition> services, int maxStreams) {
@@ -167,19 +170,20 @@ public final class GrpcServer {
   }
 
   /**
-   * Threads that can serve what is configured, for whoever needs them before there is a server.
+   * Creates event loops that can serve this configuration, for a store that needs them before there
+   * is a server.
    *
    * @param time the clock of the service, by which the ages of requests are measured
-   * @throws ListenException when none can
+   * @throws ListenException when the host has no transport for the configured address
    */
   public static EventLoopGroup eventLoops(GrpcConfig config, TimeSource time) {
     return Transport.of(config).eventLoops(config.eventLoops(), time);
   }
 
   /**
-   * Listens.
+   * Binds the address and begins to serve.
    *
-   * @throws ListenException when the address cannot be had
+   * @throws ListenException when the address cannot be bound
    */
   public void start() {
     try {
@@ -207,12 +211,12 @@ public final class GrpcServer {
     instruments.add(held.show(meter, prefix));
   }
 
-  /** The port listened on, or −1 for a Unix socket. */
+  /** Returns the port listened on, or −1 for a Unix socket. */
   public int port() {
     return server.getPort();
   }
 
-  /** The address listened on, {@code HOST:PORT} or the path of a socket. */
+  /** Returns the address listened on, {@code HOST:PORT} or the path of a socket. */
   public String address() {
     List<? extends SocketAddress> addresses = server.getListenSockets();
     return !addresses.isEmpty() && addresses.getFirst() instanceof InetSocketAddress tcp
@@ -221,20 +225,23 @@ public final class GrpcServer {
   }
 
   /**
-   * Drains and stops: health says no, after the configured delay connections are asked to go and
-   * streams are ended, rate-limit calls in progress end, and past the configured time they are cut.
-   * Returns when no call is in progress any more; the event loops end soon after. An interrupt
-   * skips the waiting.
+   * Drains and stops.
+   *
+   * <p>Health becomes {@code NOT_SERVING}; after the configured delay connections receive GOAWAY
+   * and streams are ended; rate-limit calls in progress complete, or are cancelled after the
+   * configured timeout. Returns when no call is in progress; the event loops end soon after. An
+   * interrupt skips the waiting.
    */
   public void stop() {
     health.raise(Obstacle.DRAINING);
     try {
-      // Nobody has shut it down yet, so this waits the whole delay.
+      // Not shut down yet, so this waits the whole delay.
       var _ = server.awaitTermination(config.drain().delay().toNanos(), TimeUnit.NANOSECONDS);
       server.shutdown();
       streams.end();
       if (!server.awaitTermination(config.drain().timeout().toNanos(), TimeUnit.NANOSECONDS)) {
         LOG.warn("calls were still in progress after {}, they are cut", config.drain().timeout());
+        // shutdownNow has cancelled all calls: only their last events are left.
         boolean cut = server.shutdownNow().awaitTermination(1, TimeUnit.SECONDS);
         LOG.debug("all calls cut: {}", cut);
       }
@@ -290,7 +297,7 @@ public final class GrpcServer {
       builder.maxConnectionIdle(config.connectionAge().idle().toNanos(), TimeUnit.NANOSECONDS);
     }
     if (socketFile != null) {
-      // Set by the builder, unknown to Unix sockets, and a warning at every connection.
+      // Set by the builder; Unix sockets do not support it and would warn at every connection.
       builder.withChildOption(ChannelOption.SO_KEEPALIVE, null);
     }
     if (tls != null) {
@@ -299,7 +306,10 @@ public final class GrpcServer {
     return builder.build();
   }
 
-  /** Connections beyond the bound are closed before a byte of them is read. */
+  /**
+   * Returns a factory of listening channels that close connections beyond the maximum before
+   * reading.
+   */
   private ChannelFactory<ServerChannel> listeningChannels() {
     ChannelFactory<ServerChannel> plain = new ReflectiveChannelFactory<>(transport.channelType());
     ChannelFactory<ServerChannel> known = tls == null ? plain : tls.connections().listening(plain);
@@ -310,7 +320,7 @@ public final class GrpcServer {
     return ServerInterceptors.intercept(service, streams);
   }
 
-  @SuppressWarnings("deprecation") // many tools still ask the old name
+  @SuppressWarnings("deprecation") // many tools still use v1alpha
   private static BindableService reflectionAlpha() {
     return io.grpc.protobuf.services.ProtoReflectionService.newInstance();
   }
@@ -341,7 +351,7 @@ public final class GrpcServer {
     return socket != null ? socket.toString() : HostPort.text(config.host(), config.port());
   }
 
-  /** What the system said, without the name of the call that it said it to. */
+  /** Returns the message of the root cause, without the name of the system call that failed. */
   private static String reason(IOException e) {
     Throwable cause = e;
     while (cause.getCause() != null) {

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Whether this process serves: it does while nothing speaks against it.
+ * The health of this process: it serves while there is no {@link Obstacle}.
  *
- * <p>The same for everyone who asks: {@code grpc.health.v1} under the names {@code ""}, {@code
+ * <p>The same for every client: {@code grpc.health.v1} under the names {@code ""}, {@code
  * ratelimit} and that of the rate-limit service, and HTTP. Thread-safe.
  */
 public final class Health {
@@ -24,41 +24,41 @@ public final class Health {
   private final HealthStatusManager grpc = new HealthStatusManager();
   private final Set<Obstacle> obstacles = EnumSet.of(Obstacle.STARTING);
 
-  /** What speaks against serving. */
+  /** A reason not to serve. */
   public enum Obstacle {
-    /** The process is not ready yet; so it begins. */
+    /** The process is not ready yet; the initial state. */
     STARTING,
-    /** Policies are needed and none were loaded. */
+    /** Policies are required and none were loaded. */
     NO_POLICIES,
-    /** The store is needed and cannot be reached. */
+    /** The store is required and cannot be reached. */
     STORE_UNREACHABLE,
     /** The process is about to stop. */
     DRAINING
   }
 
-  /** The health of a process that is starting. */
+  /** Creates the health of a process that is starting. */
   public Health() {
     publish();
   }
 
-  /** From now on {@code obstacle} speaks against serving. */
+  /** Adds an obstacle; the process does not serve until it is cleared. */
   public synchronized void raise(Obstacle obstacle) {
     obstacles.add(obstacle);
     publish();
   }
 
-  /** From now on {@code obstacle} does not speak against serving. */
+  /** Removes an obstacle; the process serves if it was the last. */
   public synchronized void clear(Obstacle obstacle) {
     obstacles.remove(obstacle);
     publish();
   }
 
-  /** Whether nothing speaks against serving. */
+  /** Returns whether there is no obstacle. */
   public synchronized boolean serving() {
     return obstacles.isEmpty();
   }
 
-  /** What speaks against serving, as of now. */
+  /** Returns a copy of the current obstacles. */
   public synchronized Set<Obstacle> obstacles() {
     return Set.copyOf(obstacles);
   }

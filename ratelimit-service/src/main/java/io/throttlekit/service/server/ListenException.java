@@ -2,7 +2,10 @@ package io.throttlekit.service.server;
 
 import org.jspecify.annotations.Nullable;
 
-/** The server cannot listen. The message says where and why, for whoever started it. */
+/**
+ * Signals that the server cannot listen. The message is for the operator and contains where and
+ * why.
+ */
 public final class ListenException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -10,8 +10,8 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 
 /**
- * Messages as the bytes that they are, so that whoever reads and writes them may do so itself: what
- * is thrown within a marshaller is nobody's to answer.
+ * Marshals messages as plain bytes, so that the caller parses and serializes them: an exception
+ * thrown within a gRPC marshaller cannot be answered with a status of our own.
  */
 final class MessageBytes extends ByteArrayInputStream implements KnownLength, Drainable {
   static final Marshaller<InputStream> REQUEST = new Unread();
@@ -30,11 +30,10 @@ final class MessageBytes extends ByteArrayInputStream implements KnownLength, Dr
   }
 
   /**
-   * The bytes of a message.
+   * Reads all bytes of a message.
    *
-   * @throws IOException when they are compressed, and not well
-   * @throws io.grpc.StatusRuntimeException when there are more of them, once they are no longer
-   *     compressed, than a message may have
+   * @throws IOException when they are compressed and the compression is malformed
+   * @throws io.grpc.StatusRuntimeException when the decompressed message exceeds the maximum size
    */
   static byte[] read(InputStream message) throws IOException {
     if (!(message instanceof KnownLength)) {

@@ -15,17 +15,17 @@ import java.util.function.Predicate;
 import javax.net.ssl.SSLPeerUnverifiedException;
 
 /**
- * The connections that a listener has accepted, so that those can be ended whose clients are not
- * trusted any more. Thread-safe.
+ * Tracks the connections that a listener has accepted, to close those whose client certificates are
+ * no longer trusted. Thread-safe.
  *
- * <p>A listening channel reads accepted connections as its messages, which pass here before they
- * are served.
+ * <p>A listening channel reads accepted connections as its messages, which pass through this
+ * handler before they are served.
  */
 @Sharable
 final class OpenConnections extends ChannelInboundHandlerAdapter {
   private final Set<Channel> open = ConcurrentHashMap.newKeySet();
 
-  /** Makes listening channels of {@code plain} whose connections are known here. */
+  /** Returns a factory of {@code plain}'s listening channels whose connections are tracked here. */
   ChannelFactory<ServerChannel> listening(ChannelFactory<? extends ServerChannel> plain) {
     return () -> {
       ServerChannel listener = plain.newChannel();
@@ -44,16 +44,17 @@ final class OpenConnections extends ChannelInboundHandlerAdapter {
   }
 
   /**
-   * Closes connections whose clients showed a certificate chain that is not trusted any more.
+   * Closes connections whose clients presented a certificate chain that is no longer trusted.
    *
-   * @return how many
+   * @return the number of closed connections
    */
   int closeUnless(Predicate<X509Certificate[]> trusted) {
     int closed = 0;
     for (Channel connection : open) {
       SslHandler tls = connection.pipeline().get(SslHandler.class);
       if (tls != null && !trusts(trusted, tls)) {
-        // From the transport's end: HTTP/2 would wait for open calls, which may last for ever.
+        // From the head of the pipeline: a close through HTTP/2 waits for open calls, without a
+        // limit.
         var _ = connection.pipeline().firstContext().close();
         closed++;
       }
@@ -61,7 +62,7 @@ final class OpenConnections extends ChannelInboundHandlerAdapter {
     return closed;
   }
 
-  /** A handshake that goes on will be judged by the trust of now. */
+  /** Returns true during a handshake, which will be verified against the current trust anyway. */
   private static boolean trusts(Predicate<X509Certificate[]> trusted, SslHandler tls) {
     try {
       Certificate[] shown = tls.engine().getSession().getPeerCertificates();

@@ -13,9 +13,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The streams that clients keep open for as long as they like, such as those that watch health, so
- * that a server that drains can end them: nobody waits for their end. There is a bound of them;
- * what is beyond is refused at once. Thread-safe.
+ * Tracks and bounds long-lived streams, such as health watches.
+ *
+ * <p>A server that drains ends them, because they would not end by themselves. A stream beyond the
+ * maximum is refused at once. Thread-safe.
  */
 final class OpenStreams implements ServerInterceptor {
   private final Set<Stream<?, ?>> open = ConcurrentHashMap.newKeySet();
@@ -23,12 +24,12 @@ final class OpenStreams implements ServerInterceptor {
   private final int most;
   private volatile boolean ending;
 
-  /** No more than so many at once, from 1. */
+  /** Creates a tracker of at most {@code most} streams at once, from 1. */
   OpenStreams(int most) {
     this.most = most;
   }
 
-  /** Ends every stream, after what it was told, and from now on each new one at once. */
+  /** Ends every stream after the messages already sent, and each later one at once. */
   void end() {
     ending = true;
     open.forEach(Stream::end);
@@ -49,14 +50,14 @@ final class OpenStreams implements ServerInterceptor {
     }
     Stream<Q, A> stream = new Stream<>(call);
     open.add(stream);
-    if (ending) { // looked at after it was added, so that either this or the other sees it
+    if (ending) { // read after the add: either this or end() sees the stream
       stream.end();
     }
     ServerCall.Listener<Q> listener;
     try {
       listener = next.startCall(stream, headers);
     } catch (RuntimeException | Error failed) {
-      remove(stream); // no listener would be told of its end
+      remove(stream); // no listener would be notified of its end
       throw failed;
     }
     return new SimpleForwardingServerCallListener<>(listener) {
@@ -80,7 +81,10 @@ final class OpenStreams implements ServerInterceptor {
     }
   }
 
-  /** A call is for one thread at a time, and the end comes from another than its messages. */
+  /**
+   * A call that may be closed by another thread than the one that sends its messages: gRPC's calls
+   * are not thread-safe.
+   */
   private static final class Stream<Q, A> extends SimpleForwardingServerCall<Q, A> {
     private boolean ended;
 

@@ -26,20 +26,21 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call in progress. Ends it exactly once, with an answer or an error.
+ * One call in progress, ended exactly once, with an answer or an error.
  *
- * <p>A caller that is gone is not answered; what was charged for it stays charged, but what it has
- * in flight is not: it never went on. The answer may come on any thread, while the caller goes away
- * on the event loop: whoever sets {@code ended} ends the call, and nobody else touches it then.
+ * <p>No answer is sent to a caller that has cancelled. Its units stay charged, but its permit in
+ * flight is released, because Envoy did not forward the request. The answer may come on any thread
+ * while the cancellation comes on the event loop: only the thread that sets {@code ended} ends the
+ * call.
  */
 final class RateLimitCall extends ServerCall.Listener<InputStream> implements Later {
   private static final long NOT_STARTED = Long.MIN_VALUE;
 
-  // States of a call, in this order only; see ENDED.
+  // States of a call; they only increase, through ENDED.
   private static final int OPEN = 0;
   private static final int ANSWERED = 1;
 
-  /** Answered or not, counted as given up, refused for its age or failed: not counted again. */
+  /** Counted as abandoned, shed or failed, whether or not it was answered: not counted again. */
   private static final int COUNTED = 2;
 
   private static final AtomicReferenceFieldUpdater<RateLimitCall, @Nullable Runnable> WHEN_GONE =
@@ -53,22 +54,28 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   private final @Nullable DecisionSpan span;
   private final HeldCall held = HeldCall.begun();
 
-  /** When the call can have arrived at the earliest, which its caller's timeout counts from. */
+  /** Earliest time at which the call can have arrived; its caller's timeout counts from it. */
   private final long arrivedNanos;
 
-  /** When it was read, from which gRPC counts its deadline. */
+  /** Time at which the call was read; gRPC's deadline counts from it. */
   private final long readNanos;
 
-  // Written on the event loop before the request is decided: admission hands them on with it.
+  // Written on the event loop before the decision starts: admission publishes them safely.
   private byte @Nullable [] message;
   private @Nullable RateLimitRequest request;
   private long startNanos = NOT_STARTED;
 
-  /** {@link #OPEN} and so on; changed through {@link #ENDED} alone. */
+  /**
+   * One of {@link #OPEN}, {@link #ANSWERED} and {@link #COUNTED}; changed through {@link #ENDED}
+   * only.
+   */
   @SuppressWarnings("UnusedVariable")
   private volatile int ended;
 
-  /** {@link Gone} once the caller has left without an answer; through {@link #WHEN_GONE} alone. */
+  /**
+   * The action to run when the caller leaves without an answer, {@link Gone} once it has left;
+   * changed through {@link #WHEN_GONE} only.
+   */
   @SuppressWarnings("UnusedVariable")
   private volatile @Nullable Runnable whenGone;
 
@@ -85,13 +92,13 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     this.readNanos = deciding.time().monotonicNanos();
   }
 
-  /** A call whose message is awaited. */
+  /** Starts a call and requests its message. */
   static RateLimitCall begin(
       Deciding deciding,
       ServerCall<InputStream, byte[]> call,
       Metadata headers,
       @Nullable DecisionSpan span) {
-    // One message, and one more so that grpc-java notices a second and cancels the call.
+    // Requests a second message, too, so that grpc-java detects one and cancels the call.
     call.request(2);
     return new RateLimitCall(deciding, call, headers, span);
   }
@@ -112,7 +119,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   public void onHalfClose() {
     byte[] complete = message;
     if (ended != OPEN) {
-      return; // and its answer is what the client holds
+      return; // already failed by onMessage, or cancelled
     }
     held.requestIsComplete();
     if (complete == null) {
@@ -144,12 +151,12 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
         }
         endSpan();
       }
-    } finally { // also of a caller that was answered, but went before the answer
+    } finally { // also for an answer that was written but not sent
       gone();
     }
   }
 
-  /** The answer has left: an event loop that was busy meanwhile may have made it late. */
+  /** Notes that the answer has left. It may have become late while the event loop was busy. */
   @Override
   public void onComplete() {
     if (ENDED.compareAndSet(this, ANSWERED, COUNTED)) {
@@ -227,12 +234,14 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     long now = deciding.time().monotonicNanos();
     boolean late = isLate(now);
     if (lease != null) {
+      // Before the answer is sent: a cancellation from here on releases the permit.
       whenGone(lease::cancelled);
       if (late) {
         failLate(now);
         return;
       }
     }
+    // Ended meanwhile, perhaps by onCancel: the request was released.
     if (ended != OPEN || asked == null || complete == null) {
       return;
     }
@@ -248,10 +257,10 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
         abandoned(Abandonment.ANSWERED_LATE, now);
       }
       count(now);
-      if (late) { // else it ends when the answer has left, or could not
+      if (late) { // else the span ends when the answer has left, or could not
         endSpan();
       }
-    } finally { // the caller is answered, whatever becomes of telling others
+    } finally { // the caller is answered even if tracing or metrics throw
       if (!call.isCancelled()) {
         call.sendHeaders(new Metadata());
         call.sendMessage(response);
@@ -260,28 +269,32 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     }
   }
 
-  /** Whether three quarters of what the caller waits have passed before its request was read. */
+  /** Returns whether three quarters of the caller's timeout passed before its request was read. */
   private boolean isTooOld() {
+    // The age is compared first: almost every call is younger, and skips parsing the header.
     long age = startNanos - arrivedNanos;
     return age >= ExpectedTimeout.SHORTEST_NANOS
         && age >= ExpectedTimeout.decidedBeforeNanos(headers, Context.current().getDeadline());
   }
 
   /**
-   * Whether the caller has gone by now, as it said it would. Its cancellation may lie unread behind
-   * a slow decision, and is never told of a call that was answered meanwhile.
+   * Returns whether the caller's timeout has passed. gRPC does not deliver a cancellation for a
+   * call that was already answered, and one may lie unread behind a slow decision, so a late answer
+   * is treated as cancelled.
    */
   private boolean isLate(long now) {
     long age = now - arrivedNanos;
+    // The age first: almost every call is younger, and skips parsing the header.
     return age >= ExpectedTimeout.SHORTEST_NANOS && age >= ExpectedTimeout.timeoutNanos(headers);
   }
 
   /**
-   * Whether a caller that has left did so because of its timeout, not because its own client left.
+   * Returns whether a cancelled call was cancelled because of its timeout, not because Envoy's own
+   * client left.
    *
-   * <p>Half of the timeout counts as the whole: Envoy's begins before there is a connection. So
-   * does a reset that was read in one turn with its request, for this process was not scheduled in
-   * between: nothing else tells how long that was.
+   * <p>Half of the timeout counts as the whole, because Envoy's timeout starts before there is a
+   * connection. A reset that was read in the same turn of the event loop as its request counts,
+   * too: the process was not scheduled in between, for an unknown time.
    */
   private boolean hasGivenUp(long now) {
     Deadline deadline = Context.current().getDeadline();
@@ -308,11 +321,11 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
       end(
           Status.DEADLINE_EXCEEDED.withDescription("read too late to be answered in time"),
           Failure.SHED,
-          startNanos + (startNanos - arrivedNanos)); // how long it waited is its response time
+          startNanos + (startNanos - arrivedNanos)); // its wait is its response time
     }
   }
 
-  /** Ends a call whose answer would give a lease to a caller that has gone. */
+  /** Fails a late call whose answer carries a lease: the caller no longer holds it. */
   private void failLate(long now) {
     if (claimEnd(COUNTED)) {
       deciding.metrics().abandoned(Abandonment.ANSWERED_LATE);
@@ -329,7 +342,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   }
 
   private void fail(Status status, Failure failure) {
-    if (claimEnd(COUNTED)) { // as a failure, once, whether or not its caller still waited
+    if (claimEnd(COUNTED)) { // counted as a failure once, cancelled or not
       end(status, failure, deciding.time().monotonicNanos());
     }
   }
@@ -343,7 +356,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
       tellEnd(now);
     } finally {
       call.close(status, new Metadata());
-      gone(); // an error names no lease
+      gone(); // an error carries no lease
     }
   }
 
@@ -354,11 +367,11 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     }
   }
 
-  /** Whether the caller of this method, and no other, is to end the call. */
+  /** Returns whether this thread won the right to end the call. */
   private boolean claimEnd(int state) {
     boolean claimed = ENDED.compareAndSet(this, OPEN, state);
     if (claimed) {
-      message = null; // a client that does not read its answer must not keep it here
+      message = null; // not retained while a slow client reads its answer
       request = null;
       held.isAnswered();
     }
@@ -385,7 +398,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     }
   }
 
-  /** What is done for a caller that has left: nothing more. */
+  /** The action of a caller that has left: none. */
   private enum Gone implements Runnable {
     CALLER;
 

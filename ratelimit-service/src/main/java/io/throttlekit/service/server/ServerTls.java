@@ -25,15 +25,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The server's side of TLS. Follows its files: handshakes that begin after a change use the new
- * certificate, established connections keep theirs, and files that do not fit together change
- * nothing. Connections end when the authority that vouched for their client is removed.
- * Thread-safe.
+ * The TLS context of a server, reloaded when its files change.
+ *
+ * <p>Handshakes that begin after a change use the new certificate; established connections keep
+ * theirs. Files that do not fit together change nothing. Connections are closed when the authority
+ * that issued their client's certificate is removed. Thread-safe.
  */
 final class ServerTls implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ServerTls.class);
 
+  /**
+   * Length of each of the three parts of a session ticket key in OpenSSL: name, HMAC and AES keys.
+   */
   private static final int TICKET_KEY_BYTES = 16;
+  /**
+   * Maximum age of a TLS session that a client may resume without presenting its certificate again.
+   */
   private static final int SESSION_SECONDS = 300;
 
   private final TlsConfig config;
@@ -58,9 +65,9 @@ final class ServerTls implements AutoCloseable {
   }
 
   /**
-   * Reads the files and keeps following them.
+   * Reads the files and polls them for changes.
    *
-   * @param pollInterval how often they are looked at
+   * @param pollInterval between two reads
    * @throws ListenException when they are missing, unreadable or do not fit together
    */
   static ServerTls follow(TlsConfig config, Duration pollInterval) {
@@ -74,7 +81,7 @@ final class ServerTls implements AutoCloseable {
     }
   }
 
-  /** The connections that this looks after. */
+  /** Returns the tracker of connections, which the listener must install. */
   OpenConnections connections() {
     return connections;
   }
@@ -117,12 +124,12 @@ final class ServerTls implements AutoCloseable {
         endUntrusted();
       }
       complaint = "";
-    } catch (Throwable e) { // whatever it is, anything thrown would end the polling
+    } catch (Throwable e) { // an exception would cancel the scheduled polling
       complain(describe(e));
     }
   }
 
-  /** A client that resumes a session is not asked for its certificate again. */
+  /** Replaces the session ticket keys: a resumed session would skip the client's certificate. */
   private void forgetSessions() {
     SslContext serving = context;
     if (serving != null && serving.sessionContext() instanceof OpenSslSessionContext sessions) {
@@ -137,8 +144,9 @@ final class ServerTls implements AutoCloseable {
   }
 
   /**
-   * A handshake that was judged just before the change may end just after it, and the JDK's TLS may
-   * resume a session of before: so this is done at every look after the first change.
+   * Closes connections whose clients are no longer trusted. Runs at every poll after the first
+   * change: a handshake verified just before the change may complete just after it, and the JDK's
+   * TLS may resume an older session.
    */
   private void endUntrusted() {
     int ended = clients == null ? 0 : connections.closeUnless(files::vouchFor);
@@ -147,7 +155,7 @@ final class ServerTls implements AutoCloseable {
     }
   }
 
-  /** Says it once, not at every look. */
+  /** Logs a reason once, not at every poll. */
   private void complain(String reason) {
     if (!reason.equals(complaint)) {
       LOG.error("the TLS files do not fit, the previous ones stay in use: {}", reason);
@@ -173,7 +181,7 @@ final class ServerTls implements AutoCloseable {
     return builder.build();
   }
 
-  /** {@link TlsFiles} speaks for itself; what comes from elsewhere may only have a kind. */
+  /** Returns the message, or the class name of an exception without one. */
   private static String describe(Throwable e) {
     String message = e.getMessage();
     return message == null ? e.getClass().getSimpleName() : message;

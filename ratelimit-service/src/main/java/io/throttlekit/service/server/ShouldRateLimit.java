@@ -12,11 +12,8 @@ import io.throttlekit.service.telemetry.RateLimitMetrics;
 import java.io.InputStream;
 
 /**
- * The rate-limit service as grpc-java's calls, without what a generated service puts between: the
- * request is read, decided and answered on the event loop, in one go, and its bytes come and go as
- * they are.
- *
- * <p>Thread-safe.
+ * The rate-limit service on grpc-java's calls, without generated stubs: a request is parsed,
+ * decided and answered in one turn of the event loop, as plain bytes.
  */
 final class ShouldRateLimit implements ServerCallHandler<InputStream, byte[]> {
   private final Deciding deciding;
@@ -31,7 +28,7 @@ final class ShouldRateLimit implements ServerCallHandler<InputStream, byte[]> {
     this.tracing = tracing;
   }
 
-  /** What its calls have in common. */
+  /** Returns the collaborators of its calls. */
   Deciding deciding() {
     return deciding;
   }

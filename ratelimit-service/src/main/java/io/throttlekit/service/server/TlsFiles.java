@@ -25,7 +25,7 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509TrustManager;
 
-/** What the TLS files held at one time, checked to fit together. Immutable. */
+/** A consistent snapshot of the TLS files. Immutable. */
 final class TlsFiles {
   private static final X509Certificate[] NONE = {};
 
@@ -46,9 +46,9 @@ final class TlsFiles {
   }
 
   /**
-   * Reads them.
+   * Reads the files and checks that they fit together.
    *
-   * @throws IOException whose message says in words which file is no good and why
+   * @throws IOException whose message names the faulty file and the reason
    */
   static TlsFiles read(TlsConfig config) throws IOException {
     Path clientCa = config.clientCa();
@@ -81,7 +81,7 @@ final class TlsFiles {
     return clientAuthorities;
   }
 
-  /** Whether a client that shows this chain would be let in now. */
+  /** Returns whether a client that presents this chain is trusted by these files. */
   boolean vouchFor(X509Certificate[] chain) {
     try {
       KeyStore authorities = KeyStore.getInstance(KeyStore.getDefaultType());
@@ -108,7 +108,7 @@ final class TlsFiles {
     return Arrays.deepEquals(contents, other.contents);
   }
 
-  /** All at once, so that whoever mounted a wrong folder is not told file by file. */
+  /** Reports all missing files at once, for an operator who mounted the wrong folder. */
   private static void checkPresent(Stream<Path> files) throws IOException {
     List<Path> missing = files.filter(Files::notExists).toList();
     if (missing.size() > 1) {
@@ -165,7 +165,10 @@ final class TlsFiles {
     return new String(pem, StandardCharsets.ISO_8859_1).contains("-----BEGIN " + what + "-----");
   }
 
-  /** Files are replaced one after the other, so a new key may meet the old certificate. */
+  /**
+   * Returns whether the keys are a pair. Files are replaced one after the other, so a new key may
+   * be read with the old certificate.
+   */
   private static boolean arePair(PublicKey publicKey, PrivateKey privateKey) {
     if (!publicKey.getAlgorithm().equals(privateKey.getAlgorithm())) {
       return false;

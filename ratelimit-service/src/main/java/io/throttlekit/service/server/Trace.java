@@ -8,7 +8,7 @@ import io.throttlekit.tier.DecidedBy;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** What a span says of an answer. */
+/** Writes an answer to its span. */
 final class Trace {
 
   private Trace() {}
@@ -24,11 +24,11 @@ final class Trace {
         (telling == null ? DecidedBy.NOBODY : telling.decidedBy()).name().toLowerCase(Locale.ROOT));
   }
 
-  /** The first verdict that refuses, else the first with the smallest remaining. */
+  /** Returns the first verdict that refuses, else the first with the smallest remaining. */
   private static @Nullable Verdict telling(Answer answer) {
     Verdict telling = null;
     for (Verdict verdict : answer.verdicts()) {
-      if (verdict.decision() == null) {
+      if (verdict.decision() == null) { // undecided, so it has no remaining
         continue;
       }
       if (verdict.refused()) {

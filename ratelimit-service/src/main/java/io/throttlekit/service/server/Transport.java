@@ -17,11 +17,11 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.file.Path;
 
-/** How bytes come in: epoll where this host has it, else NIO. */
+/** The transport of a listener: epoll where the host has it, else NIO. */
 record Transport(
     SocketAddress address, Class<? extends ServerChannel> channelType, IoHandlerFactory ioHandler) {
 
-  /** The name of every event loop begins with this. */
+  /** Prefix of the names of the event loops' threads. */
   static final String THREADS = "grpc-loop";
 
   static Transport of(GrpcConfig config) {
@@ -53,16 +53,16 @@ record Transport(
   }
 
   /**
-   * Event loops for this transport.
+   * Creates event loops for this transport.
    *
-   * @param count how many; 0 for one per core
-   * @param time what the ages of requests are measured by
+   * @param count 0 for one per core
+   * @param time clock by which the ages of requests are measured
    */
   EventLoopGroup eventLoops(int count, TimeSource time) {
     return LoopGroup.of(loops(count), THREADS, ioHandler, time);
   }
 
-  /** Returns how many event loops are meant by a count that is 0 for one per core. */
+  /** Returns the number of event loops: {@code count}, or one per core for 0. */
   static int loops(int count) {
     return count == 0 ? Runtime.getRuntime().availableProcessors() : count;
   }

@@ -6,12 +6,12 @@ import io.grpc.ServerServiceDefinition;
 import io.grpc.ServiceDescriptor;
 import java.io.InputStream;
 
-/** Services of one method whose messages come and go as the bytes that they are. */
+/** Defines services of one unary method with messages of plain bytes. */
 final class UnaryService {
 
   private UnaryService() {}
 
-  /** The service, described as the generated one is, so that reflection knows its types. */
+  /** Returns the service with the generated descriptors, so that reflection shows its types. */
   static ServerServiceDefinition of(
       ServiceDescriptor generated,
       MethodDescriptor<?, ?> generatedMethod,

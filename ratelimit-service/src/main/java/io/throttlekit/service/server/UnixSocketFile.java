@@ -8,13 +8,13 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 
-/** The file of a Unix socket, which outlives the process that made it. */
+/** The file of a Unix socket, which outlives the process that created it. */
 record UnixSocketFile(Path path) {
 
   /**
-   * Removes what a process that is gone has left.
+   * Removes the file that an ended process has left.
    *
-   * @throws ListenException when somebody still listens there, or when it is not a socket
+   * @throws ListenException when another process still listens there, or when it is not a socket
    */
   void removeStale() {
     if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
@@ -35,7 +35,7 @@ record UnixSocketFile(Path path) {
     }
   }
 
-  /** Removes the file of our own socket. */
+  /** Removes the file of this process's socket. */
   void remove() throws IOException {
     Files.deleteIfExists(path);
   }
