@@ -16,12 +16,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 
 /**
- * The ceilings of this process, by domain and entries.
+ * The concurrency limits of this process, by domain and entries.
  *
- * <p>Those that requests have to do with are all kept; of the others, with what their laws have
- * learned, a bounded number. Thread-safe.
+ * <p>Limits that requests use are all kept; of the idle ones a bounded number, with the state of
+ * their limit algorithms. Thread-safe.
  */
 public final class Ceilings {
+  // Prioritizer expects about one calibration a second
   private static final long CALIBRATION_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final TimeSource time;
@@ -31,13 +32,14 @@ public final class Ceilings {
   private final AtomicBoolean calibrating = new AtomicBoolean();
 
   /**
-   * No ceiling yet.
+   * Creates an empty set.
    *
-   * @param mostIdle ceilings to know while nothing is in flight below them
+   * @param mostIdle idle concurrency limits to keep at most
    */
   Ceilings(TimeSource time, Timer timer, int mostIdle) {
     this.time = time;
     this.timer = timer;
+    // Runnable::run: evictions run on the calling thread, not in the common pool
     this.known = Caffeine.newBuilder().maximumSize(mostIdle).executor(Runnable::run).build();
   }
 
@@ -49,7 +51,10 @@ public final class Ceilings {
     return timer;
   }
 
-  /** The ceiling of the entries, which stays until it is unpinned as often as this was called. */
+  /**
+   * Returns the concurrency limit of the entries, which is kept until it was unpinned as often as
+   * it was pinned.
+   */
   HeldCeiling pin(Rule rule, Ceiling terms, String[] entries) {
     CounterKey key = CounterKey.of(rule.ceilingScope(), rule.chargedEntries(entries));
     HeldCeiling held =
@@ -82,12 +87,13 @@ public final class Ceilings {
               return null;
             });
     Prioritizer prioritizer = held.prioritizer();
-    if (left == null && prioritizer != null) { // nobody calibrates it until somebody comes again
+    // an idle limit is not calibrated again before its next request
+    if (left == null && prioritizer != null) {
       prioritizer.calibrate();
     }
   }
 
-  /** Shows each ceiling with the rule that was last asked for it. */
+  /** Passes each concurrency limit to {@code reader}, with the rule that requested it last. */
   public void forEach(BiConsumer<Rule, LimiterFigures> reader) {
     Set<CounterKey> shown = ConcurrentHashMap.newKeySet();
     pinned.forEach((key, held) -> {
@@ -104,6 +110,7 @@ public final class Ceilings {
   }
 
   private void calibrateSoon() {
+    // the plain read first: a CAS on each request would contend
     if (!calibrating.get() && calibrating.compareAndSet(false, true)) {
       timer.runAfter(CALIBRATION_NANOS, this::calibrate);
     }

@@ -6,11 +6,13 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * Lets as many requests be in flight as the ceilings that they reach allow, and gives each that is
- * a lease. Thread-safe; nothing blocks.
+ * Limiter that admits as many requests in flight as the concurrency limits that they reach allow,
+ * and gives each admitted one a lease. Thread-safe; never blocks.
  */
 public final class ConcurrencyGate {
+  // bounds memory where a client chooses the entries
   private static final int MOST_IDLE_CEILINGS = 10_000;
+  // bounds memory where leases are not released before their TTL
   private static final int MOST_LEASES = 1_000_000;
 
   private final TimeSource time;
@@ -20,11 +22,11 @@ public final class ConcurrencyGate {
   private final LongSupplier retryAfterMillis;
 
   /**
-   * A gate that nobody has passed.
+   * Creates a limiter with nothing in flight.
    *
    * @param timer follows {@code time}
-   * @param retryAfterMillis what each refused request is told, above 0; best by lot, so that not
-   *     all come again at once
+   * @param retryAfterMillis supplies the Retry-After of each refused request, above 0; random
+   *     values keep clients from retrying all at once
    */
   public ConcurrencyGate(
       TimeSource time, Timer timer, GateListener listener, LongSupplier retryAfterMillis) {
@@ -46,11 +48,11 @@ public final class ConcurrencyGate {
   }
 
   /**
-   * Has a request enter the ceilings that it wants.
+   * Acquires a slot below each of the wanted concurrency limits.
    *
    * @param wanted at least one
-   * @param waitNanos how long it waits at most, from 0
-   * @param later is told what becomes of it, before this returns or later
+   * @param waitNanos the wait timeout, from 0
+   * @param later receives the result, before this returns or later
    */
   public Entering enter(List<Wanted> wanted, long waitNanos, Entering.Later later) {
     Entering entering = new Entering(this, wanted, waitNanos, later);
@@ -58,17 +60,17 @@ public final class ConcurrencyGate {
     return entering;
   }
 
-  /** The ceilings, to be shown. */
+  /** Returns the concurrency limits, for display. */
   public Ceilings ceilings() {
     return ceilings;
   }
 
-  /** The leases, to be ended. */
+  /** Returns the leases, to end them. */
   public Leases leases() {
     return leases;
   }
 
-  /** The clock of the leases. */
+  /** Returns the clock of the leases. */
   public TimeSource time() {
     return time;
   }

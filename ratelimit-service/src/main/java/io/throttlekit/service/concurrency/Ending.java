@@ -1,20 +1,20 @@
 package io.throttlekit.service.concurrency;
 
-/** What the end of a request says about its backend. */
+/** The result of a finished request, as far as it is evidence about the backend. */
 public sealed interface Ending {
 
-  /** Endings of which there is nothing to measure. */
+  /** Results without a measured latency. */
   enum Plain implements Ending {
-    /** The backend has answered, as far as anybody knows: it took as long as the lease lived. */
+    /** The backend has answered, as far as is known; its latency is the age of the lease. */
     ANSWERED,
     /** The backend did not answer in time, which is evidence of overload. */
     GIVEN_UP,
-    /** Nothing: the request never went there, failed fast, or was broken off. */
+    /** No evidence: the request was not sent, failed fast, or was aborted. */
     UNTOLD
   }
 
   /**
-   * The backend has answered, and somebody near to it has measured how long it took.
+   * The backend has answered, with a latency that was measured close to it.
    *
    * @param nanos above 0
    */

@@ -15,25 +15,26 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way of one request through the ceilings that it reached, one after the other, until it is in
- * flight in all or was refused by one. A ceiling that it reaches twice, it enters once.
+ * Passage of one request through the concurrency limits that it reaches, one after the other, until
+ * it has a slot below all of them or one refuses it. A limit that is reached twice is entered once.
  *
- * <p>It is told once what became of it, by the thread that asked or another; or never, when it left
- * before. Until then nobody else touches what is not guarded by this. Thread-safe.
+ * <p>The callback runs once, on the calling thread or on another, or never if the request
+ * {@linkplain #leave left} before. Until then only one thread at a time uses the fields that are
+ * not guarded by this. Thread-safe.
  */
 public final class Entering {
 
-  /** Waits for what becomes of a request. */
+  /** Callback for the result. */
   public interface Later {
 
     /**
-     * The request may go on.
+     * Admits the request.
      *
-     * @param lease what it has in flight, which is to be ended; null when that is nothing
+     * @param lease the slots in flight, which must be ended; null if there are none
      */
     void entered(Entering entering, @Nullable Lease lease);
 
-    /** A ceiling refused it, and nothing is in flight. */
+    /** Refuses the request; nothing is in flight. */
     void refused(Entering entering);
   }
 
@@ -55,18 +56,22 @@ public final class Entering {
     this.wanted = wanted;
     this.decisions = new @Nullable Decision[wanted.size()];
     this.forEver = waitNanos == Long.MAX_VALUE;
+    // now + Long.MAX_VALUE would overflow
     this.untilNanos = forEver ? 0 : gate.time().monotonicNanos() + waitNanos;
     this.later = later;
     this.passed = new ArrayList<>(wanted.size());
     this.slots = new ArrayList<>(wanted.size());
   }
 
-  /** What the ceiling number {@code index} of those wanted said; null when it was not asked. */
+  /**
+   * Returns the decision of the wanted concurrency limit number {@code index}, or null if it was
+   * not reached.
+   */
   public @Nullable Decision decision(int index) {
     return decisions[index];
   }
 
-  /** Waits no more, and is told nothing more; whoever asked is gone. */
+  /** Stops waiting because the caller is gone; the callback does not run afterwards. */
   public void leave() {
     Waiting was;
     synchronized (this) {
@@ -97,7 +102,10 @@ public final class Entering {
     }
   }
 
-  /** There are too many leases: the first ceiling that refuses anybody does. */
+  /**
+   * Refuses a request for which there is no lease, on behalf of the first concurrency limit that
+   * enforces.
+   */
   private void withoutLease() {
     for (int i = 0; i < wanted.size(); i++) {
       Decision full = decisions[i];
@@ -112,8 +120,9 @@ public final class Entering {
   }
 
   /**
-   * Of ceilings that know how long a request takes at most, the strictest knows best; and one that
-   * trusts the access log speaks for all, since an entry is about the whole request.
+   * Returns the terms of the lease: the shortest TTL of the limits reached, because it is the
+   * tightest bound on the request, and {@code ACCESS_LOG} if any limit uses it, because an entry
+   * describes the whole request.
    */
   private LeaseTerms terms() {
     long ttl = Long.MAX_VALUE;
@@ -130,7 +139,7 @@ public final class Entering {
     slots.forEach(Slot::giveBack);
   }
 
-  /** Whether the next may be asked at once. */
+  /** Returns whether the next limit can be entered at once. */
   private boolean enters(int index) {
     Wanted next = wanted.get(index);
     HeldCeiling ceiling = gate.ceilings().pin(next.rule(), next.terms(), next.entries());
@@ -147,6 +156,7 @@ public final class Entering {
     }
     passed.add(ceiling);
     if (!next.refuses()) {
+      // shadow mode: counted if there is room, never queued
       Permit permit = ceiling.limiter().tryAcquire(asked(next, ceiling, 0));
       took(index, ceiling, permit);
       return true;
@@ -199,7 +209,10 @@ public final class Entering {
         : Decision.refuse(now.ceiling(), left, 0, gate.retryAfterMillis());
   }
 
-  /** Asks one ceiling, and goes on from there: at once, or on the thread that is told later. */
+  /**
+   * Acquires a slot below one concurrency limit and continues with the next: at once, or on the
+   * thread that runs the callback.
+   */
   private final class Turn implements Applicant {
     private final int index;
     private final HeldCeiling ceiling;
@@ -242,7 +255,10 @@ public final class Entering {
       }
     }
 
-    /** Whether it was admitted already, and nobody else goes on. */
+    /**
+     * Returns whether the slot was acquired before {@code acquire} returned, so that the caller has
+     * to continue.
+     */
     boolean goesOn(Waiting waits) {
       boolean entered;
       boolean left;

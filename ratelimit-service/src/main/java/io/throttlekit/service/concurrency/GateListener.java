@@ -2,10 +2,10 @@ package io.throttlekit.service.concurrency;
 
 import io.throttlekit.concurrency.Refusal;
 
-/** Is told what happens at the ceilings. Thread-safe and quick. */
+/** Listener for the events of the limiter. Thread-safe and quick. */
 public interface GateListener {
 
-  /** Listens to nothing. */
+  /** A listener that ignores every event. */
   GateListener NONE =
       new GateListener() {
         @Override
@@ -24,18 +24,18 @@ public interface GateListener {
         public void stale() {}
       };
 
-  /** A request found no room below a ceiling. */
+  /** A request found no room below a concurrency limit. */
   void refused(Refusal why);
 
   /** A request was refused because there are too many leases. */
   void noRoomForLeases();
 
-  /** A request has got a lease. */
+  /** A lease was created. */
   void leased();
 
   /** A lease ended. */
   void ended(LeaseEnd how);
 
-  /** Somebody gave back a lease that is over, or never was. */
+  /** A release named a lease that has ended or never existed. */
   void stale();
 }

@@ -14,10 +14,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One ceiling of this process: the limiter that keeps to it, and how many requests have to do with
- * it. While any has, it is pinned, and nobody forgets it.
+ * One concurrency limit of this process: its limiter, and the number of requests that use it. While
+ * that is above 0, the limit is pinned and cannot be evicted.
  *
- * <p>Pins are counted by {@link Ceilings} alone, under the lock of the key. Thread-safe.
+ * <p>Only {@link Ceilings} counts pins, under the lock of the key. Thread-safe.
  */
 final class HeldCeiling {
   private final Ceilings home;
@@ -41,7 +41,7 @@ final class HeldCeiling {
     return key;
   }
 
-  /** The rule that was last asked for it. */
+  /** Returns the rule that requested it last. */
   Rule rule() {
     return rule;
   }
@@ -50,7 +50,9 @@ final class HeldCeiling {
     return limiter;
   }
 
-  /** How requests are given levels; null where all are alike. */
+  /**
+   * Returns the prioritizer that assigns levels to requests, or null if all have the same priority.
+   */
   @Nullable Prioritizer prioritizer() {
     return prioritizer;
   }
@@ -60,8 +62,8 @@ final class HeldCeiling {
   }
 
   /**
-   * Under the lock of the key, and so it tells nobody anything. Another queue needs another
-   * limiter, and is therefore made only while nobody has to do with this.
+   * Counts one more use. Runs under the lock of the key and therefore notifies no listener. Another
+   * queue needs a new limiter, which is created only while nothing uses this one.
    */
   void pin(Rule asked, Ceiling wanted) {
     if (pins == 0 && !sameQueue(terms, wanted)) {
@@ -74,7 +76,8 @@ final class HeldCeiling {
   }
 
   /**
-   * Obeys another law or range, if the rule says so now, which begins at the ceiling that there is.
+   * Applies the limit algorithm and the range of the rule if they changed; the new algorithm starts
+   * at the current limit.
    */
   void follow(Rule asked, Ceiling wanted) {
     if (rule == asked) {
@@ -89,10 +92,10 @@ final class HeldCeiling {
       law = law(wanted);
       terms = new Ceiling(wanted.law(), wanted.range(), terms.gate());
     }
-    limiter.obey(law); // lets in who waits, with no lock held
+    limiter.obey(law); // outside the lock: it may admit queued requests
   }
 
-  /** Under the lock of the key; whether nobody has to do with it any more. */
+  /** Counts one use less, under the lock of the key, and returns whether none is left. */
   boolean unpinned() {
     return --pins == 0;
   }

@@ -13,23 +13,25 @@ import io.throttlekit.descriptors.Ceiling;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 
-/** Makes the laws that policies name, with the settings that each has of its own. */
+/** Creates the limit algorithms that policies name, each with its own settings. */
 public final class Laws {
+  // AIMD of concurrency-limits has the same backoff ratio
   private static final double AIMD_BACKOFF = 0.9;
+  // a request is late at twice the latency without load
   private static final double AIMD_TOLERANCE = 2;
   private static final int AIMD_BASELINE = 100;
 
   private Laws() {}
 
-  /** A law of this name that begins where the range says. */
+  /** Returns a limit algorithm that starts at the initial limit of the range. */
   public static ConcurrencyLimit of(Ceiling.Law law, CeilingRange range) {
     return of(law, range, new SplittableRandom());
   }
 
   /**
-   * The same.
+   * Returns a limit algorithm that starts at the initial limit of the range.
    *
-   * @param random when it measures, if it does
+   * @param random schedules the measurements of algorithms that probe
    */
   public static ConcurrencyLimit of(Ceiling.Law law, CeilingRange range, RandomGenerator random) {
     return switch (law) {

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What one request has in flight, whatever ceilings it reached. Ends once, by whoever is first;
- * thread-safe.
+ * The slots that one request has in flight below all concurrency limits it reached. Ends once;
+ * later calls have no effect. Thread-safe.
  */
 public final class Lease {
   private final Leases leases;
@@ -26,17 +26,17 @@ public final class Lease {
     this.endNanos = nowNanos + ttlNanos;
   }
 
-  /** The name by which it can be ended; printable ASCII. */
+  /** Returns the id that ends the lease; printable ASCII. */
   public String id() {
     return id;
   }
 
-  /** Ends it because the answer that names it never arrived; does nothing when it is over. */
+  /** Ends the lease because the answer that names it never arrived; no effect if it has ended. */
   public void cancelled() {
     leases.end(this, LeaseEnd.CANCELLED);
   }
 
-  /** Ends it because another rule refused the request; does nothing when it is over. */
+  /** Ends the lease because another rule refused the request; no effect if it has ended. */
   public void refused() {
     leases.end(this, LeaseEnd.REFUSED);
   }
@@ -45,12 +45,13 @@ public final class Lease {
     return ttlNanos;
   }
 
-  /** Whether the request's entry in an access log ends it. */
+  /** Returns whether the request's access log entry ends the lease. */
   boolean endsWhenLogged() {
     return endsWhenLogged;
   }
 
   boolean isDue(long nowNanos) {
+    // overflow-safe
     return nowNanos - endNanos >= 0;
   }
 
@@ -58,7 +59,7 @@ public final class Lease {
     return endNanos;
   }
 
-  /** To be called by whoever has taken it out of the table. */
+  /** Ends the slots. To be called by the thread that removed the lease from the table. */
   void end(Ending ending) {
     for (Slot slot : slots) {
       slot.end(ending);

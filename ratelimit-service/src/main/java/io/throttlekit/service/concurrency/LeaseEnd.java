@@ -1,15 +1,15 @@
 package io.throttlekit.service.concurrency;
 
-/** What ended a lease. */
+/** The event that ended a lease. */
 public enum LeaseEnd {
-  /** Envoy said that the stream of the request is done. */
+  /** Envoy reported that the request's stream is done. */
   STREAM_DONE,
-  /** The request's entry came in the access log. */
+  /** The request's access log entry arrived. */
   ACCESS_LOG,
-  /** The caller was gone before it had the answer, so that the request never went on. */
+  /** The caller cancelled before it had the answer, so that the request was never forwarded. */
   CANCELLED,
-  /** Another rule refused the request, which never went on. */
+  /** Another rule refused the request, so that it was never forwarded. */
   REFUSED,
-  /** Nobody said anything for as long as a request may take. */
+  /** No release arrived within the TTL. */
   EXPIRED
 }

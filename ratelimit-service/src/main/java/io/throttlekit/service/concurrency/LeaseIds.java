@@ -6,26 +6,29 @@ import java.util.HexFormat;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Makes names of leases: the process, when it began, a number, and 64 bits that nobody can guess,
- * so that nobody can end the lease of another. Thread-safe, and reads no file once it is made.
+ * Generates lease ids from a random number of the process, its start time, a sequence number and 64
+ * unguessable bits, so that a client cannot end the lease of another. Thread-safe; reads no file
+ * once it is created.
  */
 final class LeaseIds {
+  // bytes for 64 ids: one call of the generator is dearer than 8 bytes
   private static final int DRAWN_AT_ONCE = 512;
 
   private final SecureRandom random;
   private final String prefix;
   private final AtomicLong sequence = new AtomicLong();
 
-  /** Both guarded by this. */
+  /** Guarded by this, as is {@code used}. */
   private final byte[] drawn = new byte[DRAWN_AT_ONCE];
 
   private int used = DRAWN_AT_ONCE;
 
   /**
-   * @param epochMillis when the process began
+   * @param epochMillis start time of the process
    */
   LeaseIds(long epochMillis) {
     try {
+      // the default generator on Linux reads a device file for each draw
       this.random = SecureRandom.getInstance("DRBG");
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("every JDK has it", e);

@@ -13,13 +13,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The leases that live. A lease is in the table until the first of those who may end it takes it
- * out; whoever comes later finds nothing, and ends nothing.
+ * The open leases. A lease stays in the table until the first event that may end it removes it;
+ * later events find no lease and end nothing.
  *
- * <p>Leases of one time to live end in the order in which they began, so each such line is looked
- * at from its head only. Thread-safe; slots are ended, and the listener is told, with no lock held.
+ * <p>Leases with one TTL expire in the order in which they were created, so only the head of each
+ * such queue is checked. Thread-safe; slots are ended and the listener is notified without a lock.
  */
 public final class Leases {
+  // 10 ms: leases that expire close together share one timer
   private static final long FINEST_NANOS = 10_000_000;
 
   private final TimeSource time;
@@ -34,7 +35,7 @@ public final class Leases {
   private final Wakeups wakeups = new Wakeups(FINEST_NANOS);
 
   /**
-   * A table of at most {@code most} leases.
+   * Creates a table of at most {@code most} leases.
    *
    * @param timer follows {@code time}
    */
@@ -46,7 +47,7 @@ public final class Leases {
     this.ids = new LeaseIds(time.wallMillis());
   }
 
-  /** A lease on the slots, which it ends; null, with nothing done, when there are too many. */
+  /** Creates a lease that owns the slots; returns null without any effect if there are too many. */
   @Nullable Lease open(List<Slot> slots, LeaseTerms terms) {
     long now = time.monotonicNanos();
     Lease lease = new Lease(this, ids.next(), slots, terms, now);
@@ -65,10 +66,11 @@ public final class Leases {
   }
 
   /**
-   * Ends the lease of this name because its request was logged, if it lives and may end so. Any
-   * other is left alone, and not counted as stale: a log names leases that have ended otherwise.
+   * Ends the lease with this id because its request was logged, if it is open and ends that way.
+   * Any other is left alone and not counted as stale: an access log also names leases that other
+   * events ended.
    *
-   * @param ending what the entry says about the backend
+   * @param ending the evidence of the entry about the backend
    */
   public void logged(String id, Ending ending) {
     Lease lease;
@@ -82,13 +84,13 @@ public final class Leases {
     tellEnd(lease, LeaseEnd.ACCESS_LOG, ending);
   }
 
-  /** Whether a lease of this name lives that ends when its request is logged. */
+  /** Returns whether a lease with this id is open and ends when its request is logged. */
   public synchronized boolean awaitsLog(String id) {
     Lease lease = byId.get(id);
     return lease != null && lease.endsWhenLogged();
   }
 
-  /** Ends the lease of this name, if it lives; counts it as stale if not. */
+  /** Ends the lease with this id; counts it as stale if none is open. */
   public void end(String id, LeaseEnd how) {
     Lease lease;
     synchronized (this) {
@@ -104,7 +106,7 @@ public final class Leases {
     }
   }
 
-  /** How many live. */
+  /** Returns the number of open leases. */
   public synchronized int size() {
     return byId.size();
   }
@@ -120,6 +122,7 @@ public final class Leases {
   }
 
   private void tellEnd(Lease lease, LeaseEnd how) {
+    // only then did the request reach the backend and end
     boolean answered = how == LeaseEnd.STREAM_DONE;
     tellEnd(lease, how, answered ? Ending.Plain.ANSWERED : Ending.Plain.UNTOLD);
   }
@@ -146,7 +149,7 @@ public final class Leases {
     return true;
   }
 
-  /** Ends what is due; run by the timer. */
+  /** Ends leases that are due; run by the timer. */
   private void expire(long ranNanos) {
     List<Lease> due = new ArrayList<>();
     long now = time.monotonicNanos();
@@ -172,7 +175,7 @@ public final class Leases {
     due.forEach(lease -> tellEnd(lease, LeaseEnd.EXPIRED));
   }
 
-  /** The ns until a timer must run that does not yet; 0 for none. */
+  /** Returns the ns until another timer must run, or 0 if none is needed. */
   private long beginTimer(long now) {
     long soonest = Long.MAX_VALUE;
     for (LinkedHashMap<String, Lease> line : byTtl.values()) {

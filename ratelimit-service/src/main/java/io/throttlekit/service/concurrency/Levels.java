@@ -4,13 +4,13 @@ import io.throttlekit.concurrency.Prioritizer;
 import io.throttlekit.concurrency.Priority;
 import org.jspecify.annotations.Nullable;
 
-/** Reads how important a request is. */
+/** Parses the priority of a request. */
 final class Levels {
   private Levels() {}
 
   /**
-   * The level that {@code text} is, or one of the priority that it names; of a medium one when it
-   * is neither.
+   * Returns the level that {@code text} contains, or a level of the priority that it names; a level
+   * of {@code MEDIUM} if it is neither.
    */
   static int of(@Nullable String text, Prioritizer prioritizer) {
     int level = text == null ? -1 : Priority.level(text);

@@ -3,7 +3,7 @@ package io.throttlekit.service.concurrency;
 import io.throttlekit.concurrency.Permit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A place below one ceiling that a request has taken, until it is ended once. Thread-safe. */
+/** A slot in flight below one concurrency limit, which ends once. Thread-safe. */
 final class Slot {
   private final HeldCeiling ceiling;
   private final Permit permit;
@@ -14,12 +14,12 @@ final class Slot {
     this.permit = permit;
   }
 
-  /** Ends it; says nothing of the backend. */
+  /** Releases the slot without evidence about the backend. */
   void giveBack() {
     end(Ending.Plain.UNTOLD);
   }
 
-  /** Ends it, and has the law of the ceiling learn what its end says. */
+  /** Releases the slot and reports the result to the limit algorithm. */
   void end(Ending ending) {
     if (!ended.compareAndSet(false, true)) {
       return;

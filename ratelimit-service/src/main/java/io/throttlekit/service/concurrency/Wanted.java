@@ -5,24 +5,24 @@ import io.throttlekit.descriptors.Rule;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A ceiling that a request reaches.
+ * A concurrency limit that a request reaches.
  *
- * @param rule says so
+ * @param rule the rule with the limit
  * @param terms of the rule
  * @param gate of the terms
  * @param entries of the descriptor that reached it: key, value, key, value …
- * @param looks whether it only looks whether there is room
- * @param refuses whether the request is refused where there is none; it never waits if not
+ * @param looks whether to check for room only, without a slot
+ * @param refuses whether the request is refused if there is no room; if not, it never waits
  */
 public record Wanted(
     Rule rule,
     Ceiling terms,
     Ceiling.AtService gate,
-    @SuppressWarnings("ArrayRecordComponent") String[] entries, // nothing compares these
+    @SuppressWarnings("ArrayRecordComponent") String[] entries, // never compared
     boolean looks,
     boolean refuses) {
 
-  /** What the entry that names the priority says; null when there is none. */
+  /** Returns the value of the entry that holds the priority, or null if there is none. */
   @Nullable String priority() {
     String key = gate.priorityEntry();
     if (key != null) {

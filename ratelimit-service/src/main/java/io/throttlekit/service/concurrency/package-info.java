@@ -1,4 +1,6 @@
-/** How much may be in flight: a lease for each request that reaches a ceiling. */
+/**
+ * Limits the requests in flight, with a lease for each request that reaches a concurrency limit.
+ */
 @NullMarked
 package io.throttlekit.service.concurrency;
 
