@@ -2,18 +2,18 @@ package io.throttlekit.service.accesslog;
 
 import io.throttlekit.service.sensor.Reading;
 
-/** Is told what becomes of access logs. Thread-safe and quick. */
+/** Listener for the reception of access logs. Thread-safe and quick. */
 public interface AccessLogListener {
 
-  /** Why an entry was not used. */
+  /** Reason why an entry was not used. */
   enum Skipped {
     /** It was read before. */
     DUPLICATE,
-    /** It is about a connection, not about a request. */
+    /** It describes a connection instead of a request. */
     TCP,
-    /** Too many came in one message. */
+    /** The message had too many entries. */
     TOO_MANY,
-    /** It could not be used, by a fault of this program. */
+    /** It could not be processed because of an error in this program. */
     FAILED
   }
 
@@ -23,10 +23,10 @@ public interface AccessLogListener {
   /** A stream ended. */
   void closed();
 
-  /** A stream was ended, because there are too many or it named a node id that it may not use. */
+  /** A stream was rejected, because there are too many or its node id is not permitted. */
   void turnedAway();
 
-  /** A stream sent entries without having named a usable node id. */
+  /** A stream sent entries before a usable node id. */
   void withoutNode(int entries);
 
   /** An entry was read. */

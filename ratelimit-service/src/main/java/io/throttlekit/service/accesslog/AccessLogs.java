@@ -13,18 +13,20 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Takes access logs from Envoys: the service {@code envoy.service.accesslog.v3.AccessLogService}.
+ * Receives access logs from Envoys: the service {@code
+ * envoy.service.accesslog.v3.AccessLogService}.
  *
- * <p>A log is a sensor, and an unsure one: Envoy loses entries without counting them, and sends
- * them late. So nothing is owed to it either: when more samples come than there is time for, they
- * are dropped and counted, and no Envoy is made to wait. Whatever a stream sends, it is remembered
- * by a bounded amount: of each request its identity, for as long as copies may come, and of each
- * stream how its clock differs.
+ * <p>Logs are an unreliable sensor: Envoy loses entries without counting them, and sends them late.
+ * Samples beyond the budget of a stream are therefore dropped and counted instead of slowing Envoy
+ * down. Memory is bounded: for each request its identity while copies may still arrive, and for
+ * each stream the offset of its clock.
  *
- * <p>Thread-safe; nothing here waits, and a direct executor will do.
+ * <p>Thread-safe; never blocks, so a direct executor suffices.
  */
 public final class AccessLogs extends AccessLogServiceImplBase {
+  // each costs memory; an Envoy has one for each worker and log
   private static final int MOST_STREAMS = 10_000;
+  // copies arrive within seconds; a few MB at most
   private static final int MOST_REMEMBERED = 1 << 15;
   private static final Duration LOG_INTERVAL = Duration.ofSeconds(10);
 
@@ -38,10 +40,10 @@ public final class AccessLogs extends AccessLogServiceImplBase {
   private final LogInterval faults;
 
   /**
-   * Tells {@code sensed} of every request that is logged.
+   * Creates a service that notifies {@code sensed} of each logged request.
    *
-   * @param samplesPerSecond most that one stream may teach, from 1; what is beyond is told as
-   *     crowded out
+   * @param samplesPerSecond samples that one stream may contribute, from 1; requests beyond that
+   *     are reported as crowded out
    */
   public AccessLogs(
       Sensed sensed, AccessLogListener listener, TimeSource time, int samplesPerSecond) {
@@ -67,9 +69,11 @@ public final class AccessLogs extends AccessLogServiceImplBase {
   @Override
   public StreamObserver<StreamAccessLogsMessage> streamAccessLogs(
       StreamObserver<StreamAccessLogsResponse> answers) {
-    var call = (ServerCallStreamObserver<StreamAccessLogsResponse>) answers; // in a server it is
+    // always true in a server
+    var call = (ServerCallStreamObserver<StreamAccessLogsResponse>) answers;
     LogStream stream = new LogStream(this, call);
     if (streams.incrementAndGet() > mostStreams) {
+      // incremented first, so that parallel calls cannot exceed the bound
       streams.decrementAndGet();
       listener.turnedAway();
       stream.turnAway(
@@ -100,7 +104,7 @@ public final class AccessLogs extends AccessLogServiceImplBase {
     return recent;
   }
 
-  /** Whether a fault may be logged: all streams together log one in 10 s. */
+  /** Returns whether an error may be logged: one in 10 s over all streams. */
   boolean mayLogFault(long nowNanos) {
     return faults.isDue(nowNanos);
   }

@@ -16,28 +16,31 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells what an entry says about its request. A function of the entry alone, which takes any entry.
+ * Converts an access log entry to a {@link Reading}. Depends on the entry alone and accepts any
+ * content.
  *
- * <p>Flags decide before codes, because Envoy writes 503 itself in many ways; what happened last
- * decides before what led to it. Of times only differences within one entry are used.
+ * <p>Response flags take precedence over codes, because Envoy itself answers 503 for many reasons,
+ * and the last event over its causes. Only differences of times within one entry are used.
  */
 public final class EntryReader {
-  /** The key of a lease in the metadata of a filter. */
+  /** Key of the lease in a filter's metadata. */
   private static final String LEASE = "lease";
 
-  /** The filters that ask this service, in the order of their leases. */
+  /** Filters that call this service, in the order in which their leases are used. */
   private static final List<String> NAMESPACES =
       List.of("envoy.filters.http.ext_authz", "envoy.filters.http.ratelimit");
 
+  // longer than any lease id of this service
   private static final int LONGEST_LEASE = 128;
+  // routes are kept in memory, and paths are chosen by clients
   private static final int LONGEST_ROUTE = 64;
+  // above the longest IPv6 address with a zone
   private static final int LONGEST_ADDRESS = 64;
 
-  /**
-   * A reader is slower than its backend if more than one in so many parts is written afterwards.
-   */
+  /** A client counts as slow if writing to it takes longer than 1/50 of the time of receiving. */
   private static final int SLOW_READER_ONE_IN = 50;
 
+  // below 1 ms the delay is scheduling
   private static final long SLOW_READER_NANOS = 1_000_000;
   private static final int SWITCHING_PROTOCOLS = 101;
   private static final int TOO_MANY_REQUESTS = 429;
@@ -45,7 +48,7 @@ public final class EntryReader {
 
   private EntryReader() {}
 
-  /** What the entry says. */
+  /** Returns the reading of the entry. */
   public static Reading read(HTTPAccessLogEntry entry) {
     AccessLogCommon common = entry.getCommonProperties();
     Metadata metadata = common.getMetadata();
@@ -66,13 +69,19 @@ public final class EntryReader {
         client(common));
   }
 
-  /** An address is remembered, so nothing is taken for one that is longer than any. */
+  /**
+   * Returns the client's address, or an empty text if it is longer than any address: the result is
+   * kept in memory.
+   */
   private static String client(AccessLogCommon common) {
     String address = common.getDownstreamRemoteAddress().getSocketAddress().getAddress();
     return address.length() <= LONGEST_ADDRESS ? address : "";
   }
 
-  /** Routes need no name in Envoy; the first segment of the path tells most of those apart. */
+  /**
+   * Returns the name of the route, or the first segment of the path if it has none, which
+   * distinguishes most routes.
+   */
   private static String route(HTTPAccessLogEntry entry, AccessLogCommon common) {
     String name = common.getRouteName();
     if (!name.isEmpty()) {
@@ -117,7 +126,7 @@ public final class EntryReader {
     return sent ? answered(entry.getResponse()) : Kind.LOCAL_REPLY;
   }
 
-  @SuppressWarnings("deprecation") // Envoys that are older than the type say it so
+  @SuppressWarnings("deprecation") // used by Envoys that predate the access log type
   private static boolean ends(AccessLogCommon common) {
     AccessLogType type = common.getAccessLogType();
     return !common.getIntermediateLogEntry()
@@ -134,7 +143,8 @@ public final class EntryReader {
     if (flags.getUpstreamOverflow()) {
       return overflow(common);
     }
-    if (flags.getUpstreamRequestTimeout()) { // after the headers, a slow reader may be the cause
+    // after the response headers the cause may be a slow client
+    if (flags.getUpstreamRequestTimeout()) {
       return common.hasTimeToFirstUpstreamRxByte() ? Kind.BROKEN_OFF : Kind.TIMED_OUT;
     }
     if (flags.getDownstreamConnectionTermination() || flags.getDownstreamRemoteReset()) {
@@ -162,7 +172,8 @@ public final class EntryReader {
   }
 
   /**
-   * A queue that overflows knows no cluster, and a request that was sent met the retries' bound.
+   * Distinguishes overflows: a full queue has no cluster yet, and a request that was sent reached
+   * the retry budget.
    */
   private static Kind overflow(AccessLogCommon common) {
     if (common.getUpstreamCluster().isEmpty()) {
@@ -195,13 +206,16 @@ public final class EntryReader {
     if (code == TOO_MANY_REQUESTS || code == UNAVAILABLE) {
       return Kind.SHED;
     }
-    if (code < 100 || code > 599) { // absent, or nonsense
+    if (code < 100 || code > 599) { // absent or invalid
       return Kind.UNTIMED;
     }
     return code >= 500 ? Kind.SERVER_ERROR : grpc(response);
   }
 
-  /** A gRPC backend fails with code 200; where Envoy logs the status, it is heeded. */
+  /**
+   * Returns the kind of a gRPC response, which has code 200 even for a failure. The status is used
+   * if Envoy logs it.
+   */
   private static Kind grpc(HTTPResponseProperties response) {
     String status =
         response.getResponseTrailersOrDefault(
@@ -214,14 +228,14 @@ public final class EntryReader {
   }
 
   /**
-   * Returns how long the backend took, 0 where the entry does not show it or makes no sense.
+   * Returns the latency of the backend, or 0 if the entry does not contain it or is inconsistent.
    *
-   * <p>An upload ends with the last byte that the backend was sent, so a slow one is not its delay.
-   * A response larger than Envoy's buffers arrives no faster than its client reads; the first byte
-   * counts then.
+   * <p>It starts with the last byte sent to the backend, so that a slow upload does not count. A
+   * response larger than Envoy's buffers arrives only as fast as its client reads; then it ends
+   * with the first byte received.
    */
   private static long rttNanos(HTTPAccessLogEntry entry, AccessLogCommon common) {
-    boolean lasting = // how long it lasts is the client's choice
+    boolean lasting = // the duration is chosen by the client
         entry.getResponse().getResponseCode().getValue() == SWITCHING_PROTOCOLS
             || entry.getRequest().getRequestMethod() == RequestMethod.CONNECT;
     long sent = EntryTimes.nanos(common.getTimeToFirstUpstreamTxByte());
@@ -235,8 +249,8 @@ public final class EntryReader {
   }
 
   /**
-   * Returns whether the client took the response more slowly than the backend sent it: then Envoy
-   * still wrote from its buffers after the backend was done.
+   * Returns whether the client read the response more slowly than the backend sent it: Envoy was
+   * still writing from its buffers after the backend was done.
    */
   private static boolean waitsForReader(AccessLogCommon common, long first, long last) {
     long written = EntryTimes.nanos(common.getTimeToLastDownstreamTxByte());

@@ -5,24 +5,29 @@ import com.google.protobuf.Timestamp;
 import io.envoyproxy.envoy.data.accesslog.v3.AccessLogCommon;
 import java.util.concurrent.TimeUnit;
 
-/** Reads the times of an entry, which may be anything. */
+/** Reads the times of an entry, which may be invalid. */
 final class EntryTimes {
-  /** Nothing good is to be learned from a request that takes longer. */
+  /** A request that takes longer than a day yields no useful sample. */
   private static final long LONGEST_SECONDS = TimeUnit.DAYS.toSeconds(1);
 
-  /** Beyond it, nanoseconds since 1970 are no {@code long}. */
+  /** Later times in nanoseconds since 1970 would overflow a {@code long}. */
   private static final long LATEST_SECONDS = 9_000_000_000L;
 
   private static final int BILLION = 1_000_000_000;
 
   private EntryTimes() {}
 
-  /** From 0 up to a day; −1 when it is not between these. An absent duration is 0. */
+  /**
+   * Returns a duration in ns from 0 to a day, or −1 if it is out of range. An absent duration is 0.
+   */
   static long nanos(Duration duration) {
     return nanos(duration.getSeconds(), duration.getNanos(), LONGEST_SECONDS);
   }
 
-  /** When the request began by the clock of who wrote the entry, since 1970; −1 for nonsense. */
+  /**
+   * Returns the start of the request in ns since 1970 by the sender's clock, or −1 if absent or
+   * invalid.
+   */
   static long startNanos(AccessLogCommon common) {
     Timestamp start = common.getStartTime();
     return common.hasStartTime() ? nanos(start.getSeconds(), start.getNanos(), LATEST_SECONDS) : -1;

@@ -16,12 +16,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One stream of an Envoy, which has one for each of its workers and logs. It says who it is in its
- * first message only. For one thread at a time, as gRPC calls it.
+ * One access log stream of an Envoy, which opens one for each worker and log. Only the first
+ * message contains the node id. For one thread at a time, as gRPC calls it.
  */
 final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
   private static final Logger LOG = LoggerFactory.getLogger(LogStream.class);
+  // bounds the work of one message
   private static final int MOST_ENTRIES = 10_000;
+  // stream ids are kept in memory and chosen by clients
   private static final int LONGEST_STREAM_ID = 256;
 
   private final AccessLogs logs;
@@ -86,13 +88,13 @@ final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
     }
   }
 
-  /** Ends a stream that never began. */
+  /** Rejects a stream before it starts. */
   void turnAway(Status status) {
     over = true;
     answers.onError(status.asRuntimeException());
   }
 
-  /** The stream has ended; without effect the second time. */
+  /** Marks the stream as ended; no effect the second time. */
   void over() {
     if (!over) {
       over = true;
@@ -100,7 +102,7 @@ final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
     }
   }
 
-  /** One entry that nobody can cope with must not cost the others. */
+  /** Reads an entry; a failure must not affect the other entries. */
   private void readSafely(HTTPAccessLogEntry entry, long arrived) {
     try {
       read(entry, arrived);
@@ -132,7 +134,7 @@ final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
     logs.sensed().ended(node, told, began, arrived);
   }
 
-  /** What has no identity cannot be told from another, and is taken to be new. */
+  /** Returns whether the entry is not a copy. Without an identity it counts as new. */
   private boolean isNew(Reading reading, AccessLogCommon common) {
     String id = reading.leases().isEmpty() ? common.getStreamId() : reading.leases().getFirst();
     return id.isEmpty()
@@ -158,8 +160,8 @@ final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
   }
 
   /**
-   * A request without a lease. A client may choose the id of its stream, and proxies in a row have
-   * the same, but not to the nanosecond the same beginning and length.
+   * Identity of a request without a lease. Clients may choose the stream id and chained proxies
+   * share it, but not with the same start and duration to the nanosecond.
    */
   private record Logged(String node, String id, long startNanos, long lastedNanos) {}
 }

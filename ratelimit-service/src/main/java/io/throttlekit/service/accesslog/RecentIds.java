@@ -4,8 +4,8 @@ import java.util.LinkedHashSet;
 import java.util.SequencedSet;
 
 /**
- * Remembers the last of what it was shown. Thread-safe; whoever asks waits at most for a few others
- * who do the same.
+ * Set of the most recent ids. Thread-safe; divided into 16 locks, so callers seldom wait for each
+ * other.
  */
 final class RecentIds {
   private static final int LINES = 16;
@@ -14,15 +14,16 @@ final class RecentIds {
   private final SequencedSet<Object>[] lines;
 
   /**
-   * @param most how many it remembers, about; from 16
+   * @param most approximate number of ids to keep, from 16
    */
   RecentIds(int most) {
     this.mostOfLine = most / LINES;
     this.lines = lines();
   }
 
-  /** Whether this is new, as far as it remembers; from now on it is not. */
+  /** Adds an id and returns whether it was not in the set. */
   boolean isNew(Object id) {
+    // the upper bits of a hash are mixed into the lower, which choose the lock
     int hash = id.hashCode();
     SequencedSet<Object> line = lines[(hash ^ hash >>> 16) & (LINES - 1)];
     synchronized (line) {
@@ -36,7 +37,7 @@ final class RecentIds {
     }
   }
 
-  @SuppressWarnings({"unchecked", "rawtypes"}) // no array of a generic type can be made
+  @SuppressWarnings({"unchecked", "rawtypes"}) // arrays of a generic type cannot be created
   private static SequencedSet<Object>[] lines() {
     SequencedSet<Object>[] lines = new SequencedSet[LINES];
     for (int i = 0; i < LINES; i++) {

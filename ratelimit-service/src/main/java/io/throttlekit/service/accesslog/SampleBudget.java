@@ -2,7 +2,7 @@ package io.throttlekit.service.accesslog;
 
 import java.util.concurrent.TimeUnit;
 
-/** So many samples a second, and no more. For one thread. */
+/** Budget of samples per second. For one thread. */
 final class SampleBudget {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
@@ -18,7 +18,7 @@ final class SampleBudget {
     this.perSecond = perSecond;
   }
 
-  /** Whether there was room for one more, which there is not any more. */
+  /** Takes one sample from the budget and returns whether there was one left. */
   boolean spend(long nowNanos) {
     if (!began || nowNanos - secondNanos >= SECOND) {
       began = true;

@@ -3,19 +3,19 @@ package io.throttlekit.service.accesslog;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Tells by the clock of this process when something happened that a sender dates by its own.
+ * Converts times of a sender's clock to the clock of this process.
  *
- * <p>What comes soonest after it happened tells how the two clocks differ, up to the time that it
- * took to come; that difference is remembered for one to two minutes, so that clocks that drift are
- * followed. By how much a sender's clock is wrong does not matter, nor that it is set meanwhile:
- * forward at once, and backward by the next that would have come impossibly late.
+ * <p>The offset of the two clocks is the least difference between arrival and sender's time, which
+ * includes the shortest delay. It is kept for one to two minutes, so that drift is followed. The
+ * size of the offset does not matter. A clock set forward takes effect at once; a clock set
+ * backward with the first event whose delay would be impossible.
  *
  * <p>For one thread.
  */
 final class SenderClock {
   private static final long PERIOD_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-  /** Nothing comes later than this; logs are flushed every second or so. */
+  /** Longest possible delay; logs are flushed about every second. */
   private static final long LATEST_NANOS = TimeUnit.SECONDS.toNanos(30);
 
   private boolean began;
@@ -24,9 +24,9 @@ final class SenderClock {
   private long leastNow;
 
   /**
-   * When it happened, as well as can be told; never after {@code arrivedNanos}.
+   * Returns the estimated time of the event, never after {@code arrivedNanos}.
    *
-   * @param saidNanos by the sender's clock, from 0
+   * @param saidNanos time by the sender's clock, from 0
    */
   long happenedNanos(long saidNanos, long arrivedNanos) {
     long difference = arrivedNanos - saidNanos;

@@ -1,4 +1,4 @@
-/** Reads Envoy's access logs as they come over gRPC: ALS v3. */
+/** Receives Envoy's access logs over gRPC (ALS v3). */
 @NullMarked
 package io.throttlekit.service.accesslog;
 

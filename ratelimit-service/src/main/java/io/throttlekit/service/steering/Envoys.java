@@ -8,50 +8,63 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What each Envoy could use of one cluster: what it has in flight there and what it refused.
+ * The demand of each Envoy for one cluster: its requests in flight and its refused requests.
  *
- * <p>In flight is what an Envoy reports itself, which is exact, or else follows by Little's law
- * from the latencies of the requests that ended: an estimate of the seconds before, that knows
- * nothing of requests that do not end. Reports on several streams of one node id are added up, and
- * none takes the place of another. Whatever is reported or estimated, an Envoy has no more in
- * flight than it was granted. A number of Envoys is remembered; of more, nothing is known. Times
- * are monotonic ns. Called by one thread at a time.
+ * <p>In flight is the exact number that an Envoy reports. Without fresh reports it is estimated
+ * with Little's law from the latencies of finished requests; the estimate covers the last seconds
+ * and misses requests that do not end. Reports on several streams of one node id are added up. No
+ * Envoy counts for more in flight than it was granted. At most 10,000 Envoys
+ * are kept, and those that have shares; others are ignored. Times are monotonic ns. Called by one
+ * thread at a time.
  */
 final class Envoys {
+  // bounds memory against made-up node ids
   private static final int MOST_ENVOYS = 10_000;
 
-  /** Reports come each second; an Envoy that lost its stream is back after 5 s. */
+  /**
+   * Age up to which a report is used. Reports come every second; an Envoy that lost its stream
+   * reconnects within 5 s.
+   */
   private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-  /** A log that comes once a second makes an estimate over so many wrong by a quarter at most. */
+  /**
+   * Span of an estimate. With a log that is sent once a second, the estimate is wrong by a quarter
+   * at most.
+   */
   private static final int REMEMBERED_SECONDS = 4;
 
+  // sums of a few Envoys stay far from overflow, results fit an int
   private static final int MOST = 1 << 30;
 
-  /** How old an estimate may be: a log tells of thousands of requests a second. */
+  /**
+   * Age of the cached sum: counting all Envoys for each of thousands of log entries a second costs
+   * too much.
+   */
   private static final long RECENT_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
   private final Map<String, Envoy> envoys = new HashMap<>();
 
-  /** By node id; absent before shares are known, when reports are taken as they are. */
+  /**
+   * Granted requests by node id; null before shares are known, when reports are taken as they are.
+   */
   private @Nullable Map<String, Long> granted;
 
   private boolean counted;
   private long countedNanos;
 
-  /** In flight when it was counted, and what was reported since. */
+  /** Requests in flight at the last full count, updated by the reports received after it. */
   private long sum;
 
   /**
-   * What an Envoy could use.
+   * The demand of an Envoy.
    *
-   * @param inFlight requests that it has in flight, by its own count or by estimate
-   * @param refused requests that the ceiling refused there since the last time
-   * @param exact whether it counted itself
+   * @param inFlight requests in flight, reported or estimated
+   * @param refused requests that the concurrency limit refused there in this period
+   * @param exact whether {@code inFlight} was reported
    */
   record Demand(String node, int inFlight, long refused, boolean exact) {}
 
-  /** Learns what an Envoy counts itself. */
+  /** Records the requests in flight that an Envoy reports. */
   void reported(String node, long stream, long requests, long nowNanos) {
     Envoy envoy = envoy(node, nowNanos);
     if (envoy != null) {
@@ -60,7 +73,7 @@ final class Envoys {
     }
   }
 
-  /** Learns that a request has ended that the backend worked on for so long. */
+  /** Records a finished request with the latency of its backend. */
   void ended(String node, long latencyNanos, long nowNanos) {
     Envoy envoy = envoy(node, nowNanos);
     if (envoy != null) {
@@ -68,7 +81,7 @@ final class Envoys {
     }
   }
 
-  /** Learns that an Envoy refused a request because of the ceiling. */
+  /** Records a request that an Envoy refused because of the concurrency limit. */
   void refused(String node, long nowNanos) {
     Envoy envoy = envoy(node, nowNanos);
     if (envoy != null) {
@@ -76,7 +89,7 @@ final class Envoys {
     }
   }
 
-  /** Forgets what was reported on a stream; what else is known of its Envoy ages by itself. */
+  /** Removes the report of a stream; other data of its Envoy expires. */
   void left(String node, long stream) {
     Envoy envoy = envoys.get(node);
     if (envoy != null && envoy.reports.remove(stream) != null) {
@@ -84,23 +97,23 @@ final class Envoys {
     }
   }
 
-  /** Learns what each Envoy may have in flight; it replaces what was granted before. */
+  /** Replaces the granted requests in flight of each Envoy. */
   void granted(Map<String, Long> requests) {
     granted = requests;
     counted = false;
   }
 
-  /** Returns whether an Envoy has a share, as far as shares are known. */
+  /** Returns whether an Envoy has a share; true before shares are known. */
   boolean mayHaveInFlight(String node) {
     return cap(node) > 0;
   }
 
-  /** Returns whether an Envoy has come for its shares, as far as shares are known. */
+  /** Returns whether an Envoy has requested its shares; true before shares are known. */
   boolean mayReport(String node) {
     return granted == null || granted.containsKey(node);
   }
 
-  /** Requests in flight at all Envoys together, from 0, as they were 20 ms ago at most. */
+  /** Returns the requests in flight at all Envoys together, from 0, at most 20 ms old. */
   int inFlight(long nowNanos) {
     if (!counted || nowNanos - countedNanos >= RECENT_NANOS) {
       counted = true;
@@ -110,7 +123,10 @@ final class Envoys {
     return Math.clamp(sum, 0, MOST);
   }
 
-  /** What each could use. Counts of refusals begin anew, and who is silent is forgotten. */
+  /**
+   * Returns the demand of each Envoy, resets the counts of refusals, and removes Envoys without
+   * recent data.
+   */
   List<Demand> demands(long nowNanos) {
     envoys
         .values()
@@ -146,7 +162,7 @@ final class Envoys {
     return known;
   }
 
-  /** The last of a stream. */
+  /** The latest report of a stream. */
   private record Report(int requests, long nanos) {
     boolean fresh(long nowNanos) {
       return nowNanos - nanos < FRESH_NANOS;
@@ -156,12 +172,12 @@ final class Envoys {
   private static final class Envoy {
     final LastSeconds occupied;
 
-    /** By stream: more than one where an Envoy comes back, or shares its node id with another. */
+    /** By stream. An Envoy has several if it reconnects or shares its node id with another. */
     final Map<Long, Report> reports = HashMap.newHashMap(1);
 
     long refused;
 
-    /** What the sum has of it. */
+    /** Its part of {@code sum}. */
     int inSum;
 
     Envoy(long nowNanos) {
@@ -181,7 +197,7 @@ final class Envoys {
       return !fresh(nowNanos) && refused == 0 && occupied.sum(nowNanos) == 0;
     }
 
-    /** By its own count, or by estimate. */
+    /** Returns the reported requests in flight, or the estimate. */
     int inFlight(long nowNanos) {
       long reported = 0;
       boolean fresh = false;

@@ -3,8 +3,8 @@ package io.throttlekit.service.steering;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A sum of what came in the last whole seconds and in the one that has begun. Monotonic ns; a time
- * before the last one counts as that. Called by one thread at a time.
+ * A sum over the last whole seconds and the current one. Times are monotonic ns; a time earlier
+ * than the previous call's counts as that. Called by one thread at a time.
  */
 final class LastSeconds {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
@@ -15,22 +15,22 @@ final class LastSeconds {
   private long whole;
 
   /**
-   * Nothing has come.
+   * Creates an empty sum.
    *
-   * @param seconds whole ones that are remembered, from 1
+   * @param seconds whole seconds to keep, from 1
    */
   LastSeconds(int seconds, long nowNanos) {
     sums = new double[seconds + 1];
     beganNanos = nowNanos;
   }
 
-  /** Adds what comes now. */
+  /** Adds an amount to the current second. */
   void add(double amount, long nowNanos) {
     roll(nowNanos);
     sums[current] += amount;
   }
 
-  /** What came in the seconds remembered, the one that has begun included. */
+  /** Returns the sum of the kept seconds and the current one. */
   double sum(long nowNanos) {
     roll(nowNanos);
     double sum = 0;
@@ -40,7 +40,7 @@ final class LastSeconds {
     return sum;
   }
 
-  /** What came in whole seconds of which the newest ended at least {@code newer} seconds ago. */
+  /** Returns the sum of the whole seconds that ended at least {@code newer} seconds ago. */
   double sumBefore(int newer, long nowNanos) {
     roll(nowNanos);
     double sum = 0;
@@ -50,10 +50,11 @@ final class LastSeconds {
     return sum;
   }
 
-  /** How much came for each ns of the time that is remembered. */
+  /** Returns the average per ns over the kept time. */
   double perNano(long nowNanos) {
     double sum = sum(nowNanos);
     long span = whole * SECOND + Math.max(0, nowNanos - beganNanos);
+    // a shorter span would blow up the first entries
     return sum / Math.max(span, SECOND);
   }
 

@@ -18,23 +18,30 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The ceiling of one cluster: its law, and all that the law hears from Envoys. Thread-safe; times
- * are monotonic ns.
+ * The concurrency limit of one cluster: its limit algorithm and the samples from Envoys that it
+ * receives. Thread-safe; times are monotonic ns.
  */
 final class SteeredCeiling {
-  /** A log comes once a second: what was refused stands in it beside what was answered then. */
+  /**
+   * How long after a refusal samples count as taken at the limit. Logs are sent every second, so an
+   * answer logged with a refusal can arrive up to a period later.
+   */
   private static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-  /** What one route or one client can take of a limit by timeouts, as long as others have none. */
+  /**
+   * Timeouts of a single route or client lower the limit to {@code 1 / PARTIAL_SHARE} at most while
+   * others have none.
+   */
   private static final int PARTIAL_SHARE = 2;
 
+  // without counted timeouts for this long, the next run starts anew
   private static final long CALM_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private final Envoys envoys = new Envoys();
   private final LogLoss loss;
   private final Timeouts timeouts = new Timeouts();
 
-  /** The limit when timeouts that count began, for as long as they go on. */
+  /** The limit when the current run of counted timeouts started; 0 before the first. */
   private int beforeTimeouts;
 
   private long countedTimeoutNanos;
@@ -51,7 +58,7 @@ final class SteeredCeiling {
   private boolean held;
   private long refusals;
 
-  /** A ceiling where its range begins. */
+  /** Creates a limit at the start of its range. */
   SteeredCeiling(Rule rule, Ceiling terms, long nowNanos) {
     this.rule = rule;
     this.terms = terms;
@@ -61,10 +68,13 @@ final class SteeredCeiling {
     this.steady = offered;
   }
 
-  /** Obeys another law or range, if the rule says so now, which begins at the ceiling there is. */
+  /**
+   * Applies the limit algorithm and the range of the rule if they changed; the new algorithm starts
+   * at the current limit.
+   */
   synchronized void follow(Rule asked, Ceiling wanted) {
     if (!rule.domain().equals(asked.domain()) || !rule.path().equals(asked.path())) {
-      refusals = 0; // those were the other's
+      refusals = 0; // those belong to another rule
     }
     rule = asked;
     if (terms.law() != wanted.law() || !terms.range().equals(wanted.range())) {
@@ -80,12 +90,12 @@ final class SteeredCeiling {
     terms = wanted;
   }
 
-  /** The rule that it belongs to. */
+  /** Returns its rule. */
   synchronized Rule rule() {
     return rule;
   }
 
-  /** A request has ended, or was refused. */
+  /** Records a request that ended or was refused. */
   synchronized void ended(String node, Reading reading, long beganNanos, long arrivedNanos) {
     if (reading.kind() == Kind.CEILING_REACHED) {
       refused(node, arrivedNanos);
@@ -100,6 +110,7 @@ final class SteeredCeiling {
     timeouts.ended(reading, arrivedNanos);
     if (reading.kind().isSample() || (reading.kind().isDrop() && counts(arrivedNanos))) {
       boolean full = refusedOnce && arrivedNanos - refusedNanos < FULL_NANOS;
+      // the request of this entry was in flight
       int inFlight = Math.max(1, envoys.inFlight(arrivedNanos));
       law.learn(
           new Sample(
@@ -112,7 +123,7 @@ final class SteeredCeiling {
     }
   }
 
-  /** Returns whether a timeout is evidence of overload, and the limit may fall further by it. */
+  /** Returns whether a timeout is evidence of overload and may lower the limit further. */
   private boolean counts(long nowNanos) {
     Evidence evidence = timeouts.evidence(nowNanos);
     if (evidence == Evidence.NONE) {
@@ -125,42 +136,42 @@ final class SteeredCeiling {
     return evidence == Evidence.WHOLE || law.ceiling() > beforeTimeouts / PARTIAL_SHARE;
   }
 
-  /** An Envoy says what it has in flight, and what it did since it said so last. */
+  /** Records the load report of an Envoy. */
   synchronized void reported(String node, long stream, Load load, long arrivedNanos) {
     envoys.reported(node, stream, load.inProgress(), arrivedNanos);
-    if (envoys.mayReport(node)) { // claims of others must not keep the limit from rising
+    if (envoys.mayReport(node)) { // an Envoy without shares must not keep the limit from rising
       loss.succeeded(load.succeeded(), arrivedNanos);
     }
   }
 
-  /** A stream of load reports has ended. */
+  /** Records the end of a stream of load reports. */
   synchronized void left(String node, long stream) {
     envoys.left(node, stream);
   }
 
   /**
-   * Limits what each Envoy can have in flight to what it was granted.
+   * Caps the requests in flight of each Envoy at its granted share.
    *
-   * @param reserved requests by node id; none for an id that is not in it
+   * @param reserved requests by node id; 0 for an id that is missing
    */
   synchronized void granted(Map<String, Long> reserved) {
     envoys.granted(reserved);
   }
 
-  /** The ceiling that Envoys are to keep to. */
+  /** Returns the limit for Envoys to apply. */
   synchronized int offer(long nowNanos) {
-    law.refused(nowNanos, 0); // tells what time it is: a silent log must not keep it measuring
+    law.refused(nowNanos, 0); // passes the time: a measurement must end even if the log is silent
     int wanted = law.ceiling();
     boolean measuring = law instanceof ProbedVegasLimit probed && probed.measuring();
     held = loss.muchIsMissing(nowNanos);
     offered = held ? Math.min(steady, wanted) : wanted;
-    if (!measuring) { // a measurement is no fall: what was before it comes back
+    if (!measuring) { // a measurement lowers the limit only for a moment and restores it
       steady = offered;
     }
     return offered;
   }
 
-  /** Envoys let in so many together. */
+  /** Records how many requests in total Envoys have acknowledged. */
   synchronized void obeyed(int requests, long sinceNanos) {
     heardOfGates = true;
     letIn = requests;
@@ -168,17 +179,19 @@ final class SteeredCeiling {
     law.inForce(requests, sinceNanos);
   }
 
-  /** What each Envoy that was heard of could use. */
+  /** Returns the demand of each known Envoy. */
   synchronized List<Envoys.Demand> demands(long nowNanos) {
     return envoys.demands(nowNanos);
   }
 
-  /** Whether it does not rise, because too much of the log is missing. */
+  /** Returns whether the limit is kept from rising because too much of the log is missing. */
   synchronized boolean held() {
     return held;
   }
 
-  /** Requests that Envoys refused because of it, as far as it was told, since its rule is there. */
+  /**
+   * Returns the logged requests that Envoys refused because of this limit under its current rule.
+   */
   synchronized long refusals() {
     return refusals;
   }
@@ -186,14 +199,17 @@ final class SteeredCeiling {
   private void refused(String node, long arrivedNanos) {
     refusals++;
     envoys.refused(node, arrivedNanos);
-    if (envoys.mayHaveInFlight(node)) { // one without a share cannot have reached it
+    if (envoys.mayHaveInFlight(node)) { // an Envoy without a share cannot have reached the limit
       refusedOnce = true;
       refusedNanos = arrivedNanos;
       law.refused(arrivedNanos, 1);
     }
   }
 
-  /** What Envoy's report calls a success, or may: each attempt that was answered without 5xx. */
+  /**
+   * Returns whether Envoy's load report may count the kind as a success: each attempt that was
+   * answered without 5xx.
+   */
   private static boolean succeeded(Kind kind) {
     return switch (kind) {
       case ANSWERED, SHED, RETRIED, UNTIMED, CROWDED_OUT -> true;
@@ -201,7 +217,7 @@ final class SteeredCeiling {
     };
   }
 
-  /** What it does now; the queue is Envoy's, and not seen. */
+  /** Returns the current figures; the queue is Envoy's and unknown. */
   synchronized LimiterFigures figures(long nowNanos) {
     return new LimiterFigures(offered, envoys.inFlight(nowNanos), 0, 0);
   }

@@ -31,16 +31,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has Envoys keep to the ceilings of all rules with {@code gate: envoy}: hears of requests from
- * access logs and load reports, asks the law of each ceiling, and pushes what it says, twice a
- * second.
+ * Makes Envoys enforce the concurrency limits of all rules with {@code gate: envoy}: collects
+ * samples from access logs and load reports, runs the limit algorithm of each limit, and pushes the
+ * result twice a second.
  *
- * <p>The log does not say by which circuit breaker of a cluster a request went: the laws of both
- * hear of all requests of the cluster. Thread-safe; nothing here waits for anything but another
- * thread's few µs.
+ * <p>The log does not name the circuit breaker of a request: the algorithms of both priorities of a
+ * cluster receive all of its requests. Thread-safe; waits only for the short critical sections of
+ * other threads.
  */
 public final class Steering implements Sensed, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Steering.class);
+  // half of the logs' interval
   private static final long TICK_MILLIS = 500;
 
   private final TimeSource time;
@@ -49,15 +50,15 @@ public final class Steering implements Sensed, AutoCloseable {
       new ScheduledThreadPoolExecutor(
           1,
           Thread.ofPlatform().daemon().name("steering").factory(),
-          new ThreadPoolExecutor.DiscardPolicy()); // what comes after the end is of no use
+          new ThreadPoolExecutor.DiscardPolicy()); // tasks after the shutdown are dropped
   private final LongAdder turnedAway = new LongAdder();
   private volatile Map<Ceiling, SteeredCeiling> steered = Map.of();
   private volatile Map<String, List<SteeredCeiling>> byCluster = Map.of();
 
   /**
-   * A steering without ceilings, that does nothing by itself before {@link #start}.
+   * Creates an instance without limits, which is idle until {@link #start}.
    *
-   * @param maxEnvoys streams of Envoys that ask for their ceilings, from 1; more are turned away
+   * @param maxEnvoys streams of Envoys that request their limits, from 1; more are rejected
    */
   public Steering(TimeSource time, int maxEnvoys) {
     this(time, CeilingSettings.DEFAULT.withMaxStreams(maxEnvoys));
@@ -69,12 +70,12 @@ public final class Steering implements Sensed, AutoCloseable {
     this.server = new CeilingServer(settings, time, epoch, new Obeyed(), this::later);
   }
 
-  /** What Envoys ask for their ceilings; to be added to a gRPC server. */
+  /** Returns the services from which Envoys request their limits, to be added to a gRPC server. */
   public List<BindableService> services() {
     return server.services();
   }
 
-  /** Pushes from now on. */
+  /** Starts to push limits. */
   public void start() {
     var _ =
         timer.scheduleWithFixedDelay(
@@ -82,8 +83,8 @@ public final class Steering implements Sensed, AutoCloseable {
   }
 
   /**
-   * Steers what these policies say, and nothing else. What is steered already goes on from where it
-   * is; Envoys obey the threshold of their bootstraps where the policies no longer say anything.
+   * Applies the limits of these policies and no others. Limits that exist already keep their state.
+   * Where a limit is withdrawn, Envoys apply the threshold of their bootstraps.
    */
   public synchronized void follow(PolicyBook book) {
     Map<Ceiling, SteeredCeiling> before = steered;
@@ -132,7 +133,7 @@ public final class Steering implements Sensed, AutoCloseable {
     return byCluster.getOrDefault(cluster, List.of());
   }
 
-  /** Pushes what laws say now, and divides it by what Envoys could use. */
+  /** Pushes the current limits, divided by the demand of Envoys. */
   synchronized void tick() {
     long now = time.monotonicNanos();
     steered.forEach((ceiling, of) -> {
@@ -147,13 +148,13 @@ public final class Steering implements Sensed, AutoCloseable {
     steered.forEach((ceiling, of) -> of.granted(server.reserved(ceiling)));
   }
 
-  /** Shows each ceiling with its rule. */
+  /** Passes each limit to {@code reader} with its rule. */
   public void forEach(BiConsumer<Rule, LimiterFigures> reader) {
     long now = time.monotonicNanos();
     steered.values().forEach(of -> reader.accept(of.rule(), of.figures(now)));
   }
 
-  /** Shows how far Envoys obey each, with its rule. */
+  /** Passes to {@code reader} how far Envoys have acknowledged each limit, with its rule. */
   public void forEachObeyed(BiConsumer<Rule, Obedience> reader) {
     steered.forEach((ceiling, of) -> {
       Obedience obeyed = server.obedience(ceiling);
@@ -164,29 +165,29 @@ public final class Steering implements Sensed, AutoCloseable {
   }
 
   /**
-   * Shows how many requests Envoys refused because of each since its rule is there, as far as their
-   * logs said so.
+   * Passes to {@code reader} how many requests Envoys refused because of each limit under its
+   * current rule, as far as their logs show.
    */
   public void forEachRefusals(BiConsumer<Rule, Long> reader) {
     steered.values().forEach(of -> reader.accept(of.rule(), of.refusals()));
   }
 
-  /** How many ceilings do not rise at present, because too much of the log is missing. */
+  /** Returns how many limits are kept from rising because too much of the log is missing. */
   public long held() {
     return steered.values().stream().filter(SteeredCeiling::held).count();
   }
 
-  /** How many node ids have more than one open stream at present, and divide their share. */
+  /** Returns how many node ids have several open streams, which divide their share. */
   public long sharedNodes() {
     return server.sharedNodes();
   }
 
-  /** How many Envoys were turned away: too many, or without a node id that they may use. */
+  /** Returns how many Envoys were rejected: too many, or without a permitted node id. */
   public long turnedAway() {
     return turnedAway.sum();
   }
 
-  /** Pushes no more; Envoys keep to what they were told. */
+  /** Stops pushing; Envoys keep the last limits. */
   @Override
   public void close() {
     timer.shutdownNow();
@@ -222,7 +223,9 @@ public final class Steering implements Sensed, AutoCloseable {
     var _ = timer.schedule(task, nanos, TimeUnit.NANOSECONDS);
   }
 
-  /** Ticks; whatever is thrown, an error too, would end the steering if it left this method. */
+  /**
+   * Ticks. Catches everything, errors included, because the executor cancels a task that throws.
+   */
   void tickAndGoOn() {
     try {
       tick();

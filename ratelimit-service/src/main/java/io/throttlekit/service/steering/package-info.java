@@ -1,4 +1,6 @@
-/** What access logs and load reports say of a cluster becomes the ceiling that Envoys keep to. */
+/**
+ * Derives concurrency limits for Envoys to enforce from access logs and load reports of a cluster.
+ */
 @NullMarked
 package io.throttlekit.service.steering;
 
