@@ -17,13 +17,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers Envoy's external authorization by the same policies as its rate limits. Thread-safe.
+ * Answers Envoy's external authorization with the same policies as its rate limits. Thread-safe.
  *
- * <p>Envoy's rate limit filter asks where its routes say so; a Check comes with every request that
- * reaches the filter. What no configuration covers is therefore never admitted by accident: without
- * a domain, or in one that no policy has, the call fails, and a request that yields no descriptor,
- * as for want of a header that its client left out, is refused unless the configuration says
- * otherwise.
+ * <p>The rate limit filter calls only where routes configure it; a Check arrives for every request
+ * that reaches the filter. Requests that no configuration covers are therefore never admitted by
+ * accident: without a domain, or with a domain that no policy has, the call fails. A request that
+ * yields no descriptor, for example because its client omitted a header, is refused unless the
+ * configuration admits it.
  */
 public final class CheckFrontEnd implements FrontEnd {
   private static final Answer UNDESCRIBED_ADMITTED = new Answer(true, List.of());
@@ -38,10 +38,10 @@ public final class CheckFrontEnd implements FrontEnd {
   private final Answer undescribed;
 
   /**
-   * A front end to {@code admission}.
+   * Creates a front end to {@code admission}.
    *
    * @param bound of the entries of one request
-   * @param policies those that admission decides by; gives null while none was ever loaded
+   * @param policies those that admission uses; supplies null while none was ever loaded
    * @param metrics counts requests of unknown domains
    * @param checks counts calls
    */
@@ -62,7 +62,7 @@ public final class CheckFrontEnd implements FrontEnd {
     this.undescribed = config.admitsUndescribed() ? UNDESCRIBED_ADMITTED : UNDESCRIBED_REFUSED;
   }
 
-  /** Counts the calls that come here. */
+  /** Returns the metrics of the calls to this front end. */
   public CheckMetrics metrics() {
     return checks;
   }
@@ -70,7 +70,7 @@ public final class CheckFrontEnd implements FrontEnd {
   /**
    * Reads the bytes of a {@code CheckRequest}.
    *
-   * @throws InvalidRequestException when they are none, or nothing says of which domain
+   * @throws InvalidRequestException if they are malformed, or no domain is configured
    */
   @Override
   public RateLimitRequest read(byte[] message) {
@@ -91,7 +91,7 @@ public final class CheckFrontEnd implements FrontEnd {
     return admission.decide(request, later);
   }
 
-  /** The bytes of the {@code CheckResponse}: never without a status. */
+  /** Returns the bytes of the {@code CheckResponse}, which always has a status. */
   @Override
   public byte[] write(byte[] message, Answer answer) {
     return writer.write(answer, () -> reader.read(message));

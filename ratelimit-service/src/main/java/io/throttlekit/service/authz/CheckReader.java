@@ -14,9 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Turns a request of external authorization into what admission speaks. Immutable. */
+/** Converts an external authorization request to a request for admission. Immutable. */
 final class CheckReader {
-  /** Key of {@code context_extensions} that names the domain of a route. */
+  /** Key of {@code context_extensions} for the domain of a route. */
   private static final String DOMAIN = "domain";
 
   private final ExtAuthzConfig config;
@@ -30,9 +30,9 @@ final class CheckReader {
   /**
    * Reads the bytes of a {@code CheckRequest}.
    *
-   * @return a request without descriptors when what is configured describes it by none
-   * @throws InvalidRequestException when they are none, nothing says of which domain, or an entry
-   *     is too long
+   * @return a request without descriptors if no configured descriptor applies
+   * @throws InvalidRequestException if they are malformed, no domain is configured, or an entry is
+   *     too long
    */
   RateLimitRequest read(byte[] message) {
     AttributeContext said;
@@ -65,6 +65,7 @@ final class CheckReader {
     for (Entry entry : configured.entries()) {
       String said = attributes.valueOf(entry.source());
       String value = said == null ? entry.otherwise() : said;
+      // a missing entry without a default drops its descriptor, as in Envoy's filter
       if (value == null) {
         return null;
       }

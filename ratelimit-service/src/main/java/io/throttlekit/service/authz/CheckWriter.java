@@ -19,10 +19,10 @@ import io.throttlekit.service.rls.AnswerExtras;
 import java.util.function.Supplier;
 
 /**
- * Turns an answer into the message that Envoy reads.
+ * Writes an answer as the message that Envoy reads.
  *
- * <p>It always has a status, since Envoy admits without one, and a refusal always a status of HTTP
- * that is an error, since Envoy sends clients any other. Thread-safe.
+ * <p>A response always has a status, because Envoy admits a request without one. A refusal always
+ * has an HTTP error status, because Envoy would send any other status to the client. Thread-safe.
  */
 final class CheckWriter {
   private static final int FORBIDDEN = 403;
@@ -37,9 +37,9 @@ final class CheckWriter {
   }
 
   /**
-   * The bytes of a {@code CheckResponse}.
+   * Returns the bytes of a {@code CheckResponse}.
    *
-   * @param asked gives what was asked, when that is to be told
+   * @param asked supplies the request if the metadata include it
    */
   byte[] write(Answer answer, Supplier<RateLimitRequest> asked) {
     return (answer.admitted() ? admission(answer, asked) : refusal(answer, asked)).toByteArray();
@@ -55,7 +55,7 @@ final class CheckWriter {
   }
 
   private CheckResponse refusal(Answer answer, Supplier<RateLimitRequest> asked) {
-    if (answer.verdicts().isEmpty()) { // nobody decided it: there is nothing to tell of
+    if (answer.verdicts().isEmpty()) { // no rule decided: there are no headers or metadata
       return response(Code.PERMISSION_DENIED, RateLimitResponse.getDefaultInstance())
           .setDeniedResponse(DeniedHttpResponse.newBuilder().setStatus(status(FORBIDDEN)))
           .build();
@@ -84,7 +84,10 @@ final class CheckWriter {
     return HttpStatus.newBuilder().setCodeValue(status).build();
   }
 
-  /** What the rule says, else that clients ask too often, or that the upstream is at its limit. */
+  /**
+   * Returns the HTTP status of a refusal: the rule's own, otherwise 503 for a concurrency limit and
+   * 429 for a rate limit.
+   */
   private static int statusOf(Answer answer) {
     Verdict refusing = answer.refusing();
     Rule rule = refusing == null ? null : refusing.rule();
@@ -102,7 +105,7 @@ final class CheckWriter {
     return extras.of(answer, extras.tellsWhatWasAsked() ? asByFilter(asked.get()) : null);
   }
 
-  /** What was asked, as Envoy's rate limit filter would have put it. */
+  /** Returns the request in the form of Envoy's rate limit filter. */
   private static io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest asByFilter(
       RateLimitRequest asked) {
     var message =

@@ -10,7 +10,7 @@ import io.throttlekit.service.config.RequestDescriptor.Header;
 import io.throttlekit.service.config.RequestDescriptor.Source;
 import org.jspecify.annotations.Nullable;
 
-/** What Envoy says of one request. For one thread. */
+/** The attributes of one request as sent by Envoy. For one thread. */
 final class RequestAttributes {
   private final AttributeContext said;
   private final HttpRequest http;
@@ -20,7 +20,7 @@ final class RequestAttributes {
     this.http = said.getRequest().getHttp();
   }
 
-  /** What the source says of the request; null when that is nothing. */
+  /** Returns the value of the source for the request, or null if it has none. */
   @Nullable String valueOf(Source source) {
     return switch (source) {
       case Header header -> header(header.name());
@@ -28,7 +28,7 @@ final class RequestAttributes {
       case Constant constant -> constant.value();
       case Attribute attribute -> {
         String value = attribute(attribute);
-        yield value.isEmpty() ? null : value; // protobuf tells nobody apart who says nothing
+        yield value.isEmpty() ? null : value; // protobuf does not distinguish absent from empty
       }
     };
   }
@@ -55,7 +55,10 @@ final class RequestAttributes {
     return value != null || !http.hasHeaderMap() ? value : rawHeader(name);
   }
 
-  /** As Envoy sends them with {@code encode_raw_headers}; several of one name as it joins them. */
+  /**
+   * Returns a header as Envoy sends it with {@code encode_raw_headers}. Several headers of one name
+   * are joined with commas, as Envoy does.
+   */
   private @Nullable String rawHeader(String name) {
     String joined = null;
     for (HeaderValue header : http.getHeaderMap().getHeadersList()) {

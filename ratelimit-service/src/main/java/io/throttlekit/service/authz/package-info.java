@@ -1,4 +1,6 @@
-/** Envoy's external authorization: requests in, checked and described; answers out. */
+/**
+ * Envoy's external authorization: converts Check requests to descriptors and answers to responses.
+ */
 @NullMarked
 package io.throttlekit.service.authz;
 

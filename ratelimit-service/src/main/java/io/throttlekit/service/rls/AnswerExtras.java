@@ -16,10 +16,10 @@ import io.throttlekit.service.config.ResponseConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What few answers carry besides the decision, whoever asks: headers, the body of a refusal, and
- * dynamic metadata. Thread-safe.
+ * The parts of a response besides its statuses, for every protocol: headers, the body of a refusal,
+ * and dynamic metadata. Few responses have any. Thread-safe.
  *
- * <p>Told as the fields of a {@code RateLimitResponse}, which has room for all of it.
+ * <p>Represented as the fields of a {@code RateLimitResponse}, which has room for all of them.
  */
 public final class AnswerExtras {
   private static final String CONTENT_TYPE = "content-type";
@@ -30,7 +30,7 @@ public final class AnswerExtras {
   private final ByteString deniedBody;
   private final HeaderValue deniedContentType;
 
-  /** What {@code config} wants of it, and the rules. */
+  /** Creates the extras that {@code config} and the rules require. */
   public AnswerExtras(ResponseConfig config, CompatibilityConfig compatibility) {
     this.headers = new HeaderWriter(config);
     this.metadata =
@@ -41,15 +41,15 @@ public final class AnswerExtras {
         HeaderValue.newBuilder().setKey(CONTENT_TYPE).setValue(body.contentType()).build();
   }
 
-  /** Whether {@link #of} needs to know what was asked. */
+  /** Returns whether {@link #of} needs the request. */
   public boolean tellsWhatWasAsked() {
     return metadata != null;
   }
 
   /**
-   * The fields of a response besides its statuses.
+   * Returns the fields of a response besides its statuses.
    *
-   * @param asked the request; of no meaning unless {@link #tellsWhatWasAsked}
+   * @param asked the request; ignored unless {@link #tellsWhatWasAsked}
    */
   public RateLimitResponse of(Answer answer, @Nullable RateLimitRequest asked) {
     Denial denial = denialOf(answer);
@@ -71,7 +71,8 @@ public final class AnswerExtras {
       extras.setDynamicMetadata(metadata.write(asked, answer));
     }
     if (lease
-        != null) { // never in a denial, or its stream-done call would release what is not held
+        // not in a denial: its stream-done call would release a lease that was not granted
+        != null) {
       extras
           .getDynamicMetadataBuilder()
           .putFields("lease", Value.newBuilder().setStringValue(lease.id()).build());
@@ -93,7 +94,9 @@ public final class AnswerExtras {
     return own == null ? deniedBody : ByteString.copyFromUtf8(own);
   }
 
-  /** The word of the rule takes the place of ours. */
+  /**
+   * Sets a header, in place of one with the same name: headers of the rule override generated ones.
+   */
   private static void put(RateLimitResponse.Builder extras, String name, String value) {
     for (int i = extras.getResponseHeadersToAddCount() - 1; i >= 0; i--) {
       if (extras.getResponseHeadersToAdd(i).getKey().equalsIgnoreCase(name)) {

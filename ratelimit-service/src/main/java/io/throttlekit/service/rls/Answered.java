@@ -12,26 +12,26 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An answer that may yet be lost on its way to the caller.
+ * An answer that may still be lost on its way to the caller.
  *
- * @param response what the caller is to be told
- * @param lease what it has in flight by that; null for nothing
+ * @param response the message for the caller
+ * @param lease the slots in flight that it grants; null for none
  */
 public record Answered(RateLimitResponse response, @Nullable Lease lease) {
 
-  /** An answer to a request that has nothing in flight. */
+  /** Creates an answer to a request that has nothing in flight. */
   public Answered(RateLimitResponse response) {
     this(response, null);
   }
 
-  /** The caller does not get it: ends the lease, which nobody else could. */
+  /** Ends the lease because the caller does not receive the answer and cannot release it. */
   public void lost() {
     if (lease != null) {
       lease.cancelled();
     }
   }
 
-  /** Has a request read, decided and answered, waiting where a store has to be asked. */
+  /** Reads, decides and answers a request; blocks if a store is needed. */
   static Answered by(FrontEnd frontEnd, RateLimitRequest message) {
     byte[] bytes = message.toByteArray();
     CompletableFuture<Answer> later = new CompletableFuture<>();

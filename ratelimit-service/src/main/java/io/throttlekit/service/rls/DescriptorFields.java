@@ -17,11 +17,10 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of one descriptor as they come over the wire; nothing is checked until the whole
- * request was read.
+ * The fields of one descriptor as received; they are checked only after the whole request was read.
  *
- * <p>A field that comes twice counts as protobuf has it: the last number wins, messages merge. For
- * one thread.
+ * <p>Repeated fields follow protobuf's rules: the last scalar wins, messages are merged. For one
+ * thread.
  */
 final class DescriptorFields {
   private static final int TAG_BITS = 3;
@@ -32,7 +31,7 @@ final class DescriptorFields {
   private static final int HITS_ADDEND =
       RateLimitDescriptor.HITS_ADDEND_FIELD_NUMBER << TAG_BITS | WIRETYPE_LENGTH_DELIMITED;
 
-  /** {@code is_negative_hits}, which the message class is too old to know. */
+  /** {@code is_negative_hits}, a field newer than the generated message class. */
   private static final int IS_NEGATIVE_HITS = 4 << TAG_BITS | WIRETYPE_VARINT;
 
   private static final int KEY = Entry.KEY_FIELD_NUMBER << TAG_BITS | WIRETYPE_LENGTH_DELIMITED;
@@ -71,9 +70,9 @@ final class DescriptorFields {
   }
 
   /**
-   * The descriptor.
+   * Returns the descriptor.
    *
-   * @throws InvalidRequestException when no policy could answer it
+   * @throws InvalidRequestException if no policy could apply to it
    */
   Descriptor checked(EntryBound bound) {
     bound.check(texts, size);
@@ -130,7 +129,7 @@ final class DescriptorFields {
     if (!hasHits) {
       return Descriptor.HITS_UNSET;
     }
-    if (hits < 0 || hits > Cost.MAX) { // unsigned: below 0 stands for 2^63 and more
+    if (hits < 0 || hits > Cost.MAX) { // unsigned: negative stands for 2^63 and more
       throw new InvalidRequestException(
           "hits_addend must be from 0 to 2^53-1, was " + Long.toUnsignedString(hits));
     }
@@ -149,7 +148,7 @@ final class DescriptorFields {
       case 4 -> LimitUnit.DAY;
       case 5 -> LimitUnit.MONTH;
       case 6 -> LimitUnit.YEAR;
-      case 7 -> LimitUnit.WEEK; // newer than the message class
+      case 7 -> LimitUnit.WEEK; // newer than the generated message class
       default ->
           throw new InvalidRequestException(
               "the limit of a descriptor needs a unit from SECOND to YEAR, was "

@@ -3,26 +3,28 @@ package io.throttlekit.service.rls;
 import java.nio.charset.StandardCharsets;
 
 /**
- * How long the key and the value of an entry may be, whichever way a request comes in. Immutable.
+ * Maximum length of the key and the value of an entry, for every protocol. Immutable.
  *
  * @param maxBytes in UTF-8, from 1
  */
 public record EntryBound(int maxBytes) {
   private static final int MAX_BYTES_PER_CHAR = 3;
 
-  /** Of a key that an error names, so that the error is not long itself. */
+  /** Longest key shown in an error message. */
   private static final int LONGEST_SHOWN = 60;
 
   /**
    * Checks entries.
    *
    * @param entries key, value, key, value …
-   * @param size how many of them there are
-   * @throws InvalidRequestException when one is too long; it names the entry, but not its value
+   * @param size number of elements of {@code entries} in use
+   * @throws InvalidRequestException if one is too long; the message names the key, but not the
+   *     value
    */
   public void check(String[] entries, int size) {
     for (int i = 0; i < size; i++) {
       String text = entries[i];
+      // shorter texts fit whatever their characters, without encoding them
       if (text.length() > maxBytes / MAX_BYTES_PER_CHAR) {
         checkLong(entries, i);
       }
@@ -43,7 +45,10 @@ public record EntryBound(int maxBytes) {
     }
   }
 
-  /** Clients choose keys: they are cut, and cannot begin a line of their own. */
+  /**
+   * Returns a key chosen by a client, cut and without control characters, so that it cannot forge a
+   * log line.
+   */
   private static String shown(String key) {
     StringBuilder shown = new StringBuilder();
     for (int i = 0; i < Math.min(key.length(), LONGEST_SHOWN); i++) {

@@ -7,27 +7,29 @@ import io.throttlekit.service.admission.RateLimitRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One way in which Envoy asks: how its questions are read, decided and answered, from bytes to
- * bytes. Implementations are thread-safe and never block.
+ * A protocol in which Envoy requests decisions: reads requests, decides them and writes responses
+ * as bytes. Implementations are thread-safe and never block.
  */
 public interface FrontEnd {
 
   /**
    * Reads a request.
    *
-   * @throws InvalidRequestException when it is none that could be answered
+   * @throws InvalidRequestException if the bytes are not a valid request
    */
   RateLimitRequest read(byte[] message);
 
   /**
-   * Decides and charges.
+   * Decides and charges a request.
    *
-   * @return null when {@code later} will be told
-   * @throws InvalidRequestException when no policy could answer the request
-   * @throws NoPoliciesException when no policies were ever loaded
+   * @return null if {@code later} receives the answer
+   * @throws InvalidRequestException if no policy could apply to the request
+   * @throws NoPoliciesException if no policies were ever loaded
    */
   @Nullable Answer decide(RateLimitRequest request, Later later);
 
-  /** The answer to {@code message}; Envoy reads every one of them as it was decided. */
+  /**
+   * Returns the response to {@code message}, in a form that Envoy can only read as it was decided.
+   */
   byte[] write(byte[] message, Answer answer);
 }

@@ -14,7 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Adds the response headers that tell clients of their limits. Immutable. */
+/** Adds the response headers that inform clients of their limits. Immutable. */
 final class HeaderWriter {
   private final RateLimitHeaders classic;
   private final boolean retryAfter;
@@ -26,7 +26,7 @@ final class HeaderWriter {
     this.structured = config.structuredHeaders();
   }
 
-  /** Whether {@link #addTo} may add something. */
+  /** Returns whether {@link #addTo} may add a header. */
   boolean concerns(Answer answer) {
     return classic.enabled() || structured || (retryAfter && !answer.admitted());
   }
@@ -41,6 +41,7 @@ final class HeaderWriter {
     if (retryAfter && !answer.admitted()) {
       long millis = answer.retryAfterMillis();
       if (millis != Decision.NEVER) {
+        // 0 would invite an immediate retry
         add(response, "Retry-After", Math.max(1, Seconds.ceil(millis)));
       }
     }
@@ -62,8 +63,8 @@ final class HeaderWriter {
   }
 
   /**
-   * The one descriptor that the three headers have room for: the last that refuses by itself, else
-   * the first with the smallest remaining.
+   * Returns the descriptor that the three classic headers describe: the last enforced one that
+   * refuses, otherwise the first with the least remaining.
    */
   private static @Nullable Verdict shown(Answer answer) {
     Verdict shown = null;
@@ -95,7 +96,7 @@ final class HeaderWriter {
           }
           limits.member(name).parameter('r', verdict.remaining());
           policies.member(name).parameter('q', limitOf(verdict, decision));
-          if (limit != null) { // a ceiling has no window
+          if (limit != null) { // a concurrency limit has no window
             limits.parameter('t', Seconds.untilReset(decision));
             policies.parameter('w', Seconds.ceil(limit.windowMillis()));
           }
@@ -106,7 +107,10 @@ final class HeaderWriter {
     }
   }
 
-  /** A name stands for one policy to whoever reads the headers, however many descriptors hit it. */
+  /**
+   * Returns one verdict per policy name, the one with the least remaining: the headers allow each
+   * name once, however many descriptors match it.
+   */
   private static Map<String, Verdict> tightestOfEachName(Answer answer) {
     Map<String, Verdict> tightest = new LinkedHashMap<>();
     for (Verdict verdict : answer.verdicts()) {
@@ -118,7 +122,9 @@ final class HeaderWriter {
     return tightest;
   }
 
-  /** Never with values of the request, which may be long, and secret. */
+  /**
+   * Returns the policy name of a rule; never values of the request, which may be long or secret.
+   */
   private static String nameOf(Rule rule) {
     if (!rule.name().isEmpty()) {
       return rule.name();

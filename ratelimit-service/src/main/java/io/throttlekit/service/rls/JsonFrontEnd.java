@@ -9,15 +9,15 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers requests that come as JSON, and counts each of them once, as those over gRPC are: how
- * long it took, and that it failed when it did. Thread-safe.
+ * Answers JSON requests and counts each of them once, as the gRPC service does: its latency, and
+ * its failure if it fails. Thread-safe.
  */
 public final class JsonFrontEnd {
   private final FrontEnd frontEnd;
   private final RateLimitMetrics metrics;
   private final TimeSource time;
 
-  /** Counts what {@code frontEnd} answers. */
+  /** Creates a front end that counts the requests of {@code frontEnd}. */
   public JsonFrontEnd(FrontEnd frontEnd, RateLimitMetrics metrics, TimeSource time) {
     this.frontEnd = frontEnd;
     this.metrics = metrics;
@@ -25,11 +25,11 @@ public final class JsonFrontEnd {
   }
 
   /**
-   * Reads, decides and writes, waiting where a store has to be asked; never on an event loop.
+   * Reads, decides and writes; blocks if a store is needed, so it must not run on an event loop.
    *
-   * @param body reads the message; what it throws counts as a failure and is thrown on
-   * @return whoever cannot pass it on says that it is lost
-   * @throws Exception what {@code body} or {@link RateLimitFrontEnd#answer} throws
+   * @param body reads the message; an exception counts as a failure and is rethrown
+   * @return the answer; a caller that cannot deliver it must call {@link Answered#lost}
+   * @throws Exception thrown by {@code body} or {@link RateLimitFrontEnd#answer}
    */
   public Answered answer(Callable<RateLimitRequest> body) throws Exception {
     long start = time.monotonicNanos();

@@ -8,12 +8,15 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** JSON-like Java values as protobuf's. */
+/** Converts JSON-like Java values to protobuf values. */
 final class JsonValue {
 
   private JsonValue() {}
 
-  /** Maps, lists, texts, numbers, booleans and null as themselves, all else as its text. */
+  /**
+   * Returns maps, lists, texts, numbers, booleans and null as such, and any other value as its
+   * text.
+   */
   static Value of(@Nullable Object value) {
     Value.Builder result = Value.newBuilder();
     switch (value) {

@@ -16,8 +16,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The dynamic metadata of an answer: what was asked, the metadata of the rules that passed, what
- * the rule that refused has Envoy told and, where asked for, its path. Immutable.
+ * Writes the dynamic metadata of an answer: the request, the metadata of the rules that admitted,
+ * the denial metadata of the rule that refused and, if configured, its path. Immutable.
  */
 final class MetadataWriter {
   private final boolean tellDecidingRule;
@@ -84,7 +84,9 @@ final class MetadataWriter {
     return merged;
   }
 
-  /** Adds what {@code target} lacks; maps within are copied first, because policies own them. */
+  /**
+   * Adds what {@code target} lacks. Nested maps are copied first, because they belong to policies.
+   */
   private static void merge(Map<String, @Nullable Object> target, Map<?, ?> source) {
     source.forEach((key, value) -> {
       String name = String.valueOf(key);
@@ -100,7 +102,7 @@ final class MetadataWriter {
     });
   }
 
-  /** The path of the rule that a refusal rests on; empty when admitted. */
+  /** Returns the path of the rule that a refusal reports; empty if the request is admitted. */
   private static String decidedBy(Answer answer) {
     Rule rule = ruleOf(answer.refusing());
     return rule == null ? "" : rule.path();

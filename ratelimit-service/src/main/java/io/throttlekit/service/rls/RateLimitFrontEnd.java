@@ -13,10 +13,10 @@ import io.throttlekit.store.StoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers Envoy's rate-limit requests, whichever way they come in. Thread-safe.
+ * Answers rate limit requests of Envoy, over any transport. Thread-safe.
  *
- * <p>A caller that can be told later goes through {@link #read}, {@link #decide} and {@link
- * #write}; one that may block takes {@link #answer}.
+ * <p>Asynchronous callers use {@link #read}, {@link #decide} and {@link #write}; callers that may
+ * block use {@link #answer}.
  */
 public final class RateLimitFrontEnd implements FrontEnd {
   private final Admission admission;
@@ -24,7 +24,7 @@ public final class RateLimitFrontEnd implements FrontEnd {
   private final ResponseWriter writer;
 
   /**
-   * A front end to {@code admission}.
+   * Creates a front end to {@code admission}.
    *
    * @param limits of one request
    */
@@ -41,7 +41,7 @@ public final class RateLimitFrontEnd implements FrontEnd {
   /**
    * Reads the bytes of a {@code RateLimitRequest}.
    *
-   * @throws InvalidRequestException when they are not a request that could be answered
+   * @throws InvalidRequestException if they are not a valid request
    */
   @Override
   public RateLimitRequest read(byte[] message) {
@@ -54,8 +54,8 @@ public final class RateLimitFrontEnd implements FrontEnd {
   }
 
   /**
-   * The bytes of the {@code RateLimitResponse} that answers {@code message}: never empty, never of
-   * unknown code.
+   * Returns the bytes of the {@code RateLimitResponse} to {@code message}: never empty, and never
+   * with an unknown code.
    */
   @Override
   public byte[] write(byte[] message, Answer answer) {
@@ -63,12 +63,12 @@ public final class RateLimitFrontEnd implements FrontEnd {
   }
 
   /**
-   * Reads, decides and writes, waiting where a store has to be asked; never on an event loop. For
-   * callers that cannot lose the answer, as {@link Answered} can be lost.
+   * Reads, decides and writes; blocks if a store is needed, so it must not run on an event loop.
+   * For callers that always deliver the answer; others need {@link Answered}.
    *
-   * @throws InvalidRequestException when the message is not a request that could be answered
-   * @throws NoPoliciesException when no policies were ever loaded
-   * @throws StoreException when a store that was needed did not answer
+   * @throws InvalidRequestException if the message is not a valid request
+   * @throws NoPoliciesException if no policies were ever loaded
+   * @throws StoreException if a store that was needed did not answer
    */
   public RateLimitResponse answer(
       io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest message) {

@@ -16,8 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Checks a request message and turns it into what admission speaks, without the message classes:
- * they would be a third of what a decision allocates. Immutable.
+ * Checks a request message and converts it to a request for admission, without the generated
+ * message classes: they would make up a third of the allocation of a decision. Immutable.
  */
 final class RequestReader {
   private static final int TAG_BITS = 3;
@@ -37,7 +37,7 @@ final class RequestReader {
   /**
    * Reads the bytes of a {@code RateLimitRequest}.
    *
-   * @throws InvalidRequestException when they are none, or one that no policy could answer
+   * @throws InvalidRequestException if they are malformed, or no policy could apply to the request
    */
   RateLimitRequest read(byte[] message) {
     CodedInputStream in = CodedInputStream.newInstance(message);
@@ -71,11 +71,12 @@ final class RequestReader {
     if (first == null) {
       throw new InvalidRequestException("rate limit descriptor list must not be empty");
     }
+    // hits_addend 0 means 1 in Envoy's API
     long units = Math.max(1, Integer.toUnsignedLong(hits));
     return new RateLimitRequest(domain, descriptors(first, more), units);
   }
 
-  /** Skips a field that is unknown here. */
+  /** Skips an unknown field. */
   static void skip(CodedInputStream in, int tag) throws IOException {
     if (!in.skipField(tag)) {
       throw new InvalidProtocolBufferException("a group ends that did not begin");

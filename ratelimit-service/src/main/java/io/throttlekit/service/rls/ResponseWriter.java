@@ -13,9 +13,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
 
-/** Turns an answer into the message that Envoy reads. Thread-safe. */
+/** Writes an answer as the message that Envoy reads. Thread-safe. */
 final class ResponseWriter {
-  /** More than {@link RequestReader} lets pass, which counts unknown groups alone. */
+  /** Nesting depth above what {@link RequestReader} accepts, which counts unknown groups only. */
   private static final int MOST_NESTED = 200;
 
   private final AnswerExtras extras;
@@ -24,7 +24,7 @@ final class ResponseWriter {
     this.extras = new AnswerExtras(config, compatibility);
   }
 
-  /** The bytes of the {@code RateLimitResponse} to the request whose bytes {@code message} is. */
+  /** Returns the bytes of the {@code RateLimitResponse} to the request in {@code message}. */
   byte[] write(byte[] message, Answer answer) {
     int code = answer.admitted() ? Code.OK_VALUE : Code.OVER_LIMIT_VALUE;
     int size = CodedOutputStream.computeEnumSize(RateLimitResponse.OVERALL_CODE_FIELD_NUMBER, code);

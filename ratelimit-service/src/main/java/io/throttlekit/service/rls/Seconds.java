@@ -2,7 +2,7 @@ package io.throttlekit.service.rls;
 
 import io.throttlekit.Decision;
 
-/** Milliseconds as the whole seconds that messages and headers carry, always rounded up. */
+/** Converts milliseconds to whole seconds for messages and headers, always rounded up. */
 final class Seconds {
 
   private Seconds() {}
@@ -11,7 +11,7 @@ final class Seconds {
     return Math.ceilDiv(millis, 1_000);
   }
 
-  /** Seconds until the counter is whole again. */
+  /** Returns the seconds until the counter is full again. */
   static long untilReset(Decision decision) {
     return ceil(decision.resetAfterMillis());
   }

@@ -16,10 +16,10 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a caller is told of one descriptor, and its bytes as a {@code DescriptorStatus}.
+ * The status of one descriptor, and its bytes as a {@code DescriptorStatus}.
  *
- * <p>Written without the message classes, which are built here four at a time for a few numbers.
- * Immutable.
+ * <p>Written without the generated message classes, which would need four builders for a few
+ * numbers. Immutable.
  */
 final class StatusMessage {
   private static final long UINT32_MAX = 0xFFFF_FFFFL;
@@ -40,7 +40,7 @@ final class StatusMessage {
   private final int size;
 
   /**
-   * @param requests that the limit or the ceiling admits, or {@link #NO_LIMIT}
+   * @param requests allowed by the limit or the concurrency limit, or {@link #NO_LIMIT}
    */
   private StatusMessage(
       Code code,
@@ -82,14 +82,14 @@ final class StatusMessage {
         Seconds.untilReset(decision));
   }
 
-  /** How many bytes {@link #writeTo} writes. */
+  /** Returns how many bytes {@link #writeTo} writes. */
   int sizeInResponse() {
     return CodedOutputStream.computeTagSize(RateLimitResponse.STATUSES_FIELD_NUMBER)
         + CodedOutputStream.computeUInt32SizeNoTag(size)
         + size;
   }
 
-  /** Writes it as a field of the response. */
+  /** Writes the status as a field of the response. */
   void writeTo(CodedOutputStream out) throws IOException {
     begin(out, RateLimitResponse.STATUSES_FIELD_NUMBER, size);
     out.writeEnum(DescriptorStatus.CODE_FIELD_NUMBER, code.getNumber());
@@ -178,7 +178,7 @@ final class StatusMessage {
     };
   }
 
-  /** The bits of an unsigned 32-bit number, at most the largest one. */
+  /** Returns the bits of an unsigned 32-bit number, capped at the largest one. */
   private static int uint32(long value) {
     return (int) Math.min(value, UINT32_MAX);
   }

@@ -3,8 +3,8 @@ package io.throttlekit.service.rls;
 /**
  * The text of an RFC 9651 list of strings with integer parameters, such as {@code "a";r=5;t=30}.
  *
- * <p>Whatever the strings are, the text has only printable ASCII and parses back as one list, so no
- * name can add a header or a member. For one thread.
+ * <p>The text has only printable ASCII and parses as one list whatever the strings contain, so a
+ * rule name cannot add a header or a member. For one thread.
  */
 final class StructuredList {
   /** RFC 9651 §3.3.1: an integer has at most 15 digits. */

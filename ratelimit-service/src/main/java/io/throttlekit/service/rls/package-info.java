@@ -1,4 +1,6 @@
-/** Envoy's rate-limit protocol: between its messages and what admission speaks. */
+/**
+ * Envoy's rate limit protocol: converts its messages to requests for admission, and answers back.
+ */
 @NullMarked
 package io.throttlekit.service.rls;
 

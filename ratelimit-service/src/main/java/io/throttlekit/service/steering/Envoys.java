@@ -13,9 +13,8 @@ import org.jspecify.annotations.Nullable;
  * <p>In flight is the exact number that an Envoy reports. Without fresh reports it is estimated
  * with Little's law from the latencies of finished requests; the estimate covers the last seconds
  * and misses requests that do not end. Reports on several streams of one node id are added up. No
- * Envoy counts for more in flight than it was granted. At most 10,000 Envoys
- * are kept, and those that have shares; others are ignored. Times are monotonic ns. Called by one
- * thread at a time.
+ * Envoy counts for more in flight than it was granted. At most 10,000 Envoys are kept, and those
+ * that have shares; others are ignored. Times are monotonic ns. Called by one thread at a time.
  */
 final class Envoys {
   // bounds memory against made-up node ids
