@@ -9,10 +9,10 @@ package io.throttlekit;
  * surrogates.
  */
 final class EntryBytes {
-  private static final int LARGEST_NARROW = 0xFF;
+  private static final int LARGEST_NARROW = 0xFF; // the last character that fits into one byte
   private static final int NUMBER_BITS = 7;
   private static final int NUMBER_MASK = 0x7F;
-  private static final int MORE = 0x80;
+  private static final int MORE = 0x80; // more bytes of the number follow
 
   private EntryBytes() {}
 

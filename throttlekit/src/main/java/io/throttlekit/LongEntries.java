@@ -17,8 +17,8 @@ final class LongEntries {
   /** The longest entries that are kept unchanged. */
   static final int MAX_BYTES = 128;
 
-  private static final int READABLE_BYTES = 64;
-  private static final int HASH_BYTES = 32;
+  private static final int READABLE_BYTES = 64; // so that operators can recognize a key
+  private static final int HASH_BYTES = 32; // SHA-256
   private static final int READABLE_FROM = 1 + HASH_BYTES;
 
   /** The encoding of an empty wide text, with which {@link EntryBytes} never begins. */

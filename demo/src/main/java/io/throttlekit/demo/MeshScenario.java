@@ -22,7 +22,7 @@ record MeshScenario(long windowMillis) {
   private static final int LONGEST_WINDOW_SECONDS = 10;
   private static final int UNITS_PER_SECOND = 30;
   private static final double OFFERED = 1.5; // times the limit
-  private static final double CUT_AT = 2.25;
+  private static final double CUT_AT = 2.25; // windows, within one, so that units are leased
   private static final double BACK_AT = 4.25;
 
   /** Percentages of the offered load, in the order of the regions; the last row continues. */

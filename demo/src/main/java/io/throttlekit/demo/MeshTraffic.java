@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Sends requests to the Envoy of each region at its rate, evenly spaced, independent of responses.
  */
 final class MeshTraffic implements AutoCloseable {
-  private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+  private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(5); // < 1 request a tick
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   private final List<URI> envoys;

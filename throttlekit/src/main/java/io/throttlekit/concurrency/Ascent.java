@@ -27,6 +27,7 @@ final class Ascent {
    */
   double learn(double obeyed, double latency) {
     boolean risen = ceiling > 0 && obeyed >= NOTICEABLE * ceiling;
+    // Too small a rise to compare: kept as a further sample of the lower limit.
     if (ceiling > 0 && obeyed >= ceiling && !risen) {
       median = (median + latency) / 2; // averaged: the minimum of noisy medians is too short
       return 0;

@@ -50,7 +50,7 @@ public final class CeilingShares {
    */
   public record Grant(String gate, int share, long number) {}
 
-  private static final long DEMAND_NANOS = 10_000_000_000L; // several intervals of reports
+  private static final long DEMAND_NANOS = 10_000_000_000L; // see reported
   private static final long MOST_WANTED = 1 << 30; // two of them fit into DemandSplit's 2^31
 
   /** Ids with recent demand first; among them the id whose last turn is the longest ago. */
@@ -152,6 +152,7 @@ public final class CeilingShares {
     if (known == null) {
       return;
     }
+    // No limiter of the id is connected: the report can only release what they held.
     if (known.gates.stream().noneMatch(gate -> gate.present)) {
       if (inFlight == 0) {
         List.copyOf(known.gates).forEach(this::forget);
@@ -196,6 +197,7 @@ public final class CeilingShares {
    * @throws IllegalArgumentException when the number is not greater than the last
    */
   public List<Grant> due(long nowNanos, long number) {
+    // An acknowledgement of a reused number would be ambiguous.
     if (number <= lastNumber) {
       throw new IllegalArgumentException(number + " is not above " + lastNumber);
     }

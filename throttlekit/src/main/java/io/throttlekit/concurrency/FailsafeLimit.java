@@ -28,7 +28,7 @@ public final class FailsafeLimit implements ConcurrencyLimit {
   /** Windows before averages are exponential and correlations count, as in failsafe-go. */
   private static final int WARM_UP = 10;
 
-  private static final int SMOOTHED = 5;
+  private static final int SMOOTHED = 5; // windows, as in failsafe-go
 
   private final CeilingRange range;
   private final Settings settings;
@@ -188,6 +188,7 @@ public final class FailsafeLimit implements ConcurrencyLimit {
     }
     double most = settings.headroom().ceilingFor(mostInFlight.add(inFlight, nowNanos));
     double top = most >= 1 ? most : 1; // NaN, too, becomes 1
+    // An old limit above the bound falls in steps, a new one is cut.
     if (next > top) {
       next = limit > top ? limit - k : top;
     }

@@ -9,10 +9,10 @@ import java.util.Arrays;
  * is O(1); memory is 512 bytes, and 15 KB from the 65th latency on.
  */
 final class LatencyQuantiles {
-  static final int EXACT = 64;
+  static final int EXACT = 64; // above the 50 samples that end a window by default
   private static final int OCTAVE = 64; // buckets per octave; their relative width is the error
-  private static final int OCTAVE_BITS = 6;
-  private static final int BUCKETS = (Long.SIZE - 1 - OCTAVE_BITS + 1) * OCTAVE;
+  private static final int OCTAVE_BITS = 6; // log2 of OCTAVE
+  private static final int BUCKETS = (Long.SIZE - 1 - OCTAVE_BITS + 1) * OCTAVE; // up to 2^63
 
   private final long[] exact = new long[EXACT];
   private int[] buckets = {};

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class Prioritizer {
-  /** Levels that are remembered, as in failsafe-go. */
+  /** Requests whose levels the threshold is a quantile of. */
   private static final int WINDOW = 1_000;
 
   private final DoubleSupplier random;

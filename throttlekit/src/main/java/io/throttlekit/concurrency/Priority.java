@@ -22,7 +22,7 @@ public enum Priority {
   /** The highest level. */
   public static final int MAX_LEVEL = 499;
 
-  private static final int LEVELS = 100;
+  private static final int LEVELS = 100; // of each priority
   private static final int MOST_DIGITS = 3; // of MAX_LEVEL; more could overflow
 
   private final int lowest;

@@ -200,6 +200,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     if (descent != null) {
       descent.inForce(requests, sinceNanos);
     } else {
+      // Acknowledged after all: the next measurement need not wait ten intervals.
       unobeyed &= requests != (int) limit;
       if (restoring && isBack()) {
         restoring = false;
@@ -259,6 +260,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
       ascent.forget();
     }
     step(median, nowNanos);
+    // Without refusals the baseline follows latency, and needs no measurement soon.
     if (!saturated) {
       long calm = nowNanos + settings.probeIntervalNanos() / 2;
       if (!probeSet || calm - probeNanos > 0) {
@@ -266,6 +268,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
         probeNanos = calm;
       }
     }
+    // While limiters do not acknowledge, a lower limit cannot reduce latency.
     boolean doubted = doubted(median) && !unobeyed;
     boolean due = doubted || (saturated && (!probeSet || nowNanos - probeNanos >= 0));
     restoring &= !isBack();

@@ -109,6 +109,7 @@ public final class VegasLimit implements ConcurrencyLimit {
       return;
     }
     sinceProbe++;
+    // A large limit needs longer to converge, so its probes are rarer.
     if (probeJitter * settings.probeMultiplier() * estimate <= sinceProbe) {
       probeJitter = random.nextDouble(0.5, 1);
       sinceProbe = 0;

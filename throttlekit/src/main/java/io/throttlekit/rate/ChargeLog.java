@@ -18,8 +18,8 @@ final class ChargeLog {
   /** The exclusive upper bound of indexes and sizes. */
   static final int MAX_CAPACITY = 1 << 21;
 
-  private static final int SMALLEST = 8;
-  private static final int GROWTH = 4;
+  private static final int SMALLEST = 8; // entries, 128 bytes
+  private static final int GROWTH = 4; // a copy is amortized over three times its entries
   private static final VarHandle CLAIMED;
 
   static {

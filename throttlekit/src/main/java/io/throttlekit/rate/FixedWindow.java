@@ -44,6 +44,7 @@ public record FixedWindow(long limit, long windowMillis) implements TwoNumbers<F
       return new Transition<>(next, Decision.admit(limit, left - cost, untilEnd));
     }
     long retryAfter = needed > limit ? Decision.NEVER : untilEnd;
+    // A peek never charges, even where overdrafts are allowed.
     if (cost == 0 || overrun == Overrun.REFUSE) {
       return new Transition<>(
           state, Decision.refuse(limit, Math.max(0, left), untilEnd, retryAfter));

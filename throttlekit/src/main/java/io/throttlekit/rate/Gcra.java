@@ -64,6 +64,7 @@ public record Gcra(long rate, long windowMillis, long burst) implements TwoNumbe
           cost == 0 ? state : new State(next, at),
           Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at) - nowMillis));
     }
+    // A peek never charges. Without a rate, a debt would never be repaid.
     if (cost == 0 || overrun == Overrun.REFUSE || rate == 0) {
       long remaining = remaining(owed, at - nowMillis);
       return new Transition<>(

@@ -83,6 +83,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
       State next = cost == 0 ? state : append(state, at, cost);
       return new Transition<>(next, admission(next, nowMillis, left - cost));
     }
+    // A peek never charges, even where overdrafts are allowed.
     if (cost == 0 || overrun == Overrun.REFUSE) {
       return new Transition<>(
           state,
@@ -191,6 +192,7 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
     if (state.total - forgotten > Cost.MAX - cost) {
       return new State(ChargeLog.EMPTY, 0, at, Cost.MAX);
     }
+    // Charges of the same ms share an entry, and a refunded newest entry is reused.
     if (state.newestMillis() == at || state.total == before(state, state.to())) {
       return new State(state.log, state.to(), at, state.total + cost);
     }

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 public record SlidingWindow(long limit, long windowMillis, int buckets)
     implements RateAlgorithm<SlidingWindow.State> {
   private static final int DEFAULT_BUCKETS = 10; // the partly covered slice is a tenth
-  private static final int MAX_BUCKETS = 1000;
+  private static final int MAX_BUCKETS = 1000; // each used slice is an object in memory
 
   /**
    * Units charged in the slice that began at {@code startMillis}, and the used slices before it.
@@ -61,6 +61,7 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
       State next = cost == 0 ? state : add(state, slice, cost);
       return new Transition<>(next, admission(next, at, nowMillis));
     }
+    // A peek never charges, even where overdrafts are allowed.
     if (cost == 0 || overrun == Overrun.REFUSE) {
       return new Transition<>(
           state,

@@ -61,6 +61,7 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
       State next = cost == 0 ? state : new State(level - cost * windowMillis, at);
       return new Transition<>(next, admission(level - cost * windowMillis, at, nowMillis));
     }
+    // A peek never charges. Without a refill, a debt would never be repaid.
     if (cost == 0 || overrun == Overrun.REFUSE || refill == 0) {
       return new Transition<>(
           state,

@@ -22,7 +22,7 @@ public final class RecentlyAsked<E extends Keyed> {
   private static final int FEWEST_SLOTS = 1 << 10; // a power of two, as slot() needs
   private static final int MOST_SLOTS = 1 << 18; // 1 MB of references
   private static final int SLOTS_PER_KEY = 2;
-  private static final int HEARD_EVERY = 64;
+  private static final int HEARD_EVERY = 64; // at the cost of 1.6 % of the lookups
 
   private volatile @Nullable Keyed[] slots = new @Nullable Keyed[FEWEST_SLOTS];
 

@@ -11,7 +11,7 @@ import java.time.Duration;
  * @param lengths distribution of the service time
  */
 record Capacity(int workers, Duration service, Lengths lengths) {
-  private static final double MOST_PER_SECOND = 300;
+  private static final double MOST_PER_SECOND = 300; // see the constructor
   private static final int GOOD_WITHIN = 5; // times the service time, as in the simulation
 
   /**

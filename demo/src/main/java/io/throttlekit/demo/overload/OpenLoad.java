@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
  * #latestNanos} returns the actual delay.
  */
 final class OpenLoad {
-  private static final long TICK_NANOS = 1_000_000;
+  private static final long TICK_NANOS = 1_000_000; // the longest delay while the machine keeps up
 
   private final EventLoop loop;
   private final Chance chance;

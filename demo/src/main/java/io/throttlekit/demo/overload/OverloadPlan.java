@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param seed of arrivals and service times
  */
 public record OverloadPlan(Schedule schedule, Set<Limiter> arms, long seed) {
-  private static final int LONGEST = 3600;
+  private static final int LONGEST = 3600; // seconds, an hour
 
   /** Copies the arms in their canonical order. */
   public OverloadPlan {

@@ -16,7 +16,7 @@ final class OverloadScreen {
   private static final String CLEAR_LINE = "\033[K";
   private static final int WIDTH = 12; // seconds of a curve, so that a row fits into 80 columns
   private static final int LINE_SECONDS = 5;
-  private static final int PATIENCE_SECONDS = 1;
+  private static final int PATIENCE_SECONDS = 1; // timeout of clients, as in Overload
 
   private final PrintStream out;
   private final boolean terminal;

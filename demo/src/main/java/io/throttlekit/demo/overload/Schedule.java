@@ -17,7 +17,7 @@ record Schedule(List<Phase> phases, int length) {
   /** A minute that counts, after half a minute to adapt. */
   static final int USUAL = 90;
 
-  private static final int COUNTED = 60;
+  private static final int COUNTED = 60; // seconds, about one measurement of ours
 
   /**
    * @throws IllegalArgumentException with a message for users, if there is no phase, or too little

@@ -7,7 +7,7 @@ package io.throttlekit.simulator.concurrency;
  * <p>SplitMix64 by Steele, Lea and Flood, and Marsaglia's polar method.
  */
 public final class Chance {
-  private static final long GOLDEN = 0x9E3779B97F4A7C15L;
+  private static final long GOLDEN = 0x9E3779B97F4A7C15L; // 2^64 / golden ratio, as in SplitMix64
   private static final double ULP = 0x1p-53; // spacing of doubles below 1
 
   private long state;

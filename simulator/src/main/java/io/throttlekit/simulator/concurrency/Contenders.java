@@ -14,7 +14,7 @@ import java.util.random.RandomGenerator;
 /** The algorithms that are compared, ours first. All of ours have the same range. */
 final class Contenders {
   private static final CeilingRange RANGE = new CeilingRange(1, 1000, 20);
-  private static final int GUESSED = 30; // 1.5 times the servers, a plausible manual setting
+  private static final int GUESSED = 30; // 1.5 times the servers
 
   private Contenders() {}
 

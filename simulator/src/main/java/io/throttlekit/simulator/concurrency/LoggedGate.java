@@ -13,7 +13,7 @@ import java.util.List;
  * client left has no usable entry. Refusals are entries, too. One push is in progress at a time.
  */
 final class LoggedGate implements Gate {
-  private static final int ENTRIES = 3;
+  private static final int ENTRIES = 3; // of the stream of random numbers
 
   private final Law law;
   private final Chain chain;

@@ -14,7 +14,7 @@ record Plan(List<Phase> phases) {
   static final double MEAN_MILLIS = 20;
   static final double VARIATION = 0.5;
 
-  private static final double CAPACITY = 1_000;
+  private static final double CAPACITY = 1_000; // SERVERS · 1,000 ms / MEAN_MILLIS
 
   /** Copies the phases. */
   Plan {

@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 /** All scenarios, with the targets T1 to T11. Loads are multiples of 1,000 requests a second. */
 final class Scenarios {
   private static final double MEAN = Plan.MEAN_MILLIS;
-  private static final int WARM = 60;
+  private static final int WARM = 60; // seconds before the load changes
   private static final double SERVERS = Plan.SERVERS;
 
   private Scenarios() {}

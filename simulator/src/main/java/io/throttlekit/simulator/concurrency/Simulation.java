@@ -19,6 +19,7 @@ final class Simulation {
 
   private static final double SECOND = TimeUnit.SECONDS.toNanos(1);
   private static final double MILLI = TimeUnit.MILLISECONDS.toNanos(1);
+  // Independent random streams: their numbers must differ from those of the other classes.
   private static final int ARRIVALS = 1;
   private static final int LENGTHS = 2;
 
