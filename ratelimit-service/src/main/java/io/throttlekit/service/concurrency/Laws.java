@@ -19,6 +19,7 @@ public final class Laws {
   private static final double AIMD_BACKOFF = 0.9;
   // a request is late at twice the latency without load
   private static final double AIMD_TOLERANCE = 2;
+  // the least of so many latencies counts as the latency without load
   private static final int AIMD_BASELINE = 100;
 
   private Laws() {}

@@ -5,8 +5,8 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection and its open calls, the oldest first. It is the first handler of its connection,
- * so that calls begin while it passes on what was read. Confined to the event loop.
+ * One connection and its open calls, oldest first. It is the first handler of its connection, so
+ * that calls start while it passes data on. Confined to the event loop.
  */
 final class ClientConnection extends ChannelInboundHandlerAdapter {
   private final HeldByClients owner;
@@ -15,7 +15,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
   private @Nullable HeldCall first;
   private @Nullable HeldCall last;
 
-  // As of the last look.
+  // As of the last check.
   private long heldBytes;
   private long decidingBytes;
   private long byteLooks;
@@ -45,6 +45,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
   public void channelRead(ChannelHandlerContext ctx, Object message) {
     LoopLedger loop = ledger;
     if (loop != null && Thread.currentThread() instanceof LoopThread thread) {
+      // only a read can raise what clients hold
       loop.lookSoon();
       thread.serves(this);
       try {
@@ -67,7 +68,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
     last = call;
   }
 
-  /** Forgets a call; without effect the second time. */
+  /** Removes a call; no effect the second time. */
   void ended(HeldCall call) {
     HeldCall before = call.before;
     HeldCall after = call.after;
@@ -88,7 +89,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
     call.after = null;
   }
 
-  /** Adds up what its calls hold. */
+  /** Adds up the bytes held by its calls. */
   void look() {
     heldBytes = 0;
     decidingBytes = 0;
@@ -97,33 +98,37 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
     for (HeldCall call = first; call != null; call = call.after) {
       long held = call.look();
       heldBytes += held;
-      byteLooks += held * (call.looks() - 1); // what has just been read is held by everybody
+      // bytes read after the last check do not count: every client holds some
+      byteLooks += held * (call.looks() - 1);
       decidingBytes += call.decidingBytes();
       passing |= call.passes();
     }
   }
 
-  /** Bytes that its client holds. */
+  /** Returns the bytes that its client holds. */
   long heldBytes() {
     return heldBytes;
   }
 
-  /** Bytes of messages that are being decided. */
+  /** Returns the bytes of messages that are being decided. */
   long decidingBytes() {
     return decidingBytes;
   }
 
-  /** Bytes that its client has held since earlier looks, each as often as it was looked at. */
+  /**
+   * Returns the bytes that its client has held since earlier checks, each multiplied by the number
+   * of those checks.
+   */
   long byteLooks() {
     return byteLooks;
   }
 
-  /** Whether there is to be another look, even when nothing is read meanwhile. */
+  /** Returns whether another check is needed even if nothing is read meanwhile. */
   boolean needsLook() {
     return passing || heldBytes > 0;
   }
 
-  /** Closes it at once, from the transport's end: HTTP/2 would wait for open calls. */
+  /** Closes the transport at once: HTTP/2 would wait for open calls. */
   void cutOff() {
     if (context != null) {
       var _ = context.close();

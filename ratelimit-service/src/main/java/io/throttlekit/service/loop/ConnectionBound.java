@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Bounds the connections that are open at a time: the newest beyond it is closed before a byte of
- * it is read, and before TLS. Thread-safe.
+ * Limits the open connections: one beyond the limit is closed before any of its bytes is read, and
+ * before TLS. Thread-safe.
  */
 @Sharable
 public final class ConnectionBound extends ChannelInboundHandlerAdapter {
@@ -22,12 +22,15 @@ public final class ConnectionBound extends ChannelInboundHandlerAdapter {
   private final AtomicInteger open = new AtomicInteger();
   private final LongAdder refused = new LongAdder();
 
-  /** At most {@code limit} connections, from 1. */
+  /** Creates a limit of {@code limit} connections, from 1. */
   public ConnectionBound(int limit) {
     this.limit = limit;
   }
 
-  /** Makes listening channels as {@code channels} does, whose connections are counted here. */
+  /**
+   * Returns a factory of listening channels like {@code channels}, whose connections are counted
+   * here.
+   */
   public <C extends ServerChannel> ChannelFactory<C> listening(ChannelFactory<C> channels) {
     return () -> {
       C channel = channels.newChannel();
@@ -37,7 +40,7 @@ public final class ConnectionBound extends ChannelInboundHandlerAdapter {
   }
 
   /**
-   * Registers how many connections are open, and how many were refused.
+   * Registers the number of open and of rejected connections.
    *
    * @param prefix of the names of the instruments
    * @return removes the instruments
@@ -66,7 +69,8 @@ public final class ConnectionBound extends ChannelInboundHandlerAdapter {
     if (open.incrementAndGet() > limit) {
       open.decrementAndGet();
       refused.increment();
-      accepted.unsafe().closeForcibly(); // it has no event loop yet
+      // not yet registered with an event loop, so close() would fail
+      accepted.unsafe().closeForcibly();
       return;
     }
     accepted.closeFuture().addListener(_ -> open.decrementAndGet());

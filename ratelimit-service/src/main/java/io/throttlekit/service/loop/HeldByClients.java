@@ -19,24 +19,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Bounds what the clients of a listener can hold in memory: requests that they do not complete,
- * answers that they do not read, and long requests that are being decided. Where it is too much,
- * the connections that hold most for the longest time are closed. Thread-safe.
+ * Limits the memory that clients of a listener can hold: incomplete requests, unread answers, and
+ * long requests that are being decided. Above the limit, the connections that have held the most
+ * for the longest time are closed. Thread-safe.
  *
- * <p>The bound is divided over the event loops, and looked at every 20 ms: until then it may be
- * exceeded by what arrives in that time.
+ * <p>The limit is divided between the event loops and checked every 20 ms; data that arrives in
+ * between may exceed it.
  */
 public final class HeldByClients {
   private static final Logger LOG = LoggerFactory.getLogger(HeldByClients.class);
   private static final Duration LOG_INTERVAL = Duration.ofSeconds(10);
 
-  /** Of all event loops: a quarter of Netty's memory as bin/throttlekit limits it. */
+  /** For all event loops: a quarter of Netty's memory as bin/throttlekit limits it. */
   private static final long HELD_BYTES = 16 << 20;
 
-  /** One event loop may have that at least, however many there are, and two messages. */
+  /** Minimum for one event loop, however many there are; at least two messages fit as well. */
   private static final long MIN_HELD_BYTES = 2 << 20;
 
-  /** Requests that are being decided are on the heap, where there is more room. */
+  /** Requests that are being decided are on the heap, which has more room. */
   private static final int DECIDING_FACTOR = 4;
 
   private final long heldBytes;
@@ -46,10 +46,10 @@ public final class HeldByClients {
   private final LogInterval warnings;
 
   /**
-   * A bound for a listener.
+   * Creates a limit for a listener.
    *
-   * @param eventLoops that serve it, from 1
-   * @param messageBytes longest message that it takes
+   * @param eventLoops number of event loops that serve it, from 1
+   * @param messageBytes longest message that it accepts
    */
   public HeldByClients(int eventLoops, int messageBytes, TimeSource time) {
     long least = Math.max(MIN_HELD_BYTES, 2L * messageBytes);
@@ -58,7 +58,10 @@ public final class HeldByClients {
     this.warnings = new LogInterval(LOG_INTERVAL, time.monotonicNanos());
   }
 
-  /** Makes listening channels as {@code channels} does, whose connections are looked at here. */
+  /**
+   * Returns a factory of listening channels like {@code channels}, whose connections are checked
+   * here.
+   */
   public <C extends ServerChannel> ChannelFactory<C> listening(ChannelFactory<C> channels) {
     return () -> {
       C channel = channels.newChannel();
@@ -67,13 +70,13 @@ public final class HeldByClients {
     };
   }
 
-  /** Follows the calls of those connections. */
+  /** Returns the factory of tracers for the calls of those connections. */
   public ServerStreamTracer.Factory calls() {
     return new Calls();
   }
 
   /**
-   * Registers how many connections were closed.
+   * Registers the number of closed connections.
    *
    * @param prefix of the name of the instrument
    * @return removes the instrument
@@ -90,27 +93,30 @@ public final class HeldByClients {
     return ledgers.computeIfAbsent(loop, each -> new LoopLedger(this, each));
   }
 
-  /** What clients of one event loop may hold. */
+  /** Returns the bytes that the clients of one event loop may hold. */
   long heldBytes() {
     return heldBytes;
   }
 
-  /** A connection that holds more is closed at the first look: no permitted one has so much. */
+  /**
+   * Returns the bytes above which a connection is closed at the first check: a permitted one never
+   * holds as many.
+   */
   long atOnceBytes() {
     return Math.max(HELD_BYTES, heldBytes);
   }
 
-  /** What the messages may take that are being decided on one event loop. */
+  /** Returns the bytes of messages that may be decided at a time on one event loop. */
   long decidingBytes() {
     return DECIDING_FACTOR * heldBytes;
   }
 
-  /** Notes that a connection is closed whose client holds so many bytes. */
+  /** Counts and logs that a connection is closed whose client holds {@code bytes}. */
   void cutOff(long bytes) {
     cutOff("held " + (bytes >> 10) + " KiB by incomplete requests or unread answers");
   }
 
-  /** Notes that a connection is closed of which messages of so many bytes are being decided. */
+  /** Counts and logs that a connection is closed for {@code bytes} of messages being decided. */
   void cutOffDeciding(long bytes) {
     cutOff("had sent " + (bytes >> 10) + " KiB of requests that were being decided");
   }

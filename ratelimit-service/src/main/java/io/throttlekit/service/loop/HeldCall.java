@@ -8,22 +8,22 @@ import io.grpc.Status;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one call keeps in memory, and whether it does so because of its client: one that has not
- * sent its whole request, or does not read its answer.
+ * The memory of one call, and whether its client causes it: a client that has not sent its whole
+ * request, or does not read its answer.
  *
- * <p>Its phases are, in this order, a request that is incomplete, a decision, and an answer that
- * has not been sent. A call of a streaming method is held by its client only while a message is
- * incomplete. Confined to the event loop of its connection, but for the phase and the length of the
- * answer, which any thread may set.
+ * <p>Its phases are, in this order, an incomplete request, a decision, and an answer that is not
+ * yet sent. A call of a streaming method is held by its client only while a message is incomplete.
+ * Confined to the event loop of its connection, except the phase and the length of the answer,
+ * which any thread may set.
  */
 public final class HeldCall extends ServerStreamTracer {
   /** The objects of a call, without its headers and messages. */
   private static final int CALL_BYTES = 4 << 10;
 
-  /** What a byte that has arrived keeps, at most: the buffer that was read with it. */
+  /** Upper bound of the memory that a received byte retains: the buffer it was read into. */
   private static final int RECEIVE_BUFFER = 64 << 10;
 
-  /** What an answer takes at least: grpc-java's smallest buffer. */
+  /** Minimum size of an answer: grpc-java's smallest buffer. */
   private static final int SEND_BUFFER = 4 << 10;
 
   private enum Phase {
@@ -37,7 +37,7 @@ public final class HeldCall extends ServerStreamTracer {
   private boolean lasting;
   private long receivedBytes;
 
-  /** Of its headers, which do not change; 0 until they are needed. */
+  /** Of its headers, which do not change; 0 until first needed. */
   private long headerBytes;
 
   /** Of its message, decompressed. */
@@ -46,7 +46,7 @@ public final class HeldCall extends ServerStreamTracer {
   private volatile long sentBytes;
   private volatile Phase phase = Phase.REQUEST;
 
-  /** In a row, at which its client held it. */
+  /** Number of consecutive checks at which its client held it. */
   private int looks;
 
   // The list of the open calls of its connection.
@@ -59,20 +59,20 @@ public final class HeldCall extends ServerStreamTracer {
   }
 
   /**
-   * The call that the current thread has begun last for the bytes that it reads; elsewhere one of
-   * no connection.
+   * Returns the call that the current thread started last for the bytes it is reading; on other
+   * threads a call without a connection.
    */
   public static HeldCall begun() {
     HeldCall begun = Thread.currentThread() instanceof LoopThread loop ? loop.begun() : null;
     return begun == null ? new HeldCall(null, new Metadata()) : begun;
   }
 
-  /** The request is complete: until it is answered, the call is not held by its client. */
+  /** Marks the request as complete: its client does not hold the call until it is answered. */
   public void requestIsComplete() {
     phase = Phase.DECISION;
   }
 
-  /** There is an answer, which the client has to read. */
+  /** Marks the call as answered; the client has to read the answer. */
   public void isAnswered() {
     phase = Phase.ANSWER;
   }
@@ -87,7 +87,7 @@ public final class HeldCall extends ServerStreamTracer {
     receivedBytes += bytes;
   }
 
-  /** Told while a message is read: one that is compressed may become a thousand times as long. */
+  /** Runs while a message is read: decompression may enlarge it a thousand times. */
   @Override
   public void inboundUncompressedSize(long bytes) {
     if (!lasting) {
@@ -104,7 +104,7 @@ public final class HeldCall extends ServerStreamTracer {
 
   @Override
   public void outboundWireSize(long bytes) {
-    sentBytes = bytes; // a call that is not streaming has one answer
+    sentBytes = bytes; // a unary call has one answer
   }
 
   @Override
@@ -114,24 +114,24 @@ public final class HeldCall extends ServerStreamTracer {
     }
   }
 
-  /** Whether it ends by itself, and soon. */
+  /** Returns whether the call ends soon without action of the client. */
   boolean passes() {
     return !lasting;
   }
 
-  /** Returns what the client holds, in bytes, and notes that it was looked at. */
+  /** Returns the bytes that the client holds, and counts the check. */
   long look() {
     long held = held();
     looks = held == 0 ? 0 : looks + 1;
     return held;
   }
 
-  /** How often in a row it was held when it was looked at. */
+  /** Returns at how many consecutive checks the call was held. */
   int looks() {
     return looks;
   }
 
-  /** What the message takes that is being decided. */
+  /** Returns the size of its message while that is being decided. */
   long decidingBytes() {
     return !lasting && phase == Phase.DECISION ? requestBytes() : 0;
   }

@@ -6,17 +6,17 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.throttlekit.TimeSource;
 
-/** Makes event loops whose threads are {@link LoopThread}s. */
+/** Creates event loops whose threads are {@link LoopThread}s. */
 public final class LoopGroup {
   private LoopGroup() {}
 
   /**
-   * Returns daemon threads that the caller has to shut down.
+   * Returns event loops with daemon threads, which the caller has to shut down.
    *
-   * @param count how many, from 1
-   * @param name what the name of each begins with
+   * @param count number of threads, from 1
+   * @param name prefix of their names
    * @param transport how they poll
-   * @param time what ages are measured by
+   * @param time clock for the ages of requests
    */
   public static EventLoopGroup of(
       int count, String name, IoHandlerFactory transport, TimeSource time) {

@@ -8,11 +8,12 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the clients of one event loop hold. Looks at it while there is something to look at, and
- * closes connections where it is too much: those that hold most for the longest time, for a client
- * that is at work holds each of its calls for a few ms only. Confined to the event loop.
+ * The memory held by the clients of one event loop. Checks it while there is any, and closes
+ * connections above the limit: those that have held the most for the longest time, because an
+ * active client holds each of its calls for a few ms only. Confined to the event loop.
  */
 final class LoopLedger {
+  // what clients send between two checks can exceed the limit
   private static final int LOOK_MILLIS = 20;
 
   private final HeldByClients owner;
@@ -54,7 +55,7 @@ final class LoopLedger {
     }
   }
 
-  /** Closes connections until what is being decided is within the bound. */
+  /** Closes connections until the messages being decided are within the limit. */
   private void cutOffLargest() {
     long deciding = 0;
     for (ClientConnection connection : connections) {
@@ -72,9 +73,9 @@ final class LoopLedger {
   }
 
   /**
-   * Closes connections until what is held is within the bound, but none that holds less than its
-   * share of the bound: its client is slow, while others sent much since the last look. The share
-   * is not the average of what is held: one that holds more than others would raise it above them.
+   * Closes connections until what is held is within the limit, but none that holds less than its
+   * share of the limit: its client is slow, while others sent much since the last check. The share
+   * is not the average of what is held, which one large holder would raise above all others.
    */
   private void cutOffSlowest() {
     long held = 0;
@@ -97,7 +98,10 @@ final class LoopLedger {
     }
   }
 
-  /** What was read since the last look does not count yet, unless it is too much by itself. */
+  /**
+   * Returns the bytes held at earlier checks too; bytes read since the last one do not count unless
+   * they are too many by themselves.
+   */
   private long weight(ClientConnection connection) {
     return connection.heldBytes() > owner.atOnceBytes() ? Long.MAX_VALUE : connection.byteLooks();
   }

@@ -7,11 +7,11 @@ import io.throttlekit.TimeSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The thread of one event loop. Knows since when the bytes that it reads at present may have been
- * waiting, so that a request's age includes the time for which the loop was busy with others.
+ * The thread of one event loop. Records the earliest possible arrival of the bytes that it is
+ * reading, so that a request's age includes the time in which the loop was busy with others.
  */
 public final class LoopThread extends FastThreadLocalThread {
-  // Written and read by this thread only.
+  // Used by this thread only.
   private boolean reading;
   private long arrivedNanos;
   private @Nullable ClientConnection connection;
@@ -22,9 +22,9 @@ public final class LoopThread extends FastThreadLocalThread {
   }
 
   /**
-   * Returns the earliest time at which what the calling thread reads now can have arrived, in
-   * monotonic ns of {@code time}: the end of the previous poll of its event loop, or of this one
-   * where it had to wait. On any other thread, and outside of reads, it is the present time.
+   * Returns the earliest time at which the bytes being read by the calling thread can have arrived,
+   * in monotonic ns of {@code time}: the end of the previous poll of its event loop, or of this
+   * poll if it had to wait. On any other thread, and outside of reads, returns the current time.
    *
    * @param time the same as that of the event loops
    */
@@ -34,24 +34,24 @@ public final class LoopThread extends FastThreadLocalThread {
         : time.monotonicNanos();
   }
 
-  /** Notes that bytes are read from now on that arrived at {@code arrivedNanos} or later. */
+  /** Starts a read of bytes that arrived at {@code arrivedNanos} or later. */
   void reads(long arrivedNanos) {
     this.arrivedNanos = arrivedNanos;
     reading = true;
   }
 
-  /** Notes that no more bytes are read in this turn of the loop. */
+  /** Ends the reads of this iteration of the loop. */
   void hasRead() {
     reading = false;
   }
 
-  /** Notes whose bytes are read from now on; null for none. */
+  /** Sets the connection that is being read, or null for none. */
   void serves(@Nullable ClientConnection reading) {
     connection = reading;
     begun = null;
   }
 
-  /** Begins to follow a call of the connection that is read. */
+  /** Starts to follow a call of the connection that is being read. */
   ServerStreamTracer begin(Metadata headers) {
     ClientConnection from = connection;
     if (from == null) {
@@ -63,7 +63,7 @@ public final class LoopThread extends FastThreadLocalThread {
     return call;
   }
 
-  /** The call that was begun last for the bytes that are read now. */
+  /** Returns the call started last for the bytes that are being read. */
   @Nullable HeldCall begun() {
     return begun;
   }

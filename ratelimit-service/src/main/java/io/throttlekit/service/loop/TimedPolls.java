@@ -11,15 +11,15 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The I/O of one event loop, which notes in its {@link LoopThread} when what is read can have
- * arrived. Two readings of the clock for each turn of the loop, none for a request.
+ * The I/O of one event loop, which records in its {@link LoopThread} when the bytes it reads can
+ * have arrived. Reads the clock twice per iteration, and not for each request.
  *
- * <p>Bytes that are there when a poll begins arrived after the end of the previous one, at any time
- * while the loop was busy. A poll that had to wait was ended by their arrival; what the thread then
- * waited for a processor, or for the end of a garbage collection, is not seen.
+ * <p>Bytes present when a poll starts arrived after the end of the previous poll, at any time while
+ * the loop was busy. A poll that had to wait was ended by their arrival; further delay of the
+ * thread by scheduling or garbage collection is not measured.
  */
 final class TimedPolls implements IoHandler, IoHandlerContext {
-  /** A poll that finds events takes a few µs; scheduled again, a thread has slept for longer. */
+  /** A poll that finds events takes a few µs; one that slept takes longer to be scheduled again. */
   private static final long WAITED_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
   private final IoHandler handler;
@@ -34,7 +34,7 @@ final class TimedPolls implements IoHandler, IoHandlerContext {
     this.time = time;
   }
 
-  /** Handlers like those of {@code factory}, for loops whose threads are {@link LoopThread}s. */
+  /** Returns a factory of such handlers, for loops whose threads are {@link LoopThread}s. */
   static IoHandlerFactory of(IoHandlerFactory factory, TimeSource time) {
     return new IoHandlerFactory() {
       @Override
@@ -66,7 +66,7 @@ final class TimedPolls implements IoHandler, IoHandlerContext {
     }
   }
 
-  /** Is called by Netty's handlers after each poll, and before what it found is processed. */
+  /** Called by Netty's handlers after each poll, before its events are processed. */
   @Override
   public boolean shouldReportActiveIoTime() {
     long now = time.monotonicNanos();

@@ -1,5 +1,5 @@
 /**
- * Event loops that know since when what they read may have waited, and bounds on their connections.
+ * Event loops that record the earliest arrival of what they read, and limits for their connections.
  */
 @NullMarked
 package io.throttlekit.service.loop;

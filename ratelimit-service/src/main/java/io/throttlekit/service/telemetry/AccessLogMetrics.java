@@ -8,7 +8,7 @@ import io.throttlekit.service.telemetry.OurCounters.ByWord;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 
-/** Counts what becomes of access logs. No label comes from a log. To be made once. Thread-safe. */
+/** Metrics of the access logs received. No label comes from a log. Create once. Thread-safe. */
 public final class AccessLogMetrics implements AccessLogListener {
   private static final String PREFIX = "throttlekit_access_log_";
 
@@ -20,16 +20,16 @@ public final class AccessLogMetrics implements AccessLogListener {
   private final LongAdder withoutNode;
   private final BooleanSupplier marks;
 
-  /** Registers what is counted, where answers always leave marks in logs. */
+  /** Registers the instruments, for a service whose answers always leave marks in logs. */
   public AccessLogMetrics(Meter meter) {
     this(meter, () -> true);
   }
 
   /**
-   * Registers what is counted.
+   * Registers the instruments.
    *
-   * @param marks whether answers of this service leave marks in logs at present; where they never
-   *     do, it says nothing that there is none. Asked for each entry without one
+   * @param marks returns whether answers of this service leave marks in logs at present; if not, an
+   *     entry without one is not counted. Called for each entry without a mark
    */
   public AccessLogMetrics(Meter meter, BooleanSupplier marks) {
     this.marks = marks;

@@ -3,23 +3,23 @@ package io.throttlekit.service.telemetry;
 /** Counts the calls of one method. Implementations are thread-safe. */
 public interface CallMetrics {
 
-  /** Counts a call that ended, also with an error, and how long it took, in ns. */
+  /** Counts a call that ended, even with an error, with its latency in ns. */
   void answered(long nanos);
 
-  /** Counts a request that got no decision. */
+  /** Counts a request without a decision. */
   void failed(Failure failure);
 
   /**
-   * Counts a call whose caller gave up on it by its timeout: an Envoy then lets the request pass,
-   * or refuses it, as its {@code failure_mode_deny} says. At most once for each call.
+   * Counts a call whose caller timed out: Envoy then admits or refuses the request according to its
+   * {@code failure_mode_deny}. At most once per call.
    */
   void abandoned(Abandonment how);
 
-  /** How the service notices that a caller gave up. */
+  /** How the service detects that a caller timed out. */
   enum Abandonment {
     /** The caller's reset arrived before the answer was sent. */
     RESET,
-    /** The answer was written later after the request's arrival than the caller waits. */
+    /** The answer was written later after the request's arrival than the caller's timeout. */
     ANSWERED_LATE
   }
 }

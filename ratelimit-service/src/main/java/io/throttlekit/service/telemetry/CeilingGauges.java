@@ -15,8 +15,8 @@ import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 
 /**
- * Shows ceilings by their rule: those that values of requests tell apart are added up. No label
- * comes from a request.
+ * Metrics of concurrency limits by rule: limits that differ by request values are added up. No
+ * label comes from a request.
  */
 public final class CeilingGauges {
   private static final String PREFIX = "throttlekit_concurrency_";
@@ -26,10 +26,9 @@ public final class CeilingGauges {
   private CeilingGauges() {}
 
   /**
-   * Registers what is looked at when somebody collects. To be called once for ceilings that differ
-   * by their rules.
+   * Registers the gauges. Call once for limits that differ by rule.
    *
-   * @param ceilings tells each with its rule, whenever it is asked
+   * @param ceilings passes each limit with its rule, at every collection
    */
   public static void show(Meter meter, Consumer<BiConsumer<Rule, LimiterFigures>> ceilings) {
     show(meter, ceilings, "ceiling", "Requests that may be in flight", LimiterFigures::ceiling);
@@ -38,9 +37,9 @@ public final class CeilingGauges {
   }
 
   /**
-   * Registers how many ceilings do not rise at present. To be called once.
+   * Registers how many limits are kept from rising. Call once.
    *
-   * @param held tells it, whenever it is asked
+   * @param held returns the number, at every collection
    */
   public static void showHeld(Meter meter, LongSupplier held) {
     new OurCounters(meter)
@@ -51,9 +50,9 @@ public final class CeilingGauges {
   }
 
   /**
-   * Registers how many node ids have more than one stream. To be called once.
+   * Registers how many node ids have several streams. Call once.
    *
-   * @param shared returns it
+   * @param shared returns the number, at every collection
    */
   public static void showSharedNodes(Meter meter, LongSupplier shared) {
     new OurCounters(meter)
@@ -64,10 +63,10 @@ public final class CeilingGauges {
   }
 
   /**
-   * Registers how many Envoys have no share because there were too many, or they named no node id
-   * that they may use. To be called once.
+   * Registers how many Envoys were rejected because there were too many or their node id is not
+   * permitted. Call once.
    *
-   * @param turnedAway tells it, whenever it is asked; never falls
+   * @param turnedAway returns the number, at every collection; never decreases
    */
   public static void showTurnedAway(Meter meter, LongSupplier turnedAway) {
     meter
@@ -77,9 +76,9 @@ public final class CeilingGauges {
   }
 
   /**
-   * Registers how far Envoys obey the ceilings that are pushed to them. To be called once.
+   * Registers how far Envoys have acknowledged the limits pushed to them. Call once.
    *
-   * @param ceilings tells it of each with its rule, whenever it is asked
+   * @param ceilings passes the state of each limit with its rule, at every collection
    */
   public static void showObedience(Meter meter, Consumer<BiConsumer<Rule, Obedience>> ceilings) {
     show(meter, ceilings, "envoys", "Envoys that are told their share", Obedience::present);
@@ -98,9 +97,9 @@ public final class CeilingGauges {
   }
 
   /**
-   * Registers what Envoys refused because of a ceiling. To be called once.
+   * Registers how many requests Envoys refused because of a concurrency limit. Call once.
    *
-   * @param ceilings tells how much that was with the rule of each, whenever it is asked
+   * @param ceilings passes the number of each limit with its rule, at every collection
    */
   public static void showRefusals(Meter meter, Consumer<BiConsumer<Rule, Long>> ceilings) {
     meter
@@ -126,6 +125,7 @@ public final class CeilingGauges {
       ObservableLongMeasurement measured,
       Consumer<BiConsumer<Rule, T>> ceilings,
       ToLongFunction<T> figure) {
+    // an instrument accepts each set of labels once per collection
     Map<Attributes, Long> sums = new HashMap<>();
     ceilings.accept((rule, figures) ->
         sums.merge(

@@ -4,7 +4,7 @@ import io.opentelemetry.api.metrics.DoubleHistogram;
 import io.opentelemetry.api.metrics.Meter;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts the calls of external authorization. To be made once. Thread-safe. */
+/** Metrics of external authorization calls. Create once. Thread-safe. */
 public final class CheckMetrics implements CallMetrics {
   private static final String PREFIX = "throttlekit_ext_authz_";
   private static final double NANOS_PER_SECOND = 1e9;
@@ -14,7 +14,7 @@ public final class CheckMetrics implements CallMetrics {
   private final OurCounters.ByWord<Abandonment> abandoned;
   private final LongAdder undescribed;
 
-  /** Registers what is counted. */
+  /** Registers the instruments. */
   public CheckMetrics(Meter meter) {
     this.time =
         meter

@@ -8,9 +8,9 @@ import io.throttlekit.service.concurrency.LeaseEnd;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts what happens at the ceilings, and shows them.
+ * Metrics of the concurrency limits and their leases.
  *
- * <p>No label comes from a request. To be made once. Thread-safe.
+ * <p>No label comes from a request. Create once. Thread-safe.
  */
 public final class ConcurrencyMetrics implements GateListener {
   private static final String PREFIX = "throttlekit_concurrency_";
@@ -22,7 +22,7 @@ public final class ConcurrencyMetrics implements GateListener {
   private final LongAdder leases;
   private final LongAdder stale;
 
-  /** Registers what is counted. */
+  /** Registers the counters. */
   public ConcurrencyMetrics(Meter meter) {
     this.meter = meter;
     OurCounters ours = new OurCounters(meter);
@@ -42,7 +42,7 @@ public final class ConcurrencyMetrics implements GateListener {
             PREFIX + "stale_releases", "Releases of a lease that was over, or that never was");
   }
 
-  /** Registers what is looked at when somebody collects. */
+  /** Registers the gauges, which read {@code gate} at every collection. */
   public void show(ConcurrencyGate gate) {
     CeilingGauges.show(meter, gate.ceilings()::forEach);
     new OurCounters(meter)

@@ -7,9 +7,7 @@ import io.opentelemetry.context.Scope;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The span of one request that is traced. Thread-safe; what comes after {@link #end} is ignored.
- */
+/** The span of one traced request. Thread-safe; calls after {@link #end} are ignored. */
 public final class DecisionSpan {
   private static final AttributeKey<String> DOMAIN = AttributeKey.stringKey("ratelimit.domain");
   private static final AttributeKey<String> RULE = AttributeKey.stringKey("ratelimit.rule");
@@ -25,11 +23,11 @@ public final class DecisionSpan {
   }
 
   /**
-   * Says what was decided.
+   * Records the decision.
    *
-   * @param rule path of the rule that the decision rests on; empty when no rule matched
+   * @param rule path of the rule that decided; empty if no rule matched
    * @param admitted whether the request may pass
-   * @param remaining what that rule has left
+   * @param remaining units that the rule has left
    * @param where what decided, such as {@code memory}
    */
   public void decided(String domain, String rule, boolean admitted, long remaining, String where) {
@@ -42,14 +40,14 @@ public final class DecisionSpan {
     }
   }
 
-  /** Does {@code work}; spans that begin in it are parts of this one. */
+  /** Runs {@code work}; spans that start in it become children of this one. */
   public <T extends @Nullable Object> T around(Supplier<T> work) {
     try (Scope _ = span.makeCurrent()) {
       return work.get();
     }
   }
 
-  /** Says why there was no decision. */
+  /** Records the reason why there was no decision. */
   public void failed(String reason) {
     span.setStatus(StatusCode.ERROR, reason);
   }

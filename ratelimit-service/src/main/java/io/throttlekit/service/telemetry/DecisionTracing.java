@@ -11,8 +11,8 @@ import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Begins the spans of decisions that are traced: those of callers that sample theirs, and a share
- * of those of callers that have none. Off, it neither allocates nor looks at a header. Thread-safe.
+ * Starts the spans of traced decisions: those of sampled callers, and a fraction of those without a
+ * trace. If tracing is off, it neither allocates nor reads a header. Thread-safe.
  */
 public final class DecisionTracing {
   private static final String SPAN = "ratelimit.decide";
@@ -27,22 +27,22 @@ public final class DecisionTracing {
     this.random = random;
   }
 
-  /** Traces nothing. */
+  /** Returns an instance that traces nothing. */
   public static DecisionTracing off() {
     return new DecisionTracing(null, 0, () -> 1);
   }
 
   /**
-   * Traces to {@code tracer}, whose sampler keeps what is begun.
+   * Returns an instance that traces to {@code tracer}, whose sampler must keep every span.
    *
-   * @param ratio share of the requests without a trace to begin one for, from 0 to 1
+   * @param ratio fraction of the requests without a trace to start one for, from 0 to 1
    */
   public static DecisionTracing on(Tracer tracer, double ratio) {
     return on(tracer, ratio, () -> ThreadLocalRandom.current().nextDouble());
   }
 
   /**
-   * Chooses among the requests without a trace by {@code random}.
+   * Returns an instance that selects requests without a trace by {@code random}.
    *
    * @param random from 0 to below 1
    */
@@ -50,7 +50,9 @@ public final class DecisionTracing {
     return new DecisionTracing(tracer, ratio, random);
   }
 
-  /** The span of a request; null when it is not traced. Malformed headers count as none. */
+  /**
+   * Returns the span of a request, or null if it is not traced. Malformed headers count as absent.
+   */
   public @Nullable DecisionSpan start(Metadata headers) {
     if (tracer == null) {
       return null;

@@ -2,18 +2,18 @@ package io.throttlekit.service.telemetry;
 
 import java.util.List;
 
-/** Why a request got no decision. */
+/** Reason why a request got no decision. */
 public enum Failure {
-  /** The request was refused as invalid, or there were no policies to decide it by. */
+  /** The request was invalid, or no policies were loaded. */
   SERVICE("service_error"),
   /** The store of counters did not answer. */
   STORE("redis_error"),
-  /** The caller left, or had given up, before there was an answer: no fault of the service. */
+  /** The caller cancelled or timed out before the answer: not an error of the service. */
   CANCELLED(""),
-  /** The request was read so late that its answer could not have been in time. */
+  /** The request was read too late for its answer to arrive in time. */
   SHED("");
 
-  /** Those that envoyproxy/ratelimit counts. */
+  /** Failures that envoyproxy/ratelimit counts. */
   static final List<Failure> OF_THE_ORIGINAL = List.of(SERVICE, STORE);
 
   private final String errorType;
@@ -22,7 +22,10 @@ public enum Failure {
     this.errorType = errorType;
   }
 
-  /** The {@code err_type} that envoyproxy/ratelimit's dashboards ask for; else empty. */
+  /**
+   * Returns the {@code err_type} label that envoyproxy/ratelimit's dashboards use, or an empty
+   * text.
+   */
   String errorType() {
     return errorType;
   }

@@ -11,16 +11,16 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
-/** Spans of calls that a traced request causes; nothing for others. Thread-safe. */
+/** Spans of the calls made for a traced request; none for other requests. Thread-safe. */
 final class FarSpans {
   private FarSpans() {}
 
   /**
-   * Calls, in a span of its own if what runs now is traced. What follows on the answer runs in what
-   * is traced now, so that what it calls is a sibling.
+   * Runs a call, in a child span if the current span is recording. Stages that depend on the answer
+   * run in the current context, so that their calls become siblings.
    *
    * @param name of the span
-   * @param tell writes the answer into the span
+   * @param tell writes the answer to the span
    */
   static <T> CompletionStage<T> around(
       Tracer tracer, String name, BiConsumer<Span, T> tell, Supplier<CompletionStage<T>> call) {

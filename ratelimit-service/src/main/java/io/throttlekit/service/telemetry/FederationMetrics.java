@@ -11,14 +11,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts what a region leases of what all share, and logs once when regions do not agree or their
- * stores fail, in each new way.
+ * Metrics of the leases of a region from the global budget. Logs each distinct disagreement between
+ * regions and each distinct failure of a store once.
  *
- * <p>No label comes from a request. To be made once. Thread-safe.
+ * <p>No label comes from a request. Create once. Thread-safe.
  */
 public final class FederationMetrics implements FederationListener {
   private static final Logger LOG = LoggerFactory.getLogger(FederationMetrics.class);
   private static final String PREFIX = "throttlekit_federation_";
+  // bounds memory and the log if every message differs
   private static final int MOST_LOGGED = 100;
 
   private final LongAdder escrowLeases;

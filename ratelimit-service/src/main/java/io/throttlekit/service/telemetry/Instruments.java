@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 
-/** The instruments that read {@link RateLimitMetrics} when somebody collects. */
+/** The instruments that read {@link RateLimitMetrics} at every collection. */
 final class Instruments {
   private static final String SERVICE = "ratelimit_service_";
   private static final AttributeKey<String> OUTCOME = AttributeKey.stringKey("outcome");
@@ -45,7 +45,7 @@ final class Instruments {
         .buildWithCallback(measured -> observe(measured, counter));
   }
 
-  /** Series that share their labels are one: an instrument takes each set of labels once. */
+  /** Adds up series with the same labels: an instrument accepts each set of labels once. */
   private void observe(ObservableLongMeasurement measured, ToLongFunction<Tally> counter) {
     Map<Attributes, Long> sums = new HashMap<>();
     metrics

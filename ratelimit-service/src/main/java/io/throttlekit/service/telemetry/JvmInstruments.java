@@ -11,8 +11,8 @@ import java.lang.management.MemoryUsage;
 import java.util.function.ToLongFunction;
 
 /**
- * What the JVM uses, read when somebody collects: in place of envoyproxy/ratelimit's {@code go.*},
- * by OpenTelemetry's names where it has some.
+ * Resources used by the JVM, read at every collection: the counterpart of envoyproxy/ratelimit's
+ * {@code go.*}, under OpenTelemetry's names where they exist.
  */
 final class JvmInstruments {
   private static final AttributeKey<String> TYPE = AttributeKey.stringKey("jvm.memory.type");

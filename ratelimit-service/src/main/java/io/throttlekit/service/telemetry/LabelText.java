@@ -4,11 +4,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Text of requests and policies as label values show it: {@code :} and {@code |} and the dots of
- * IPv4 addresses become {@code _}, as envoyproxy/ratelimit writes them, and long text is cut.
+ * Converts text of requests and policies to label values: {@code :}, {@code |} and the dots of IPv4
+ * addresses become {@code _}, as in envoyproxy/ratelimit, and long text is cut.
  */
 final class LabelText {
-  /** Longest label value, in chars: what bounds the memory of one series. */
+  /** Longest label value, in chars; bounds the memory of a series. */
   static final int MAX_LENGTH = 256;
 
   private static final String OCTET = "(?:25[0-5]|2[0-4]\\d|[01]?\\d\\d?)";

@@ -4,7 +4,7 @@ import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.service.load.LoadReportListener;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts load reports. To be made once. Thread-safe. */
+/** Metrics of load reports. Create once. Thread-safe. */
 public final class LoadReportMetrics implements LoadReportListener {
   private static final String PREFIX = "throttlekit_load_report_";
 
@@ -13,7 +13,7 @@ public final class LoadReportMetrics implements LoadReportListener {
   private final LongAdder reports;
   private final LongAdder impossible;
 
-  /** Registers what is counted. */
+  /** Registers the instruments. */
   public LoadReportMetrics(Meter meter) {
     OurCounters ours = new OurCounters(meter);
     reports = ours.counter(PREFIX + "messages", "Load reports read");

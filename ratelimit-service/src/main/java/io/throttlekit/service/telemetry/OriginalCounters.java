@@ -12,10 +12,10 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The counters that envoyproxy/ratelimit has too, under exactly its names.
+ * The counters that envoyproxy/ratelimit has as well, under exactly its names.
  *
- * <p>Requests for unknown domains have a label here; there, each domain has a metric of its own.
- * Both are written.
+ * <p>Requests for unknown domains have a label here, and a metric per domain there. Both are
+ * written.
  */
 final class OriginalCounters {
   private static final String PREFIX = "ratelimit_service_";
@@ -39,14 +39,14 @@ final class OriginalCounters {
     }
   }
 
-  /** The samples as OpenMetrics can name them. */
+  /** Returns the samples as metrics of unknown type for OpenMetrics. */
   List<UnknownSnapshot> untyped() {
     return samples.entrySet().stream()
         .map(metric -> untyped(metric.getKey(), metric.getValue()))
         .toList();
   }
 
-  /** The samples in the Prometheus text format. */
+  /** Returns the samples in the Prometheus text format. */
   String text() {
     StringBuilder text = new StringBuilder();
     samples.forEach((name, values) -> {

@@ -15,13 +15,13 @@ import io.opentelemetry.sdk.trace.export.SpanExporter;
  * Exporters to one collector.
  *
  * @param protocol {@code http} or {@code grpc}
- * @param endpoint base URL, to which {@code http} appends each signal's path; empty for the
+ * @param endpoint base URL, to which {@code http} appends the path of each signal; empty for the
  *     exporter's default, a collector on this host
  */
 record Otlp(String protocol, String endpoint) {
   private static final String HTTP = "http";
 
-  /** Checks the protocol. */
+  /** Validates the protocol. */
   Otlp {
     if (!protocol.equals(HTTP) && !protocol.equals("grpc")) {
       throw new IllegalArgumentException("OTLP goes over http or grpc, not " + protocol);

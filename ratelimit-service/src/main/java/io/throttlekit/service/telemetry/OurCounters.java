@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
-/** Counters that are added to in memory, and read when somebody collects. */
+/** Counters that are incremented in memory and read at every collection. */
 final class OurCounters {
 
   private final Meter meter;
@@ -18,7 +18,7 @@ final class OurCounters {
     this.meter = meter;
   }
 
-  /** A counter that is registered by this name. */
+  /** Returns a counter, registered under this name. */
   LongAdder counter(String name, String description) {
     LongAdder counter = new LongAdder();
     meter
@@ -28,7 +28,7 @@ final class OurCounters {
     return counter;
   }
 
-  /** Shows a value that is looked at when somebody collects. */
+  /** Registers a gauge whose value is read at every collection. */
   void gauge(String name, String description, LongSupplier value) {
     meter
         .gaugeBuilder(name)
@@ -37,7 +37,9 @@ final class OurCounters {
         .buildWithCallback(measured -> measured.record(value.getAsLong()));
   }
 
-  /** A counter for every word, which a label tells apart. */
+  /**
+   * Returns one counter per enum constant, registered under this name and distinguished by a label.
+   */
   <E extends Enum<E>> ByWord<E> counters(
       String name, String description, String label, Class<E> words) {
     ByWord<E> counters = new ByWord<>(AttributeKey.stringKey(label), words);
@@ -52,7 +54,7 @@ final class OurCounters {
     return counters;
   }
 
-  /** One counter for each of some words. */
+  /** One counter per enum constant. */
   static final class ByWord<E extends Enum<E>> {
     private final Map<E, LongAdder> counters;
     private final AttributeKey<String> label;

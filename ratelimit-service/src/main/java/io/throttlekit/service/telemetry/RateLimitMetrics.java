@@ -14,21 +14,22 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts what the service decides.
+ * Metrics of the decisions.
  *
- * <p>Deciding adds to counters in memory; instruments read them when somebody scrapes. Rules whose
- * statistics are named by values of requests, and unknown domains, have at most {@code maxSeries}
- * series each; what comes beyond is counted as {@code other}. Thread-safe.
+ * <p>Decisions increment counters in memory, which instruments read at every collection. Rules
+ * whose statistics are named by request values have at most {@code maxSeries} series, and unknown
+ * domains at most {@value #MAX_UNKNOWN_DOMAINS}; further ones are counted as {@code other}.
+ * Thread-safe.
  */
 public final class RateLimitMetrics implements CallMetrics {
-  /** Most unknown domains with a series of their own: callers invent them freely. */
+  /** Maximum number of unknown domains with a series of their own: callers choose their names. */
   static final int MAX_UNKNOWN_DOMAINS = 32;
 
   private static final double NANOS_PER_SECOND = 1e9;
   private static final Attributes SHOULD_RATE_LIMIT =
       Attributes.of(AttributeKey.stringKey("grpc_method"), "ShouldRateLimit");
 
-  /** Up to 10 s as Prometheus has them by default, and finer where answers from memory fall. */
+  /** Prometheus' default buckets up to 10 s, with finer ones for answers from memory. */
   static final List<Double> RESPONSE_SECONDS =
       List.of(
           .000_05, .000_1, .000_25, .000_5, .001, .002_5, .005, .01, .025, .05, .1, .25, .5, 1.0,
@@ -55,13 +56,13 @@ public final class RateLimitMetrics implements CallMetrics {
   private volatile boolean lastLoadOk;
 
   /**
-   * Registers every instrument.
+   * Registers all instruments.
    *
-   * @param policies the book in force, null while there is none
-   * @param counters how many counters the store holds
-   * @param forgotten how many counters the store has dropped while they still counted
-   * @param nearLimitRatio share of a limit from which a hit is near it, from 0 to 1
-   * @param maxSeries most series whose names come from requests
+   * @param policies supplies the current book, or null while there is none
+   * @param counters returns how many counters the store holds
+   * @param forgotten returns how many counters the store dropped before their windows ended
+   * @param nearLimitRatio fraction of a limit from which a hit is near it, from 0 to 1
+   * @param maxSeries maximum number of series whose names come from requests
    */
   public RateLimitMetrics(
       Meter meter,
@@ -86,9 +87,9 @@ public final class RateLimitMetrics implements CallMetrics {
    * Counts the decision of one descriptor.
    *
    * @param entries of the descriptor: key, value, key, value …
-   * @param hits what was asked for; 0 for a peek, below 0 for a refund
-   * @param decision of the limit that the answer tells of
-   * @param shadow whether a refusal does not count because the rule is in shadow mode
+   * @param hits the cost; 0 for a peek, below 0 for a refund
+   * @param decision of the limit that the answer reports
+   * @param shadow whether a refusal has no effect because the rule is in shadow mode
    */
   public void decided(Rule rule, String[] entries, long hits, Decision decision, boolean shadow) {
     if (hits < 0) {
@@ -105,7 +106,7 @@ public final class RateLimitMetrics implements CallMetrics {
     series.of(rule, entries).add(hits, decision, nearLimitRatio, shadow);
   }
 
-  /** Counts a request for a domain that no policy knows. */
+  /** Counts a request for an unknown domain. */
   public void domainNotFound(String domain) {
     unknownDomains.count(domain);
   }
@@ -137,7 +138,10 @@ public final class RateLimitMetrics implements CallMetrics {
     lastLoadOk = ok;
   }
 
-  /** Every counter that is not zero as {@code name: value}, by envoyproxy/ratelimit's names. */
+  /**
+   * Returns every counter that is not zero as {@code name: value}, under envoyproxy/ratelimit's
+   * names.
+   */
   public List<String> lines() {
     return new StatsLines(this).sorted();
   }

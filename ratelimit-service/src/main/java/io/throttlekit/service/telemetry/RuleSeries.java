@@ -14,12 +14,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds the tally of a rule.
  *
- * <p>Rules of the book in force whose names do not depend on the request have theirs in a map by
- * identity that is built when a new book is first seen and never changed: finding one allocates
- * nothing, and rules of earlier books are forgotten with their map. The names of all other series
- * come from requests, so at most {@code maxSeries} of those are kept, with at most {@value
- * #CHARS_PER_SERIES} characters each on average; what comes after is gathered in one series of the
- * domain and counted. Thread-safe.
+ * <p>Rules of the current book with fixed names have theirs in an immutable identity map, built
+ * when a new book is first seen: a lookup allocates nothing, and rules of earlier books are dropped
+ * with their map. The names of other series come from requests, so at most {@code maxSeries} of
+ * them are kept, with at most {@value #CHARS_PER_SERIES} characters each on average; decisions
+ * beyond that are counted in one series per domain. Thread-safe.
  */
 final class RuleSeries {
 
@@ -29,7 +28,9 @@ final class RuleSeries {
       IdentityHashMap<Rule, Tally> ofRule,
       Map<SeriesName, Tally> named) {}
 
-  /** Bounds the page of metrics in bytes, not only in lines: a name may have 256 per level. */
+  /**
+   * Bounds the metrics page in bytes, not only in lines: a name may have 256 characters per level.
+   */
   private static final int CHARS_PER_SERIES = 64;
 
   private final Supplier<? extends @Nullable PolicyBook> policies;
@@ -50,12 +51,12 @@ final class RuleSeries {
     return known != null ? known : find(rule, entries);
   }
 
-  /** Decisions whose series was not kept for itself. */
+  /** Returns how many decisions were counted in the series of their domain. */
   long dropped() {
     return dropped.sum();
   }
 
-  /** Shows every series that has been kept, those of the rules of the book first. */
+  /** Passes every series to {@code reader}, starting with those of the rules of the book. */
   void forEach(BiConsumer<SeriesName, Tally> reader) {
     refreshed().named.forEach(reader);
     fromRequests.forEach(reader);
@@ -77,6 +78,7 @@ final class RuleSeries {
   }
 
   private Tally added(SeriesName name, String domain) {
+    // without the lock first: once full, decisions must not contend
     if (fromRequests.size() < maxSeries) {
       synchronized (this) {
         Tally present = fromRequests.get(name);
@@ -118,7 +120,7 @@ final class RuleSeries {
     if (fromRequests.size() >= maxSeries
         || charsFromRequests > (long) CHARS_PER_SERIES * maxSeries - LabelText.MAX_LENGTH) {
       charsFromRequests = 0;
-      fromRequests.clear(); // else the values of rules that are gone would fill it for ever
+      fromRequests.clear(); // otherwise values of removed rules would fill it permanently
     }
     others.keySet().retainAll(book.domains());
     Fixed now = new Fixed(book, ofRule, named);

@@ -13,16 +13,16 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The metrics as Prometheus reads them.
+ * The metrics in the formats that Prometheus reads.
  *
  * <p>The library appends {@code _total} to the name of every counter, but the dashboards of
- * envoyproxy/ratelimit ask for its counters without. So those are taken out and written under their
- * own names: as counters in the Prometheus text format, and as values of unknown type in
- * OpenMetrics, where a counter must end in {@code _total}. Thread-safe.
+ * envoyproxy/ratelimit query its counters without it. Those are written separately under their own
+ * names: as counters in the Prometheus text format, and with unknown type in OpenMetrics, where the
+ * name of a counter must end in {@code _total}. Thread-safe.
  */
 public final class Scrape {
 
-  /** A scrape's body and how to read it. */
+  /** The body of a scrape, with its content type. */
   public record Page(String contentType, String body) {}
 
   private final MultiCollector metrics;
@@ -33,15 +33,16 @@ public final class Scrape {
     this.metrics = metrics;
   }
 
-  /** Returns whether the Accept header of a request asks for OpenMetrics. */
+  /** Returns whether the Accept header of a request prefers OpenMetrics. */
   public boolean asOpenMetrics(@Nullable String accept) {
     return openMetrics.accepts(accept);
   }
 
   /**
-   * Collects every metric.
+   * Collects all metrics.
    *
-   * @param accept the request's Accept header: OpenMetrics when it names it, else Prometheus text
+   * @param accept the request's Accept header: OpenMetrics if it names that, otherwise Prometheus
+   *     text
    */
   public Page page(@Nullable String accept) throws IOException {
     MetricSnapshots.Builder ours = MetricSnapshots.builder();

@@ -3,11 +3,11 @@ package io.throttlekit.service.telemetry;
 import io.opentelemetry.api.metrics.Meter;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts whom the listener for sensors does not let in. To be made once. Thread-safe. */
+/** Counts the clients that the sensors' listener rejects. Create once. Thread-safe. */
 public final class SensorMetrics {
   private final LongAdder refused;
 
-  /** Registers what is counted. */
+  /** Registers the counter. */
   public SensorMetrics(Meter meter) {
     refused =
         new OurCounters(meter)
@@ -16,7 +16,7 @@ public final class SensorMetrics {
                 "Calls of clients whose certificates carry no identity that is let in");
   }
 
-  /** Counts a call that was refused. */
+  /** Counts a rejected call. */
   public void refused() {
     refused.increment();
   }

@@ -6,20 +6,23 @@ import io.opentelemetry.api.common.AttributesBuilder;
 import java.util.List;
 
 /**
- * What one set of rate-limit statistics is about.
+ * The name of one set of rate limit statistics.
  *
- * @param domain as label values show it
- * @param keys one {@code k} or {@code k_v} per level of the descriptor, as label values show them
+ * @param domain as a label value
+ * @param keys one {@code k} or {@code k_v} per level of the descriptor, as label values
  */
 record SeriesName(String domain, List<String> keys) {
   static final AttributeKey<String> DOMAIN = AttributeKey.stringKey("domain");
   private static final AttributeKey<String> KEY1 = AttributeKey.stringKey("key1");
   private static final AttributeKey<String> KEY2 = AttributeKey.stringKey("key2");
 
-  /** The name under which too many names are gathered. */
+  /** The series for names beyond the maximum. */
   static final String OTHER = "other";
 
-  /** Levels that a name shows: a request may bring its own limit with any number of entries. */
+  /**
+   * Maximum number of levels in a name: a request with its own limit may have any number of
+   * entries.
+   */
   static final int MAX_KEYS = 16;
 
   static SeriesName of(String domain, List<String> metricKeys) {
@@ -31,7 +34,7 @@ record SeriesName(String domain, List<String> keys) {
     return new SeriesName(LabelText.of(domain), List.of(OTHER));
   }
 
-  /** Returns how many characters it has. */
+  /** Returns the number of characters. */
   int length() {
     int length = domain.length();
     for (String key : keys) {
@@ -40,7 +43,7 @@ record SeriesName(String domain, List<String> keys) {
     return length;
   }
 
-  /** The labels it is scraped with: levels below the second share those of the second. */
+  /** Returns the labels of the series; levels below the second share those of the second. */
   Attributes labels() {
     AttributesBuilder labels = Attributes.builder().put(DOMAIN, domain);
     if (!keys.isEmpty()) {
@@ -52,7 +55,7 @@ record SeriesName(String domain, List<String> keys) {
     return labels.build();
   }
 
-  /** {@code domain.key1_value1.key2}, as envoyproxy/ratelimit names it to statsd. */
+  /** Returns {@code domain.key1_value1.key2}, as envoyproxy/ratelimit names it for statsd. */
   String dotted() {
     return keys.isEmpty() ? domain : domain + "." + String.join(".", keys);
   }

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** The counters as text, under the names that envoyproxy/ratelimit gives statsd. */
+/** The counters as text, under envoyproxy/ratelimit's names for statsd. */
 final class StatsLines {
   private static final String SERVICE = "ratelimit.service.";
   private static final String RATE_LIMIT = SERVICE + "rate_limit.";

@@ -8,27 +8,27 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 
 /**
- * Counts what passes between this process and a store outside it.
+ * Metrics of the calls from this process to an external store.
  *
- * <p>Counting adds to counters in memory; instruments read them when somebody collects. No label
- * comes from a request. To be made only where there is such a store, and once. Thread-safe.
+ * <p>Counting increments counters in memory, which instruments read at every collection. No label
+ * comes from a request. Create once, and only if there is such a store. Thread-safe.
  */
 public final class StoreMetrics {
   private static final double NANOS_PER_SECOND = 1e9;
 
-  /** Finest where a store in the same region answers. */
+  /** Finest in the range of round trips within a region. */
   private static final List<Double> ROUND_TRIP_SECONDS =
       List.of(
           .000_1, .000_2, .000_3, .000_5, .000_75, .001, .001_5, .002, .003, .005, .01, .025, .05,
           .1, .25, .5, 1.0, 2.5);
 
-  /** Why a call got no answer. */
+  /** Reason why a call got no answer. */
   public enum NoAnswer {
-    /** None came before the deadline. */
+    /** No answer arrived before the deadline. */
     TIMEOUT,
-    /** The store could not be reached, or answered with an error. */
+    /** The store was unreachable or answered with an error. */
     ERROR,
-    /** The store was not asked, because it had failed too often. */
+    /** The store was not called, because it had failed too often. */
     BREAKER_OPEN
   }
 
@@ -63,7 +63,7 @@ public final class StoreMetrics {
         () -> breakerOpen);
   }
 
-  /** Registers the instruments of the store of a region. */
+  /** Registers the instruments of a region's store. */
   public static StoreMetrics ofStore(Meter meter) {
     return new StoreMetrics(meter, "throttlekit_store_", "store");
   }
@@ -73,7 +73,7 @@ public final class StoreMetrics {
     return new StoreMetrics(meter, "throttlekit_coordinator_", "coordinator");
   }
 
-  /** Of what is in this process, and shows nothing. */
+  /** Returns metrics without effect, for a store in this process. */
   public static StoreMetrics none() {
     return new StoreMetrics(MeterProvider.noop().get(""), "none_", "nothing");
   }
@@ -81,8 +81,8 @@ public final class StoreMetrics {
   /**
    * Counts a call that the store answered.
    *
-   * @param carried how many requests and leases shared it, from 1
-   * @param nanos how long the answer took
+   * @param carried number of requests and leases in the call, from 1
+   * @param nanos round trip time
    */
   public void roundTrip(int carried, long nanos) {
     if (counted) {
@@ -92,13 +92,13 @@ public final class StoreMetrics {
     }
   }
 
-  /** Sets whether calls are counted from now on: those that only warm a process up are not. */
+  /** Enables or disables counting. Warm-up calls are not counted. */
   public void count(boolean counted) {
     this.counted = counted;
   }
 
   /**
-   * Counts calls that got no answer.
+   * Counts calls without an answer.
    *
    * @param calls how many, from 0
    */
@@ -108,17 +108,17 @@ public final class StoreMetrics {
     }
   }
 
-  /** Counts that the store was found without the data that it had. */
+  /** Counts a loss of the store's data. */
   public void lostData() {
     dataLosses.increment();
   }
 
-  /** Notes whether the store answers; until this is called, it does not. */
+  /** Sets whether the store answers; false until called. */
   public void up(boolean answers) {
     up = answers;
   }
 
-  /** Notes whether the breaker keeps calls from the store. */
+  /** Sets whether the circuit breaker is open. */
   public void breakerOpen(boolean open) {
     breakerOpen = open;
   }

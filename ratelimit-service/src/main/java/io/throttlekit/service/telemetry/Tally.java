@@ -4,13 +4,13 @@ import io.throttlekit.Decision;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Hits of one series, told apart as envoyproxy/ratelimit does.
+ * Hits of one series, classified as envoyproxy/ratelimit does.
  *
- * <p>A hit is near the limit when it falls between the near-limit threshold and the limit. Of an
- * admitted charge all hits are within the limit. Of a refused one, all hits are over it when it was
- * not charged; when it was (its remainder is then below zero, a debt), only the part beyond the
+ * <p>A hit between the near-limit threshold and the limit is near the limit. All hits of an
+ * admitted charge are within the limit. If a refused charge was not counted, all its hits are over
+ * the limit. If it was counted, its remainder is negative (a debt): then only the part beyond the
  * limit is over it, and the part between the threshold and the limit is near it. Thread-safe and
- * free of locks; adding allocates nothing.
+ * lock-free; adding allocates nothing.
  */
 final class Tally {
   final LongAdder withinLimit = new LongAdder();
@@ -18,13 +18,13 @@ final class Tally {
   final LongAdder overLimit = new LongAdder();
   final LongAdder shadowMode = new LongAdder();
 
-  /** Of charged refusals, the part that was still within the limit. */
+  /** The part of counted refusals that was within the limit. */
   private final LongAdder upToLimit = new LongAdder();
 
   /**
-   * @param hits 0 and more
-   * @param nearRatio share of the limit where near begins
-   * @param shadowed whether a refusal did not count because the rule is in shadow mode
+   * @param hits from 0
+   * @param nearRatio fraction of the limit from which a hit is near it
+   * @param shadowed whether the refusal had no effect because the rule is in shadow mode
    */
   void add(long hits, Decision decision, float nearRatio, boolean shadowed) {
     if (hits == 0) {
@@ -51,7 +51,7 @@ final class Tally {
     }
   }
 
-  /** Every hit, whatever became of it. */
+  /** Returns the number of all hits. */
   long totalHits() {
     return withinLimit.sum() + overLimit.sum() + upToLimit.sum();
   }

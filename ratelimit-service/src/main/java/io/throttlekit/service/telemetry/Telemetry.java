@@ -21,16 +21,19 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The OpenTelemetry SDK of this process, set up by hand: nothing global, nothing read from the
- * environment. Thread-safe.
+ * The OpenTelemetry SDK of this process, configured by code: it sets no globals and reads no
+ * environment variables. Thread-safe.
  */
 public final class Telemetry implements AutoCloseable {
   private static final String SCOPE = "io.throttlekit";
 
-  /** How long {@link #close} waits for what is still to be sent. */
+  /** How long {@link #close} waits for the final exports. */
   static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(3);
 
-  /** {@link RateLimitMetrics} bounds its series itself, in a way that keeps the sums right. */
+  /**
+   * Disables the SDK's limit: {@link RateLimitMetrics} bounds its series and keeps their sums
+   * right.
+   */
   private static final int UNBOUNDED = Integer.MAX_VALUE - 1;
 
   private final SdkMeterProvider meters;
@@ -50,9 +53,9 @@ public final class Telemetry implements AutoCloseable {
   }
 
   /**
-   * Starts what the configuration asks for.
+   * Starts the configured exporters.
    *
-   * @throws IllegalArgumentException when the OTLP endpoint or protocol is not valid
+   * @throws IllegalArgumentException if the OTLP endpoint or protocol is not valid
    */
   public static Telemetry start(TelemetryConfig config) {
     Resource resource =
@@ -90,29 +93,31 @@ public final class Telemetry implements AutoCloseable {
     return new Telemetry(meters.build(), tracers, scrape, config.samplingRatio());
   }
 
-  /** Where instruments are registered. */
+  /** Returns the meter for all instruments. */
   public Meter meter() {
     return meters.get(SCOPE);
   }
 
-  /** Begins spans below those of {@link #tracing()}; to nowhere when tracing is off. */
+  /**
+   * Returns the tracer for children of the spans of {@link #tracing()}; a no-op if tracing is off.
+   */
   public Tracer tracer() {
     return tracers == null ? TracerProvider.noop().get(SCOPE) : tracers.get(SCOPE);
   }
 
-  /** The metrics as Prometheus reads them; null when that is off. */
+  /** Returns the metrics for Prometheus, or null if that is off. */
   public @Nullable Scrape scrape() {
     return scrape;
   }
 
-  /** The traces of decisions; costs nothing when tracing is off. */
+  /** Returns the tracing of decisions, which costs nothing if it is off. */
   public DecisionTracing tracing() {
     return tracers == null
         ? DecisionTracing.off()
         : DecisionTracing.on(tracers.get(SCOPE), samplingRatio);
   }
 
-  /** Sends what is left, for at most {@link #CLOSE_TIMEOUT}, and stops. */
+  /** Exports what is pending for at most {@link #CLOSE_TIMEOUT}, and stops. */
   @Override
   public void close() {
     Thread stopping = Thread.ofVirtual().start(this::stop); // the SDK's own shutdown may block

@@ -7,15 +7,15 @@ import io.throttlekit.tier.TierListener;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts what is leased, and who decided.
+ * Metrics of leases, and of what decided.
  *
- * <p>Counting adds to counters in memory, without allocating; instruments read them when somebody
- * collects. No label comes from a request. To be made once. Thread-safe.
+ * <p>Counting increments counters in memory without allocation; instruments read them at every
+ * collection. No label comes from a request. Create once. Thread-safe.
  */
 public final class TierMetrics implements TierListener {
   private static final String LEASE = "throttlekit_lease_";
 
-  /** How much of what was wanted a lease brought. */
+  /** How much of the wanted units a lease granted. */
   private enum Granted {
     WHOLE,
     PART,
@@ -72,7 +72,7 @@ public final class TierMetrics implements TierListener {
    * Counts a lease that was answered.
    *
    * @param wanted units, from 1
-   * @param granted units, from 0 to what was wanted
+   * @param granted units, from 0 to {@code wanted}
    */
   @Override
   public void leased(long wanted, long granted) {
@@ -81,62 +81,62 @@ public final class TierMetrics implements TierListener {
     grantedUnits.add(granted);
   }
 
-  /** Counts a lease that failed, or was not answered in time. */
+  /** Counts a lease that failed or timed out. */
   @Override
   public void leaseFailed() {
     failures.increment();
   }
 
-  /** Counts a request that waits for a lease which was asked for already. */
+  /** Counts a request that waits for a lease already requested. */
   @Override
   public void rider() {
     riders.increment();
   }
 
-  /** Counts a lease that is asked for ahead of need. */
+  /** Counts a lease that is requested before its units are needed. */
   @Override
   public void refillAhead() {
     refillsAhead.increment();
   }
 
-  /** Counts units that go back to the store. */
+  /** Counts units returned to the store. */
   @Override
   public void gaveBack(long units) {
     returnedUnits.add(units);
   }
 
-  /** Counts units that were left over when their window ended. */
+  /** Counts units left over at the end of their window. */
   @Override
   public void forfeited(long units) {
     forfeitedUnits.add(units);
   }
 
-  /** Counts a lease whose units came too late to be spent. */
+  /** Counts a lease whose units arrived too late to be spent. */
   @Override
   public void lateGrant(long units) {
     lateGrants.increment();
     lateUnits.add(units);
   }
 
-  /** Counts a counter whose units this process could not keep for want of room. */
+  /** Counts a counter whose units were returned because there was no room for it. */
   @Override
   public void evicted() {
     evictedCells.increment();
   }
 
-  /** Counts a suspension of this process, after which all leases are given back. */
+  /** Counts a suspension of this process, after which all leases are returned. */
   @Override
   public void suspended() {
     suspensions.increment();
   }
 
-  /** Counts a charge by who decided it. */
+  /** Counts a charge by what decided it. */
   @Override
   public void decided(DecidedBy by) {
     charges.increment(by);
   }
 
-  /** Counts a request that a rule answered for the store. */
+  /** Counts a request that was decided by {@code on_outage} instead of the store. */
   @Override
   public void outage(Outage kind) {
     outages.increment(kind);

@@ -11,15 +11,15 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a caller's headers say of its trace: W3C {@code traceparent} and {@code tracestate}, else B3
- * in one header or in several. Headers that are not well formed are as if absent.
+ * The trace context in a caller's headers: W3C {@code traceparent} and {@code tracestate},
+ * otherwise B3 in one header or in several. Malformed headers count as absent.
  *
- * @param sampled what the caller decided
- * @param context the caller's span; not valid when there is none or it is not sampled
+ * @param sampled the caller's sampling decision
+ * @param context the caller's span; not valid if there is none or it is not sampled
  */
 record TraceParent(Sampled sampled, SpanContext context) {
 
-  /** Whether the caller's trace is recorded. */
+  /** Whether the caller's trace is sampled. */
   enum Sampled {
     YES,
     NO,
@@ -43,7 +43,9 @@ record TraceParent(Sampled sampled, SpanContext context) {
   private static final int SPAN_ID_AT = 36;
   private static final int FLAGS_AT = 53;
   private static final int TRACEPARENT_LENGTH = 55;
+  // well above the 512 characters that W3C asks to propagate
   private static final int MAX_TRACESTATE_LENGTH = 4096;
+  // the maximum of W3C Trace Context
   private static final int MAX_TRACESTATE_MEMBERS = 32;
 
   static TraceParent of(Metadata headers) {
@@ -73,10 +75,12 @@ record TraceParent(Sampled sampled, SpanContext context) {
     }
     int version = hexByte(text, 0);
     int flags = hexByte(text, FLAGS_AT);
+    // W3C Trace Context: version ff is invalid
     if (version < 0 || version == 0xff || flags < 0) {
       return null;
     }
     boolean longer = text.length() > TRACEPARENT_LENGTH;
+    // later versions may append fields after a dash, version 00 may not
     if (longer && (version == 0 || text.charAt(TRACEPARENT_LENGTH) != '-')) {
       return null;
     }
@@ -103,7 +107,7 @@ record TraceParent(Sampled sampled, SpanContext context) {
       return TraceState.getDefault();
     }
     TraceStateBuilder state = TraceState.builder();
-    for (int i = members.length - 1; i >= 0; i--) { // the builder puts the last one first
+    for (int i = members.length - 1; i >= 0; i--) { // the builder prepends
       String member = members[i].strip();
       int equals = member.indexOf('=');
       if (equals > 0) {
@@ -113,7 +117,7 @@ record TraceParent(Sampled sampled, SpanContext context) {
     return state.build();
   }
 
-  /** {@code trace-span[-sampled[-parent]]}, or the sampling decision alone. */
+  /** Parses {@code trace-span[-sampled[-parent]]}, or the sampling decision alone. */
   private static @Nullable TraceParent b3(String single) {
     String[] parts = single.split("-", -1);
     if (parts.length == 1) {
@@ -125,6 +129,7 @@ record TraceParent(Sampled sampled, SpanContext context) {
   private static TraceParent b3(Metadata headers) {
     String flags = headers.get(B3_FLAGS);
     String decision = headers.get(B3_SAMPLED);
+    // B3: the debug flag implies sampling
     String sampled = "1".equals(flags) ? "d" : decision == null ? "" : decision;
     String traceId = headers.get(B3_TRACE_ID);
     String spanId = traceId == null ? null : headers.get(B3_SPAN_ID);
@@ -173,7 +178,7 @@ record TraceParent(Sampled sampled, SpanContext context) {
         : traceId;
   }
 
-  /** The value of two lower-case hexadecimal digits; negative when they are not that. */
+  /** Returns the value of two lower-case hexadecimal digits, or −1 if they are not. */
   private static int hexByte(String text, int at) {
     int high = hexDigit(text.charAt(at));
     int low = hexDigit(text.charAt(at + 1));

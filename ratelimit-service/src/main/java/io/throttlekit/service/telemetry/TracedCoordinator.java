@@ -7,7 +7,7 @@ import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.store.Grant;
 import java.util.concurrent.CompletionStage;
 
-/** A coordinator whose leases show in the traces of the requests that caused them. */
+/** A coordinator whose leases appear in the traces of the requests that caused them. */
 public record TracedCoordinator(GlobalCoordinator far, String address, Tracer tracer)
     implements GlobalCoordinator {
 

@@ -9,7 +9,7 @@ import io.throttlekit.store.CallId;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** An escrow whose leases and refills show in the traces of the requests that caused them. */
+/** An escrow whose leases and refills appear in the traces of the requests that caused them. */
 public record TracedEscrow(RegionalEscrow far, String region, Tracer tracer)
     implements RegionalEscrow {
 

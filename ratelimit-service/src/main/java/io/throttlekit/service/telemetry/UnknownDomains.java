@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ObjLongConsumer;
 
 /**
- * Counts requests by the domain that no policy knows. Callers choose those names, so at most {@code
- * maxNames} are kept apart; the others are counted as {@code other}. Thread-safe.
+ * Counts requests by unknown domain. Callers choose those names, so at most {@code maxNames} are
+ * distinguished; the others are counted as {@code other}. Thread-safe.
  */
 final class UnknownDomains {
   private final int maxNames;
@@ -24,7 +24,7 @@ final class UnknownDomains {
     (known != null ? known : added(name)).increment();
   }
 
-  /** Requests counted as {@code other}. */
+  /** Returns the requests counted as {@code other}. */
   long gathered() {
     return other.sum();
   }

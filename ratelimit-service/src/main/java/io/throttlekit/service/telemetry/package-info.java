@@ -1,6 +1,4 @@
-/**
- * Metrics under envoyproxy/ratelimit's names and our own, traces, and how both leave the process.
- */
+/** Metrics under envoyproxy/ratelimit's names and our own, traces, and their export. */
 @NullMarked
 package io.throttlekit.service.telemetry;
 
