@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Which counters are one. */
+/** The identity of counters. */
 class CounterKeyTest {
 
   @Test
@@ -75,7 +75,7 @@ class CounterKeyTest {
       for (String second : texts) {
         CounterKey key = CounterKey.of("s", first, second);
         String inFull = "s|" + first.length() + ':' + first + '|' + second.length() + ':' + second;
-        if (first.length() + second.length() <= 62) { // even when each takes two bytes
+        if (first.length() + second.length() <= 62) { // even at two bytes per character
           assertThat(key).hasToString(inFull);
         }
         assertThat(key).isEqualTo(CounterKey.of("s", first, second));

@@ -13,11 +13,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Counters whose entries are too long to be held as they are. */
+/** Counters whose entries are too long to be kept unchanged. */
 class LongKeysTest {
   private static final String SCOPE = "4:shop/fixed_window/1000";
 
-  /** A key whose entries take so many bytes: 1 + 4 of the key, 2 of the value's length. */
+  /** Returns a key whose entries take so many bytes: 1 + 4 of the key, 2 of the value's length. */
   private static CounterKey ofBytes(int bytes, char last) {
     return CounterKey.of(SCOPE, "user", "x".repeat(bytes - 8) + last);
   }
@@ -69,7 +69,7 @@ class LongKeysTest {
     CounterKey key = CounterKey.of(SCOPE, "user", "x".repeat(101), "path", "y".repeat(1_000));
     String entries = key.toString().substring(SCOPE.length());
     String shown = entries.substring(entries.indexOf("x"));
-    assertThat(shown).hasSize(101); // what is cut off is as long as what takes its place
+    assertThat(shown).hasSize(101); // the removed part is as long as its replacement
     List<CounterKey> imitations =
         List.of(
             CounterKey.of(SCOPE, "user", shown),
@@ -85,7 +85,8 @@ class LongKeysTest {
   }
 
   /**
-   * The bytes of a short form are no bytes of entries: another counter's could be equal to them.
+   * A short form is never the encoding of entries: otherwise another counter could have the same
+   * bytes.
    */
   @Test
   void isNotHeldAsOtherEntriesAre() {
@@ -128,7 +129,7 @@ class LongKeysTest {
       return entries;
     }
 
-    /** Differs in one place, where long ones differ in what is not readable. */
+    /** Changes one place, in long entries beyond the readable part. */
     static String[] changed(Random random, String[] entries) {
       String[] other = entries.clone();
       int at = other.length - 1 - random.nextInt(2);

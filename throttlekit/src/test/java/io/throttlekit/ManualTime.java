@@ -3,17 +3,17 @@ package io.throttlekit;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Clocks that move only when a test says so. Thread-safe. */
+/** Clocks that move only when a test moves them. Thread-safe. */
 public final class ManualTime implements TimeSource {
   private final AtomicLong wallMillis;
   private final AtomicLong monotonicNanos = new AtomicLong();
 
-  /** Clocks that agree, with the wall clock at {@code wallMillis}. */
+  /** Creates clocks in step, with the wall clock at {@code wallMillis}. */
   public ManualTime(long wallMillis) {
     this.wallMillis = new AtomicLong(wallMillis);
   }
 
-  /** Lets {@code millis}, from 0, pass on both clocks. */
+  /** Advances both clocks by {@code millis}, from 0. */
   public void advance(long millis) {
     if (millis < 0) {
       throw new IllegalArgumentException("time passes forward; use setWall for a clock step");
@@ -22,7 +22,7 @@ public final class ManualTime implements TimeSource {
     wallMillis.addAndGet(millis);
   }
 
-  /** Sets the wall clock alone, forward or back, as a time service does. */
+  /** Sets only the wall clock, forward or back, as NTP does. */
   public void setWall(long millis) {
     wallMillis.set(millis);
   }

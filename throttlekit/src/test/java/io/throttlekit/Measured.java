@@ -2,18 +2,18 @@ package io.throttlekit;
 
 import org.jspecify.annotations.Nullable;
 
-/** Judges measurements by the wall clock, on a machine that may be busy with something else. */
+/** Checks measurements against the wall clock, on a machine that may be busy. */
 public final class Measured {
   private Measured() {}
 
-  /** One measurement; it fails by an {@link AssertionError}. */
+  /** A measurement, which fails with an {@link AssertionError}. */
   @FunctionalInterface
   public interface Attempt {
     void run() throws Exception;
   }
 
   /**
-   * Passes when two of at most three attempts pass.
+   * Passes if two of at most three attempts pass.
    *
    * @throws AssertionError of the second attempt that fails, with the first one's as suppressed
    * @throws Exception any other failure, at once

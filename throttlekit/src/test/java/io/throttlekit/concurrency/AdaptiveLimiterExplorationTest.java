@@ -16,7 +16,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Every order of what can happen to a limiter with a ceiling from 1 to 3 and four requests. */
+/** All orders of events at a limiter with a limit from 1 to 3 and four requests. */
 class AdaptiveLimiterExplorationTest {
   private static final long MILLI = 1_000_000;
 
@@ -38,7 +38,7 @@ class AdaptiveLimiterExplorationTest {
             .time(time, timer)
             .build();
 
-    /** What each was told, or that it waits. */
+    /** The result of each request, or that it waits. */
     private final Map<String, String> told = new TreeMap<>();
 
     private final Map<String, Permit> held = new LinkedHashMap<>();

@@ -142,7 +142,7 @@ class AdaptiveLimiterQueueTest {
     asking.ask("in flight");
     asking.ask("impatient", waiting(5));
     asking.ask("patient");
-    time.advance(5); // and the timer is late
+    time.advance(5); // the timer is late
     asking.permit().release();
     assertThat(asking.told()).containsExactly("in flight", "impatient WAITED_TOO_LONG", "patient");
   }

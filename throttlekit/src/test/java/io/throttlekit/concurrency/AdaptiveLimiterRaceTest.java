@@ -11,9 +11,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**
- * Threads that take permits, join the line, give permits back and move the ceiling of one limiter,
- * as Lincheck orders them: every outcome must be one that some order of whole operations has. Given
- * back are permits that were out before, each of them twice.
+ * Threads that acquire and release permits, join the queue, and change the limit of one limiter, in
+ * the orders chosen by Lincheck: every outcome must be that of some sequential order of whole
+ * operations. The permits that are released were acquired before, and each is released twice.
  */
 @Isolated("Lincheck changes the classes that it checks, for all threads")
 public class AdaptiveLimiterRaceTest {
@@ -26,7 +26,7 @@ public class AdaptiveLimiterRaceTest {
   private final AtomicInteger givenBack = new AtomicInteger();
   private final AtomicInteger admitted = new AtomicInteger();
 
-  /** All are out, and one waits. */
+  /** All permits are in use, and one request waits. */
   public AdaptiveLimiterRaceTest() {
     for (int i = 0; i < OUT_BEFORE; i++) {
       outBefore.add(Applicants.taken(limiter.tryAcquire()));
@@ -41,15 +41,13 @@ public class AdaptiveLimiterRaceTest {
     return there;
   }
 
-  /**
-   * Who is asked for may be told at any time from now on, so what this returns would say nothing.
-   */
+  /** The callback may run at any later time, so a return value would reveal nothing. */
   @Operation
   public void acquire() {
     var _ = limiter.acquire(PermitRequest.PLAIN, counting());
   }
 
-  /** Whether it still waited who waits from the beginning. */
+  /** Returns whether the request that waited from the beginning was still waiting. */
   @Operation
   public boolean cancel() {
     return waitedBefore.cancel();
@@ -65,7 +63,7 @@ public class AdaptiveLimiterRaceTest {
     limiter.learn(Ceilings.GROW);
   }
 
-  /** Once nothing runs any more. */
+  /** Runs after all operations have ended. */
   @Validate
   public void everyPermitIsAccountedForAndNobodyWaitsWhileThereIsRoom() {
     LimiterFigures now = limiter.figures();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Threads that ask, wait, cancel and end permits, some of them twice, all at once. */
+/** Threads that acquire, wait, cancel and end permits concurrently, some of them twice. */
 @Timeout(120)
 class AdaptiveLimiterStressTest {
   private static final int THREADS = 4;
@@ -32,7 +32,7 @@ class AdaptiveLimiterStressTest {
   private final ConcurrentLinkedQueue<Permit> ended = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedDeque<Waiting> waiting = new ConcurrentLinkedDeque<>();
 
-  /** Permits out: falls before one is ended and rises after one was given. */
+  /** Permits in use: decremented before one is ended, incremented after one was acquired. */
   private final AtomicInteger live = new AtomicInteger();
 
   private final AtomicInteger mostLive = new AtomicInteger();
@@ -47,7 +47,7 @@ class AdaptiveLimiterStressTest {
       throws Exception {
     inParallel(seed);
     for (Permit permit = held.poll(); permit != null; permit = held.poll()) {
-      end(permit, 0); // lets in who still waits, which is told on this thread
+      end(permit, 0); // admits waiting requests, whose callbacks run on this thread
     }
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(CEILING, 0, 0, 0));
     assertThat(told.sum() + cancelled.sum()).isEqualTo(asked.sum());
@@ -95,7 +95,7 @@ class AdaptiveLimiterStressTest {
 
   private void end(Permit permit, int how) {
     live.getAndDecrement();
-    ended.add(permit); // for another thread, maybe at the same time
+    ended.add(permit); // for another thread, possibly at the same time
     switch (how) {
       case 0 -> permit.record();
       case 1 -> permit.drop();

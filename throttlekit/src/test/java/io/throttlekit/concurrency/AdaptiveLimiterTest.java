@@ -133,7 +133,7 @@ class AdaptiveLimiterTest {
 
   @Test
   void aSampleIsFromThePermitOnAndSaysHowManyWereInFlightThen() {
-    // More than 2 ms is too long; half of the ceiling in flight is enough to grow.
+    // More than 2 ms is too slow; with half of the limit in flight it grows.
     AimdLimit law = new AimdLimit(new CeilingRange(1, 9, 4), .5, 2 * MILLI);
     AdaptiveLimiter limiter = limiter(law).queueing(Queueing.of(1, 1)).build();
     Permit first = taken(limiter.tryAcquire());

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Against what Netflix's concurrency-limits 0.5 does with the same numbers. */
+/** Compares with the results of Netflix's concurrency-limits 0.5 for the same numbers. */
 class AimdLimitTest {
   private static final long TIMEOUT = TimeUnit.SECONDS.toNanos(5);
 

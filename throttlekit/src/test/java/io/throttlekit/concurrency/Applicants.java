@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Those who ask a limiter, by name, and what they were told, in order. For one thread. */
+/** Records the callbacks of named requests, in order. Not thread-safe. */
 final class Applicants {
   private final AdaptiveLimiter limiter;
   private final List<String> told = new ArrayList<>();
@@ -37,19 +37,19 @@ final class Applicants {
         });
   }
 
-  /** What was told since this was asked last. */
+  /** Returns the callbacks since the last call. */
   List<String> told() {
     List<String> now = List.copyOf(told);
     told.clear();
     return now;
   }
 
-  /** The permit that was given first, and is not yet taken from here. */
+  /** Returns the first permit that was not yet returned here. */
   Permit permit() {
     return permits.removeFirst();
   }
 
-  /** A permit that must be there. */
+  /** Returns a permit that must not be null. */
   static Permit taken(@Nullable Permit permit) {
     return requireNonNull(permit, "no permit");
   }

@@ -24,7 +24,7 @@ class AscentTest {
     assertThat(ascent.learn(200, 98e6)).isEqualTo(71e6); // .38
   }
 
-  /** As of a backend that was slow when the ceiling began to rise. */
+  /** As of a backend that was slow when the limit began to rise. */
   @Test
   void theMeasureFollowsLatencyBelowTheRise() {
     ascent.learn(40, 80e6);

@@ -14,8 +14,9 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /**
- * What the shares promise, over seeded histories of gates that hear late, answer late, repeat their
- * answers, go, come back on another stream, and are gone; some have an id in common.
+ * The invariants of the shares, over seeded histories of limiters that receive grants late,
+ * acknowledge late or twice, disconnect, reconnect on another stream, and are gone; some share an
+ * id.
  */
 class CeilingSharesPropertyTest {
   private static final int SEEDS = 400;
@@ -53,7 +54,7 @@ class CeilingSharesPropertyTest {
       assertThat(fleet.shares.settled()).as(where).isTrue();
       assertThat(fleet.obeyed()).as(where).isEqualTo(fleet.shares.ceiling());
       assertThat(fleet.shares.obeyed()).as(where).isEqualTo(fleet.shares.ceiling());
-      assertThat(rounds).as(where).isLessThanOrEqualTo(3); // lower, raise, nothing left to do
+      assertThat(rounds).as(where).isLessThanOrEqualTo(3); // lower, raise, no change
       if (fleet.shares.ceiling() >= fleet.gates.size()) {
         assertThat(fleet.obeyedById().values()).as(where).allMatch(share -> share > 0);
       }
@@ -88,7 +89,7 @@ class CeilingSharesPropertyTest {
     int alike;
   }
 
-  /** One gate as it is, with what is on its way to it and back. */
+  /** A limiter with the messages in transit to it and from it. */
   private static final class ModelGate {
     final String id;
     boolean connected;
@@ -127,12 +128,12 @@ class CeilingSharesPropertyTest {
       }
     }
 
-    /** What all that live obey. */
+    /** Returns the sum of the limits that connected limiters apply. */
     long obeyed() {
       return gates.values().stream().filter(g -> g.alive).mapToLong(g -> g.obeys).sum();
     }
 
-    /** The same, by id. */
+    /** Returns the same by id. */
     Map<String, Integer> obeyedById() {
       Map<String, Integer> obeyed = new LinkedHashMap<>();
       gates.values().forEach(gate -> obeyed.merge(gate.id, gate.obeys, Integer::sum));
@@ -148,7 +149,7 @@ class CeilingSharesPropertyTest {
       return done;
     }
 
-    /** Whether two gates with one id are there. */
+    /** Returns whether two limiters with one id are connected. */
     private boolean alike() {
       List<String> ids = gates.values().stream().filter(g -> g.connected).map(g -> g.id).toList();
       return ids.size() > Set.copyOf(ids).size();
@@ -192,7 +193,7 @@ class CeilingSharesPropertyTest {
 
     private String connect(String name, ModelGate gate) {
       if (gate.connected || (!gate.alive && shares.share(name).isPresent())) {
-        return "is there or not gone yet"; // another gate of the same name would be another name
+        return "is there or not gone yet"; // a new limiter needs a new name
       }
       reached.returned += gate.alive ? 1 : 0;
       gate.alive = true;
@@ -203,7 +204,7 @@ class CeilingSharesPropertyTest {
       return "connects";
     }
 
-    /** The process of a gate comes on a second stream while the first is open. */
+    /** Connects a limiter on a second stream while the first is open. */
     private String takeOver(String name, ModelGate gate) {
       if (!gate.connected) {
         return "has nothing to take over";
@@ -217,7 +218,7 @@ class CeilingSharesPropertyTest {
     }
 
     private void greet(String name, ModelGate gate) {
-      // What a connection begins with: the share that there is, whether it was heard or not.
+      // A connection begins with the current share, whether the limiter has received it or not.
       Grant again = new Grant(name, shares.share(name).orElseThrow(), number);
       gate.toGate.clear();
       gate.toGate.add(again);
@@ -235,7 +236,7 @@ class CeilingSharesPropertyTest {
       return "disconnects";
     }
 
-    /** What is on its way may arrive before the connection breaks, or not. */
+    /** Delivers some messages in transit before the connection breaks. */
     private void hearSome(ModelGate gate) {
       while (!gate.toGate.isEmpty() && random.nextBoolean()) {
         hear(gate);
@@ -272,7 +273,7 @@ class CeilingSharesPropertyTest {
       }
       reached.late += said < gate.lastSaid || said < gate.lastHeard ? 1 : 0;
       gate.lastSaid = said;
-      if (random.nextInt(5) > 0) { // or it is lost
+      if (random.nextInt(5) > 0) { // otherwise it is lost
         shares.acknowledged(name, said);
         round();
       }
@@ -288,7 +289,7 @@ class CeilingSharesPropertyTest {
         }
       }
       reached.forgotten += known() < before ? 1 : 0;
-      // A gate is gone when its lease is over: that is what a lease is for.
+      // A limiter is gone when its lease has expired: that is the purpose of a lease.
       for (ModelGate gate : gates.values()) {
         if (!gate.connected && now - gate.leftNanos >= LEASE) {
           end(gate);
@@ -306,7 +307,7 @@ class CeilingSharesPropertyTest {
       gates.forEach(this::connect);
     }
 
-    /** Everybody hears and answers everything until there is nothing more to say. */
+    /** Delivers and acknowledges everything until no grant is left. */
     int answerAll() {
       for (int rounds = 1; ; rounds++) {
         gates.forEach((name, gate) -> {

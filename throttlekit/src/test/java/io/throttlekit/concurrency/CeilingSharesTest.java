@@ -43,7 +43,7 @@ class CeilingSharesTest {
     obey("b");
     assertThat(shares.reserved()).isEqualTo(7);
     shares.ceiling(6);
-    assertThat(due()).containsExactly(grant("a", 3)); // within the 5 that it may be obeying
+    assertThat(due()).containsExactly(grant("a", 3)); // within the 5 that it may be applying
     assertThat(shares.reserved()).isEqualTo(7);
     obey("a");
     assertThat(due()).containsExactly(grant("b", 3));
@@ -96,7 +96,7 @@ class CeilingSharesTest {
   void aShareStaysReservedForTheLeaseOfAGateThatLeft() {
     settle("a", "b");
     shares.left("b", now);
-    shares.left("b", now + SECOND); // says nothing new
+    shares.left("b", now + SECOND); // no effect
     now += LEASE - 1;
     assertThat(due()).isEmpty();
     now += 1;
@@ -130,7 +130,7 @@ class CeilingSharesTest {
     shares.ceiling(3);
     assertThat(due()).containsExactly(grant("a", 0));
     obey("a");
-    assertThat(shares.settled()).isFalse(); // 5 may still be in force
+    assertThat(shares.settled()).isFalse(); // 5 may still be in effect
     now += LEASE;
     assertThat(due()).containsExactly(grant("a", 3));
     obey("a");
@@ -172,7 +172,7 @@ class CeilingSharesTest {
         shares.reported(gate, shares.share(gate).orElseThrow(), 0, now);
       }
       shares.reported("anonymous", 1 << 30, 0, now);
-      settleRounds(); // it acknowledges whatever it is granted
+      settleRounds(); // it acknowledges every grant
       now += SECOND / 2;
     }
     for (String gate : List.of("a", "b", "c", "d")) {
@@ -186,7 +186,7 @@ class CeilingSharesTest {
     settle("a", "b");
     shares.reported("a", 50, 0, now);
     shares.reported("b", 0, 0, now);
-    for (int i = 0; i < 20; i++) { // the demand of b is forgotten
+    for (int i = 0; i < 20; i++) { // the demand of b expires
       shares.reported("a", shares.share("a").orElseThrow(), 50, now);
       settleRounds();
     }
@@ -204,7 +204,7 @@ class CeilingSharesTest {
     settle("a", "b");
     shares.joined("b2", "b");
     assertThat(due()).containsExactly(grant("b", 3), grant("b2", 0));
-    assertThat(due()).isEmpty(); // b may still obey 5
+    assertThat(due()).isEmpty(); // b may still apply 5
     obeyRound("b");
     assertThat(due()).containsExactly(grant("b2", 2));
     obey("b2");
@@ -221,7 +221,7 @@ class CeilingSharesTest {
     shares.joined("b2", "b");
     settleRounds();
     shares.left("b", now);
-    shares.reported("b", 0, 0, now); // which may be said of either
+    shares.reported("b", 0, 0, now); // a report that either may send
     settleRounds();
     assertThat(shares.share("b")).hasValue(3);
     now += LEASE;
@@ -239,7 +239,7 @@ class CeilingSharesTest {
       settleRounds();
       assertThat(shares.settled()).isTrue();
       served.add(served("a", "b", "c"));
-      settleRounds(); // nothing moves within a turn
+      settleRounds(); // no change within a turn
       served.add(served("a", "b", "c"));
       now += SECOND;
     }

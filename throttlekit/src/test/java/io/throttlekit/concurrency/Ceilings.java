@@ -1,6 +1,6 @@
 package io.throttlekit.concurrency;
 
-/** Laws whose ceiling a test moves, or does not move at all. */
+/** Limit algorithms that a test moves, or that are constant. */
 final class Ceilings {
   private static final long HOUR = 3_600_000_000_000L;
 

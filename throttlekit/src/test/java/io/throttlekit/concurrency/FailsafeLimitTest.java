@@ -13,8 +13,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Rows 1 to 24 are what failsafe-go 0.9.7 does with the same numbers. Unless a row says otherwise,
- * 1 s is the baseline of ten windows, and a request ends every 2 s and closes a window.
+ * Rows 1 to 24 are the results of failsafe-go 0.9.7 for the same numbers. Unless a row states
+ * otherwise, 1 s is the baseline of ten windows, and a request ends every 2 s and closes a window.
  */
 class FailsafeLimitTest {
   private static final CeilingRange RANGE = new CeilingRange(1, 200, 20);
@@ -161,7 +161,7 @@ class FailsafeLimitTest {
     assertThat(law.ceiling()).isEqualTo(10);
     assertThat(law.recentNanos()).isZero();
     assertThat(law.baselineNanos()).isZero();
-    after(law, 5_000, 20); // begins the first window
+    after(law, 5_000, 20); // starts the first window
     assertThat(law.recentNanos()).isZero();
     after(law, 5_000, 20);
     assertThat(law.recentNanos()).isEqualTo(5_000e6);
@@ -281,14 +281,14 @@ class FailsafeLimitTest {
     assertThat(afterEach(law, 1_000, 20, 30)).endsWith(1, 1).startsWith(19, 18);
   }
 
-  /** The law of the rows, with 1 s as its baseline. */
+  /** Returns the algorithm of the rows, with a baseline of 1 s. */
   private static FailsafeLimit warm(double factor, long stabilizationNanos) {
     return warm(RANGE, new Settings(EACH, .9, 10, 50, Headroom.times(factor), stabilizationNanos));
   }
 
   private static FailsafeLimit warm(CeilingRange range, Settings settings) {
     FailsafeLimit law = new FailsafeLimit(range, settings);
-    law.refused(0, 0); // the first window begins when something is told
+    law.refused(0, 0); // the first window starts with the first call
     for (int i = 0; i < 10; i++) {
       law.remember(1_000e6);
     }
@@ -308,7 +308,7 @@ class FailsafeLimitTest {
     law.learn(completed(1_001, rttMillis, 10));
     double recent = law.recentNanos();
     double span = 0;
-    do { // a request that moves the law changes what is recent
+    do { // a request that changes the limit changes the recent latency
       span += 100;
       law.learn(completed(1_001 + span, 3 * rttMillis, 10));
       assertThat(law.recentNanos()).isEqualTo(recent);

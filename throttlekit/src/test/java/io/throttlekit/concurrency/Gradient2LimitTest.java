@@ -14,7 +14,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Rows B56 to B62 are those of the law that this one has from ThrottleKit for TypeScript. */
+/** Rows B56 to B62 are those of the same algorithm in ThrottleKit for TypeScript. */
 class Gradient2LimitTest {
 
   @Test
@@ -193,7 +193,7 @@ class Gradient2LimitTest {
     }
   }
 
-  /** The estimate after one request, from 100, where 10 ms is the latency without load. */
+  /** Returns the estimate after one request, from 100, with a latency without load of 10 ms. */
   private static double after(Sample sample) {
     Gradient2Limit law = each(4, 512, 100);
     law.learn(completed(0, 10, 1));
@@ -201,7 +201,10 @@ class Gradient2LimitTest {
     return law.estimate();
   }
 
-  /** Ceilings after rounds that each begin as many requests as are allowed, then end them all. */
+  /**
+   * Returns the limits after rounds that each begin as many requests as are allowed, then end them
+   * all.
+   */
   private static List<Integer> rounds(Gradient2Limit law, double rttMillis, int rounds) {
     List<Integer> ceilings = new ArrayList<>();
     for (int round = 0; round < rounds; round++) {

@@ -19,12 +19,12 @@ import org.junit.jupiter.api.Named;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What every law promises, whatever it is told. */
+/** The invariants of every limit algorithm, under random samples. */
 class LawsTest {
   private static final int SEEDS = 60;
   private static final int STEPS = 2_000;
 
-  /** Which way a ceiling went in all histories, so that a history that proves nothing is seen. */
+  /** The directions of the limit over all histories, to detect histories that prove nothing. */
   private int rises;
 
   private int falls;

@@ -12,7 +12,7 @@ class ObeyedCeilingsTest {
   @Test
   void aRequestBeganBelowTheCeilingThatWasObeyedThen() {
     ceilings.obeyed(30, -50 * SECOND);
-    ceilings.obeyed(30, -20 * SECOND); // nothing new
+    ceilings.obeyed(30, -20 * SECOND); // no change
     ceilings.obeyed(40, 10 * SECOND);
     assertThat(at(-51 * SECOND)).isEqualTo(20);
     assertThat(at(-50 * SECOND)).isEqualTo(30);
@@ -47,7 +47,7 @@ class ObeyedCeilingsTest {
 
   @Test
   void ofThoseThatFollowCloselyTheLastIsRemembered() {
-    for (int i = 0; i < 50; i++) { // as a fleet's answers come
+    for (int i = 0; i < 50; i++) { // as the acknowledgements of a fleet arrive
       ceilings.obeyed(21 + i, 10 * SECOND + i * SECOND / 50);
     }
     assertThat(at(9 * SECOND)).isEqualTo(20);

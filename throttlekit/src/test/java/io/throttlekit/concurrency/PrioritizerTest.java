@@ -143,7 +143,7 @@ class PrioritizerTest {
     assertThat(new Prioritizer().level(Priority.HIGH)).isBetween(300, 399);
   }
 
-  /** What failsafe-go 0.9.7 does not do. */
+  /** Differs from failsafe-go 0.9.7. */
   @Test
   void noQueueGrowsBeyondItsBoundAlsoWhereAPrioritizerIsShared() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(1, 2));
@@ -165,7 +165,7 @@ class PrioritizerTest {
     assertThat(other.figures().queued()).isZero();
   }
 
-  /** What failsafe-go 0.9.7 does not do: it counts only levels that were let pass. */
+  /** Differs from failsafe-go 0.9.7, which counts only levels that passed. */
   @Test
   void theThresholdStaysWhereItIsWhileAsManyAskAndTheQueueStaysAsFull() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(100, 300));
@@ -191,7 +191,7 @@ class PrioritizerTest {
     assertThat(events).containsExactly("0 -> 49");
   }
 
-  /** One in flight, and a queue that was full at {@code level} when the threshold was set. */
+  /** One in flight, and a queue that was full of {@code level} when the threshold was set. */
   private Applicants withThreshold(AdaptiveLimiter limiter, int level) {
     Applicants asking = new Applicants(limiter);
     asking.ask("in flight");

@@ -10,9 +10,9 @@ import io.throttlekit.concurrency.ProbedVegasLimit.Settings;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
-/** What a probed Vegas hears, window after window. */
+/** The samples of a probed Vegas, window by window. */
 final class ProbedVegasCourse {
-  /** A window ends with the first request that comes after a second. */
+  /** A window ends with the first request that arrives after a second. */
   static final double WINDOW = 1_010;
 
   static final Settings FIFTY =
@@ -27,7 +27,9 @@ final class ProbedVegasCourse {
   /** Milliseconds since the beginning. */
   double now;
 
-  /** A law that has just measured 60 ms behind a gate that said when it obeyed. */
+  /**
+   * Returns an algorithm that has just measured 60 ms, with a limiter that acknowledged the limit.
+   */
   ProbedVegasLimit obeyed() {
     ProbedVegasLimit law = calm(40, 20);
     law.inForce(law.ceiling(), ms(now));
@@ -45,7 +47,10 @@ final class ProbedVegasCourse {
     return new ProbedVegasLimit(new CeilingRange(4, 500, initial), FIFTY, new SplittableRandom(7));
   }
 
-  /** A law that has seen ten windows without queue or refusal, and too little load to grow. */
+  /**
+   * Returns an algorithm after ten windows without queue or refusal, and with too little load to
+   * grow.
+   */
   ProbedVegasLimit calm(int initial, double rttMillis) {
     ProbedVegasLimit law = from(initial);
     for (int i = 0; i < 10; i++) {
@@ -55,7 +60,7 @@ final class ProbedVegasCourse {
     return law;
   }
 
-  /** One that measures, and saw nothing but this until then. */
+  /** Returns an algorithm during a measurement, after only these samples. */
   ProbedVegasLimit measuring(int initial, double rttMillis) {
     ProbedVegasLimit law = calm(initial, rttMillis);
     for (int second = 0; second < 40 && !law.measuring(); second++) {
@@ -67,7 +72,7 @@ final class ProbedVegasCourse {
   }
 
   void window(ProbedVegasLimit law, double rttMillis, int inFlight) {
-    law.refused(ms(now), 0); // the first window begins when something is told
+    law.refused(ms(now), 0); // the first window starts with the first call
     second(law, now, rttMillis, inFlight, false);
     law.learn(completed(now + WINDOW, rttMillis, inFlight));
     now += WINDOW;
@@ -78,7 +83,7 @@ final class ProbedVegasCourse {
     window(law, rttMillis, inFlight);
   }
 
-  /** The ceiling is what it was when a measurement lowered it by as much as it may. */
+  /** Asserts that the limit is the same as before a measurement lowered it by the maximum. */
   static void assertRestored(ProbedVegasLimit law, int lowered) {
     assertThat(law.ceiling())
         .isBetween((int) (lowered / 0.4), (int) Math.ceil((lowered + 1) / 0.4));
@@ -95,7 +100,7 @@ final class ProbedVegasCourse {
     now += WINDOW;
   }
 
-  /** Requests that begin one after another once an older queue is gone. */
+  /** Adds requests that begin one after another once an old queue has drained. */
   void probed(ProbedVegasLimit law, double rttMillis, int requests) {
     now += DRAINED;
     for (int i = 0; i < requests; i++) {

@@ -6,28 +6,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** How far a measurement goes down, and what is known of one that has no end. */
+/** The steps of a measurement, and its result if it times out. */
 class ProbedVegasDescentTest {
   private final ProbedVegasCourse course = new ProbedVegasCourse();
 
-  /** A millisecond for each in flight, and 20 at work. */
+  /** One ms per request in flight, and 20 in service. */
   @Test
   void descendsWhileAsMuchGetsThroughAsBefore() {
     ProbedVegasLimit law = course.measuring(40, 40); // of a queue that was there from the beginning
-    assertThat(law.ceiling()).isEqualTo(28); // 70 % of the ceiling
+    assertThat(law.ceiling()).isEqualTo(28); // 70 % of the limit
     course.probed(law, 28, 50);
     assertThat(law.measuring()).isTrue();
     assertThat(law.ceiling()).isEqualTo(22);
     course.probed(law, 22, 50);
     assertThat(law.measuring()).isTrue();
-    assertThat(law.ceiling()).isEqualTo(14); // it is far down, it seems
+    assertThat(law.ceiling()).isEqualTo(14); // an apparently large step
     course.probed(law, 20, 50);
     assertThat(law.measuring()).isFalse();
     assertThat(law.baselineNanos()).isEqualTo(20e6);
     assertThat(law.ceiling()).isEqualTo(20 + 6);
   }
 
-  /** Five percent less gets through: servers are idle, and another step would only cost. */
+  /** Throughput is five percent lower: servers are idle, and another step would only cost. */
   @Test
   void goesDownNoFartherThanIsNeeded() {
     ProbedVegasLimit law = course.measuring(40, 40);
@@ -39,7 +39,7 @@ class ProbedVegasDescentTest {
     assertThat(busier.measuring()).isTrue();
   }
 
-  /** Where a little less comes through with each step, the best of them counts. */
+  /** If each step lowers throughput a little, the best of them counts. */
   @Test
   void aThroughputThatFallsStepByStepHasFallen() {
     ProbedVegasLimit law = course.measuring(40, 40);
@@ -66,18 +66,18 @@ class ProbedVegasDescentTest {
   @Test
   void theMostThatGatesLetInMeanwhileIsWhatCameThrough() {
     ProbedVegasLimit law = course.measuring(40, 40);
-    law.inForce(10, ms(course.now)); // one Envoy was not there
+    law.inForce(10, ms(course.now)); // one Envoy has not acknowledged
     course.now += 600;
     law.inForce(28, ms(course.now));
-    law.inForce(10, ms(course.now)); // nor is it now
+    law.inForce(10, ms(course.now)); // still not
     course.probed(law, 28, 50);
     assertThat(law.measuring()).isTrue();
   }
 
-  /** A tenth of a large ceiling may wait, of the one that it goes back to. */
+  /** A tenth of a large limit may queue, of the one that is restored. */
   @Test
   void whatMayWaitFollowsFromWhatIsWorkedOn() {
-    ProbedVegasLimit law = course.measuring(400, 400); // a millisecond for each in flight
+    ProbedVegasLimit law = course.measuring(400, 400); // one ms per request in flight
     while (law.ceiling() > 20) {
       course.probed(law, law.ceiling(), 50);
     }
@@ -87,7 +87,7 @@ class ProbedVegasDescentTest {
     assertThat(law.ceiling()).isEqualTo(200 + 20);
   }
 
-  /** Two latencies of 8 s are more than a quarter of what a step may take. */
+  /** Two latencies of 8 s are more than a quarter of the timeout of a step. */
   @Test
   void whereTheOlderQueueIsNotGoneInTimeOnlyWhatBeganBelowTheCeilingCounts() {
     Descent descent = new Descent(28, 4, 40 / 8e9, 8e9, 0, false, ProbedVegasCourse.FIFTY);
@@ -103,17 +103,17 @@ class ProbedVegasDescentTest {
         .isEqualTo(new Descent.Outcome.Measured(8e9));
   }
 
-  /** 16 of 20 at work, and no queue: of a ceiling of 26, which 20 + 6 are. */
+  /** 16 of 20 in service, and no queue: at a limit of 26, which is 20 + 6. */
   @Test
   void goesDownByAFifthOfWhatIsWorkedOn() {
     ProbedVegasLimit law = course.calm(26, 20);
     for (int second = 0; second < 40 && !law.measuring(); second++) {
-      course.saturated(law, 26, 12); // ms, of which 6 of waiting
+      course.saturated(law, 26, 12); // ms, 6 of them in the queue
     }
     assertThat(law.ceiling()).isEqualTo(16);
   }
 
-  /** An Envoy that never obeys holds 15: the descent knows what it has seen until then. */
+  /** An Envoy that never acknowledges holds 15: the measurement uses the samples until then. */
   @Test
   void whatAStepShowedCountsThoughTheNextHasNoEnd() {
     ProbedVegasLimit law = course.measuring(40, 40);
@@ -153,7 +153,7 @@ class ProbedVegasDescentTest {
     }
     law.inForce(law.ceiling(), ms(course.now));
     course.now += 600;
-    course.probed(law, 19, 50); // the backend does more now than before
+    course.probed(law, 19, 50); // the capacity of the backend has risen
     assertThat(law.measuring()).isTrue();
     course.now += 30_000;
     law.refused(ms(course.now), 5);

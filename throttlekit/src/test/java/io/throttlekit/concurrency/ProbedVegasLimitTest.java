@@ -29,12 +29,12 @@ class ProbedVegasLimitTest {
     course.window(law, 20, 6);
     assertThat(law.ceiling()).isEqualTo(16);
     course.window(law, 20, 25);
-    assertThat(law.ceiling()).isEqualTo(20); // one of the requests began before it had grown
+    assertThat(law.ceiling()).isEqualTo(20); // one of the requests began before the increase
     course.window(law, 20, 25);
     assertThat(law.ceiling()).isEqualTo(25);
   }
 
-  /** A gate obeys it only when the next windows are over. */
+  /** A limiter applies it only after the next windows. */
   @Test
   void doesNotGrowAgainBeforeItHearsOfRequestsThatItsGrowthLetIn() {
     ProbedVegasLimit law = course.from(20);
@@ -48,7 +48,7 @@ class ProbedVegasLimitTest {
     assertThat(law.ceiling()).isEqualTo(31); // one of them began before
   }
 
-  /** One gate never says that it obeys: of 200, it has 10 for good, and others the rest. */
+  /** One limiter never acknowledges: it keeps 10 of 200, and the others have the rest. */
   @Test
   void growsByWhatOthersObeyWhereOneIsSilent() {
     ProbedVegasLimit law = course.from(20);
@@ -60,7 +60,7 @@ class ProbedVegasLimitTest {
     assertThat(law.ceiling()).isGreaterThan(60);
   }
 
-  /** A baseline of 18 ms, found by chance: at 40, 4 seem to wait. */
+  /** A baseline of 18 ms by chance: at 40, 4 seem to queue. */
   @Test
   void growsWhileLatencyDoesNotThoughTheBaselineIsTooLow() {
     ProbedVegasLimit law = course.calm(24, 18);
@@ -73,7 +73,7 @@ class ProbedVegasLimitTest {
     assertThat(law.ceiling()).isGreaterThan(80);
   }
 
-  /** Near its capacity, bursts are refused, and it is the load that does not rise. */
+  /** Near the capacity bursts are refused, although the load does not rise. */
   @Test
   void latencyThatStaysWhileFewAreRefusedTellsNothing() {
     ProbedVegasLimit law = course.calm(24, 18);
@@ -85,7 +85,7 @@ class ProbedVegasLimitTest {
     assertThat(law.ceiling()).isLessThanOrEqualTo(45);
   }
 
-  /** No baseline is known to a few hundredths. */
+  /** No baseline is exact to a few hundredths. */
   @Test
   void aTenthOfALargeCeilingMayWait() {
     ProbedVegasLimit law = course.calm(200, 20);
@@ -95,7 +95,7 @@ class ProbedVegasLimitTest {
     assertThat(law.ceiling()).isEqualTo(200);
   }
 
-  /** After a backend that could do a tenth can do all again, and 18 of 20 servers are idle. */
+  /** After a tenth of the capacity all of it is restored, and 18 of 20 servers are idle. */
   @ParameterizedTest
   @ValueSource(doubles = {19.1, 19.3, 19.5, 19.7, 19.9})
   void aPartOfARequestThatNoGateLetsInIsNoQueue(double rttMillis) {
@@ -104,7 +104,7 @@ class ProbedVegasLimitTest {
     course.probed(law, rttMillis, 50);
     assertThat(law.baselineNanos()).isEqualTo(rttMillis * 1e6);
     for (int second = 0; second < 20; second++) {
-      course.saturated(law, 10.0 * law.ceiling(), law.ceiling()); // 2 at work
+      course.saturated(law, 10.0 * law.ceiling(), law.ceiling()); // 2 in service
     }
     assertThat(law.ceiling()).isLessThanOrEqualTo(6);
     for (int second = 0; second < 30; second++) {
@@ -118,12 +118,12 @@ class ProbedVegasLimitTest {
     ProbedVegasLimit law = course.from(20);
     law.inForce(12, 0);
     for (int second = 0; second < 120; second++) {
-      course.window(law, 20, law.ceiling()); // who hears of refusals takes all of it for in use
+      course.window(law, 20, law.ceiling()); // refusals show that all of it is in use
     }
     assertThat(law.ceiling()).isBetween(20, 2 * 12 + 6);
   }
 
-  /** A millisecond for each in flight, and 20 at work. */
+  /** One ms per request in flight, and 20 in service. */
   @Test
   void doesNotRunAwayWhenThoseObeyAgainWhoWereSilent() {
     ProbedVegasLimit law = course.from(20);
@@ -140,13 +140,13 @@ class ProbedVegasLimitTest {
     assertThat(law.ceiling()).isBetween(20, 32);
   }
 
-  /** 40 ms at a ceiling of 40 is 20 too many: a ceiling of 26 is what it will be right with. */
+  /** 40 ms at a limit of 40 is 20 too many: the correct limit is 26. */
   @Test
   void doesNotFallFurtherThanIsNeededWhileItHearsOfRequestsBeforeItsFall() {
     ProbedVegasLimit law = course.calm(40, 20);
     law.inForce(law.ceiling(), ms(course.now));
     for (int second = 0; second < 20; second++) {
-      course.saturated(law, 40, 40); // of the old ceiling, all of them
+      course.saturated(law, 40, 40); // all of them below the old limit
       assertThat(law.measuring()).isFalse();
     }
     assertThat(law.ceiling()).isBetween(25, 26);
@@ -159,7 +159,7 @@ class ProbedVegasLimitTest {
     course.window(law, 24, 20); // baseline (20 + 24) / 2, queue ⌈40 · 2/24⌉ = 4, alpha 4, beta 6
     assertThat(law.baselineNanos()).isEqualTo(22e6);
     assertThat(law.ceiling()).isEqualTo(40);
-    course.saturated(law, 44, 40); // queue 20: a quarter of what is beyond 6
+    course.saturated(law, 44, 40); // queue 20: a quarter of the excess over 6
     assertThat(law.baselineNanos()).isEqualTo(22e6);
     assertThat(law.ceiling()).isEqualTo(36);
   }
@@ -277,7 +277,7 @@ class ProbedVegasLimitTest {
         shuffled.learn(last);
         course.now += ProbedVegasCourse.WINDOW;
         assertThat(shuffled.ceiling()).as("seed %s", seed).isEqualTo(straight.ceiling());
-        assertThat(straight.measuring()).isFalse(); // a measurement takes the first that come
+        assertThat(straight.measuring()).isFalse(); // a measurement uses the first requests
       }
     }
   }

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How the baseline is measured below a lowered ceiling. */
+/** The measurement of the baseline below a lowered limit. */
 class ProbedVegasMeasurementTest {
   private final ProbedVegasCourse course = new ProbedVegasCourse();
 
@@ -29,7 +29,7 @@ class ProbedVegasMeasurementTest {
     ProbedVegasCourse.assertRestored(law, lowered);
   }
 
-  /** Most of the errors of a backend may be fast. */
+  /** Most errors of a backend may be fast. */
   @Test
   void aMeasurementLeavesHalfOfTheBaseline() {
     ProbedVegasLimit law = course.measuring(40, 40);
@@ -40,11 +40,11 @@ class ProbedVegasMeasurementTest {
     assertThat(law.baselineNanos()).isEqualTo(20e6);
   }
 
-  /** At a ceiling of 40, 40 ms in place of 28: half of both would be too high for a long time. */
+  /** At a limit of 40, 40 ms instead of 28: half of both would be too high for a long time. */
   @Test
   void aMeasurementFarBelowTheBaselineReplacesIt() {
     ProbedVegasLimit law = course.measuring(40, 40);
-    course.probed(law, 28, 50); // as much gets through as before
+    course.probed(law, 28, 50); // throughput is the same
     course.probed(law, 28, 50);
     assertThat(law.measuring()).isFalse();
     assertThat(law.baselineNanos()).isEqualTo(28e6);
@@ -55,10 +55,10 @@ class ProbedVegasMeasurementTest {
   void decreasesThatLatencyFollowsAreNoDoubt() {
     ProbedVegasLimit law = course.calm(80, 20);
     for (int second = 0; second < 20; second++) {
-      course.saturated(law, law.ceiling(), law.ceiling()); // a millisecond for each in flight
+      course.saturated(law, law.ceiling(), law.ceiling()); // one ms per request in flight
       assertThat(law.measuring()).isFalse();
     }
-    assertThat(law.ceiling()).isBetween(22, 32); // 20 at work, and a small queue
+    assertThat(law.ceiling()).isBetween(22, 32); // 20 in service, and a small queue
   }
 
   @Test
@@ -129,7 +129,7 @@ class ProbedVegasMeasurementTest {
   void whatTheLoweredCeilingLetInDoesNotCountOnceItIsRaised() {
     ProbedVegasLimit law = course.obeyed();
     int restored = law.ceiling();
-    course.window(law, 10, 40); // nothing says that the gate has raised its own
+    course.window(law, 10, 40); // the limiter has not acknowledged the restored limit
     assertThat(law.ceiling()).isEqualTo(restored);
     law.inForce(law.ceiling(), ms(course.now));
     for (int i = 0; i < 500; i++) {
@@ -147,7 +147,7 @@ class ProbedVegasMeasurementTest {
     int restored = law.ceiling();
     double measured = course.now;
     while (law.ceiling() == restored && course.now - measured < 100_000) {
-      course.mixed(law, 94, 6); // given up, and nobody may be deaf to that for longer
+      course.mixed(law, 94, 6); // drops must not be ignored for longer
     }
     assertThat(course.now - measured).isBetween(30_000.0, 30_000 + 7 * ProbedVegasCourse.WINDOW);
   }
@@ -167,7 +167,9 @@ class ProbedVegasMeasurementTest {
     ProbedVegasCourse.assertRestored(law, lowered);
   }
 
-  /** Gates say nothing new where the ceiling is the least before and during a measurement. */
+  /**
+   * Limiters do not acknowledge again if the limit is the minimum before and during a measurement.
+   */
   @Test
   void aCeilingThatCannotBeLoweredIsMeasuredAtOnceAndRises() {
     ProbedVegasLimit law =
@@ -179,7 +181,7 @@ class ProbedVegasMeasurementTest {
     }
     int obeyed = 4;
     for (int second = 0; second < 120; second++) {
-      course.saturated(law, 40, law.ceiling()); // a backend that became slower, and no queue
+      course.saturated(law, 40, law.ceiling()); // a slower backend, and no queue
       if (law.ceiling() != obeyed) {
         obeyed = law.ceiling();
         law.inForce(obeyed, ms(course.now));
@@ -189,7 +191,10 @@ class ProbedVegasMeasurementTest {
     assertThat(law.ceiling()).isGreaterThan(20);
   }
 
-  /** Who stands still while others obey would keep the ceiling halved half of the time. */
+  /**
+   * A limiter that does not acknowledge would keep the limit halved half of the time for the
+   * others.
+   */
   @Test
   void noMeasurementBeginsBeforeTheLastOneIsOverForTheGate() {
     ProbedVegasLimit law = course.calm(40, 20);
@@ -234,7 +239,7 @@ class ProbedVegasMeasurementTest {
     assertThat(law.baselineNanos()).isEqualTo(20e6);
   }
 
-  /** The second measurement finds the baseline of the first within a tenth, or does not. */
+  /** The second measurement confirms the baseline of the first within a tenth, or does not. */
   @ParameterizedTest
   @CsvSource({"20, 120000, 138000", "22, 120000, 138000", "23, 60000, 69000", "17, 60000, 69000"})
   void measuresAgainAMinuteOrTwoLaterWhileSaturated(double found, double least, double most) {
@@ -243,7 +248,7 @@ class ProbedVegasMeasurementTest {
       ProbedVegasLimit law =
           new ProbedVegasLimit(
               new CeilingRange(4, 500, 40), ProbedVegasCourse.FIFTY, new SplittableRandom(seed));
-      course.saturated(law, 20, 10); // the first window: what it saw may have been a queue
+      course.saturated(law, 20, 10); // the first window: its latency may include a queue
       assertThat(law.measuring()).isTrue();
       course.probed(law, found, 50);
       double measured = course.now;

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** What is known of a ceiling that a measurement has just given back. */
+/** The limit after a measurement has restored it. */
 class ProbedVegasRestoredTest {
   private final ProbedVegasCourse course = new ProbedVegasCourse();
 
-  /** Gates let in 21 of 26 so far: what is missing is on its way, and no room to grow into. */
+  /** Limiters apply 21 of 26 so far: the rest is in transit, and no room to grow. */
   @Test
   void aCeilingThatIsGivenBackHasNotRested() {
     ProbedVegasLimit law = course.calm(26, 20);
@@ -28,7 +28,7 @@ class ProbedVegasRestoredTest {
     assertThat(law.ceiling()).isEqualTo(26);
   }
 
-  /** Twice as much is let in half a minute later: the backend may be another one by then. */
+  /** Twice as much is admitted half a minute later: the backend may have changed by then. */
   @Test
   void whatWasSeenBeforeAMeasurementIsNoBeginningOfARise() {
     ProbedVegasLimit law = course.calm(40, 20);
@@ -44,7 +44,7 @@ class ProbedVegasRestoredTest {
     int restored = law.ceiling();
     law.inForce(40, ms(course.now));
     crowded(law, 42, 39);
-    assertThat(law.ceiling()).isNotEqualTo(restored); // it has learned from this window
+    assertThat(law.ceiling()).isNotEqualTo(restored); // changed by this window
     assertThat(law.baselineNanos()).isEqualTo(20e6);
   }
 

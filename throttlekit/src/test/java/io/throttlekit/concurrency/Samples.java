@@ -2,7 +2,7 @@ package io.throttlekit.concurrency;
 
 import java.util.concurrent.TimeUnit;
 
-/** Requests as the tests of laws tell them, in milliseconds. */
+/** Creates samples for the tests of limit algorithms, in milliseconds. */
 final class Samples {
   private Samples() {}
 
@@ -10,7 +10,7 @@ final class Samples {
     return Math.round(millis * TimeUnit.MILLISECONDS.toNanos(1));
   }
 
-  /** A request that ended well and took as long as it was about. */
+  /** Creates a completed request that arrived directly after its latency. */
   static Sample completed(double arrivedMillis, double rttMillis, int inFlight) {
     return new Sample(
         ms(arrivedMillis) - ms(rttMillis),
@@ -21,13 +21,13 @@ final class Samples {
         false);
   }
 
-  /** A request that was given up. */
+  /** Creates a dropped request. */
   static Sample dropped(double arrivedMillis, double rttMillis, int inFlight) {
     return new Sample(
         ms(arrivedMillis) - ms(rttMillis), ms(rttMillis), ms(arrivedMillis), inFlight, false, true);
   }
 
-  /** Many requests alike, arriving within a second from the given one on, every 10 ms. */
+  /** Adds equal requests that arrive every 10 ms, within a second from the given time on. */
   static void second(
       ConcurrencyLimit law, double fromMillis, double rttMillis, int inFlight, boolean dropped) {
     for (int i = 1; i <= 100; i++) {

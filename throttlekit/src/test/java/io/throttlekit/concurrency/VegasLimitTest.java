@@ -10,7 +10,7 @@ import io.throttlekit.concurrency.VegasLimit.Settings;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** Rows 56 to 59 are what Netflix's concurrency-limits 0.5 does with the same numbers. */
+/** Rows 56 to 59 are the results of Netflix's concurrency-limits 0.5 for the same numbers. */
 class VegasLimitTest {
 
   @Test
@@ -96,16 +96,16 @@ class VegasLimitTest {
     law.learn(completed(0, 10, 1));
     int samples = 0;
     while (law.ceiling() == 10 && samples < 1_000) {
-      law.learn(completed(1, 1_000, 1)); // too little in use to move
+      law.learn(completed(1, 1_000, 1)); // too little in use to change
       samples++;
       law.learn(completed(1, 1_000, 10));
       samples++;
-      if (law.ceiling() < 10) { // a queue is seen until a probe, then none
+      if (law.ceiling() < 10) { // a queue until the probe, then none
         break;
       }
     }
     assertThat(law.ceiling()).isEqualTo(9);
-    for (; samples < 300; samples++) { // at most 30 for each of the ceiling
+    for (; samples < 300; samples++) { // at most 30 times the limit
       law.learn(completed(1, 1_000, 1));
     }
     law.learn(completed(1, 1_000, 9));
@@ -163,7 +163,7 @@ class VegasLimitTest {
     assertThatThrownBy(() -> new Settings(1, 0, x -> x, null)).hasMessageContaining("and 0");
   }
 
-  /** The ceiling after one request, from 100, where 10 ms is the latency without load. */
+  /** Returns the limit after one request, from 100, with a latency without load of 10 ms. */
   private static int after(Sample sample) {
     VegasLimit law = each(1, 1_000, 100);
     law.learn(completed(0, 10, 100));

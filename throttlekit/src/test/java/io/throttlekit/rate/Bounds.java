@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 
-/** The most that each algorithm may admit, as its documentation says it. */
+/** The most that each algorithm may admit, by its documentation. */
 final class Bounds {
   private Bounds() {}
 
-  /** Checks every stretch of {@code admitted} that ends with its newest entry. */
+  /** Checks every span of {@code admitted} that ends with its newest entry. */
   static void check(RateAlgorithm<?> algorithm, List<Oracle.Entry> admitted) {
     switch (algorithm) {
       case FixedWindow a -> checkAligned(admitted, a.windowMillis(), 1, a.limit());
@@ -20,7 +20,7 @@ final class Bounds {
     }
   }
 
-  /** Any {@code slices} aligned slices in a row hold at most the limit. */
+  /** Any {@code slices} consecutive aligned slices hold at most the limit. */
   private static void checkAligned(
       List<Oracle.Entry> admitted, long slice, int slices, long limit) {
     for (Oracle.Entry first : admitted) {
@@ -45,7 +45,7 @@ final class Bounds {
     }
   }
 
-  /** What is admitted in a row fits the burst and what the clock's way in it regains. */
+  /** Consecutive admissions fit into the burst and the units regained by the clock in between. */
   private static void checkRate(List<Oracle.Entry> admitted, long rate, long window, long burst) {
     long earliest = Long.MAX_VALUE;
     long latest = Long.MIN_VALUE;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The ends of the ranges, and what no waiting makes fit. */
+/** The ends of the ranges, and costs that never fit. */
 class EdgesTest {
   private static final long NOW = 1_700_000_000_000L;
 
@@ -162,7 +162,7 @@ class EdgesTest {
 
   @Test
   void gcraStaysPaidUpHoweverFarTheClockStepsBack() {
-    // A rate so large that what the way back would have paid is beyond every number.
+    // A rate so large that the debt of a clock step back overflows.
     var counter = new History<>(new Gcra(Cost.MAX / 1000, 1000, 1000));
     counter.charge(NOW, 1000);
     counter.charge(NOW - 60_000, 1, OVERDRAFT);

@@ -8,7 +8,7 @@ import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 import org.junit.jupiter.api.Test;
 
-/** Decisions worked out by hand: limit, remaining, reset after, retry after. */
+/** Decisions computed by hand: limit, remaining, reset after, retry after. */
 class GoldenRowsTest {
 
   @Test

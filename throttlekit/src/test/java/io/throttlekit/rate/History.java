@@ -4,7 +4,7 @@ import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 import org.jspecify.annotations.Nullable;
 
-/** One counter and the state it has come to, for tests that tell a story. */
+/** One counter and its current state. */
 final class History<S> {
   private final RateAlgorithm<S> algorithm;
   private @Nullable S state;
@@ -29,7 +29,7 @@ final class History<S> {
     return keep(algorithm.refund(state, atMillis, units));
   }
 
-  /** A counter that goes its own way from here. */
+  /** Returns an independent copy of the counter. */
   History<S> branch() {
     History<S> branch = new History<>(algorithm);
     branch.state = state;
@@ -44,7 +44,7 @@ final class History<S> {
     return algorithm;
   }
 
-  /** Whether from {@code atMillis} on this counter is said to decide like an unused one. */
+  /** Returns whether from {@code atMillis} on this counter decides like an unused one. */
   boolean unusedAt(long atMillis) {
     return state == null || atMillis >= algorithm.unusedFromMillis(state);
   }

@@ -6,21 +6,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A rate limit written down the slow way: a list of what was counted, sums over it, and a search ms
- * by ms for the times that a decision names.
+ * A simple and slow rate limit: a list of charges, sums over it, and a search ms by ms for the
+ * times in a decision.
  */
 abstract class Oracle {
 
-  /** Units counted at a time. */
+  /** Units charged at a time. */
   record Entry(long at, long units) {}
 
   final List<Entry> counted = new ArrayList<>();
   final long limit;
 
-  /** How finely what is used is told. */
+  /** The resolution of used units. */
   private final long scale;
 
-  /** The newest time remembered. */
+  /** The newest time seen. */
   long newest = Long.MIN_VALUE;
 
   Oracle(long limit, long scale) {
@@ -28,17 +28,17 @@ abstract class Oracle {
     this.scale = scale;
   }
 
-  /** What is counted at {@code now}, in units times the scale; 0 when nothing is. */
+  /** Returns the used units at {@code now} times the scale; 0 if there are none. */
   abstract long usedAt(long now);
 
   abstract Oracle copy();
 
-  /** When a counter that is unused is whole again. */
+  /** Returns the reset time of an unused counter. */
   long wholeWhenUnused(long now) {
     return now;
   }
 
-  /** Whether an overdraft counts. */
+  /** Returns whether an overdraft counts. */
   boolean keepsDebt() {
     return true;
   }
@@ -48,7 +48,7 @@ abstract class Oracle {
     counted.add(new Entry(newest, units));
   }
 
-  /** Takes units back, the newest first, from what still counts. */
+  /** Refunds units, the newest first, as far as they still count. */
   void giveBack(long now, long units) {
     long at = Math.max(newest, now);
     long left = units;
@@ -85,12 +85,12 @@ abstract class Oracle {
     return Decision.admit(limit, left(now), wholeAt(now) - now);
   }
 
-  /** Whether {@code units}, at most the limit, fit at {@code now}. */
+  /** Returns whether {@code units}, at most the limit, fit at {@code now}. */
   private boolean fits(long now, long units) {
     return usedAt(now) + units * scale <= limit * scale;
   }
 
-  /** Whole units left at {@code now}, at least 0. */
+  /** Returns the whole units left at {@code now}, at least 0. */
   private long left(long now) {
     return Math.max(0, limit * scale - usedAt(now)) / scale;
   }

@@ -1,6 +1,6 @@
 package io.throttlekit.rate;
 
-/** The slow twin of every algorithm. */
+/** The oracles of all algorithms. */
 final class Oracles {
   private Oracles() {}
 
@@ -72,7 +72,7 @@ final class Oracles {
     }
   }
 
-  /** Slices are named by their index; estimates are kept in units times ms of a slice. */
+  /** Slices are named by their index; estimates are in units times ms of a slice. */
   private static final class Slices extends Oracle {
     private final long window;
     private final int buckets;
@@ -89,7 +89,7 @@ final class Oracles {
       return Math.floorDiv(at, slice);
     }
 
-    /** Time within the newest slice is not remembered. */
+    /** Time within the newest slice is ignored. */
     private long effective(long now) {
       return newest == Long.MIN_VALUE ? now : Math.max(now, index(newest) * slice);
     }
@@ -181,8 +181,8 @@ final class Oracles {
   }
 
   /**
-   * What a bucket lacks is the largest excess, over all moments since, of what was taken from then
-   * on over what was regained from then on.
+   * The tokens missing in a bucket are the largest excess, over all past times, of the units
+   * charged since then over the tokens regained since then.
    */
   private static final class Backlog extends Oracle {
     private final long refill;
@@ -226,7 +226,7 @@ final class Oracles {
     @Override
     void count(long now, long units) {
       if (usedAt(now) == 0) {
-        counted.clear(); // what is paid for never matters again, and the search below stays short
+        counted.clear(); // repaid charges never matter again, and the search below stays short
       }
       super.count(now, units);
     }

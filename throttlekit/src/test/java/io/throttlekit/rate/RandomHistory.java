@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * A seeded history of charges, peeks and refunds under a clock that rolls windows and sometimes
- * steps back; told to an algorithm and to its oracle. The same seed tells the same history.
+ * A seeded history of charges, peeks and refunds under a clock that crosses windows and sometimes
+ * steps back, applied to an algorithm and to its oracle. The same seed yields the same history.
  */
-@SuppressWarnings("ReferenceEquality") // whether the very same state was kept
+@SuppressWarnings("ReferenceEquality") // whether the same object was returned
 final class RandomHistory {
 
-  /** What the history has reached, so that a test can prove that it does. */
+  /** The cases that the history has reached, so that a test can prove that it does. */
   static final class Reached {
     int refusals;
     int impossible;
@@ -23,7 +23,7 @@ final class RandomHistory {
     int branches;
   }
 
-  /** One thing done: the state before, what was asked, what the two answered. */
+  /** One step: the state before, the charge, and the decisions of both. */
   record Step(
       long now, long cost, Overrun overrun, Decision answered, Decision expected, boolean kept) {}
 
@@ -70,7 +70,7 @@ final class RandomHistory {
         new TokenBucket(100, 13, 40));
   }
 
-  /** One step that may do anything. */
+  /** Runs one step of any kind. */
   Step next() {
     moveClock();
     branch();
@@ -82,7 +82,7 @@ final class RandomHistory {
     };
   }
 
-  /** One step of a history that only charges what is admitted. */
+  /** Runs one step of a history that charges only admitted costs. */
   Step nextRefusing() {
     moveClock();
     return charge(cost(), Overrun.REFUSE);
@@ -137,7 +137,7 @@ final class RandomHistory {
     reached.rolls += Math.floorDiv(now, window) > before ? 1 : 0;
   }
 
-  /** Sometimes goes on from an earlier state, with what that state had counted. */
+  /** Sometimes continues from an earlier state, with its charges. */
   private void branch() {
     switch (random.nextInt(20)) {
       case 0 -> {

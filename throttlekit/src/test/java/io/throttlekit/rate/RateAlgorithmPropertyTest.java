@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What every algorithm promises, over seeded histories and against a slow twin. */
+/** The invariants of every algorithm, over seeded histories and against an oracle. */
 class RateAlgorithmPropertyTest {
   private static final int SEEDS = 40;
   private static final int STEPS = 150;

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class RecentlyAskedTest {
   private static final int UNHEARD = 64;
 
-  /** Of a cache. */
+  /** An entry of a cache. */
   private static final class Entry extends Keyed {
     private boolean retired;
 
@@ -73,7 +73,7 @@ class RecentlyAskedTest {
             .limit(3)
             .map(this::known)
             .toList();
-    Entry third = crowd.getLast(); // the first two fill the place of all three
+    Entry third = crowd.getLast(); // the first two fill the slots of all three
     recent.drop(third.key());
     assertThat(recent.find(third.key())).isNull();
   }
@@ -139,7 +139,7 @@ class RecentlyAskedTest {
       recent.makeRoomFor(entries.size() + 1);
       entries.add(known("user-" + i));
     }
-    entries.forEach(recent::put); // as happens to those that growing tables had no place for
+    entries.forEach(recent::put); // as for entries that did not fit while the table grew
     assertThat(found(entries)).isGreaterThan(19_800);
   }
 

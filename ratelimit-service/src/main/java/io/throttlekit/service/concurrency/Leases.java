@@ -50,7 +50,6 @@ public final class Leases {
   /** Creates a lease that owns the slots; returns null without any effect if there are too many. */
   @Nullable Lease open(List<Slot> slots, LeaseTerms terms) {
     long now = time.monotonicNanos();
-
     Lease lease = new Lease(this, ids.next(), slots, terms, now);
     long inNanos;
     synchronized (this) {

@@ -25,7 +25,6 @@ public record Wanted(
   /** Returns the value of the entry that holds the priority, or null if there is none. */
   @Nullable String priority() {
     String key = gate.priorityEntry();
-
     if (key != null) {
       for (int i = 0; i + 1 < entries.length; i += 2) {
         if (entries[i].equals(key)) {
