@@ -1,6 +1,6 @@
 package io.throttlekit.service.http;
 
-/** A body that is longer than what is read of one. */
+/** Signals a body longer than the listener accepts. */
 final class BodyTooLongException extends Exception {
   private static final long serialVersionUID = 1L;
 

@@ -1,11 +1,11 @@
 package io.throttlekit.service.http;
 
-/** The body of a request as far as it was kept. Thread-safe. */
+/** The body of a request, or the reason why it was not kept. Thread-safe. */
 @FunctionalInterface
 interface HttpBody {
 
   /**
-   * Returns the bytes.
+   * Returns the bytes of the body.
    *
    * @throws BodyTooLongException when there were more than the listener accepts; none are kept
    * @throws MalformedBodyException when they are not framed as HTTP, such as a chunk without a
@@ -13,14 +13,14 @@ interface HttpBody {
    */
   byte[] bytes() throws BodyTooLongException, MalformedBodyException;
 
-  /** A body of which the listener keeps nothing. */
+  /** Returns a body that exceeds the listener's maximum and was discarded. */
   static HttpBody tooLong() {
     return () -> {
       throw new BodyTooLongException();
     };
   }
 
-  /** A body whose framing is not HTTP. */
+  /** Returns a body with malformed HTTP framing. */
   static HttpBody malformed() {
     return () -> {
       throw new MalformedBodyException("the body is not framed as HTTP");

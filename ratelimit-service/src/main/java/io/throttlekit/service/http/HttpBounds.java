@@ -3,17 +3,17 @@ package io.throttlekit.service.http;
 import java.time.Duration;
 
 /**
- * Bounds of one listener; with them its memory has a bound, whatever its clients do.
+ * The bounds of one listener, which limit its memory whatever its clients do.
  *
- * @param connections most open connections; one more closes the one that waits longest for its next
- *     request, or else the one whose answer takes longest
- * @param bodyBytes longest body of a request
- * @param heldBytes most bytes of bodies that have not been answered, and most bytes of replies that
- *     have not been sent, a shared reply counted once
- * @param requests most requests for one path in progress at once; more are answered 503
- * @param request what a request may take to arrive
- * @param idle what a connection may wait for its next request
- * @param response what a reply may take to be read
+ * @param connections maximum of open connections; one more closes the one that has waited longest
+ *     for its next request, or else the one that has been answered for longest
+ * @param bodyBytes maximum length of a request's body
+ * @param heldBytes maximum bytes of bodies that are not yet answered, and maximum bytes of replies
+ *     that are not yet sent, a shared reply counted once
+ * @param requests maximum of requests in progress per path; more are answered 503
+ * @param request maximum time for a request to arrive
+ * @param idle maximum time between two requests of a connection
+ * @param response maximum time for a client to read a reply
  */
 record HttpBounds(
     int connections,
@@ -24,7 +24,9 @@ record HttpBounds(
     Duration idle,
     Duration response) {
 
+  /** Enough for many bodies or replies of usual size, and small beside the heap. */
   private static final long HELD_BYTES = 8L << 20;
+  /** Requests in progress per path, each on a virtual thread of its own. */
   private static final int REQUESTS = 256;
 
   /** The bounds of a listener whose clients send bodies of at most {@code bodyBytes}. */

@@ -34,13 +34,18 @@ import org.slf4j.LoggerFactory;
 /**
  * One connection: reads a request, has it answered, sends the reply, and reads the next.
  *
- * <p>The next request is not read before the reply to this one has been sent, so requests that are
- * pipelined take no memory. Each phase has a deadline of its own that no byte moves. A reply is
- * handed to the socket in slices, as the client reads it. Confined to the event loop.
+ * <p>The next request is not read before the reply to this one was sent, so pipelined requests take
+ * no memory. Each phase has a deadline that received bytes do not extend. A reply is written to the
+ * socket in slices, as the client reads it. Confined to the event loop.
  */
 final class HttpConnection extends ChannelInboundHandlerAdapter {
   private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
+  /**
+   * Bytes written at once; the write buffer holds little more than one slice of a slow reader's
+   * reply.
+   */
   private static final int SLICE = 16 * 1024;
+  /** Time to discard what the client still sends after its last reply. */
   private static final Duration LINGER = Duration.ofSeconds(1);
 
   /** The phases of a connection. */
@@ -53,7 +58,9 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     ANSWERING,
     /** Sends the reply. */
     SENDING,
-    /** Has sent its last reply and discards what still comes, so that no reset overtakes it. */
+    /**
+     * Has sent its last reply and discards further bytes, so that no TCP reset overtakes the reply.
+     */
     LINGERING
   }
 
@@ -69,10 +76,11 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   private int sentBytes;
   private boolean last;
   private boolean unread;
+  // Whether a read is scheduled on the event loop.
   private boolean readPending;
   private boolean handing;
 
-  /** Has a request answered and calls {@link #answered} on the event loop. */
+  /** Answers a request by calling {@link #answered} on the event loop. */
   interface Answering {
     void answer(HttpConnection connection, String path, HttpQuery query);
   }
@@ -82,7 +90,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     this.answering = answering;
   }
 
-  /** Returns whether no request is in progress. */
+  /** Returns whether the connection may be closed without losing an answer. */
   boolean waits() {
     return phase == Phase.WAITING || phase == Phase.READING || phase == Phase.LINGERING;
   }
@@ -93,7 +101,9 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     return reply != null && reply.body() != body;
   }
 
+  /** Returns whether the deadline of the phase has passed; a route that works has none. */
   boolean isLate(long now) {
+    // A difference, not a comparison: monotonic ns may overflow.
     return phase != Phase.ANSWERING && now - phaseEnds > 0;
   }
 
@@ -103,7 +113,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     close();
   }
 
-  /** Ends the connection: at once, or with the answer to the request in progress. */
+  /** Closes the connection: at once, or after the answer to the request in progress. */
   void drain() {
     last = true;
     if (waits()) {
@@ -142,7 +152,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Part of a head yields no message: what has been read did not end the wait. */
+  /** Reads on: part of a head yields no message and thus does not reach {@code channelRead}. */
   @Override
   public void channelReadComplete(ChannelHandlerContext ctx) {
     if (waits()) {
@@ -158,7 +168,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   @Override
   public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
     if (event instanceof ChannelInputShutdownEvent) {
-      last = true; // the client has said all: what is in progress is still answered
+      last = true; // half-closed by the client: what is in progress is still answered
       if (waits()) {
         close();
       }
@@ -168,7 +178,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   @Override
   public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
     LOG.debug("a connection failed", cause);
-    close(); // a reset, or TLS that is none; the reply, if any, is lost
+    close(); // a reset, or bytes of TLS; the reply, if any, is lost
   }
 
   /** Sends the reply to the request in progress. */
@@ -234,6 +244,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
       dispatchUnread(HttpBody.tooLong());
       return;
     }
+    // The bodies of all connections together are bounded.
     if (!connections.takeBody(length)) {
       abort(503);
       return;
@@ -302,7 +313,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
       return;
     }
     byte[] bytes = sending.body();
-    handing = true; // writing and flushing change the writability, which comes back to here
+    handing = true; // guards against reentry: writes and flushes change writability
     try {
       while (sentBytes < bytes.length && ctx.channel().isWritable()) {
         int length = Math.min(SLICE, bytes.length - sentBytes);
@@ -316,9 +327,9 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
       handing = false;
     }
     if (sentBytes < bytes.length) {
-      return; // goes on when the client has read
+      return; // continued by channelWritabilityChanged
     }
-    sentBytes = Integer.MAX_VALUE; // the end is written once
+    sentBytes = Integer.MAX_VALUE; // marks that the last chunk is written, once
     ctx.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT)
         .addListener(
             (ChannelFutureListener)
@@ -334,6 +345,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   private void sent(ChannelHandlerContext ctx) {
     HttpRequest answered = request;
     Reply whole = reply;
+    // A reply to HEAD has no body, so its content is not received.
     boolean unwanted =
         answered != null
             && whole != null
@@ -351,7 +363,10 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Closing with unread bytes resets the connection, and the client may lose the reply. */
+  /**
+   * Half-closes and discards what still comes: closing with unread bytes would reset the
+   * connection, and the client might lose the reply.
+   */
   private void linger(ChannelHandlerContext ctx) {
     enter(Phase.LINGERING, LINGER);
     if (ctx.channel() instanceof DuplexChannel socket) {
@@ -360,7 +375,9 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     readMore(ctx);
   }
 
-  /** Reads the next message in a task of its own: pipelined requests take turns with others. */
+  /**
+   * Reads the next message in a task of its own, so that connections take turns on the event loop.
+   */
   private void readMore(ChannelHandlerContext ctx) {
     if (!readPending) {
       readPending = true;

@@ -37,34 +37,42 @@ import org.slf4j.LoggerFactory;
  * Answers HTTP/1.1 on one address: connections on one event loop, each request on a virtual thread.
  *
  * <p>{@link HttpBounds} bounds connections, requests in progress, bytes held and the time of each
- * phase. Whatever a route throws is a 500. Paths are matched whole. Thread-safe.
+ * phase. An exception of a route is answered with 500. Paths are matched exactly. Thread-safe.
  */
 public final class HttpListener implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(HttpListener.class);
 
+  /** One line in 10 s: a client may repeat a failing request as fast as it can. */
   private static final Duration LOG_INTERVAL = Duration.ofSeconds(10);
 
+  /** Seconds for a request to arrive, against clients that send a byte now and then. */
   static final int REQUEST_SECONDS = 5;
+  /** Seconds between two requests; scrapes every 15 s keep their connection. */
   static final int IDLE_SECONDS = 30;
+  /** Seconds for a client to read a reply. */
   static final int RESPONSE_SECONDS = 10;
 
-  /** Most open connections where nothing else is configured. */
+  /** Default maximum of open connections. */
   static final int MAX_CONNECTIONS = 1024;
 
+  /** Seconds that answers in progress get at shutdown. */
   private static final int STOP_SECONDS = 1;
+  /** Interval between two searches for connections whose deadline passed. */
   private static final int SWEEP_MILLIS = 100;
   private static final int BACKLOG = 256;
+  /** Netty's default for the request line; longer ones are answered 414. */
   private static final int MAX_LINE = 4096;
+  /** Netty's default for all headers; longer ones are answered 431. */
   private static final int MAX_HEADERS = 8192;
   private static final int READ_BYTES = 8192;
 
-  /** What the kernel holds of a reply: it would take megabytes of each slow reader. */
+  /** Socket send buffer; by default the kernel would grow it to megabytes for each slow reader. */
   private static final int KERNEL_BYTES = 128 * 1024;
 
   private static final WriteBufferWaterMark SEND_BYTES =
       new WriteBufferWaterMark(16 * 1024, 32 * 1024);
 
-  /** A route and the requests for it that are in progress. */
+  /** A route and its count of requests in progress. */
   private static final class Served {
     private final Route route;
     private int inProgress;
@@ -83,15 +91,15 @@ public final class HttpListener implements AutoCloseable {
   private final TimeSource time;
   private final LogInterval faults;
 
-  /** A listener with the usual bounds, whose clients send no bodies. */
+  /** Creates a listener with default bounds that accepts no bodies. */
   HttpListener(String host, int port, Map<String, Route> routes) throws IOException {
     this(host, port, HttpBounds.of(MAX_CONNECTIONS, 0), TimeSource.system(), routes);
   }
 
   /**
-   * Binds the address; nothing is answered before {@link #start}.
+   * Binds the address; nothing is accepted before {@link #start}.
    *
-   * @param port 0 for any that is free
+   * @param port 0 for any free port
    * @throws IOException when the address cannot be bound
    */
   HttpListener(String host, int port, HttpBounds bounds, TimeSource time, Map<String, Route> routes)
@@ -122,22 +130,22 @@ public final class HttpListener implements AutoCloseable {
             connections::sweep, SWEEP_MILLIS, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
   }
 
-  /** Begins to accept connections. */
+  /** Starts to accept connections. */
   public void start() {
     server.config().setAutoRead(true);
   }
 
-  /** Where it listens. */
+  /** Returns the bound address. */
   public InetSocketAddress address() {
     return address;
   }
 
-  /** Returns how many connections are open. */
+  /** Returns the number of open connections. */
   int openConnections() throws InterruptedException, ExecutionException {
     return loop.submit(connections::size).get();
   }
 
-  /** Stops to listen, gives the answers under way at most a second, and closes every connection. */
+  /** Stops listening, waits up to a second for answers in progress, and closes all connections. */
   @Override
   public void close() {
     CountDownLatch drained = new CountDownLatch(1);
@@ -173,8 +181,8 @@ public final class HttpListener implements AutoCloseable {
   }
 
   /**
-   * All buffers are on the heap: a slow reader takes nothing of the memory that gRPC's buffers
-   * have.
+   * Binds with buffers on the heap, so that slow readers take none of the direct memory that gRPC
+   * uses.
    */
   private ChannelFuture bind(InetSocketAddress where) {
     return new ServerBootstrap()
@@ -213,7 +221,9 @@ public final class HttpListener implements AutoCloseable {
         .addLast(new HttpConnection(connections, this::answer));
   }
 
-  /** On the event loop, as everything that counts requests in progress. */
+  /**
+   * Runs a route; called on the event loop, which alone changes the count of requests in progress.
+   */
   private void answer(HttpConnection connection, String path, HttpQuery query) {
     Served served = routes.get(path);
     if (served == null) {
@@ -251,7 +261,7 @@ public final class HttpListener implements AutoCloseable {
     try {
       reply = route.answer(query);
     } catch (Throwable unexpected) {
-      if (faults.isDue(time.monotonicNanos())) { // a client may repeat what fails as fast as it can
+      if (faults.isDue(time.monotonicNanos())) { // bounded: a client can repeat a failure
         LOG.error("{} failed", path, unexpected);
       }
     }

@@ -13,15 +13,18 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The HTTP servers of the process; each is bound when it is made and answers once started. */
+/**
+ * Creates the HTTP listeners of the process; each is bound when created and answers once started.
+ */
 public final class HttpServers {
+  /** Connections of listeners for operators and scrapes, which have few clients. */
   private static final int OPERATORS_CONNECTIONS = 64;
 
   private final TimeSource time;
   private final @Nullable MetricsRoute metrics;
 
   /**
-   * Makes servers of one process.
+   * Creates a factory of the process's listeners.
    *
    * @param metrics null when metrics are not served
    */
@@ -31,13 +34,13 @@ public final class HttpServers {
   }
 
   /**
-   * For load balancers and scrapes: {@code /healthcheck}, {@code /metrics} and, where it is
-   * configured, {@code /json}.
+   * Creates the listener for load balancers and scrapes: {@code /healthcheck}, {@code /metrics}
+   * and, where it is configured, {@code /json}.
    *
    * @param decider answers {@code /json}
-   * @param maxBodyBytes longest request that {@code /json} reads
-   * @param standsIn whether {@code /json} answers as envoyproxy/ratelimit: a 400 without a reason,
-   *     also when there is nothing to decide by
+   * @param maxBodyBytes maximum length of a {@code /json} request
+   * @param standsIn whether {@code /json} answers as envoyproxy/ratelimit: 400 without a reason,
+   *     also when no policies are loaded
    * @param serving whether this process serves
    * @throws IOException when the address cannot be bound
    */
@@ -60,8 +63,8 @@ public final class HttpServers {
   }
 
   /**
-   * For operators: the policies in force, the counters, the metrics and the threads. It shows much
-   * and asks for no password, so it belongs on loopback.
+   * Creates the listener for operators: the policies in effect, the counters, the metrics and the
+   * threads. It has no authentication, so it belongs on loopback.
    *
    * @param stats the counters as text, one per line
    * @throws IOException when the address cannot be bound
@@ -83,7 +86,8 @@ public final class HttpServers {
   }
 
   /**
-   * For Prometheus alone, where envoyproxy/ratelimit's scrape jobs look for it.
+   * Creates a listener for Prometheus only, at the path where envoyproxy/ratelimit's scrape jobs
+   * expect it.
    *
    * @throws IOException when the address cannot be bound
    */
@@ -118,7 +122,7 @@ public final class HttpServers {
     return lines.isEmpty() ? "" : String.join("\n", lines) + "\n";
   }
 
-  /** Says whether the process serves; on the event loop, so that nothing keeps it waiting. */
+  /** Reports whether the process serves; answered on the event loop, so that it never waits. */
   private record HealthRoute(BooleanSupplier serving) implements Route {
     @Override
     public Reply answer(HttpQuery query) {

@@ -4,15 +4,16 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.throttlekit.service.rls.Answered;
 import java.util.concurrent.Callable;
 
-/** Answers what a body asks for. Thread-safe. */
+/** Decides requests that come as JSON. Thread-safe. */
 @FunctionalInterface
 public interface JsonDecider {
 
   /**
-   * Reads the body, so that one that is no request can be counted too, and answers it.
+   * Reads the body and answers it. Reading is part of the call, so that malformed bodies are
+   * counted, too.
    *
-   * @return whoever cannot pass it on says that it is lost
-   * @throws Exception what {@code body} throws, and what {@code RateLimitFrontEnd.answer} throws
+   * @return the answer; a caller that cannot deliver it must mark it as lost
+   * @throws Exception of {@code body}, or of {@code RateLimitFrontEnd.answer}
    */
   Answered answer(Callable<RateLimitRequest> body) throws Exception;
 }

@@ -16,12 +16,16 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads JSON as Go's protojson does, which is stricter than most: valid UTF-8 and grammar, no field
- * twice, no unknown field, no text for a number's place unless it is a number's text. A null is as
- * if the field were absent.
+ * Reads JSON as strictly as Go's protojson: valid UTF-8 and grammar, no duplicate and no unknown
+ * field, no string for a number unless it contains a number. A null is treated as an absent field.
  */
 final class JsonFields {
+  /** Twice the digits of 2^64, so that long texts are refused before they are parsed. */
   private static final int MAX_NUMBER_LENGTH = 40;
+  /**
+   * Maximum exponent in either direction, which bounds the digits that a number is written out
+   * with.
+   */
   private static final int MAX_SCALE = 40;
 
   private final JsonReader json;
@@ -30,13 +34,13 @@ final class JsonFields {
     this.json = json;
   }
 
-  /** Takes the value of one field. */
+  /** Consumes the value of one field. */
   @FunctionalInterface
   interface Field {
     void read(String name) throws IOException, MalformedBodyException;
   }
 
-  /** Takes the next element of a list. */
+  /** Consumes the next element of a list. */
   @FunctionalInterface
   interface Element {
     void read() throws IOException, MalformedBodyException;
@@ -58,9 +62,9 @@ final class JsonFields {
   }
 
   /**
-   * Reads an object, calling {@code field} for each of its members.
+   * Reads an object and calls {@code field} for each of its members.
    *
-   * @param canonical the one name of a field that has two
+   * @param canonical maps a field's alternative name to its canonical one
    */
   void object(UnaryOperator<String> canonical, Field field)
       throws IOException, MalformedBodyException {
@@ -84,14 +88,14 @@ final class JsonFields {
     json.endArray();
   }
 
-  /** Fails unless the value just read was the last. */
+  /** Throws unless the document ends here. */
   void end() throws IOException, MalformedBodyException {
     if (json.peek() != JsonToken.END_DOCUMENT) {
       throw new MalformedBodyException("there is more than one value");
     }
   }
 
-  /** Whether the next value is null, and if so takes it. */
+  /** Returns whether the next value is null, and consumes it if so. */
   boolean absent() throws IOException {
     if (json.peek() != JsonToken.NULL) {
       return false;
@@ -105,6 +109,7 @@ final class JsonFields {
       throw new MalformedBodyException("a text was expected at " + json.getPath());
     }
     String text = json.nextString();
+    // A lone surrogate, which protobuf cannot encode.
     if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
       throw new MalformedBodyException("half a character at " + json.getPath());
     }
@@ -115,12 +120,12 @@ final class JsonFields {
     return json.nextBoolean();
   }
 
-  /** The text of an enum's value, or null when it is a number. */
+  /** Returns the name of an enum's value, or null when it is a number. */
   @Nullable String name() throws IOException, MalformedBodyException {
     return json.peek() == JsonToken.NUMBER ? null : text();
   }
 
-  /** A whole number from {@code min} to {@code max}, also as a text. */
+  /** Reads an integer from {@code min} to {@code max}, as a number or a string. */
   BigInteger whole(BigInteger min, BigInteger max) throws IOException, MalformedBodyException {
     if (json.peek() != JsonToken.NUMBER && json.peek() != JsonToken.STRING) {
       throw new MalformedBodyException("a number was expected at " + json.getPath());
@@ -131,7 +136,7 @@ final class JsonFields {
       throw new MalformedBodyException("not a number at " + json.getPath());
     }
     BigDecimal number = new BigDecimal(digits);
-    if (Math.abs((long) number.scale()) > MAX_SCALE) { // before it is written out: 1e999999999
+    if (Math.abs((long) number.scale()) > MAX_SCALE) { // 1e999999999 would take gigabytes
       throw new MalformedBodyException("out of range at " + json.getPath());
     }
     BigInteger whole = number.toBigIntegerExact();

@@ -11,11 +11,12 @@ import io.throttlekit.store.StoreException;
 import java.util.regex.Pattern;
 
 /**
- * Decides requests that come as JSON: 200 when admitted, 429 when not, the answer in the body.
+ * Decides requests in JSON: 200 when admitted, 429 when refused, with the response in the body.
  *
- * <p>Any method will do, but HEAD tells of no lease, and so keeps none. What cannot be a request is
- * a 400 that says why, too much of it a 413; when it is we who cannot decide, 503. Where
- * envoyproxy/ratelimit is to be matched, the latter is a 400 too, and a 400 does not say why.
+ * <p>Any method is accepted; a reply to HEAD has no body and so cannot name a lease, which is then
+ * released. A malformed request is answered 400 with the reason, one that is too long 413, and 503
+ * is answered when the service cannot decide. In compatibility with envoyproxy/ratelimit, missing
+ * policies are a 400, too, and a 400 has no reason.
  */
 final class JsonRoute implements Route {
   private static final JsonFormat.Printer PRINTER =
@@ -29,7 +30,7 @@ final class JsonRoute implements Route {
 
   /**
    * @param refunds whether requests may give units back
-   * @param standsIn whether a 400 does not say why, as envoyproxy/ratelimit's
+   * @param standsIn whether a 400 has no reason, as envoyproxy/ratelimit's
    */
   JsonRoute(JsonDecider decider, boolean refunds, boolean standsIn) {
     this.decider = decider;
@@ -62,7 +63,7 @@ final class JsonRoute implements Route {
     return Reply.text(400, standsIn ? "Bad Request\n" : oneLine(cause) + "\n");
   }
 
-  /** The reason as printable text, whatever of the request it quotes. */
+  /** Returns the reason in one printable line, because it may quote the request. */
   private static String oneLine(Exception cause) {
     return NOT_PRINTABLE.matcher(String.valueOf(cause.getMessage())).replaceAll(" ");
   }

@@ -1,6 +1,6 @@
 package io.throttlekit.service.http;
 
-/** A body that is not the JSON of a rate-limit request. Its message is for the caller. */
+/** Signals a body that is not a rate-limit request in JSON. Its message is for the caller. */
 final class MalformedBodyException extends Exception {
   private static final long serialVersionUID = 1L;
 

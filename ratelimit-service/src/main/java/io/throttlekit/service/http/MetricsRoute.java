@@ -5,8 +5,8 @@ import io.throttlekit.service.telemetry.Scrape;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The metrics, rendered once for all scrapes of all listeners that come at the same time; at most
- * one rendering of each of the two formats runs at a time.
+ * Serves the metrics, rendered once for all concurrent scrapes of all listeners; at most one
+ * rendering of each of the two formats runs at a time.
  */
 public final class MetricsRoute implements Route {
   private static final String OPEN_METRICS = "application/openmetrics-text";
@@ -15,7 +15,7 @@ public final class MetricsRoute implements Route {
   private final SharedPage text;
   private final SharedPage openMetrics;
 
-  /** The metrics of {@code scrape}. */
+  /** Creates a route that serves {@code scrape}. */
   public MetricsRoute(Scrape scrape, TimeSource time) {
     this.scrape = scrape;
     this.text = new SharedPage(() -> reply(scrape.page(null)), time);

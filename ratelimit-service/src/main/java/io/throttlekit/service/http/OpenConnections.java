@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The open connections of a listener and the bytes held for them. Confined to the event loop.
  *
- * <p>Connections are ordered by the time of their last change of phase, the oldest first, so that
- * the slowest are closed where a bound is reached and a new client is always served.
+ * <p>Connections are ordered by the time of their last change of phase, the oldest first. Where a
+ * bound is reached, the slowest are closed, so that a new client is always served.
  */
 final class OpenConnections {
   private final HttpBounds bounds;
@@ -42,19 +42,19 @@ final class OpenConnections {
     return open.isEmpty();
   }
 
-  /** Adds a connection, and closes another where there are too many. */
+  /** Adds a connection, and closes another one beyond the maximum. */
   void add(HttpConnection connection) {
     open.add(connection);
     if (open.size() > bounds.connections()) {
       HttpConnection oldest = oldest(HttpConnection::waits, connection);
-      if (oldest == null) {
+      if (oldest == null) { // all are being answered: the one that takes longest
         oldest = oldest(any -> true, connection);
       }
       (oldest != null ? oldest : connection).cutOff();
     }
   }
 
-  /** Notes that a connection has changed its phase: it is the youngest now. */
+  /** Moves a connection that changed its phase to the end of the order. */
   void changed(HttpConnection connection) {
     if (open.remove(connection)) {
       open.add(connection);
@@ -65,7 +65,7 @@ final class OpenConnections {
     open.remove(connection);
   }
 
-  /** Returns whether there is room for so many bytes more of bodies, and takes it. */
+  /** Reserves bytes for a body; returns false where the bound is reached. */
   boolean takeBody(int bytes) {
     if (bodyBytes + bytes > bounds.heldBytes()) {
       return false;
@@ -78,7 +78,7 @@ final class OpenConnections {
     bodyBytes -= bytes;
   }
 
-  /** Counts a reply that begins to be sent, and closes the slowest readers where it is too much. */
+  /** Counts a reply that begins to be sent, and closes the slowest readers beyond the bound. */
   void sending(HttpConnection connection, byte[] body) {
     if (replies.merge(body, 1, Integer::sum) == 1) {
       replyBytes += body.length;
@@ -86,7 +86,7 @@ final class OpenConnections {
     while (replyBytes > bounds.heldBytes()) {
       HttpConnection slowest = oldest(other -> other.sendsOtherThan(body), connection);
       if (slowest == null) {
-        return; // this reply alone is longer than the bound: it is the only one
+        return; // this reply alone exceeds the bound and is the only one
       }
       slowest.cutOff();
     }
@@ -98,13 +98,13 @@ final class OpenConnections {
     }
   }
 
-  /** Closes the connections whose time is over. */
+  /** Closes the connections whose deadline has passed. */
   void sweep() {
     long now = time.monotonicNanos();
     List.copyOf(open).stream().filter(each -> each.isLate(now)).forEach(HttpConnection::cutOff);
   }
 
-  /** Closes connections without a request at once, and each other after its answer. */
+  /** Closes connections without a request at once, and the others after their answers. */
   void drain() {
     List.copyOf(open).forEach(HttpConnection::drain);
   }
@@ -113,7 +113,7 @@ final class OpenConnections {
     List.copyOf(open).forEach(HttpConnection::cutOff);
   }
 
-  /** Chooses connections. */
+  /** Selects connections. */
   private interface Choice {
     boolean of(HttpConnection connection);
   }

@@ -18,10 +18,10 @@ import java.util.Locale;
 import java.util.function.Supplier;
 
 /**
- * The rules in force, in the order of the files.
+ * Serves the rules in effect, in the order of the files.
  *
- * <p>As text, one line per limit as envoyproxy/ratelimit writes it; what that program has no words
- * for stands on lines that begin with {@code #}. As JSON with {@code ?format=json}.
+ * <p>As text, one line per limit in the format of envoyproxy/ratelimit; what that format cannot
+ * express is on lines that begin with {@code #}. As JSON with {@code ?format=json}.
  */
 final class PoliciesRoute implements Route {
 
@@ -31,7 +31,7 @@ final class PoliciesRoute implements Route {
   private final SharedPage asJson;
 
   /**
-   * @param store one line on the store of the counters
+   * @param store describes the store of the counters in one line
    */
   PoliciesRoute(PolicyStore policies, Supplier<String> store, TimeSource time) {
     this.policies = policies;
@@ -55,7 +55,7 @@ final class PoliciesRoute implements Route {
     appendStatus(text, policies.status());
     appendRemark(text, "store: " + store.get());
     for (Rule rule : rules) {
-      if (rule.ceiling() != null) { // no limit, and 0 requests would say that it refuses everything
+      if (rule.ceiling() != null) { // 0 requests would read as "refuses all"
         text.append("# ").append(rule.domain()).append('.').append(rule.path()).append(": ");
         text.append(rule.inWords()).append('\n');
         continue;

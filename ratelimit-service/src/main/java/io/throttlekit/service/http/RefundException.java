@@ -1,6 +1,9 @@
 package io.throttlekit.service.http;
 
-/** A request that gives units back where that is not accepted. Its message is for the caller. */
+/**
+ * Signals a request that gives units back where that is not accepted. Its message is for the
+ * caller.
+ */
 final class RefundException extends Exception {
   private static final long serialVersionUID = 1L;
 

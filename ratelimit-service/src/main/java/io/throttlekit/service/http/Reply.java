@@ -3,18 +3,18 @@ package io.throttlekit.service.http;
 import java.nio.charset.StandardCharsets;
 
 /**
- * An HTTP answer.
+ * An HTTP reply.
  *
  * @param contentType empty when there is no body
  * @param body never changed; several replies may share one array, which then counts once
- * @param lost what to do when the caller does not receive it: it left, or wants no body
+ * @param lost runs when the caller does not receive the body: it left, or sent HEAD
  */
-@SuppressWarnings("ArrayRecordComponent") // compared by nobody, and shared on purpose
+@SuppressWarnings("ArrayRecordComponent") // never compared, and shared on purpose
 record Reply(int status, String contentType, byte[] body, Runnable lost) {
   static final String TEXT = "text/plain; charset=utf-8";
   static final String JSON = "application/json";
 
-  /** An answer whose loss has no consequence. */
+  /** Creates a reply whose loss has no consequence. */
   Reply(int status, String contentType, byte[] body) {
     this(status, contentType, body, () -> {});
   }
@@ -31,7 +31,7 @@ record Reply(int status, String contentType, byte[] body, Runnable lost) {
     return new Reply(status, "", new byte[0]);
   }
 
-  /** The same answer; {@code whenLost} runs when the caller does not receive it. */
+  /** Returns the same reply with an action for when the caller does not receive it. */
   Reply orElse(Runnable whenLost) {
     return new Reply(status, contentType, body, whenLost);
   }

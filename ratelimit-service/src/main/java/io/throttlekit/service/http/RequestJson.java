@@ -11,8 +11,8 @@ import java.math.BigInteger;
 import java.util.Map;
 
 /**
- * The JSON of a rate-limit request: field names in camelCase or snake_case, numbers also as text,
- * nothing unknown.
+ * Parses a rate-limit request in JSON: field names in camelCase or snake_case, numbers also as
+ * strings, no unknown fields.
  */
 final class RequestJson {
   private static final BigInteger UINT32_MAX =
@@ -22,10 +22,10 @@ final class RequestJson {
   private static final BigInteger INT32_MIN = BigInteger.valueOf(Integer.MIN_VALUE);
   private static final BigInteger INT32_MAX = BigInteger.valueOf(Integer.MAX_VALUE);
 
-  /** Field {@code is_negative_hits} of a descriptor, newer than the messages we are built with. */
+  /** Number of a descriptor's field {@code is_negative_hits}, missing in the generated messages. */
   private static final int IS_NEGATIVE_HITS = 4;
 
-  /** The unit {@code WEEK}, newer than the messages too. */
+  /** Number of the unit {@code WEEK}, missing in the generated messages. */
   private static final int WEEK = 7;
 
   private static final Map<String, String> CAMEL_CASE =
@@ -34,7 +34,9 @@ final class RequestJson {
           "requests_per_unit", "requestsPerUnit",
           "is_negative_hits", "isNegativeHits");
 
-  /** Most descriptors and entries of one request: a body of 256 KiB can hold 80,000 empty ones. */
+  /**
+   * Maximum of descriptors and entries per request: a body of 256 KiB can hold 80,000 empty ones.
+   */
   private static final int MAX_ELEMENTS = 10_000;
 
   private final JsonFields json;
@@ -48,10 +50,10 @@ final class RequestJson {
   }
 
   /**
-   * Reads a request.
+   * Parses a request.
    *
    * @param refunds whether descriptors may give units back
-   * @throws RefundException when one does and may not
+   * @throws RefundException when a descriptor gives units back and may not
    * @throws MalformedBodyException when the body is no request, or has more than 10,000 descriptors
    *     and entries
    */
@@ -87,7 +89,7 @@ final class RequestJson {
       }
     });
     json.end();
-    if (refund && !refunds) { // only of what is a request: else the body is malformed
+    if (refund && !refunds) { // after the whole body: a malformed one is reported as such
       throw new RefundException();
     }
     return request.build();

@@ -7,7 +7,9 @@ interface Route {
   /** Answers one request; the listener sends the reply. */
   Reply answer(HttpQuery query) throws InterruptedException;
 
-  /** Returns whether {@link #answer} is quick and never waits, so that it may run on the loop. */
+  /**
+   * Returns whether {@link #answer} is fast and never blocks, so that it may run on the event loop.
+   */
   default boolean immediate() {
     return false;
   }

@@ -9,15 +9,16 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A page that is rendered once for all who ask for it at the same time.
+ * A page that is rendered once for all concurrent callers.
  *
- * <p>A caller gets a rendering that began after it asked, so it is never stale. One rendering runs
- * at a time, and between two there is a pause of {@value #PAUSE_FACTOR} times what the last one
- * took, at most a second: rendering takes at most a fifth of one processor however many ask.
- * Callers block; thread-safe.
+ * <p>A caller gets a rendering that began after its call, so it is never stale. One rendering runs
+ * at a time, and a pause of {@value #PAUSE_FACTOR} times the last one's duration follows, at most a
+ * second: rendering takes at most a fifth of one processor for any number of callers. Callers
+ * block; thread-safe.
  */
 final class SharedPage {
   private static final int PAUSE_FACTOR = 4;
+  /** The longest pause, which also bounds a caller's extra wait. */
   private static final long MAX_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final Rendering rendering;
@@ -25,13 +26,15 @@ final class SharedPage {
   private final ReentrantLock one = new ReentrantLock();
   private final Object joining = new Object();
 
-  /** What those get who ask before the next rendering begins; null while nobody has asked. */
+  /**
+   * The result for callers that come before the next rendering begins; null while there are none.
+   */
   private @Nullable CompletableFuture<Reply> next;
 
   private long endedNanos;
   private long pauseNanos;
 
-  /** Makes the page. */
+  /** Renders the page. */
   @FunctionalInterface
   interface Rendering {
     Reply render() throws IOException;
@@ -43,7 +46,7 @@ final class SharedPage {
   }
 
   /**
-   * Returns the page, whose body is one array for all who share it.
+   * Returns the page, whose body is one array for all callers that share it.
    *
    * @throws CompletionException when the rendering failed
    */
@@ -84,8 +87,8 @@ final class SharedPage {
     }
   }
 
-  /** Those who ask from now on get the rendering after this one. */
-  @SuppressWarnings("ReferenceEquality") // futures have no other
+  /** Makes later callers wait for the rendering after this one. */
+  @SuppressWarnings("ReferenceEquality") // futures have no equality but identity
   private void closeTo(CompletableFuture<Reply> mine) {
     synchronized (joining) {
       if (next == mine) {

@@ -3,7 +3,10 @@ package io.throttlekit.service.http;
 import java.util.Comparator;
 import java.util.Map;
 
-/** What every platform thread is doing; virtual threads are many and short-lived, and left out. */
+/**
+ * Renders the stacks of all platform threads; virtual threads are many and short-lived, and
+ * omitted.
+ */
 final class ThreadDump {
 
   private ThreadDump() {}

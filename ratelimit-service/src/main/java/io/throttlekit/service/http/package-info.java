@@ -1,4 +1,4 @@
-/** What the service answers over plain HTTP: decisions as JSON, health, metrics, diagnosis. */
+/** HTTP endpoints of the service: decisions as JSON, health, metrics and diagnosis. */
 @NullMarked
 package io.throttlekit.service.http;
 

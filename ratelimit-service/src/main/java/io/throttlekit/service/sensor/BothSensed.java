@@ -1,6 +1,6 @@
 package io.throttlekit.service.sensor;
 
-/** Tells two, one after the other. Thread-safe. */
+/** Forwards to two listeners in order. Thread-safe. */
 public record BothSensed(Sensed first, Sensed second) implements Sensed {
 
   @Override

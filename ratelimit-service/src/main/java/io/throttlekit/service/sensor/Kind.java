@@ -1,66 +1,66 @@
 package io.throttlekit.service.sensor;
 
 /**
- * What became of a request, as far as that matters to a ceiling.
+ * The outcome of a request, as far as it matters to a limit algorithm.
  *
- * <p>All but {@link #GOES_ON} end it. Only what says something about how the backend copes is a
- * sample or a drop: a fast failure looks like a fast backend, and what Envoy answered by itself
- * says nothing.
+ * <p>All but {@link #GOES_ON} end the request. Only outcomes that show the backend's load are
+ * samples or drops: a fast failure resembles a fast backend, and Envoy's own responses show nothing
+ * of the backend.
  */
 public enum Kind {
-  /** The request has not ended: an entry at its beginning, or meanwhile. */
+  /** The request has not ended: an access log entry at its beginning, or an intermediate one. */
   GOES_ON,
-  /** The backend answered it, at the first attempt and with no fault of its own. */
+  /** The backend answered the first attempt without an error. */
   ANSWERED,
-  /** The backend answered with a failure, which may be faster than an answer. */
+  /** The backend answered with an error, possibly faster than with a success. */
   SERVER_ERROR,
-  /** The backend refused it, with 429 or 503 of its own. */
+  /** The backend refused it with its own 429 or 503. */
   SHED,
   /** The backend did not answer within the route's timeout. */
   TIMED_OUT,
-  /** Envoy kept it from the backend because the cluster's ceiling was reached. */
+  /** Envoy refused it because the cluster's concurrency limit (circuit breaker) was reached. */
   CEILING_REACHED,
-  /** Envoy kept it from the backend because too many waited for a connection. */
+  /** Envoy refused it because too many requests waited for a connection. */
   QUEUE_FULL,
-  /** A rate limit refused it, ours or one of Envoy's own. */
+  /** A rate limit refused it, of this service or of Envoy. */
   RATE_LIMITED,
-  /** An authorization refused it, or could not be asked. */
+  /** Authorization refused it, or was unavailable. */
   UNAUTHORIZED,
-  /** The client left; the backend may still be at work. */
+  /** The client disconnected; the backend may still be processing it. */
   CLIENT_LEFT,
-  /** The connection to the backend could not be made, or broke. */
+  /** The connection to the backend failed or was reset. */
   CONNECTION_FAILED,
   /** There was no route, no cluster or no healthy host. */
   NO_HOST,
-  /** Envoy broke it off for a reason that is not the backend's: idle, too long, malformed. */
+  /** Envoy aborted it for a reason other than the backend: idle, too long, malformed. */
   BROKEN_OFF,
-  /** A fault was injected. */
+  /** Envoy's fault filter answered or aborted it. */
   INJECTED,
-  /** It took more than one attempt, so that the times are of none and of all. */
+  /** It took several attempts, so that its times describe none of them. */
   RETRIED,
-  /** Envoy answered it by itself. */
+  /** Envoy answered it with a local reply. */
   LOCAL_REPLY,
-  /** The backend answered it, but the entry does not say how long that took, or says nonsense. */
+  /** The backend answered it, but the entry has no duration, or an impossible one. */
   UNTIMED,
-  /** A sample or a drop that there was no time to learn from. */
+  /** A sample or a drop that was discarded because more came than are evaluated. */
   CROWDED_OUT;
 
-  /** Whether the request has ended. */
+  /** Returns whether the request has ended. */
   public boolean ends() {
     return this != GOES_ON;
   }
 
-  /** Whether how long the backend took says how it copes. */
+  /** Returns whether the backend's response time is a sample of its load. */
   public boolean isSample() {
     return this == ANSWERED;
   }
 
-  /** Whether it is evidence of overload. */
+  /** Returns whether it is evidence of overload. */
   public boolean isDrop() {
     return this == TIMED_OUT;
   }
 
-  /** Whether the backend failed it. */
+  /** Returns whether the backend failed. */
   public boolean isError() {
     return switch (this) {
       case SERVER_ERROR, SHED, TIMED_OUT, CONNECTION_FAILED -> true;
@@ -68,7 +68,7 @@ public enum Kind {
     };
   }
 
-  /** Whether it is known to have reached the backend. */
+  /** Returns whether the request is known to have reached the backend. */
   public boolean reachedBackend() {
     return switch (this) {
       case ANSWERED, SERVER_ERROR, SHED, UNTIMED -> true;

@@ -1,19 +1,19 @@
 package io.throttlekit.service.sensor;
 
 /**
- * What one Envoy says of one of its clusters. All numbers are from 0.
+ * The load of one cluster as one Envoy reports it. All numbers are from 0.
  *
- * <p>{@code issued = succeeded + failed + the growth of inProgress} does not hold: what Envoy's own
- * ceiling refuses, and what found no connection, has failed without having been issued, and what a
- * client broke off was issued without ever succeeding or failing.
+ * <p>{@code issued = succeeded + failed + the growth of inProgress} does not hold: requests that
+ * Envoy's circuit breaker refused, or that found no connection, count as failed without having been
+ * issued, and requests that a client aborted count as issued without ever succeeding or failing.
  *
  * @param cluster of Envoy
- * @param inProgress requests that its hosts are working on now; those that wait in Envoy for a
- *     connection are not among them
+ * @param inProgress requests that the cluster's hosts are processing; without those that wait in
+ *     Envoy for a connection
  * @param issued attempts sent since the last report
- * @param succeeded answers that were no failure, since then
- * @param failed failures since then, those that Envoy's own ceiling refused among them
- * @param dropped requests since then that Envoy's own ceiling, or its overload policy, refused
+ * @param succeeded successful answers since then
+ * @param failed failures since then, including those that Envoy's circuit breaker refused
+ * @param dropped requests since then that Envoy's circuit breaker or its overload policy refused
  * @param nanos since the last report, by Envoy's clock
  */
 public record Load(

@@ -7,31 +7,33 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
 /**
- * Ends the leases of requests that were logged, where their rules say {@code release: access_log}.
- * A timeout lowers a limit only where it is evidence of overload of all routes and clients by
- * {@link Timeouts}: a cluster may have leases of several rules, so there is no one limit of which
- * partial evidence could take a half, as with {@code gate: envoy}. Thread-safe; entries of one
- * cluster wait for each other, and for no other cluster's.
+ * Releases the permits of logged requests whose rules have {@code release: access_log}.
+ *
+ * <p>A timeout lowers a limit only when {@link Timeouts} finds overload on all routes and clients:
+ * a cluster may have permits of several rules, so there is no single limit that partial evidence
+ * could halve, as with {@code gate: envoy}. Thread-safe; entries of one cluster are serialized,
+ * those of different clusters are not.
  */
 public final class LoggedEnds implements Sensed {
-  /** More clusters than one Envoy has; a log that names others is judged as one cluster. */
+  /** Maximum of tracked clusters, more than one Envoy has; all others are judged as one cluster. */
   private static final int MAX_CLUSTERS = 1_000;
 
+  /** Longest cluster name that is tracked, which bounds the table's memory. */
   private static final int LONGEST_CLUSTER = 256;
 
   private final Leases leases;
 
-  /** By cluster; each guarded by itself. */
+  /** Per cluster; each is guarded by its own monitor. */
   private final ConcurrentMap<String, Timeouts> timeouts = new ConcurrentHashMap<>();
 
-  /** Ends those of {@code leases}. */
+  /** Creates a listener that releases {@code leases}. */
   public LoggedEnds(Leases leases) {
     this.leases = leases;
   }
 
   @Override
   public void ended(String node, Reading reading, long beganNanos, long arrivedNanos) {
-    // Invented leases are no evidence: a log that names thousands must not fill the table of
+    // Unknown leases are no evidence: a log that names thousands must not fill the table of
     // clusters.
     if (reading.leases().stream().anyMatch(leases::awaitsLog)) {
       Ending ending = ending(reading, arrivedNanos);

@@ -8,23 +8,30 @@ import java.util.concurrent.TimeUnit;
  * Judges whether the timeouts of a cluster are evidence that its backend is overloaded.
  *
  * <p>An overloaded backend delays all routes and all clients. So a route counts as overloaded when
- * more than 5 % of its own requests timed out, and the cluster when overloaded routes have more
- * than half of its requests; the same holds for clients. One slow route, or one client that sends
- * slow requests, is no evidence as long as it has less than that.
+ * more than 5 % of its requests timed out, and the cluster when overloaded routes have more than
+ * half of its requests; the same holds for clients. One slow route, or one client that sends slow
+ * requests, is no evidence while it has less than that.
  *
  * <p>Requests of the last 5 to 10 s count. At most {@value #MAX_GROUPS} routes and as many clients
- * are told apart; all others, and those with fewer than {@value #MIN_REQUESTS} requests, are judged
- * together. Times are monotonic ns. Used by one thread at a time.
+ * are tracked separately; all others, and those with fewer than {@value #MIN_REQUESTS} requests,
+ * are judged together. Times are monotonic ns. Not thread-safe.
  */
 public final class Timeouts {
+  /**
+   * Maximum of routes, and of clients, that are tracked separately; bounds the memory of a cluster.
+   */
   private static final int MAX_GROUPS = 64;
 
-  /** One timeout of three requests says nothing about the other requests of a client. */
+  /** Minimum of requests to judge a group by: one timeout of three requests proves nothing. */
   private static final int MIN_REQUESTS = 20;
 
-  /** The part from which a limit algorithm gives way, too. */
+  /**
+   * Fraction of timeouts above which a group is overloaded; limit algorithms back off from the
+   * same.
+   */
   private static final double OVERLOADED = 0.05;
 
+  /** Length of a period; the current and the previous one count. */
   private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private final Groups routes = new Groups();
@@ -32,17 +39,17 @@ public final class Timeouts {
   private boolean begun;
   private long periodNanos;
 
-  /** How far timeouts are evidence of overload. */
+  /** The extent to which timeouts are evidence of overload. */
   public enum Evidence {
     /** Too few routes or clients are affected. */
     NONE,
     /** Most requests are affected, but another route or client has hardly any timeout. */
     PARTIAL,
-    /** All routes and clients that can be told apart are affected, or there is but one of each. */
+    /** All distinguishable routes and clients are affected, or there is only one of each. */
     WHOLE
   }
 
-  /** Counts a request that was answered or timed out; others say nothing. */
+  /** Counts a request that was answered or timed out; ignores other outcomes. */
   public void ended(Reading reading, long nowNanos) {
     boolean timedOut = reading.kind().isDrop();
     if (timedOut || reading.kind().isSample()) {
@@ -52,7 +59,7 @@ public final class Timeouts {
     }
   }
 
-  /** Returns what the timeouts of the last seconds amount to. */
+  /** Returns the weaker of the evidence by route and by client. */
   public Evidence evidence(long nowNanos) {
     roll(nowNanos);
     Evidence byRoute = routes.evidence();
@@ -68,7 +75,7 @@ public final class Timeouts {
     long periods = (nowNanos - periodNanos) / PERIOD_NANOS;
     if (periods > 0) {
       periodNanos += periods * PERIOD_NANOS;
-      routes.next(periods > 1);
+      routes.next(periods > 1); // more than one period without requests: the counts are too old
       clients.next(periods > 1);
     }
   }
@@ -84,7 +91,7 @@ public final class Timeouts {
       timeouts += timedOut ? 1 : 0;
     }
 
-    /** Begins a period; returns whether anything is left of the last one. */
+    /** Begins a period; returns whether the last one had requests. */
     boolean next(boolean forgetAll) {
       requestsBefore = forgetAll ? 0 : requests;
       timeoutsBefore = forgetAll ? 0 : timeouts;
@@ -105,7 +112,7 @@ public final class Timeouts {
   private static final class Groups {
     private final Map<String, Count> byName = new HashMap<>();
 
-    /** Of requests without a name, and of names beyond the bound. */
+    /** Requests without a name, and of names beyond the maximum. */
     private final Count others = new Count();
 
     void add(String name, boolean timedOut) {
@@ -139,7 +146,7 @@ public final class Timeouts {
       }
       if (isOverloaded(restRequests, restTimeouts)) {
         affected += restRequests;
-      } else if (restRequests >= MIN_REQUESTS) { // fewer prove no health
+      } else if (restRequests >= MIN_REQUESTS) { // fewer are no evidence of health
         healthy += restRequests;
       }
       if (affected <= healthy) {

@@ -1,4 +1,6 @@
-/** What Envoys say of the requests that they sent to backends, whichever way they say it. */
+/**
+ * Reports of Envoys on the requests that they sent to backends, from access logs and load reports.
+ */
 @NullMarked
 package io.throttlekit.service.sensor;
 
