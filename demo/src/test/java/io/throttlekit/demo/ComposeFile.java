@@ -15,7 +15,7 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
 /**
  * The compose file of the project, as Compose reads it.
  *
- * @param root all of it
+ * @param root whole document
  */
 record ComposeFile(Map<String, Object> root) {
   static final Path PROJECT = Path.of("..");
@@ -24,7 +24,7 @@ record ComposeFile(Map<String, Object> root) {
     return new ComposeFile(map(yaml(PROJECT.resolve("docker-compose.yml"))));
   }
 
-  /** What a YAML or JSON file says. */
+  /** Parses a YAML or JSON file. */
   static Object yaml(Path file) throws IOException {
     LoadSettings settings = LoadSettings.builder().setMaxAliasesForCollections(1_000).build();
     return Objects.requireNonNull(new Load(settings).loadFromString(Files.readString(file)));
@@ -36,7 +36,7 @@ record ComposeFile(Map<String, Object> root) {
     return services;
   }
 
-  /** What one service says; what it does not say is empty. */
+  /** The settings of one service; missing ones are empty. */
   record Service(Map<String, Object> says) {
     String text(String key) {
       return Objects.toString(says.get(key), "");
@@ -48,7 +48,7 @@ record ComposeFile(Map<String, Object> root) {
           : List.of();
     }
 
-    /** The keys of a mapping, or the members of a list. */
+    /** Returns the keys of a mapping, or the members of a list. */
     List<String> names(String key) {
       return says.get(key) instanceof Map<?, ?>
           ? List.copyOf(map(says.get(key)).keySet())
@@ -56,7 +56,7 @@ record ComposeFile(Map<String, Object> root) {
     }
   }
 
-  /** A mapping with what it merges ({@code <<}); empty when it is none. */
+  /** Returns a mapping including what it merges ({@code <<}); empty if the value is none. */
   static Map<String, Object> map(@Nullable Object value) {
     Map<String, Object> merged = new LinkedHashMap<>();
     if (value instanceof Map<?, ?> mapping) {

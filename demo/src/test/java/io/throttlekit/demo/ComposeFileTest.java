@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code docker-compose.yml} and the files that it gives its services. */
+/** {@code docker-compose.yml} and the files of its services. */
 @RealEnvoy
 class ComposeFileTest {
   private static final List<String> IN_A_REGION =
@@ -31,12 +31,12 @@ class ComposeFileTest {
   private static final Set<String> SHARED =
       Set.of("coordinator", "otel-collector", "jaeger", "prometheus", "grafana", "traffic");
 
-  /** They have no way to ask themselves, and nobody waits for them. */
+  /** They have no health check, and no service waits for them. */
   private static final Set<String> WITHOUT_HEALTH = Set.of("otel-collector", "traffic");
 
   private static final Pattern TARGET = Pattern.compile("envoy-[a-z]+:9901|throttlekit-[a-z]+");
 
-  /** A port that is another one where a variable says so. */
+  /** A published port, which a variable may override. */
   private static final Pattern PUBLISHED =
       Pattern.compile("127\\.0\\.0\\.1:\\$\\{PORT_[A-Z]+:-(\\d+)}:\\d+");
 
@@ -161,7 +161,7 @@ class ComposeFileTest {
     assertThat(targets).hasSize(2 * MeshScenario.REGIONS.size()).isSubsetOf(services.keySet());
   }
 
-  /** Prometheus would ignore a rule whose metric it never sees. */
+  /** Prometheus would ignore a rule whose metric does not exist. */
   @Test
   void prometheusAlertsOnMetricsThatExist() throws IOException {
     assertThat(Files.readString(PROJECT.resolve("deploy/mesh/prometheus.yaml")))

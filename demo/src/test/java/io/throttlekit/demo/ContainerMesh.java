@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The regions and the coordinator of {@code docker-compose.yml} in containers of images that a test
- * has made. Gone with {@link #close}, with their networks and volumes.
+ * The regions and the coordinator of {@code docker-compose.yml} in containers of images built by a
+ * test. {@link #close} removes them with their networks and volumes.
  */
 final class ContainerMesh implements AutoCloseable {
   private static final List<String> REGIONS = MeshScenario.REGIONS;
@@ -22,10 +22,10 @@ final class ContainerMesh implements AutoCloseable {
   private final Map<String, String> environment;
 
   /**
-   * Starts them, and waits until all are healthy that others wait for.
+   * Starts the containers, and waits until all on which others depend are healthy.
    *
-   * @param overrides files of {@link MeshImages#FILES} that are laid over the one of the project
-   * @param folder for what the containers are given
+   * @param overrides files of {@link MeshImages#FILES} that are layered over the project's
+   * @param folder for files that are mounted into containers
    */
   ContainerMesh(MeshImages images, List<String> overrides, Path folder) throws IOException {
     compose = new ArrayList<>(DockerEngine.compose());
@@ -40,7 +40,7 @@ final class ContainerMesh implements AutoCloseable {
             "GATEWAY",
             patientGateway(folder).toString(),
             "PORT_EU",
-            "0", // any that is free
+            "0", // any free one
             "PORT_US",
             "0",
             "PORT_AP",
@@ -55,14 +55,14 @@ final class ContainerMesh implements AutoCloseable {
     }
   }
 
-  /** An answer that Envoy does not wait for is a unit that is spent and that no client has got. */
+  /** If Envoy times out, a unit is spent that no client receives: hence the long timeout. */
   private static Path patientGateway(Path folder) throws IOException {
     String usual = Files.readString(PROJECT.resolve("deploy/mesh/envoy.yaml"));
     return Files.writeString(
         folder.resolve("gateway.yaml"), usual.replace("timeout: 0.1s", "timeout: 5s"));
   }
 
-  /** Of the Envoys, by place in {@link MeshScenario#REGIONS}. */
+  /** Returns the addresses of the Envoys, by index in {@link MeshScenario#REGIONS}. */
   List<URI> envoys() throws IOException {
     List<URI> envoys = new ArrayList<>();
     for (String region : REGIONS) {
@@ -72,7 +72,7 @@ final class ContainerMesh implements AutoCloseable {
     return envoys;
   }
 
-  /** The containers of a service. */
+  /** Returns the containers of a service. */
   List<String> containers(String service) throws IOException {
     return compose(List.of("ps", "--quiet", service))
         .lines()

@@ -13,8 +13,8 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
- * Sends to the regions of a {@link ContainerMesh}, and counts by window what was admitted. The
- * containers have the clock of this machine. For one thread.
+ * Sends requests to the regions of a {@link ContainerMesh}, and counts the admitted ones by window.
+ * The containers share the clock of this machine. Not thread-safe.
  */
 final class ContainerTraffic implements AutoCloseable {
   private static final MeshScenario SCENARIO = MeshScenario.within(MeshScenario.USUAL_SECONDS);
@@ -28,10 +28,10 @@ final class ContainerTraffic implements AutoCloseable {
 
   private static final int SOME_PER_SECOND = 40;
 
-  /** Enough for each replica to have leased, and spent in part. */
+  /** Enough for each replica to lease units and spend a part of them. */
   static final int SOME = 20;
 
-  /** Envoy sends half of them to a replica that is gone, until it asks for the names again. */
+  /** Envoy sends half of them to a stopped replica until it resolves the names again. */
   private static final int MANY_PER_SECOND = 150;
 
   private final TimeSource time;
@@ -67,12 +67,12 @@ final class ContainerTraffic implements AutoCloseable {
     return SCENARIO.limit();
   }
 
-  /** Of all windows. */
+  /** Returns the maximum over all windows. */
   long mostAdmitted() {
     return windows().mapToLong(Window::total).max().orElse(0);
   }
 
-  /** In all windows, by place in {@link MeshScenario#REGIONS}. */
+  /** Returns the sum over all windows, by index in {@link MeshScenario#REGIONS}. */
   List<Long> admittedByRegion() {
     return IntStream.range(0, rates.length())
         .mapToObj(region -> windows().mapToLong(window -> window.admitted().get(region)).sum())
@@ -83,7 +83,7 @@ final class ContainerTraffic implements AutoCloseable {
     return LongStream.rangeClosed(firstWindow, window()).mapToObj(counts::window);
   }
 
-  /** Until each Envoy lets the service decide. */
+  /** Waits until each Envoy gets decisions from the service. */
   void awaitAnswers() {
     sendToAll(SOME_PER_SECOND / 10);
     await()
@@ -93,7 +93,7 @@ final class ContainerTraffic implements AutoCloseable {
     sendToAll(0);
   }
 
-  /** Goes on to the end of that window, so that it shows whether it admits more. */
+  /** Continues to the end of the window, to detect later admissions. */
   void sendToAllUntilAWindowReachesTheLimit() {
     await()
         .pollInterval(Duration.ofMillis(20))
@@ -107,7 +107,7 @@ final class ContainerTraffic implements AutoCloseable {
     sendToAll(0);
   }
 
-  /** Returns when they are answered; the window they were sent in. */
+  /** Sends requests and waits for the responses. Returns the window in which they were sent. */
   long sendSomeInANewWindow(int region) {
     long before = window();
     await().pollInterval(Duration.ofMillis(20)).atMost(PATIENCE).until(() -> window() > before);
@@ -122,7 +122,7 @@ final class ContainerTraffic implements AutoCloseable {
     return window;
   }
 
-  /** Sends until then, or to the end of the window; how many units that admitted. */
+  /** Sends until the limit is reached, or to the end of the window. Returns the units admitted. */
   long sendUntilTheLimitIsReached(int region, long window) {
     rates.set(region, MANY_PER_SECOND);
     await()

@@ -30,7 +30,7 @@ class CutsTest {
   void hasReturnedWhenARequestThatBeganAfterwardsIsAdmitted() {
     cuts.begin(10 * MS);
     cuts.end(20 * MS);
-    add(1, Answer.ALLOWED, 19, 21); // begun while it was cut off
+    add(1, Answer.ALLOWED, 19, 21); // begun during the partition
     add(1, Answer.LIMITED, 21, 22);
     assertThat(cuts.ended()).containsExactly(new Cut(0, 0, -1, -1));
     add(1, Answer.ALLOWED, 25, 27);

@@ -24,14 +24,14 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the dashboards of the mesh ask Prometheus for, against what a service of it tells. */
+/** The metrics in the queries of the mesh's dashboards, against those that its service exports. */
 @RealRedis
 class DashboardsTest {
   private static final Path MESH = PROJECT.resolve("deploy/mesh");
   private static final Pattern METRIC = Pattern.compile("\\b(?:throttlekit|ratelimit)_[a-z_]+");
   private static final Pattern EXPRESSION = Pattern.compile("\"expr\": \"((?:[^\"\\\\]|\\\\.)*)\"");
 
-  /** What a panel groups and chooses by, but for the label that Prometheus sets. */
+  /** The labels by which panels group and filter, except for the one that Prometheus adds. */
   private static final Pattern LABELS = Pattern.compile("by \\(([a-z_, ]+)\\)|\\{([a-z_]+)=");
 
   @TempDir private Path folder;
@@ -90,7 +90,7 @@ class DashboardsTest {
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
-  /** What a service with a region's Redis and a coordinator tells after a decision. */
+  /** Returns the metrics of a service with a region's Redis and a coordinator after a decision. */
   private String metrics() throws IOException, InterruptedException {
     try (RedisProcess store = RedisProcess.start();
         RedisProcess coordinator = RedisProcess.start();

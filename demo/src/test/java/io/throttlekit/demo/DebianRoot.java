@@ -9,12 +9,14 @@ import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The root file system of a Debian, made from its packages once for all builds until a clean. */
+/**
+ * The root file system of a Debian, created from its packages once for all builds until a clean.
+ */
 final class DebianRoot {
   private static final Path FOLDER = Path.of("target", "debian").toAbsolutePath();
   private static final String RELEASE = "bookworm";
 
-  /** Where this machine itself has that release from; nothing where it does not say. */
+  /** The mirror from which this machine installs that release; empty if it is unknown. */
   private static final String MIRROR =
       "apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Component: main'"
           + " 'Codename: "
@@ -24,10 +26,10 @@ final class DebianRoot {
   private DebianRoot() {}
 
   /**
-   * An archive of it.
+   * Returns an archive of it.
    *
-   * @param name by which it is found again
-   * @param packages what it has beside what every Debian has
+   * @param name cache key of the archive
+   * @param packages in addition to the base system
    */
   static Path archive(String name, String... packages) throws IOException {
     Path archive = FOLDER.resolve(name + ".tar");
@@ -39,7 +41,7 @@ final class DebianRoot {
       Path root = work.resolve("root");
       Path whole = work.resolve("root.tar");
       run(debootstrap(root, packages));
-      // What was fetched stays behind, as in a slim image.
+      // Downloaded packages are left out, as in a slim image.
       run(
           List.of(
               "tar",

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 @RealEnvoy
 class DemoTest {
-  /** How long Envoy waits where other tests take the processors. */
+  /** A longer filter timeout, because other tests use the processors. */
   private static final String PATIENT = "2s";
 
   private final ByteArrayOutputStream screen = new ByteArrayOutputStream();

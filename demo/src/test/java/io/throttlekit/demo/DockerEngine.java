@@ -12,8 +12,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Docker engine on this machine, Compose, and what makes a base for images where no registry of
- * them is reached.
+ * A Docker engine on this machine, Compose, and the tools to create a base image without a
+ * registry.
  */
 final class DockerEngine implements ExternalProgram {
   private static final int PATIENCE_MINUTES = 20;
@@ -42,7 +42,7 @@ final class DockerEngine implements ExternalProgram {
     return new EnvoyProgram().whyMissing();
   }
 
-  /** How Compose is called here. */
+  /** Returns the command of Compose. */
   static List<String> compose() {
     return succeeds(with(PLUGIN, "version")) ? PLUGIN : List.of("docker-compose");
   }
@@ -60,16 +60,16 @@ final class DockerEngine implements ExternalProgram {
     }
   }
 
-  /** As {@link #run(List, Map)}, in the environment of this process. */
+  /** Does the same as {@link #run(List, Map)}, in the environment of this process. */
   static String run(List<String> command) throws IOException {
     return run(command, Map.of());
   }
 
   /**
-   * What a program says, without blanks around it.
+   * Returns the output of a program, stripped.
    *
-   * @param environment what it has beside the environment of this process
-   * @throws IOException with that, when it fails
+   * @param environment variables in addition to those of this process
+   * @throws IOException with the output, if the program fails
    */
   static String run(List<String> command, Map<String, String> environment) throws IOException {
     Path said = Files.createTempFile("docker", ".log");
@@ -79,7 +79,7 @@ final class DockerEngine implements ExternalProgram {
       builder.environment().putAll(environment);
       Process process = builder.start();
       boolean ended = process.waitFor(PATIENCE_MINUTES, TimeUnit.MINUTES);
-      process.destroyForcibly(); // does nothing to one that has ended
+      process.destroyForcibly(); // no effect if it has ended
       String words = Files.readString(said).strip();
       if (!ended || process.exitValue() != 0) {
         throw new IOException(command + ": " + words);

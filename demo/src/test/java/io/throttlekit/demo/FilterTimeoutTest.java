@@ -17,9 +17,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** One timeout of the rate limit filter in all examples, demos, deployments and pages. */
+/** One timeout of the rate limit filter in all examples, demos, deployments and documents. */
 class FilterTimeoutTest {
-  /** A filter's settings, as far as the address of the service. */
+  /** The settings of a filter, up to the address of the service. */
   private static final Pattern FILTER =
       Pattern.compile(
           "filters\\.http\\.ratelimit\\.v3\\.RateLimit\\b(.*?)rate_limit_service:", Pattern.DOTALL);

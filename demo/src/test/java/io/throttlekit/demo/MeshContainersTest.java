@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The {@code Dockerfile} and {@code docker-compose.yml} in containers, without a registry of
- * images: {@link MeshImages} makes what they run on.
+ * Tests the {@code Dockerfile} and {@code docker-compose.yml} in containers, without a registry:
+ * {@link MeshImages} creates the base images.
  */
 @Requires(DockerEngine.class)
 @TestInstance(Lifecycle.PER_CLASS)
@@ -63,7 +63,7 @@ class MeshContainersTest {
     Files.writeString(
         policies.resolve("p.yaml"),
         "domain: d\ndescriptors: [{key: user, rate_limit: {unit: hour, requests_per_unit: 1}}]\n");
-    for (String store : List.of("memory", "redis://127.0.0.1:1")) { // nobody answers there
+    for (String store : List.of("memory", "redis://127.0.0.1:1")) { // no server listens there
       assertStartsWithItsCache(image, policies, store);
     }
   }
@@ -100,7 +100,7 @@ class MeshContainersTest {
                 "127.0.0.1::8080",
                 "--env",
                 "THROTTLEKIT_STORE_URI=" + store,
-                "--env", // so that the JVM does not start when it cannot use the cache
+                "--env", // so that the JVM does not start if it cannot use the cache
                 "THROTTLEKIT_JAVA_OPTIONS=-XX:AOTMode=on",
                 "--volume",
                 policies + ":/etc/throttlekit/policies:ro",
@@ -124,12 +124,12 @@ class MeshContainersTest {
     }
   }
 
-  /** A replica is stopped while it holds leased units; the other goes on within the limit. */
+  /** A replica is stopped while it holds leased units; the other continues within the limit. */
   private void assertStopsInTime(ContainerMesh mesh, ContainerTraffic traffic) throws Exception {
     String replica = mesh.containers("throttlekit-" + MeshScenario.REGIONS.getFirst()).getFirst();
     long window = traffic.sendSomeInANewWindow(0);
     var _ =
-        run(List.of("docker", "stop", replica)); // killed after its grace, it would end with 137
+        run(List.of("docker", "stop", replica)); // 137 if it was killed after the grace period
     assertThat(inspect("{{.State.ExitCode}}", replica)).isEqualTo("0");
     long admitted = traffic.sendUntilTheLimitIsReached(0, window);
     assertThat(admitted).as("%s", traffic).isGreaterThan(ContainerTraffic.SOME);
@@ -147,7 +147,7 @@ class MeshContainersTest {
         .allMatch(port -> port.startsWith("127.0.0.1:"));
   }
 
-  /** The name and the published ports of each container of the images. */
+  /** Returns the name and the published ports of each container of the images. */
   private List<String> containers() throws IOException {
     return run(List.of(
             "docker",

@@ -18,12 +18,12 @@ import org.junit.jupiter.api.Timeout;
 
 @RealEnvoy
 class MeshDemoTest {
-  /** How long Envoy waits where other tests take the processors. */
+  /** A longer filter timeout, because other tests use the processors. */
   private static final String PATIENT = "2s";
 
   private static final int EU = MeshScenario.REGIONS.indexOf(MeshScenario.CUT);
 
-  /** By the scenario, the window in which a region is cut off from its beginning to its end. */
+  /** The window of the scenario during which a region is partitioned from beginning to end. */
   private static final int WHOLLY_CUT = 3;
 
   private final ByteArrayOutputStream screen = new ByteArrayOutputStream();

@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Images of what the mesh is made of, none of them fetched: the service by the {@code Dockerfile},
- * Envoy, and Debian's Redis and PostgreSQL. Gone with {@link #close}.
+ * The images of the mesh, all built locally: the service from the {@code Dockerfile}, Envoy, and
+ * Debian's Redis and PostgreSQL. {@link #close} removes them.
  */
 final class MeshImages implements AutoCloseable {
   static final Path FILES = Path.of("src", "test", "docker").toAbsolutePath();
@@ -25,7 +25,7 @@ final class MeshImages implements AutoCloseable {
   private final Path folder;
   private final List<String> images = new ArrayList<>();
 
-  /** Builds them all, in {@code folder}. */
+  /** Builds all images, in {@code folder}. */
   MeshImages(Path folder) throws IOException {
     this.folder = folder;
     try {
@@ -41,12 +41,12 @@ final class MeshImages implements AutoCloseable {
     }
   }
 
-  /** What all of them are tagged with. */
+  /** Returns the tag of all images. */
   String tag() {
     return tag;
   }
 
-  /** The full name of one of them. */
+  /** Returns the full name of an image. */
   String image(String name) {
     return NAME + name + ":" + tag;
   }
@@ -71,7 +71,7 @@ final class MeshImages implements AutoCloseable {
             context.toString()));
   }
 
-  /** With what the build stage would make, made here. */
+  /** Builds the service image with the output of the build stage, created on this machine. */
   private Path service() throws IOException {
     Path context = Files.createDirectory(folder.resolve("service"));
     Path opt = Files.createDirectory(context.resolve("opt"));
@@ -99,14 +99,14 @@ final class MeshImages implements AutoCloseable {
     return context;
   }
 
-  /** Removes the images, and what was left of building them. */
+  /** Removes the images, and the remains of building them. */
   @Override
   public void close() throws IOException {
     try (Undo undo = new Undo()) {
       undo.push(() -> {
         var _ = run(List.of("docker", "image", "prune", "--force", "--filter", "label=" + label));
       });
-      for (String image : images) { // what was made first goes last
+      for (String image : images) { // in reverse order of their creation
         undo.push(() -> {
           var _ =
               run(

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class LimiterTest {
 
-  /** What Envoy 1.40 answers to {@code /runtime}. */
+  /** The response of Envoy 1.40 to {@code /runtime}. */
   private static final String RUNTIME =
       """
       {

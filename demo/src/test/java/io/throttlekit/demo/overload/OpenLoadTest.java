@@ -59,7 +59,7 @@ class OpenLoadTest {
     assertThat(Math.sqrt(square / (gaps.size() - 1)) / mean).isBetween(0.9, 1.1);
   }
 
-  /** Long after the end, so that all that was to be sent is sent at once. */
+  /** Runs long after the end, so that all requests are sent at once. */
   private List<Sent> sentBySeed(long seed) throws InterruptedException {
     Queue<Sent> sent = new ConcurrentLinkedQueue<>();
     TimeSource later =

@@ -14,8 +14,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * One phase of {@code bin/demo --overload}: twice what the upstream can do, for 90 s. A run that
- * misses while the machine stands still tells nothing of the law and is taken again, twice at most.
+ * Runs one phase of {@code bin/demo --overload}: twice the capacity of the upstream, for 90 s. A
+ * run that misses its targets while the machine stalls reveals nothing about the limit algorithm,
+ * and is repeated at most twice.
  */
 @RealEnvoy
 class OverloadPhaseTest {
@@ -46,7 +47,10 @@ class OverloadPhaseTest {
     assertThat(ProcessHandle.current().children()).isEmpty();
   }
 
-  /** Whether targets were missed while requests waited a service time for the machine to run. */
+  /**
+   * Returns whether targets were missed while requests were delayed by a service time because the
+   * machine was busy.
+   */
   private static boolean missedOnABusyMachine(OverloadSummary summary) {
     Row row = summary.rows().getFirst();
     Figures ours = row.of(Limiter.OURS);

@@ -17,7 +17,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Real Envoys; how good ours is takes minutes, and docs/CONCURRENCY.md says it. */
+/**
+ * Uses real Envoys. The quality of our limits takes minutes to measure, see docs/CONCURRENCY.md.
+ */
 @RealEnvoy
 class OverloadTest {
   private final ByteArrayOutputStream screen = new ByteArrayOutputStream();

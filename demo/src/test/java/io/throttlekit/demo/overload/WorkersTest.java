@@ -78,7 +78,7 @@ class WorkersTest {
     return workers.accept(() -> answers.add(name + "@" + time.monotonicNanos()));
   }
 
-  /** Time that goes where it is told to, and does what is due on its way. */
+  /** A virtual clock that a test advances, and that runs the tasks due on the way. */
   private static final class VirtualTime implements TimeSource {
     private final PriorityQueue<Due> due =
         new PriorityQueue<>(Comparator.comparingLong(Due::nanos).thenComparingLong(Due::place));

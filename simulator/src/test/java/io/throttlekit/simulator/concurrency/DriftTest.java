@@ -11,10 +11,10 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a baseline that follows latency makes of an overload that lasts: it takes the queue for the
- * backend's nature, and lets it grow until nothing is good any more. A demonstration with Netflix's
- * own jar and our own form of failsafe-go's at their defaults, and why our default law measures its
- * baseline.
+ * The behaviour of a baseline that follows latency, under lasting overload: it takes the queue for
+ * the backend's own latency, and lets it grow until no response is in time. Shown with Netflix's
+ * own library and our version of failsafe-go at their defaults; the reason why our default
+ * algorithm measures its baseline.
  */
 class DriftTest {
   private static final Contender WINDOWED =
@@ -55,7 +55,8 @@ class DriftTest {
   }
 
   /**
-   * As its model is: it knows that it was in use only when the request that ends a window says so.
+   * Returns an algorithm like failsafe-go's: it counts as in use only by the request that ends a
+   * window.
    */
   private static Law deaf() {
     FailsafeLimit limit =

@@ -6,7 +6,7 @@ import io.throttlekit.concurrency.Sample;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Against the documentation of the filter that it is a model of. */
+/** Compares the model with the documentation of the filter. */
 class EnvoyGradientTest {
   private static final int LEAST = 3;
 
@@ -59,7 +59,7 @@ class EnvoyGradientTest {
     assertThat(law.ceiling()).isEqualTo(before);
   }
 
-  /** Requests, each begun after the one before had ended, or 1 ms later where that is less. */
+  /** Adds requests, each begun after the previous one ended, or 1 ms later if that is less. */
   private void many(int requests, double millis) {
     for (int i = 0; i < requests; i++) {
       long rtt = (long) (millis * TimeUnit.MILLISECONDS.toNanos(1));

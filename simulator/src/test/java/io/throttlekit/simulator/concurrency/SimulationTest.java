@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Against what queueing theory says in closed form. */
+/** Compares the simulation with the closed forms of queueing theory. */
 class SimulationTest {
   private static final int SETTLED = 20;
   private static final int END = 1_000;
@@ -99,12 +99,12 @@ class SimulationTest {
     return new ExactGate(law);
   }
 
-  /** Erlang B. */
+  /** Returns the loss by Erlang B. */
   private static double lossOf(int servers, double load) {
     return lossOf(servers, 0, load);
   }
 
-  /** The share that finds all servers and places taken, M/M/c/K. */
+  /** Returns the share of arrivals that find all servers and places taken, M/M/c/K. */
   private static double lossOf(int servers, int places, double load) {
     double term = 1;
     double sum = 1;

@@ -7,7 +7,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What our default law reaches, whatever the seed. */
+/** The targets of our default algorithm, for any seed. */
 class TargetsTest {
   private static final int SEEDS = 5;
 
