@@ -11,13 +11,13 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells people what neither the policies nor the configuration gets wrong alone. */
+/** Logs conflicts between policies and configuration, each of which is valid by itself. */
 final class PolicyRemarks {
   private static final Logger LOG = LoggerFactory.getLogger(PolicyRemarks.class);
 
   private PolicyRemarks() {}
 
-  /** Says it of policies that are in force now. */
+  /** Logs the conflicts of policies that have just taken effect. */
   static void tell(ServiceConfig config, PolicyBook book) {
     ExtAuthzConfig authz = config.extAuthz();
     if (authz != null && !authz.domain().isEmpty() && book.domain(authz.domain()) == null) {

@@ -39,13 +39,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The whole process: every part is made here and handed to those that need it.
+ * The whole process: every part is created here and passed to the parts that need it.
  *
  * <p>Started once and stopped once, from any threads.
  */
 public final class RateLimitService {
 
-  /** The logger that tells how the service began and ended, which no level hides. */
+  /** The logger of start and stop, which no configured level hides. */
   public static final String LIFECYCLE = "io.throttlekit.service.lifecycle";
 
   private static final Logger LOG = LoggerFactory.getLogger(RateLimitService.class);
@@ -68,9 +68,9 @@ public final class RateLimitService {
   private volatile boolean marking;
 
   /**
-   * A service that is not listening yet.
+   * Creates a service that is not listening yet.
    *
-   * @throws StartException when it never could
+   * @throws StartException when it can never start
    */
   public RateLimitService(ServiceConfig config, TimeSource time) {
     this.config = config;
@@ -94,7 +94,7 @@ public final class RateLimitService {
    * Loads the policies, listens, warms up, and serves.
    *
    * @return whether it serves; false when it was stopped meanwhile
-   * @throws StartException when it cannot
+   * @throws StartException when it cannot start
    */
   public synchronized boolean start() {
     boolean started = false;
@@ -117,7 +117,7 @@ public final class RateLimitService {
     } catch (RuntimeException e) {
       throw new StartException(List.of("cannot start: " + e), e);
     } finally {
-      if (!started) { // whatever it was, even an error
+      if (!started) { // also on errors
         release();
       }
     }
@@ -131,9 +131,10 @@ public final class RateLimitService {
   /**
    * Drains and stops.
    *
-   * @return whether there was something to stop: false for a service that could not start
+   * @return whether there was something to stop; false for a service that did not start
    */
   public boolean stop() {
+    // Before the lock, which start() holds during a warm-up that this ends.
     stopping.countDown();
     health.raise(Obstacle.DRAINING);
     synchronized (this) {
@@ -150,7 +151,7 @@ public final class RateLimitService {
     }
   }
 
-  /** What tells scripts that the service serves, and where. */
+  /** Returns the line that notifies scripts that the service serves, and where. */
   public synchronized String readyLine() {
     String sensing = sensors.address();
     return "ready grpc="
@@ -162,18 +163,24 @@ public final class RateLimitService {
         + (sensing == null ? "" : " sensors=" + sensing);
   }
 
-  /** Where gRPC is served: {@code HOST:PORT}, or the path of a socket. */
+  /**
+   * Returns the address of gRPC, {@code HOST:PORT} or the path of a socket; {@code -} while it does
+   * not listen.
+   */
   public synchronized String grpcAddress() {
     GrpcServer listening = grpc;
     return listening == null ? "-" : listening.address();
   }
 
-  /** Whether this process says that it serves. */
+  /** Returns whether this process reports that it serves. */
   public boolean healthy() {
     return health.serving();
   }
 
-  /** What is pushed is obeyed: a service that is to refuse nothing pushes nothing. */
+  /**
+   * Returns whether this process pushes limits to Envoys: a service in shadow mode must not,
+   * because Envoys apply every pushed limit.
+   */
   private static boolean steers(ServiceConfig config) {
     return config.concurrency().steer() && !config.compatibility().shadowMode();
   }
@@ -211,7 +218,7 @@ public final class RateLimitService {
 
   private void warmUp() {
     int most = config.warmUp().requests();
-    if (most > 0) { // it is silent for seconds
+    if (most > 0) { // the warm-up logs nothing for seconds
       LOG.info("warming up before it is ready, with at most {} requests", most);
     }
     int requests = new WarmUp(config, time, stopping).run();
@@ -223,6 +230,7 @@ public final class RateLimitService {
     if (shared == null) {
       return;
     }
+    // Calls of the warm-up are not counted in the metrics.
     shared.countCalls(false);
     try {
       SharedStore.Answering answering = shared.awaitAnswers();
@@ -249,7 +257,7 @@ public final class RateLimitService {
     }
   }
 
-  /** One line for people on the store that is shared. */
+  /** Returns a one-line description of the store for operators. */
   private String storeInWords() {
     SharedStore shared = store;
     return shared == null ? "memory" : shared.inWords();
@@ -303,7 +311,7 @@ public final class RateLimitService {
     sensors.open();
   }
 
-  /** Makes a listener. */
+  /** Creates a listener. */
   private interface Listening {
     HttpListener listen() throws IOException;
   }
@@ -313,7 +321,7 @@ public final class RateLimitService {
       HttpListener listener = listening.listen();
       httpListeners.add(listener);
       listener.start();
-    } catch (IOException | IllegalArgumentException e) { // the latter: a host that does not resolve
+    } catch (IOException | IllegalArgumentException e) { // the latter: an unresolved host
       boolean unknown = new InetSocketAddress(host, port).isUnresolved();
       String why = unknown ? "unknown host" : e.getMessage();
       String address = HostPort.text(host, port);
@@ -324,7 +332,7 @@ public final class RateLimitService {
 
   private void release() {
     GrpcServer listening = grpc;
-    grpc = null; // nothing is left to stop
+    grpc = null; // a second stop() finds nothing to do
     if (listening != null) {
       listening.stop();
     }

@@ -40,11 +40,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The services by which Envoys say what becomes of their requests, and their listener, which is
- * there only while a loaded rule needs it. Thread-safe.
+ * The services that receive reports of Envoys (access logs, load reports, concurrency limits), and
+ * their listener, which is open only while a loaded rule needs it. Thread-safe.
  */
 final class Sensors implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Sensors.class);
+  /** Seconds between attempts to listen on an address that is in use. */
   private static final long RETRY_SECONDS = 5;
 
   private final ServiceConfig config;
@@ -57,11 +58,11 @@ final class Sensors implements AutoCloseable {
   private @Nullable GrpcServer server;
 
   /**
-   * Those that are configured: what they hear ends leases, and tells {@code steering}, whose own
-   * services are there, too. To be made once; listens from {@link #open} on.
+   * Creates the configured services; what they receive releases leases and updates {@code
+   * steering}, whose own services are included. Created once; listens after {@link #open}.
    *
    * @param steering null where this process steers nothing
-   * @param marks whether answers leave marks in logs at present
+   * @param marks whether answers leave marks in access logs at present
    */
   Sensors(
       ServiceConfig config,
@@ -115,9 +116,9 @@ final class Sensors implements AutoCloseable {
   }
 
   /**
-   * Listens from now on, whenever a rule needs it.
+   * Listens from now on, while a rule needs it.
    *
-   * @throws ListenException when one needs it now, and the address cannot be had
+   * @throws ListenException when a rule needs it now and the address cannot be bound
    */
   synchronized void open() {
     open = true;
@@ -126,7 +127,7 @@ final class Sensors implements AutoCloseable {
     }
   }
 
-  /** Listens where a rule of these policies needs it, and stops where none does any more. */
+  /** Listens if a rule of these policies needs it; stops if none does. */
   synchronized void follow(PolicyBook book) {
     needed = book.rules().stream().anyMatch(this::isNeededFor);
     if (open) {
@@ -134,12 +135,12 @@ final class Sensors implements AutoCloseable {
     }
   }
 
-  /** Where it listens: {@code HOST:PORT}; null while it does not. */
+  /** Returns {@code HOST:PORT}; null while it does not listen. */
   synchronized @Nullable String address() {
     return server == null ? null : server.address();
   }
 
-  /** Stops for good. */
+  /** Stops permanently. */
   @Override
   public synchronized void close() {
     open = false;
@@ -165,7 +166,7 @@ final class Sensors implements AutoCloseable {
     } else if (needed && server == null) {
       try {
         listen();
-      } catch (ListenException e) { // the policies are in force; whoever has the port may go
+      } catch (ListenException e) { // the policies are in effect, and the port may become free
         if (!complained) {
           LOG.error("{}; tried again every {} s", e.getMessage(), RETRY_SECONDS);
         }

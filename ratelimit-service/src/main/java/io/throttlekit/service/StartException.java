@@ -2,7 +2,7 @@ package io.throttlekit.service;
 
 import java.util.List;
 
-/** The process cannot start. The reasons are for whoever started it. */
+/** Signals that the process cannot start. The reasons are for the operator. */
 public final class StartException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -18,7 +18,7 @@ public final class StartException extends RuntimeException {
     this.reasons = List.copyOf(reasons);
   }
 
-  /** One sentence each, at least one. */
+  /** Returns the reasons, one sentence each, at least one. */
   public List<String> reasons() {
     return reasons;
   }

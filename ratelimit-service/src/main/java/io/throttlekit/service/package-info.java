@@ -1,4 +1,4 @@
-/** The process: its parts are made and joined here, by hand. */
+/** The process: creates its parts and connects them by hand. */
 @NullMarked
 package io.throttlekit.service;
 

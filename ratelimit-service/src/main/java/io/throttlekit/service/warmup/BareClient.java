@@ -15,11 +15,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Just enough of HTTP/2 to have a gRPC server on this host answer requests, whatever it answers.
+ * A minimal HTTP/2 client that sends gRPC requests to a server on this host and ignores the
+ * answers.
  *
- * <p>It stands in for grpc-java's client, which must not run in the process of the server: both
- * share their base classes, and what the compiler then learns of them from two kinds of use cost a
- * decision a seventh of its time (docs/adr/0004). For one thread.
+ * <p>Replaces grpc-java's client, which must not run in the server's process: both share their base
+ * classes, and the type profiles that the JIT compiler then collects from two kinds of use made a
+ * decision a seventh slower (docs/adr/0004). Not thread-safe.
  */
 final class BareClient implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(BareClient.class);
@@ -38,7 +39,7 @@ final class BareClient implements AutoCloseable {
     this.headers = headers;
   }
 
-  /** Connects without TLS. */
+  /** Connects without TLS and sends the connection preface. */
   static BareClient connect(String host, int port, HeaderBlocks headers) throws IOException {
     Socket socket = new Socket(host, port);
     try {
@@ -52,7 +53,7 @@ final class BareClient implements AutoCloseable {
     }
   }
 
-  /** Sends requests, all at once. */
+  /** Sends requests in one write. */
   void send(List<byte[]> messages) throws IOException {
     int size = 0;
     for (int i = 0; i < messages.size(); i++) {
@@ -70,8 +71,8 @@ final class BareClient implements AutoCloseable {
   /**
    * Waits until every request is answered or refused, or until {@code end}.
    *
-   * @return false when it was {@code end} that came
-   * @throws IOException when they will not be, because the server wants no more
+   * @return false when {@code end} was reached
+   * @throws IOException when the server closes the connection or sends GOAWAY
    */
   boolean awaitAnswers(TimeSource time, long end) throws IOException {
     try {
@@ -80,6 +81,7 @@ final class BareClient implements AutoCloseable {
         if (left <= 0) {
           return false;
         }
+        // At least 1 ms: a timeout of 0 would wait forever.
         socket.setSoTimeout(Math.toIntExact(Math.max(1, TimeUnit.NANOSECONDS.toMillis(left))));
         readFrame();
       }
@@ -89,7 +91,7 @@ final class BareClient implements AutoCloseable {
     }
   }
 
-  /** How many requests were answered or refused. */
+  /** Returns the number of requests that were answered or refused. */
   int answered() {
     return sent - unanswered;
   }
@@ -98,7 +100,7 @@ final class BareClient implements AutoCloseable {
     int length = in.readUnsignedByte() << 16 | in.readUnsignedShort();
     byte type = in.readByte();
     int flags = in.readUnsignedByte();
-    in.readInt(); // which stream it is does not matter
+    in.readInt(); // the stream id is not needed: only the number of answers counts
     switch (type) {
       case Frames.PING, Frames.SETTINGS -> acknowledge(type, flags, length);
       case Frames.GOAWAY -> throw new EOFException("the server wants no more requests");

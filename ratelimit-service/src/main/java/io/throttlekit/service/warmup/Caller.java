@@ -1,9 +1,9 @@
 package io.throttlekit.service.warmup;
 
 /**
- * One that connects and asks.
+ * A client connection of a warm-up.
  *
  * @param headers of its requests
- * @param messages what it asks, in turn with others that have the same
+ * @param messages its requests, taken in turn with other callers that share them
  */
 record Caller(HeaderBlocks headers, Messages messages) {}

@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
 
 /**
  * The Checks of a warm-up, decided by the policies of {@link Traffic}: of users by a header, of
- * tenants by their route, and of paths. None takes a lease.
+ * tenants by their route, and of paths. No policy has a concurrency limit.
  */
 final class CheckTraffic {
   private static final int USERS = 500;
@@ -31,12 +31,14 @@ final class CheckTraffic {
 
   private CheckTraffic() {}
 
-  /** How the Checks of the warm-up are described, whatever those of {@code real} are. */
+  /**
+   * Returns a configuration that describes the warm-up's Checks instead of those of {@code real}.
+   */
   static ExtAuthzConfig config(ExtAuthzConfig real) {
     return new ExtAuthzConfig("warm-up", DESCRIPTORS, real.admitsUndescribed());
   }
 
-  /** What an Envoy sends with every Check. */
+  /** Returns the headers that Envoy sends with every Check. */
   static HeaderBlocks headers() {
     Http2Headers headers =
         Traffic.envoy(AuthorizationGrpc.getCheckMethod())
@@ -45,7 +47,7 @@ final class CheckTraffic {
     return HeaderBlocks.repeated(headers);
   }
 
-  /** The Checks, the same in every process. */
+  /** Returns the Checks, the same in every process. */
   static Messages messages() {
     return new Messages(IntStream.range(0, USERS).mapToObj(CheckTraffic::ofUser).toList());
   }

@@ -3,9 +3,9 @@ package io.throttlekit.service.warmup;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** The frames of HTTP/2 that a unary gRPC call needs, RFC 9113 §4.1 and §6. */
+/** Encodes the HTTP/2 frames that a unary gRPC call needs, RFC 9113 §4.1 and §6. */
 final class Frames {
-  /** Bytes of a frame before its payload. */
+  /** Length of a frame's header, in bytes. */
   static final int HEAD = 9;
 
   static final byte DATA = 0;
@@ -20,12 +20,16 @@ final class Frames {
   static final byte END_STREAM = 1;
   private static final byte END_HEADERS = 4;
 
-  private static final int PREFIX = 5; // of a gRPC message: compressed or not, and its length
+  private static final int PREFIX = 5; // of a gRPC message: a compression flag and its length
+  /**
+   * Raises the connection's window of 65,535 bytes to the maximum, 2^31 − 1, so that answers never
+   * fill it and no updates are needed.
+   */
   private static final int NEVER_FULL = Integer.MAX_VALUE - 65_535;
 
   private Frames() {}
 
-  /** What a client says first: the preface, no settings, and a window that no answer fills. */
+  /** Returns the connection preface, empty settings, and a window that no answer fills. */
   static byte[] greeting() {
     ByteBuffer greeting = ByteBuffer.allocate(64);
     greeting.put("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
@@ -37,12 +41,12 @@ final class Frames {
     return bytes;
   }
 
-  /** Bytes of a whole request. */
+  /** Returns the length of a whole request, in bytes. */
   static int requestSize(byte[] headers, byte[] message) {
     return HEAD + headers.length + HEAD + PREFIX + message.length;
   }
 
-  /** Writes a whole request, whose headers are one compressed block. */
+  /** Writes a whole request whose headers are one HPACK block. */
   static void request(ByteBuffer into, int stream, byte[] headers, byte[] message) {
     head(into, headers.length, HEADERS, END_HEADERS, stream);
     into.put(headers);
@@ -50,7 +54,7 @@ final class Frames {
     into.put((byte) 0).putInt(message.length).put(message);
   }
 
-  /** An acknowledgement of a frame, with what the frame said. */
+  /** Returns the acknowledgement of a frame, with its payload. */
   static byte[] acknowledgement(byte type, byte[] said) {
     ByteBuffer frame = ByteBuffer.allocate(HEAD + said.length);
     head(frame, said.length, type, ACK, 0);

@@ -9,9 +9,13 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2HeadersEncoder;
 import java.util.List;
 
-/** The compressed headers of the requests of one connection, RFC 7541. Immutable. */
+/** The HPACK header blocks of one connection's requests, RFC 7541. Immutable. */
 final class HeaderBlocks {
+  /**
+   * Size hint of the encoder's hash table, which stays empty: all headers are marked as sensitive.
+   */
   private static final int NO_TABLE_HINT = 16;
+  /** The shortest text that is encoded with Huffman's code: all are. */
   private static final int ALWAYS_HUFFMAN = 0;
 
   private final byte[] first;
@@ -22,14 +26,17 @@ final class HeaderBlocks {
     this.later = later;
   }
 
-  /** The same headers each time: spelled out by the first request, referred to by all others. */
+  /**
+   * Returns blocks of the same headers: literals in the first request, table references in all
+   * others.
+   */
   static HeaderBlocks repeated(Http2Headers headers) {
     DefaultHttp2HeadersEncoder connection = new DefaultHttp2HeadersEncoder();
     byte[] first = block(connection, headers);
     return new HeaderBlocks(first, List.of(block(connection, headers)));
   }
 
-  /** Headers that differ from request to request, all of them spelled out in Huffman's code. */
+  /** Returns blocks of headers that differ per request, all as literals in Huffman's code. */
   static HeaderBlocks spelledOut(List<Http2Headers> inTurn) {
     DefaultHttp2HeadersEncoder connection =
         new DefaultHttp2HeadersEncoder(
@@ -39,9 +46,9 @@ final class HeaderBlocks {
   }
 
   /**
-   * The block of a request.
+   * Returns the block of a request.
    *
-   * @param request how many requests the connection has sent before
+   * @param request number of requests that the connection sent before
    */
   byte[] of(int request) {
     return request == 0 ? first : later.get(request % later.size());

@@ -3,7 +3,7 @@ package io.throttlekit.service.warmup;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Requests that are sent in turn, again and again. For one thread. */
+/** Requests that are sent cyclically. Not thread-safe. */
 final class Messages {
   private final List<byte[]> inTurn;
   private int next;
@@ -12,7 +12,7 @@ final class Messages {
     this.inTurn = inTurn;
   }
 
-  /** The next of them. */
+  /** Returns the next {@code count} requests. */
   List<byte[]> next(int count) {
     List<byte[]> batch = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {

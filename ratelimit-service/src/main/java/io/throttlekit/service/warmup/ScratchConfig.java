@@ -7,22 +7,25 @@ import io.throttlekit.service.config.TelemetryConfig;
 import java.time.Duration;
 
 /**
- * A service's configuration without what others would notice: its address, its certificate, its
- * coordinator and its collector; external authorization, where there is some, describes the
- * requests of the warm-up. A warm-up keeps nothing else of it, so that it cannot use them.
+ * Derives the configuration of a warm-up from that of a service.
+ *
+ * <p>Removes everything visible outside the process: the address, certificate, coordinator and
+ * collector. External authorization, where it is configured, describes the warm-up's requests. A
+ * warm-up keeps no other reference to the configuration, so that it cannot use them.
  */
 final class ScratchConfig {
-  /** Where the scratch server is, whatever address the JVM prefers for this host. */
+  /** Address of the warm-up's server, independent of the JVM's preference for IPv4 or IPv6. */
   static final String HOST = "127.0.0.1";
 
+  /** Short: no real client waits for these calls. */
   private static final Duration DRAIN = Duration.ofMillis(200);
 
   private ScratchConfig() {}
 
   /**
-   * Decides and answers as {@code real} does.
+   * Returns a configuration that decides and answers as {@code real} does.
    *
-   * @param burst most calls in progress on one connection that must be possible
+   * @param burst number of concurrent calls that one connection must allow
    */
   static ServiceConfig of(ServiceConfig real, int burst) {
     ExtAuthzConfig authz = real.extAuthz();
@@ -65,7 +68,7 @@ final class ScratchConfig {
         false);
   }
 
-  /** What is counted can be read by nobody, and goes nowhere. */
+  /** Returns telemetry without exporters: metrics are counted but never collected. */
   private static TelemetryConfig silent(TelemetryConfig real) {
     TelemetryConfig none = TelemetryConfig.defaults();
     return new TelemetryConfig(

@@ -9,10 +9,11 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The requests by which the way to a shared store is warmed up, and the policies for them. Each
- * asks with zero hits for counters that none has, or for units of a limit of 0, which has a leased
- * rule lease each second and be granted none: the store is asked and answers as it always does, and
- * writes nothing.
+ * The requests that warm up the path to a shared store, and their policies.
+ *
+ * <p>Each request peeks with zero hits at counters that do not exist, or charges a limit of 0, for
+ * which a leased rule requests a lease each second and is granted no units. The store handles them
+ * as any others, and writes nothing.
  */
 final class StoreTraffic {
   static final String POLICIES =
@@ -30,7 +31,7 @@ final class StoreTraffic {
 
   private StoreTraffic() {}
 
-  /** So many callers, who ask the same in turn. */
+  /** Returns callers that share the same requests, taken in turn. */
   static List<Caller> callers(int count) {
     Messages messages =
         new Messages(IntStream.range(0, USERS).boxed().flatMap(StoreTraffic::ofUser).toList());

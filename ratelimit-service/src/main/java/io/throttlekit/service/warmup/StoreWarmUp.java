@@ -30,29 +30,34 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has the virtual machine compile the way of a request to a shared store and back, as {@link
- * WarmUp} does with the way to counters in memory.
+ * Has the JVM compile the path of a request to a shared store and back, as {@link WarmUp} does for
+ * counters in memory.
  *
- * <p>The requests go over a plaintext loopback port of their own to the event loops of the service,
- * and from each of these over its own connection to the store. They peek, and lease from limits of
- * 0: the store looks, and writes nothing. Policies, tiers and metrics are the warm-up's own.
+ * <p>The requests go over their own plaintext loopback port to the service's event loops, and from
+ * each loop over its connection to the store. They peek, or lease from limits of 0, so that the
+ * store writes nothing. Policies, tiers and metrics are the warm-up's own.
  */
 public final class StoreWarmUp {
   private static final Logger LOG = LoggerFactory.getLogger(StoreWarmUp.class);
 
-  /** Where it ends, however slow the store is. */
+  /** Maximum duration, however slow the store is. */
   private static final Duration LONGEST = Duration.ofSeconds(3);
 
-  /** What is in flight at that time is awaited for so long, so that it is counted nowhere. */
+  /** Additional wait for calls in flight at the end, which must not be counted in the metrics. */
   private static final Duration LAST_ANSWERS = Duration.ofSeconds(1);
 
-  /** What the compilers need to see of each method, and some more. */
+  /** More invocations than the JIT compilers' thresholds need. */
   private static final int REQUESTS = 20_000;
 
+  /** Requests after which a new server starts, as {@link WarmUp} does. */
   private static final int REQUESTS_PER_SERVER = 5_000;
+  /** Minimum of connections, on hosts with fewer event loops. */
   private static final int LEAST_CALLERS = 4;
+  /** Bursts of leases per server, because the requests themselves hardly lease. */
   private static final int LEASE_BURSTS = 100;
+  /** Leases requested at once on each event loop. */
   private static final int LEASES_IN_BURST = 16;
+  /** A limit of 0, of which no units are granted. */
   private static final FixedWindow NOTHING = new FixedWindow(0, 1_000);
 
   private final ServiceConfig config;
@@ -61,15 +66,15 @@ public final class StoreWarmUp {
   private final TimeSource time;
   private final Visit visit;
 
-  /** The leases that were requested last; for the thread that runs this. */
+  /** The leases requested last; confined to the thread that calls {@link #run}. */
   private CompletableFuture<?> inFlight = CompletableFuture.completedFuture(null);
 
   /**
-   * A warm-up of a service configured like {@code config}.
+   * Creates a warm-up of a service configured like {@code config}.
    *
-   * @param store that answers
-   * @param loops of the service; not ended here
-   * @param stopped zero when nobody waits for it any more
+   * @param store to call
+   * @param loops of the service; not shut down here
+   * @param stopped reaches zero when the warm-up shall stop
    */
   public StoreWarmUp(
       ServiceConfig config,
@@ -84,7 +89,7 @@ public final class StoreWarmUp {
     this.visit = new Visit(time, stopped);
   }
 
-  /** Asks the store; returns how many requests were answered. */
+  /** Runs the warm-up; returns the number of answered requests. */
   public int run() {
     int most = Math.min(REQUESTS, config.warmUp().requests());
     if (most == 0) {
@@ -102,12 +107,12 @@ public final class StoreWarmUp {
         break;
       }
       for (int burst = 0; burst < LEASE_BURSTS && visit.mayGoOn(end) && lease(end); burst++) {
-        // none of the requests leases
+        // The condition does the work: none of the requests leases.
       }
       visit.awaitCompilers(end);
     }
     var _ = awaitLeases(inFlight, time.monotonicNanos() + LAST_ANSWERS.toNanos());
-    if (answered < most) { // each loop's last lease is answered after all its calls before
+    if (answered < most) { // a last lease per loop: answered after all earlier calls
       var _ = lease(time.monotonicNanos() + LAST_ANSWERS.toNanos());
     }
     return answered;
@@ -132,7 +137,7 @@ public final class StoreWarmUp {
     }
   }
 
-  /** Asks for leases on each loop; returns whether all were answered until {@code end}. */
+  /** Requests leases on each loop; returns whether all were answered before {@code end}. */
   private boolean lease(long end) {
     List<CompletableFuture<?>> answers = new ArrayList<>();
     for (EventExecutor loop : loops) {

@@ -12,13 +12,12 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The requests of a warm-up, and the policies for them: as different from each other as those of a
- * mesh.
+ * The requests of a warm-up and their policies, as diverse as those of a mesh.
  *
- * <p>What the compiler has not seen during the warm-up it leaves out of the code it makes, and the
- * first request that needs it throws that code away. So there are kinds of clients, traced and not,
- * new counters and known ones, one descriptor and several, admitted and refused. No policy has a
- * ceiling, so that nothing takes a lease.
+ * <p>The JIT compiler omits branches that were not taken during the warm-up, and the first request
+ * that needs one deoptimizes the code. So there are traced and untraced clients, new and known
+ * counters, one and several descriptors, admitted and refused requests. No policy has a concurrency
+ * limit, so that no permit is acquired.
  */
 final class Traffic {
   static final String POLICIES =
@@ -38,7 +37,7 @@ final class Traffic {
       """;
 
   /**
-   * The policies of the warm-up.
+   * Returns the policies of the warm-up.
    *
    * @param shared whether the service shares its counters, and so has tiers
    */
@@ -51,18 +50,20 @@ final class Traffic {
         : POLICIES;
   }
 
-  /** None is too late, however long a process takes that has just begun. */
+  /** A timeout that no request exceeds, however slow a process is that has just started. */
   static final String PATIENT_MILLIS = "60000";
 
+  /** Different users, so that counters are created and found. */
   private static final int USERS = 2_000;
+  /** Different trace headers, sent in turn. */
   private static final int TRACES = 16;
 
   private final List<Caller> callers;
 
   /**
-   * Requests of a mesh's clients, the same in every process.
+   * Creates the requests of a mesh's clients, the same in every process.
    *
-   * @param checked whether the service is asked through external authorization too
+   * @param checked whether the service serves external authorization, too
    */
   Traffic(boolean checked) {
     Messages limits =
@@ -75,12 +76,15 @@ final class Traffic {
     callers = List.copyOf(all);
   }
 
-  /** Who connects; to be asked again for the next server. */
+  /** Returns the connections to open, for each server anew. */
   List<Caller> callers() {
     return callers;
   }
 
-  /** A connection of each: two Envoys, an Envoy that traces, and grpc-java's client. */
+  /**
+   * Returns the headers of four connections: two Envoys, an Envoy that traces, and grpc-java's
+   * client.
+   */
   private static List<HeaderBlocks> clients() {
     return List.of(
         HeaderBlocks.repeated(envoy()),
@@ -103,7 +107,7 @@ final class Traffic {
     return envoy(RateLimitServiceGrpc.getShouldRateLimitMethod());
   }
 
-  /** What an Envoy sends with every call of {@code method}. */
+  /** Returns the headers that Envoy sends with every call of {@code method}. */
   static Http2Headers envoy(MethodDescriptor<?, ?> method) {
     return call(method)
         .set("grpc-timeout", PATIENT_MILLIS + "m")

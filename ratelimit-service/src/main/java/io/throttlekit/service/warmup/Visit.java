@@ -19,20 +19,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Callers of a warm-up that visit a server of its own on this host. For one thread.
+ * Sends a warm-up's requests to a server of its own on this host. Not thread-safe.
  *
- * @param stopped zero when nobody waits for the warm-up any more
+ * @param stopped reaches zero when the warm-up shall stop
  */
 record Visit(TimeSource time, CountDownLatch stopped) {
   private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
 
-  /** Most requests that a caller sends at once. */
+  /** Maximum of requests that a caller sends at once. */
   static final int LARGEST_BURST = 32;
 
-  /** How long compilers say nothing before they are done. */
+  /** Time without compilation after which the compilers are considered idle. */
   private static final Duration QUIET = Duration.ofMillis(60);
 
-  /** The policies of a warm-up, read and checked as real ones are. */
+  /** Loads and checks the policies of a warm-up as real ones. */
   PolicyStore policies(String yaml) {
     PolicyStore policies = new PolicyStore();
     LoadResult loaded =
@@ -41,7 +41,10 @@ record Visit(TimeSource time, CountDownLatch stopped) {
     return policies;
   }
 
-  /** Has all of them connect, ask and leave; returns how many requests were answered. */
+  /**
+   * Connects all callers, sends their requests and disconnects; returns the number of answered
+   * requests.
+   */
   int round(int port, List<Caller> callers, int requests, long end) {
     List<BareClient> clients = new ArrayList<>();
     try {
@@ -58,8 +61,8 @@ record Visit(TimeSource time, CountDownLatch stopped) {
   }
 
   /**
-   * Sends bursts at once, the largest first as a mesh that waited would, until there are no more
-   * requests or there is no more time.
+   * Sends bursts of decreasing size, the largest first as from a mesh that was waiting, until all
+   * requests are sent or the time is up.
    */
   private void ask(List<BareClient> clients, List<Caller> callers, int requests, long end)
       throws IOException {
@@ -85,8 +88,8 @@ record Visit(TimeSource time, CountDownLatch stopped) {
   }
 
   /**
-   * Waits until the compilers have nothing to do: traffic would only take their time, and set them
-   * to compile what others inline by then.
+   * Waits until the JIT compilers are idle: further requests would compete with them for the
+   * processor, and compile methods on their own that are about to be inlined.
    */
   void awaitCompilers(long end) {
     CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();

@@ -19,22 +19,21 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Sends requests to a service like this one until the virtual machine has compiled the way of a
- * request.
+ * Sends requests to a service like this one until the JVM has compiled a request's path.
  *
- * <p>It begins anew several times, with a server and counters that have seen nothing, since that is
- * what the first real requests meet; and it waits for the compilers each time, so that they are not
- * still at work when those come (docs/adr/0004). The requests go over a plaintext loopback port of
- * their own, to a store, policies and metrics of their own: nothing that counts is touched.
+ * <p>It starts over several times with a new server and empty counters, as the first real requests
+ * find them, and waits for the compilers each time, so that they are idle when real requests come
+ * (docs/adr/0004). The requests go over their own plaintext loopback port to their own store,
+ * policies and metrics; those of the service are not touched.
  */
 public final class WarmUp {
-  /** Where a warm-up of the usual size ends, however few requests were sent. */
+  /** Maximum duration of a warm-up with the default number of requests. */
   static final Duration LONGEST = Duration.ofSeconds(7);
 
-  /** Requests after which everything begins anew, as it will when the real ones come. */
+  /** Requests after which a new server with empty counters starts. */
   private static final int REQUESTS_PER_SERVER = 10_000;
 
-  /** Fewer than the traffic has, so that some are evicted too. */
+  /** Maximum of counters, fewer than the traffic has, so that some are evicted, too. */
   private static final long COUNTERS = 2_000;
 
   private final ServiceConfig config;
@@ -44,9 +43,9 @@ public final class WarmUp {
   private final Visit visit;
 
   /**
-   * A warm-up of a service configured like {@code config}.
+   * Creates a warm-up of a service configured like {@code config}.
    *
-   * @param stopped zero when nobody waits for it any more
+   * @param stopped reaches zero when the warm-up shall stop
    */
   public WarmUp(ServiceConfig config, TimeSource time, CountDownLatch stopped) {
     this.config = ScratchConfig.of(config, Visit.LARGEST_BURST);
@@ -56,7 +55,7 @@ public final class WarmUp {
     this.visit = new Visit(time, stopped);
   }
 
-  /** Sends them; returns how many were answered. */
+  /** Runs the warm-up; returns the number of answered requests. */
   public int run() {
     int requests = config.warmUp().requests();
     if (requests == 0) {
@@ -70,7 +69,7 @@ public final class WarmUp {
       int most = Math.min(REQUESTS_PER_SERVER, requests - answered);
       int round = serve(policies, traffic, most, end);
       answered += round;
-      if (round < most) { // the time is up, or the server wants no more
+      if (round < most) { // the time is up, or the server has sent GOAWAY
         break;
       }
       visit.awaitCompilers(end);
@@ -78,7 +77,10 @@ public final class WarmUp {
     return answered;
   }
 
-  /** Longer for who asks for more than usual, such as the training of bin/throttlekit. */
+  /**
+   * Returns the maximum duration, proportional to the requests beyond the default, such as those of
+   * the AOT cache's training in bin/throttlekit.
+   */
   static Duration longest(int requests) {
     return LONGEST.multipliedBy(Math.max(1, requests / WarmUpConfig.defaults().requests()));
   }
@@ -101,7 +103,7 @@ public final class WarmUp {
     }
   }
 
-  /** The tiers that the real ones are like, over counters that nobody shares. */
+  /** Returns tiers like the service's, over counters in memory that are not shared. */
   private Tiers tiers(InMemoryStore counters) {
     StoreConfig store = config.store();
     TierSettings settings =
@@ -110,7 +112,7 @@ public final class WarmUp {
     return new Tiers(counters, time, (_, _) -> {}, settings, TierListener.NONE);
   }
 
-  /** Like the real one, but nothing is ever recorded. */
+  /** Returns tracing as configured, but without recording. */
   private DecisionTracing tracing() {
     return traced
         ? DecisionTracing.on(TracerProvider.noop().get("warm-up"), 0)

@@ -1,4 +1,4 @@
-/** Has the virtual machine compile the way of a request before the first one that counts. */
+/** Warm-up: has the JVM compile the path of a request before the first real one. */
 @NullMarked
 package io.throttlekit.service.warmup;
 
