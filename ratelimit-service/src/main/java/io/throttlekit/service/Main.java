@@ -5,16 +5,17 @@ import io.throttlekit.service.cli.LastingLogManager;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 
-/** The entry point of the process. */
+/** Entry point of the process. */
 public final class Main {
 
   private static final String LOG_MANAGER = "java.util.logging.manager";
 
   private Main() {}
 
-  /** Runs a command line and exits with its code. */
+  /** Runs one command line and exits with its code. */
   public static void main(String[] arguments) {
     // Before the first logger is created, which loads the log manager.
+    // before the first logger: the JVM reads the property once
     if (System.getProperty(LOG_MANAGER) == null) {
       System.setProperty(LOG_MANAGER, LastingLogManager.class.getName());
     }

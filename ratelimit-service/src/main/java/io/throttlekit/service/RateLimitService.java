@@ -39,13 +39,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The whole process: every part is created here and passed to the parts that need it.
+ * The whole process: creates every component and passes it to those that need it.
  *
  * <p>Started once and stopped once, from any threads.
  */
 public final class RateLimitService {
 
-  /** The logger of start and stop, which no configured level hides. */
+  /** The logger for the start and the end of the service, which no log level disables. */
   public static final String LIFECYCLE = "io.throttlekit.service.lifecycle";
 
   private static final Logger LOG = LoggerFactory.getLogger(RateLimitService.class);
@@ -70,7 +70,7 @@ public final class RateLimitService {
   /**
    * Creates a service that is not listening yet.
    *
-   * @throws StartException when it can never start
+   * @throws StartException if it could never start
    */
   public RateLimitService(ServiceConfig config, TimeSource time) {
     this.config = config;
@@ -93,8 +93,8 @@ public final class RateLimitService {
   /**
    * Loads the policies, listens, warms up, and serves.
    *
-   * @return whether it serves; false when it was stopped meanwhile
-   * @throws StartException when it cannot start
+   * @return whether it serves; false if it was stopped in the meantime
+   * @throws StartException if it cannot start
    */
   public synchronized boolean start() {
     boolean started = false;
@@ -117,7 +117,7 @@ public final class RateLimitService {
     } catch (RuntimeException e) {
       throw new StartException(List.of("cannot start: " + e), e);
     } finally {
-      if (!started) { // also on errors
+      if (!started) { // after any exception, errors included
         release();
       }
     }
@@ -131,10 +131,10 @@ public final class RateLimitService {
   /**
    * Drains and stops.
    *
-   * @return whether there was something to stop; false for a service that did not start
+   * @return whether there was anything to stop; false for a service that could not start
    */
   public boolean stop() {
-    // Before the lock, which start() holds during a warm-up that this ends.
+    // Returns the line that informs scripts that the service serves, and at which addresses.
     stopping.countDown();
     health.raise(Obstacle.DRAINING);
     synchronized (this) {
@@ -151,7 +151,7 @@ public final class RateLimitService {
     }
   }
 
-  /** Returns the line that notifies scripts that the service serves, and where. */
+  /** Returns the address of gRPC: {@code HOST:PORT}, or the path of a socket. */
   public synchronized String readyLine() {
     String sensing = sensors.address();
     return "ready grpc="
@@ -163,24 +163,21 @@ public final class RateLimitService {
         + (sensing == null ? "" : " sensors=" + sensing);
   }
 
-  /**
-   * Returns the address of gRPC, {@code HOST:PORT} or the path of a socket; {@code -} while it does
-   * not listen.
-   */
+  /** Returns whether this process reports that it serves. */
   public synchronized String grpcAddress() {
     GrpcServer listening = grpc;
     return listening == null ? "-" : listening.address();
   }
 
-  /** Returns whether this process reports that it serves. */
+  /**
+   * Returns whether limits are pushed to Envoys. Envoys enforce what is pushed, so a service in
+   * shadow mode must not push.
+   */
   public boolean healthy() {
     return health.serving();
   }
 
-  /**
-   * Returns whether this process pushes limits to Envoys: a service in shadow mode must not,
-   * because Envoys apply every pushed limit.
-   */
+  /** the warm-up logs nothing for seconds */
   private static boolean steers(ServiceConfig config) {
     return config.concurrency().steer() && !config.compatibility().shadowMode();
   }
@@ -218,7 +215,7 @@ public final class RateLimitService {
 
   private void warmUp() {
     int most = config.warmUp().requests();
-    if (most > 0) { // the warm-up logs nothing for seconds
+    if (most > 0) { // Returns one line about the shared store, for operators.
       LOG.info("warming up before it is ready, with at most {} requests", most);
     }
     int requests = new WarmUp(config, time, stopping).run();
@@ -230,7 +227,7 @@ public final class RateLimitService {
     if (shared == null) {
       return;
     }
-    // Calls of the warm-up are not counted in the metrics.
+    // Creates a listener.
     shared.countCalls(false);
     try {
       SharedStore.Answering answering = shared.awaitAnswers();
@@ -257,7 +254,7 @@ public final class RateLimitService {
     }
   }
 
-  /** Returns a one-line description of the store for operators. */
+  /** IllegalArgumentException: the host does not resolve */
   private String storeInWords() {
     SharedStore shared = store;
     return shared == null ? "memory" : shared.inWords();
@@ -311,7 +308,7 @@ public final class RateLimitService {
     sensors.open();
   }
 
-  /** Creates a listener. */
+  /** stop() has nothing left to do */
   private interface Listening {
     HttpListener listen() throws IOException;
   }

@@ -8,10 +8,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs failed calls, of each kind at most one line in 10 s, so that clients cannot fill the log.
+ * Logs failed calls, at most one line of each kind in 10 s, so that clients cannot fill the log.
  *
- * <p>There are two kinds: calls that Envoy gave up on, which only Envoy's failure counter shows and
- * which it lets pass by default, and calls that failed by a fault of this program. Thread-safe.
+ * <p>There are two kinds: calls that timed out at Envoy, which admits their requests by default and
+ * shows them only in its failure counter, and calls that failed because of an error in this
+ * program. Thread-safe.
  */
 final class CallWarnings {
   private static final Logger LOG = LoggerFactory.getLogger(CallWarnings.class);
@@ -56,7 +57,7 @@ final class CallWarnings {
         time);
   }
 
-  /** Counts a call whose caller no longer waits for the answer. */
+  /** Counts a call whose caller has timed out. */
   void missed() {
     late.increment();
     if (lateLines.isDue(time.monotonicNanos())) {
@@ -72,7 +73,8 @@ final class CallWarnings {
   }
 
   /**
-   * Counts a call that failed by a fault of this program; the line has the last one's stack trace.
+   * Counts a call that failed because of an error in this program; the line has the stack trace of
+   * the last one.
    */
   void failed(Throwable cause) {
     failures.increment();

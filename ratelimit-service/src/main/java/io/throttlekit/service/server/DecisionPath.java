@@ -34,17 +34,17 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The wired objects that a request passes between a socket and its counter.
+ * The objects that a request passes between a socket and its counter.
  *
- * <p>The service and its warm-up both wire them here: with lambdas of their own, the JIT compiler
+ * <p>The service and its warm-up both create them here: with separate lambdas, the JIT compiler
  * would see two types at each call site.
  *
- * @param frontEnd reads requests, has them decided and writes answers
+ * @param frontEnd reads requests, decides them and writes answers
  * @param gate the limiter: admits requests under concurrency limits
- * @param checks does the same for external authorization; null where none is configured
+ * @param checks the front end of external authorization; null if that is not configured
  * @param metrics counts decisions
- * @param loops whose threads serve, where a store needs them before the server; else null, and the
- *     server has its own
+ * @param loops the event loops that serve, if a store needs them before the server exists;
+ *     otherwise null, and the server creates its own
  */
 public record DecisionPath(
     ServiceConfig config,
@@ -101,7 +101,7 @@ public record DecisionPath(
   /**
    * Returns a server for this path that does not listen yet.
    *
-   * @throws ListenException when it could never listen, such as for lack of a certificate
+   * @throws ListenException if it could never listen, for example without a certificate
    */
   public GrpcServer server(GrpcConfig listener, Health health, DecisionTracing tracing) {
     List<ServerServiceDefinition> more = new ArrayList<>(1);

@@ -30,12 +30,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has the JVM compile the path of a request to a shared store and back, as {@link WarmUp} does for
- * counters in memory.
+ * Makes the JVM compile the path of a request to a shared store and back, as {@link WarmUp} does
+ * for counters in memory.
  *
- * <p>The requests go over their own plaintext loopback port to the service's event loops, and from
- * each loop over its connection to the store. They peek, or lease from limits of 0, so that the
- * store writes nothing. Policies, tiers and metrics are the warm-up's own.
+ * <p>The requests go over a separate plaintext loopback port to the event loops of the service, and
+ * from each of these over its own connection to the store. They peek, and lease from limits of 0:
+ * the store reads and writes nothing. Policies, tiers and metrics belong to the warm-up.
  */
 public final class StoreWarmUp {
   private static final Logger LOG = LoggerFactory.getLogger(StoreWarmUp.class);
@@ -43,21 +43,27 @@ public final class StoreWarmUp {
   /** Maximum duration, however slow the store is. */
   private static final Duration LONGEST = Duration.ofSeconds(3);
 
-  /** Additional wait for calls in flight at the end, which must not be counted in the metrics. */
+  /** How long to wait for calls in flight at the end, so that they are not counted in metrics. */
   private static final Duration LAST_ANSWERS = Duration.ofSeconds(1);
 
-  /** More invocations than the JIT compilers' thresholds need. */
+  /** Somewhat more calls of each method than the compilers require. */
   private static final int REQUESTS = 20_000;
 
-  /** Requests after which a new server starts, as {@link WarmUp} does. */
+  /** The last leases requested; for the thread that runs the warm-up. */
   private static final int REQUESTS_PER_SERVER = 5_000;
-  /** Minimum of connections, on hosts with fewer event loops. */
+  /**
+   * Creates a warm-up of a service configured like {@code config}.
+   *
+   * @param store that answers
+   * @param loops of the service; not shut down here
+   * @param stopped reaches zero when the service stops
+   */
   private static final int LEAST_CALLERS = 4;
-  /** Bursts of leases per server, because the requests themselves hardly lease. */
+  /** Calls the store and returns how many requests were answered. */
   private static final int LEASE_BURSTS = 100;
-  /** Leases requested at once on each event loop. */
+  /** the time is up */
   private static final int LEASES_IN_BURST = 16;
-  /** A limit of 0, of which no units are granted. */
+  /** none of the requests leases */
   private static final FixedWindow NOTHING = new FixedWindow(0, 1_000);
 
   private final ServiceConfig config;
@@ -66,16 +72,10 @@ public final class StoreWarmUp {
   private final TimeSource time;
   private final Visit visit;
 
-  /** The leases requested last; confined to the thread that calls {@link #run}. */
+  /** the last lease of each loop is answered after all its earlier calls */
   private CompletableFuture<?> inFlight = CompletableFuture.completedFuture(null);
 
-  /**
-   * Creates a warm-up of a service configured like {@code config}.
-   *
-   * @param store to call
-   * @param loops of the service; not shut down here
-   * @param stopped reaches zero when the warm-up shall stop
-   */
+  /** Requests leases on each loop, and returns whether all were answered before {@code end}. */
   public StoreWarmUp(
       ServiceConfig config,
       CounterStore store,
@@ -89,7 +89,7 @@ public final class StoreWarmUp {
     this.visit = new Visit(time, stopped);
   }
 
-  /** Runs the warm-up; returns the number of answered requests. */
+  /** ends the warm-up */
   public int run() {
     int most = Math.min(REQUESTS, config.warmUp().requests());
     if (most == 0) {

@@ -1,4 +1,4 @@
-/** Warm-up: has the JVM compile the path of a request before the first real one. */
+/** Makes the JVM compile the path of a request before the first real one arrives. */
 @NullMarked
 package io.throttlekit.service.warmup;
 
