@@ -5,17 +5,16 @@ import io.throttlekit.service.cli.LastingLogManager;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 
-/** Entry point of the process. */
+/** The entry point of the process. */
 public final class Main {
 
   private static final String LOG_MANAGER = "java.util.logging.manager";
 
   private Main() {}
 
-  /** Runs one command line and exits with its code. */
+  /** Runs a command line and exits with its code. */
   public static void main(String[] arguments) {
     // Before the first logger is created, which loads the log manager.
-    // before the first logger: the JVM reads the property once
     if (System.getProperty(LOG_MANAGER) == null) {
       System.setProperty(LOG_MANAGER, LastingLogManager.class.getName());
     }

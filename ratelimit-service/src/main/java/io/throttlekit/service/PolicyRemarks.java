@@ -11,15 +11,13 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Logs contradictions between the policies and the configuration, each of which is valid by itself.
- */
+/** Logs conflicts between policies and configuration, each of which is valid by itself. */
 final class PolicyRemarks {
   private static final Logger LOG = LoggerFactory.getLogger(PolicyRemarks.class);
 
   private PolicyRemarks() {}
 
-  /** Logs them for the current policies. */
+  /** Logs the conflicts of policies that have just taken effect. */
   static void tell(ServiceConfig config, PolicyBook book) {
     ExtAuthzConfig authz = config.extAuthz();
     if (authz != null && !authz.domain().isEmpty() && book.domain(authz.domain()) == null) {

@@ -39,13 +39,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The whole process: creates every component and passes it to those that need it.
+ * The whole process: every part is created here and passed to the parts that need it.
  *
  * <p>Started once and stopped once, from any threads.
  */
 public final class RateLimitService {
 
-  /** The logger for the start and the end of the service, which no log level disables. */
+  /** The logger of start and stop, which no configured level hides. */
   public static final String LIFECYCLE = "io.throttlekit.service.lifecycle";
 
   private static final Logger LOG = LoggerFactory.getLogger(RateLimitService.class);
@@ -70,7 +70,7 @@ public final class RateLimitService {
   /**
    * Creates a service that is not listening yet.
    *
-   * @throws StartException if it could never start
+   * @throws StartException when it can never start
    */
   public RateLimitService(ServiceConfig config, TimeSource time) {
     this.config = config;
@@ -93,8 +93,8 @@ public final class RateLimitService {
   /**
    * Loads the policies, listens, warms up, and serves.
    *
-   * @return whether it serves; false if it was stopped in the meantime
-   * @throws StartException if it cannot start
+   * @return whether it serves; false when it was stopped meanwhile
+   * @throws StartException when it cannot start
    */
   public synchronized boolean start() {
     boolean started = false;
@@ -117,7 +117,7 @@ public final class RateLimitService {
     } catch (RuntimeException e) {
       throw new StartException(List.of("cannot start: " + e), e);
     } finally {
-      if (!started) { // after any exception, errors included
+      if (!started) { // also on errors
         release();
       }
     }
@@ -131,10 +131,10 @@ public final class RateLimitService {
   /**
    * Drains and stops.
    *
-   * @return whether there was anything to stop; false for a service that could not start
+   * @return whether there was something to stop; false for a service that did not start
    */
   public boolean stop() {
-    // Returns the line that informs scripts that the service serves, and at which addresses.
+    // Before the lock, which start() holds during a warm-up that this ends.
     stopping.countDown();
     health.raise(Obstacle.DRAINING);
     synchronized (this) {
@@ -151,7 +151,7 @@ public final class RateLimitService {
     }
   }
 
-  /** Returns the address of gRPC: {@code HOST:PORT}, or the path of a socket. */
+  /** Returns the line that notifies scripts that the service serves, and where. */
   public synchronized String readyLine() {
     String sensing = sensors.address();
     return "ready grpc="
@@ -163,21 +163,24 @@ public final class RateLimitService {
         + (sensing == null ? "" : " sensors=" + sensing);
   }
 
-  /** Returns whether this process reports that it serves. */
+  /**
+   * Returns the address of gRPC, {@code HOST:PORT} or the path of a socket; {@code -} while it does
+   * not listen.
+   */
   public synchronized String grpcAddress() {
     GrpcServer listening = grpc;
     return listening == null ? "-" : listening.address();
   }
 
-  /**
-   * Returns whether limits are pushed to Envoys. Envoys enforce what is pushed, so a service in
-   * shadow mode must not push.
-   */
+  /** Returns whether this process reports that it serves. */
   public boolean healthy() {
     return health.serving();
   }
 
-  /** the warm-up logs nothing for seconds */
+  /**
+   * Returns whether this process pushes limits to Envoys: a service in shadow mode must not,
+   * because Envoys apply every pushed limit.
+   */
   private static boolean steers(ServiceConfig config) {
     return config.concurrency().steer() && !config.compatibility().shadowMode();
   }
@@ -215,7 +218,7 @@ public final class RateLimitService {
 
   private void warmUp() {
     int most = config.warmUp().requests();
-    if (most > 0) { // Returns one line about the shared store, for operators.
+    if (most > 0) { // the warm-up logs nothing for seconds
       LOG.info("warming up before it is ready, with at most {} requests", most);
     }
     int requests = new WarmUp(config, time, stopping).run();
@@ -227,7 +230,7 @@ public final class RateLimitService {
     if (shared == null) {
       return;
     }
-    // Creates a listener.
+    // Calls of the warm-up are not counted in the metrics.
     shared.countCalls(false);
     try {
       SharedStore.Answering answering = shared.awaitAnswers();
@@ -254,7 +257,7 @@ public final class RateLimitService {
     }
   }
 
-  /** IllegalArgumentException: the host does not resolve */
+  /** Returns a one-line description of the store for operators. */
   private String storeInWords() {
     SharedStore shared = store;
     return shared == null ? "memory" : shared.inWords();
@@ -308,7 +311,7 @@ public final class RateLimitService {
     sensors.open();
   }
 
-  /** stop() has nothing left to do */
+  /** Creates a listener. */
   private interface Listening {
     HttpListener listen() throws IOException;
   }

@@ -40,18 +40,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The services to which Envoys report their requests, and their listener, which is open only while
- * a loaded rule needs it. Thread-safe.
+ * The services that receive reports of Envoys (access logs, load reports, concurrency limits), and
+ * their listener, which is open only while a loaded rule needs it. Thread-safe.
  */
 final class Sensors implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Sensors.class);
-  /**
-   * Creates the configured services, and those of {@code steering}. Their reports end leases and
-   * are samples for {@code steering}. Create once; listens after {@link #open}.
-   *
-   * @param steering null if this process pushes no limits
-   * @param marks returns whether answers leave marks in logs at present
-   */
+  /** Seconds between attempts to listen on an address that is in use. */
   private static final long RETRY_SECONDS = 5;
 
   private final ServiceConfig config;
@@ -64,9 +58,11 @@ final class Sensors implements AutoCloseable {
   private @Nullable GrpcServer server;
 
   /**
-   * Enables listening whenever a rule needs it.
+   * Creates the configured services; what they receive releases leases and updates {@code
+   * steering}, whose own services are included. Created once; listens after {@link #open}.
    *
-   * @throws ListenException if a rule needs it at once and the address cannot be bound
+   * @param steering null where this process steers nothing
+   * @param marks whether answers leave marks in access logs at present
    */
   Sensors(
       ServiceConfig config,
@@ -119,7 +115,11 @@ final class Sensors implements AutoCloseable {
     return services;
   }
 
-  /** Listens if a rule of these policies needs it, and stops if none does. */
+  /**
+   * Listens from now on, while a rule needs it.
+   *
+   * @throws ListenException when a rule needs it now and the address cannot be bound
+   */
   synchronized void open() {
     open = true;
     if (needed) {
@@ -127,7 +127,7 @@ final class Sensors implements AutoCloseable {
     }
   }
 
-  /** Returns the address listened on, {@code HOST:PORT}, or null. */
+  /** Listens if a rule of these policies needs it; stops if none does. */
   synchronized void follow(PolicyBook book) {
     needed = book.rules().stream().anyMatch(this::isNeededFor);
     if (open) {
@@ -135,12 +135,12 @@ final class Sensors implements AutoCloseable {
     }
   }
 
-  /** Stops permanently. */
+  /** Returns {@code HOST:PORT}; null while it does not listen. */
   synchronized @Nullable String address() {
     return server == null ? null : server.address();
   }
 
-  /** the policies stay in effect; the port may become free later */
+  /** Stops permanently. */
   @Override
   public synchronized void close() {
     open = false;

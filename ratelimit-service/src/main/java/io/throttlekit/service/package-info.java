@@ -1,4 +1,4 @@
-/** The process: creates and connects its components by hand. */
+/** The process: creates its parts and connects them by hand. */
 @NullMarked
 package io.throttlekit.service;
 

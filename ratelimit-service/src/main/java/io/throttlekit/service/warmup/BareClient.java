@@ -15,12 +15,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Minimal HTTP/2 client that sends requests to a gRPC server on this host and ignores the contents
- * of its answers.
+ * A minimal HTTP/2 client that sends gRPC requests to a server on this host and ignores the
+ * answers.
  *
- * <p>It replaces grpc-java's client, which must not run in the process of the server: both share
- * base classes, and the profile that the compiler collects from both uses makes a decision a
- * seventh slower (docs/adr/0004). For one thread.
+ * <p>Replaces grpc-java's client, which must not run in the server's process: both share their base
+ * classes, and the type profiles that the JIT compiler then collects from two kinds of use made a
+ * decision a seventh slower (docs/adr/0004). Not thread-safe.
  */
 final class BareClient implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(BareClient.class);
@@ -53,7 +53,7 @@ final class BareClient implements AutoCloseable {
     }
   }
 
-  /** Sends all requests in one write. */
+  /** Sends requests in one write. */
   void send(List<byte[]> messages) throws IOException {
     int size = 0;
     for (int i = 0; i < messages.size(); i++) {
@@ -71,8 +71,8 @@ final class BareClient implements AutoCloseable {
   /**
    * Waits until every request is answered or refused, or until {@code end}.
    *
-   * @return false if {@code end} was reached
-   * @throws IOException if the server closes the connection or accepts no more requests
+   * @return false when {@code end} was reached
+   * @throws IOException when the server closes the connection or sends GOAWAY
    */
   boolean awaitAnswers(TimeSource time, long end) throws IOException {
     try {
@@ -81,7 +81,7 @@ final class BareClient implements AutoCloseable {
         if (left <= 0) {
           return false;
         }
-        // Returns how many requests were answered or refused.
+        // At least 1 ms: a timeout of 0 would wait forever.
         socket.setSoTimeout(Math.toIntExact(Math.max(1, TimeUnit.NANOSECONDS.toMillis(left))));
         readFrame();
       }
@@ -91,7 +91,7 @@ final class BareClient implements AutoCloseable {
     }
   }
 
-  /** the stream id is not needed */
+  /** Returns the number of requests that were answered or refused. */
   int answered() {
     return sent - unanswered;
   }

@@ -1,7 +1,7 @@
 package io.throttlekit.service.warmup;
 
 /**
- * A client that connects and sends requests.
+ * A client connection of a warm-up.
  *
  * @param headers of its requests
  * @param messages its requests, taken in turn with other callers that share them

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The Checks of a warm-up, decided by the policies of {@link Traffic}: of users by header, of
- * tenants by route, and of paths. None takes a lease.
+ * The Checks of a warm-up, decided by the policies of {@link Traffic}: of users by a header, of
+ * tenants by their route, and of paths. No policy has a concurrency limit.
  */
 final class CheckTraffic {
   private static final int USERS = 500;
@@ -32,7 +32,7 @@ final class CheckTraffic {
   private CheckTraffic() {}
 
   /**
-   * Returns the descriptors for the Checks of the warm-up, independent of those of {@code real}.
+   * Returns a configuration that describes the warm-up's Checks instead of those of {@code real}.
    */
   static ExtAuthzConfig config(ExtAuthzConfig real) {
     return new ExtAuthzConfig("warm-up", DESCRIPTORS, real.admitsUndescribed());
@@ -47,7 +47,7 @@ final class CheckTraffic {
     return HeaderBlocks.repeated(headers);
   }
 
-  /** Returns the Checks, which are the same in every process. */
+  /** Returns the Checks, the same in every process. */
   static Messages messages() {
     return new Messages(IntStream.range(0, USERS).mapToObj(CheckTraffic::ofUser).toList());
   }

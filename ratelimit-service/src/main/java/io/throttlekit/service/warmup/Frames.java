@@ -3,9 +3,9 @@ package io.throttlekit.service.warmup;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** The HTTP/2 frames of a unary gRPC call, RFC 9113 §4.1 and §6. */
+/** Encodes the HTTP/2 frames that a unary gRPC call needs, RFC 9113 §4.1 and §6. */
 final class Frames {
-  /** Length of a frame header in bytes. */
+  /** Length of a frame's header, in bytes. */
   static final int HEAD = 9;
 
   static final byte DATA = 0;
@@ -20,17 +20,16 @@ final class Frames {
   static final byte END_STREAM = 1;
   private static final byte END_HEADERS = 4;
 
-  private static final int PREFIX = 5; // of a gRPC message: a compression flag and the length
+  private static final int PREFIX = 5; // of a gRPC message: a compression flag and its length
   /**
-   * Returns the first bytes of a client: the preface, empty settings, and a window that no answer
-   * fills.
+   * Raises the connection's window of 65,535 bytes to the maximum, 2^31 − 1, so that answers never
+   * fill it and no updates are needed.
    */
-  // the largest window, 2^31 − 1, less the initial 65,535
   private static final int NEVER_FULL = Integer.MAX_VALUE - 65_535;
 
   private Frames() {}
 
-  /** Returns the bytes of a whole request. */
+  /** Returns the connection preface, empty settings, and a window that no answer fills. */
   static byte[] greeting() {
     ByteBuffer greeting = ByteBuffer.allocate(64);
     greeting.put("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
@@ -42,12 +41,12 @@ final class Frames {
     return bytes;
   }
 
-  /** Writes a whole request, whose headers are one compressed block. */
+  /** Returns the length of a whole request, in bytes. */
   static int requestSize(byte[] headers, byte[] message) {
     return HEAD + headers.length + HEAD + PREFIX + message.length;
   }
 
-  /** Returns an acknowledgement of a frame, with the frame's payload. */
+  /** Writes a whole request whose headers are one HPACK block. */
   static void request(ByteBuffer into, int stream, byte[] headers, byte[] message) {
     head(into, headers.length, HEADERS, END_HEADERS, stream);
     into.put(headers);

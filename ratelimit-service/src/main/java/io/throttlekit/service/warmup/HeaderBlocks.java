@@ -9,13 +9,13 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2HeadersEncoder;
 import java.util.List;
 
-/** The compressed headers of the requests of one connection, RFC 7541. Immutable. */
+/** The HPACK header blocks of one connection's requests, RFC 7541. Immutable. */
 final class HeaderBlocks {
-  /** Returns blocks with the same headers: literal in the first request, indexed in all others. */
-  private static final int NO_TABLE_HINT = 16;
   /**
-   * Returns blocks with headers that differ between requests, all of them Huffman-coded literals.
+   * Size hint of the encoder's hash table, which stays empty: all headers are marked as sensitive.
    */
+  private static final int NO_TABLE_HINT = 16;
+  /** The shortest text that is encoded with Huffman's code: all are. */
   private static final int ALWAYS_HUFFMAN = 0;
 
   private final byte[] first;
@@ -27,9 +27,8 @@ final class HeaderBlocks {
   }
 
   /**
-   * Returns the block of a request.
-   *
-   * @param request number of requests sent earlier on the connection
+   * Returns blocks of the same headers: literals in the first request, table references in all
+   * others.
    */
   static HeaderBlocks repeated(Http2Headers headers) {
     DefaultHttp2HeadersEncoder connection = new DefaultHttp2HeadersEncoder();

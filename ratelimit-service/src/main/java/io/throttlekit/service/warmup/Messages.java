@@ -3,7 +3,7 @@ package io.throttlekit.service.warmup;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Requests that are sent in rotation. For one thread. */
+/** Requests that are sent cyclically. Not thread-safe. */
 final class Messages {
   private final List<byte[]> inTurn;
   private int next;

@@ -7,24 +7,26 @@ import io.throttlekit.service.config.TelemetryConfig;
 import java.time.Duration;
 
 /**
- * A service's configuration without external effects: without its address, certificate, coordinator
- * and collector. External authorization, if configured, describes the requests of the warm-up. A
- * warm-up holds nothing else of the real configuration, so that it cannot use it.
+ * Derives the configuration of a warm-up from that of a service.
+ *
+ * <p>Removes everything visible outside the process: the address, certificate, coordinator and
+ * collector. External authorization, where it is configured, describes the warm-up's requests. A
+ * warm-up keeps no other reference to the configuration, so that it cannot use them.
  */
 final class ScratchConfig {
-  /** Address of the scratch server, whatever address family the JVM prefers. */
+  /** Address of the warm-up's server, independent of the JVM's preference for IPv4 or IPv6. */
   static final String HOST = "127.0.0.1";
 
-  /**
-   * Returns a configuration that decides and answers as {@code real} does.
-   *
-   * @param burst number of calls in progress that one connection must allow
-   */
+  /** Short: no real client waits for these calls. */
   private static final Duration DRAIN = Duration.ofMillis(200);
 
   private ScratchConfig() {}
 
-  /** Returns telemetry without exporters; what is counted is never read. */
+  /**
+   * Returns a configuration that decides and answers as {@code real} does.
+   *
+   * @param burst number of concurrent calls that one connection must allow
+   */
   static ServiceConfig of(ServiceConfig real, int burst) {
     ExtAuthzConfig authz = real.extAuthz();
     return new ServiceConfig(

@@ -11,9 +11,9 @@ import java.util.stream.Stream;
 /**
  * The requests that warm up the path to a shared store, and their policies.
  *
- * <p>Each one has zero hits on counters that do not exist, or requests units of a limit of 0, for
- * which a leased rule leases every second and is granted nothing: the store is called and answers
- * as usual, and writes nothing.
+ * <p>Each request peeks with zero hits at counters that do not exist, or charges a limit of 0, for
+ * which a leased rule requests a lease each second and is granted no units. The store handles them
+ * as any others, and writes nothing.
  */
 final class StoreTraffic {
   static final String POLICIES =
@@ -31,7 +31,7 @@ final class StoreTraffic {
 
   private StoreTraffic() {}
 
-  /** Returns {@code count} callers that share their requests. */
+  /** Returns callers that share the same requests, taken in turn. */
   static List<Caller> callers(int count) {
     Messages messages =
         new Messages(IntStream.range(0, USERS).boxed().flatMap(StoreTraffic::ofUser).toList());

@@ -30,12 +30,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the JVM compile the path of a request to a shared store and back, as {@link WarmUp} does
- * for counters in memory.
+ * Has the JVM compile the path of a request to a shared store and back, as {@link WarmUp} does for
+ * counters in memory.
  *
- * <p>The requests go over a separate plaintext loopback port to the event loops of the service, and
- * from each of these over its own connection to the store. They peek, and lease from limits of 0:
- * the store reads and writes nothing. Policies, tiers and metrics belong to the warm-up.
+ * <p>The requests go over their own plaintext loopback port to the service's event loops, and from
+ * each loop over its connection to the store. They peek, or lease from limits of 0, so that the
+ * store writes nothing. Policies, tiers and metrics are the warm-up's own.
  */
 public final class StoreWarmUp {
   private static final Logger LOG = LoggerFactory.getLogger(StoreWarmUp.class);
@@ -43,27 +43,21 @@ public final class StoreWarmUp {
   /** Maximum duration, however slow the store is. */
   private static final Duration LONGEST = Duration.ofSeconds(3);
 
-  /** How long to wait for calls in flight at the end, so that they are not counted in metrics. */
+  /** Additional wait for calls in flight at the end, which must not be counted in the metrics. */
   private static final Duration LAST_ANSWERS = Duration.ofSeconds(1);
 
-  /** Somewhat more calls of each method than the compilers require. */
+  /** More invocations than the JIT compilers' thresholds need. */
   private static final int REQUESTS = 20_000;
 
-  /** The last leases requested; for the thread that runs the warm-up. */
+  /** Requests after which a new server starts, as {@link WarmUp} does. */
   private static final int REQUESTS_PER_SERVER = 5_000;
-  /**
-   * Creates a warm-up of a service configured like {@code config}.
-   *
-   * @param store that answers
-   * @param loops of the service; not shut down here
-   * @param stopped reaches zero when the service stops
-   */
+  /** Minimum of connections, on hosts with fewer event loops. */
   private static final int LEAST_CALLERS = 4;
-  /** Calls the store and returns how many requests were answered. */
+  /** Bursts of leases per server, because the requests themselves hardly lease. */
   private static final int LEASE_BURSTS = 100;
-  /** the time is up */
+  /** Leases requested at once on each event loop. */
   private static final int LEASES_IN_BURST = 16;
-  /** none of the requests leases */
+  /** A limit of 0, of which no units are granted. */
   private static final FixedWindow NOTHING = new FixedWindow(0, 1_000);
 
   private final ServiceConfig config;
@@ -72,10 +66,16 @@ public final class StoreWarmUp {
   private final TimeSource time;
   private final Visit visit;
 
-  /** the last lease of each loop is answered after all its earlier calls */
+  /** The leases requested last; confined to the thread that calls {@link #run}. */
   private CompletableFuture<?> inFlight = CompletableFuture.completedFuture(null);
 
-  /** Requests leases on each loop, and returns whether all were answered before {@code end}. */
+  /**
+   * Creates a warm-up of a service configured like {@code config}.
+   *
+   * @param store to call
+   * @param loops of the service; not shut down here
+   * @param stopped reaches zero when the warm-up shall stop
+   */
   public StoreWarmUp(
       ServiceConfig config,
       CounterStore store,
@@ -89,7 +89,7 @@ public final class StoreWarmUp {
     this.visit = new Visit(time, stopped);
   }
 
-  /** ends the warm-up */
+  /** Runs the warm-up; returns the number of answered requests. */
   public int run() {
     int most = Math.min(REQUESTS, config.warmUp().requests());
     if (most == 0) {

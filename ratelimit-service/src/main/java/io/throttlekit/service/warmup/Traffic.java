@@ -12,12 +12,12 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The requests of a warm-up, and their policies: as varied as those of a service mesh.
+ * The requests of a warm-up and their policies, as diverse as those of a mesh.
  *
- * <p>The compiler omits code for cases that the warm-up does not cover, and discards its result at
- * the first request that needs one. The traffic therefore has several kinds of clients, with and
- * without tracing, new and known counters, one and several descriptors, admissions and refusals. No
- * policy has a concurrency limit, so that no lease is taken.
+ * <p>The JIT compiler omits branches that were not taken during the warm-up, and the first request
+ * that needs one deoptimizes the code. So there are traced and untraced clients, new and known
+ * counters, one and several descriptors, admitted and refused requests. No policy has a concurrency
+ * limit, so that no permit is acquired.
  */
 final class Traffic {
   static final String POLICIES =
@@ -39,7 +39,7 @@ final class Traffic {
   /**
    * Returns the policies of the warm-up.
    *
-   * @param shared whether the service shares its counters, and therefore has tiers
+   * @param shared whether the service shares its counters, and so has tiers
    */
   static String policies(boolean shared) {
     return shared
@@ -50,22 +50,20 @@ final class Traffic {
         : POLICIES;
   }
 
-  /** Timeout that no call exceeds, however slow a process is after its start. */
+  /** A timeout that no request exceeds, however slow a process is that has just started. */
   static final String PATIENT_MILLIS = "60000";
 
-  /**
-   * Creates the requests of a mesh's clients, which are the same in every process.
-   *
-   * @param checked whether the service has external authorization as well
-   */
+  /** Different users, so that counters are created and found. */
   private static final int USERS = 2_000;
-  /** Returns the callers, which can be used for several servers in turn. */
+  /** Different trace headers, sent in turn. */
   private static final int TRACES = 16;
 
   private final List<Caller> callers;
 
   /**
-   * Returns one connection of each kind: two Envoys, an Envoy that traces, and grpc-java's client.
+   * Creates the requests of a mesh's clients, the same in every process.
+   *
+   * @param checked whether the service serves external authorization, too
    */
   Traffic(boolean checked) {
     Messages limits =
@@ -78,7 +76,7 @@ final class Traffic {
     callers = List.copyOf(all);
   }
 
-  /** Returns the headers that Envoy sends with every call of {@code method}. */
+  /** Returns the connections to open, for each server anew. */
   List<Caller> callers() {
     return callers;
   }

@@ -19,20 +19,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Requests of callers to the scratch server of a warm-up. For one thread.
+ * Sends a warm-up's requests to a server of its own on this host. Not thread-safe.
  *
- * @param stopped reaches zero when the service stops
+ * @param stopped reaches zero when the warm-up shall stop
  */
 record Visit(TimeSource time, CountDownLatch stopped) {
   private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
 
-  /** Maximum number of requests that a caller sends at once. */
+  /** Maximum of requests that a caller sends at once. */
   static final int LARGEST_BURST = 32;
 
-  /** How long the compilers must be idle to count as done. */
+  /** Time without compilation after which the compilers are considered idle. */
   private static final Duration QUIET = Duration.ofMillis(60);
 
-  /** Returns the policies of a warm-up, loaded and checked like real ones. */
+  /** Loads and checks the policies of a warm-up as real ones. */
   PolicyStore policies(String yaml) {
     PolicyStore policies = new PolicyStore();
     LoadResult loaded =
@@ -41,7 +41,10 @@ record Visit(TimeSource time, CountDownLatch stopped) {
     return policies;
   }
 
-  /** Connects all callers, sends their requests and disconnects; returns how many were answered. */
+  /**
+   * Connects all callers, sends their requests and disconnects; returns the number of answered
+   * requests.
+   */
   int round(int port, List<Caller> callers, int requests, long end) {
     List<BareClient> clients = new ArrayList<>();
     try {
@@ -58,8 +61,8 @@ record Visit(TimeSource time, CountDownLatch stopped) {
   }
 
   /**
-   * Sends bursts of decreasing size, the largest first as after a wait, until all requests are sent
-   * or the time is up.
+   * Sends bursts of decreasing size, the largest first as from a mesh that was waiting, until all
+   * requests are sent or the time is up.
    */
   private void ask(List<BareClient> clients, List<Caller> callers, int requests, long end)
       throws IOException {
@@ -85,8 +88,8 @@ record Visit(TimeSource time, CountDownLatch stopped) {
   }
 
   /**
-   * Waits until the compilers are idle: more traffic would compete with them for the processor, and
-   * trigger separate compilations of methods that are inlined later.
+   * Waits until the JIT compilers are idle: further requests would compete with them for the
+   * processor, and compile methods on their own that are about to be inlined.
    */
   void awaitCompilers(long end) {
     CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();

@@ -19,21 +19,21 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Sends requests to a scratch copy of the service until the JVM has compiled the path of a request.
+ * Sends requests to a service like this one until the JVM has compiled a request's path.
  *
- * <p>It restarts several times with a new server and empty counters, because the first real
- * requests meet these, and waits for the compilers each time, so that they are idle when real
- * requests arrive (docs/adr/0004). The requests go over a separate plaintext loopback port, to a
- * separate store, policies and metrics: no real state is affected.
+ * <p>It starts over several times with a new server and empty counters, as the first real requests
+ * find them, and waits for the compilers each time, so that they are idle when real requests come
+ * (docs/adr/0004). The requests go over their own plaintext loopback port to their own store,
+ * policies and metrics; those of the service are not touched.
  */
 public final class WarmUp {
-  /** Maximum duration of a warm-up of the default size. */
+  /** Maximum duration of a warm-up with the default number of requests. */
   static final Duration LONGEST = Duration.ofSeconds(7);
 
-  /** Requests per server. */
+  /** Requests after which a new server with empty counters starts. */
   private static final int REQUESTS_PER_SERVER = 10_000;
 
-  /** Fewer than the traffic needs, so that eviction is covered as well. */
+  /** Maximum of counters, fewer than the traffic has, so that some are evicted, too. */
   private static final long COUNTERS = 2_000;
 
   private final ServiceConfig config;
@@ -45,7 +45,7 @@ public final class WarmUp {
   /**
    * Creates a warm-up of a service configured like {@code config}.
    *
-   * @param stopped reaches zero when the service stops
+   * @param stopped reaches zero when the warm-up shall stop
    */
   public WarmUp(ServiceConfig config, TimeSource time, CountDownLatch stopped) {
     this.config = ScratchConfig.of(config, Visit.LARGEST_BURST);
@@ -55,7 +55,7 @@ public final class WarmUp {
     this.visit = new Visit(time, stopped);
   }
 
-  /** Sends the requests and returns how many were answered. */
+  /** Runs the warm-up; returns the number of answered requests. */
   public int run() {
     int requests = config.warmUp().requests();
     if (requests == 0) {
@@ -69,7 +69,7 @@ public final class WarmUp {
       int most = Math.min(REQUESTS_PER_SERVER, requests - answered);
       int round = serve(policies, traffic, most, end);
       answered += round;
-      if (round < most) { // the time is up, or the server accepts no more requests
+      if (round < most) { // the time is up, or the server has sent GOAWAY
         break;
       }
       visit.awaitCompilers(end);
@@ -78,8 +78,8 @@ public final class WarmUp {
   }
 
   /**
-   * Returns the maximum duration; longer for more requests than the default, as in the training of
-   * bin/throttlekit.
+   * Returns the maximum duration, proportional to the requests beyond the default, such as those of
+   * the AOT cache's training in bin/throttlekit.
    */
   static Duration longest(int requests) {
     return LONGEST.multipliedBy(Math.max(1, requests / WarmUpConfig.defaults().requests()));
@@ -103,7 +103,7 @@ public final class WarmUp {
     }
   }
 
-  /** Returns tiers like those of the service, over counters of the warm-up. */
+  /** Returns tiers like the service's, over counters in memory that are not shared. */
   private Tiers tiers(InMemoryStore counters) {
     StoreConfig store = config.store();
     TierSettings settings =
@@ -112,7 +112,7 @@ public final class WarmUp {
     return new Tiers(counters, time, (_, _) -> {}, settings, TierListener.NONE);
   }
 
-  /** Returns tracing like that of the service, which records nothing. */
+  /** Returns tracing as configured, but without recording. */
   private DecisionTracing tracing() {
     return traced
         ? DecisionTracing.on(TracerProvider.noop().get("warm-up"), 0)

@@ -1,4 +1,4 @@
-/** Makes the JVM compile the path of a request before the first real one arrives. */
+/** Warm-up: has the JVM compile the path of a request before the first real one. */
 @NullMarked
 package io.throttlekit.service.warmup;
 
