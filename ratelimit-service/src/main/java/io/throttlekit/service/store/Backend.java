@@ -5,16 +5,16 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 /**
- * Something outside this process that decides, and the connections to it.
+ * A backend that decides for this process, with the connections to it.
  *
- * @param api what it does
- * @param ready completes when its connections have been made once
- * @param ended completes after {@code api} was closed and what was asked before is answered
+ * @param api the backend's operations
+ * @param ready completes when the connections were established once
+ * @param ended completes after {@code api} was closed and all earlier calls are answered
  */
 record Backend<T extends AutoCloseable>(
     T api, Supplier<CompletionStage<?>> ready, Supplier<CompletionStage<?>> ended) {
 
-  /** One inside this process. */
+  /** Returns a backend inside this process. */
   static <T extends AutoCloseable> Backend<T> here(T api) {
     return new Backend<>(api, Backend::done, Backend::done);
   }

@@ -15,19 +15,22 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Turns what a backend does into metrics, log lines and one line of state. Thread-safe. */
+/** Reports a backend's events as metrics, log lines and a one-line state. Thread-safe. */
 final class BackendState implements StoreListener {
   private static final Logger LOG = LoggerFactory.getLogger(BackendState.class);
+  /** Maximum of different failure reasons that are logged per outage. */
   private static final int MOST_REASONS = 10;
+  /** Minimum interval between two warnings of one kind. */
   private static final long WARN_EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   /**
-   * What it is to this process, and the settings for those who know the delays of their network.
+   * The role of a backend and the names of the settings that an operator of a slow network can
+   * raise.
    *
    * @param name in log lines
-   * @param deadline the setting of a call's deadline
-   * @param leaseDeadline the setting of a lease's deadline
-   * @param histogram the metric of how long it takes
+   * @param deadline setting of a call's deadline
+   * @param leaseDeadline setting of a lease's deadline
+   * @param histogram metric of the round-trip time
    */
   record Role(String name, String deadline, String leaseDeadline, String histogram) {
     static final Role STORE =
@@ -52,36 +55,37 @@ final class BackendState implements StoreListener {
   private final PersistenceRemarks remarks;
   private final AtomicLong losses = new AtomicLong();
 
-  /** Calls that were not answered in time, since the log had a warning of them. */
+  /** Calls that exceeded their deadline since the last warning. */
   private final AtomicLong lateRequests = new AtomicLong();
 
   private final AtomicLong nextLateNanos;
   private final AtomicLong nextErrorNanos;
 
-  /** Reasons of this outage that the log has. */
+  /** Reasons of this outage that were logged. */
   private final Set<String> logged = ConcurrentHashMap.newKeySet();
 
-  /** Of this time without a connection, in the log. */
+  /** Reasons for the present lack of a connection that were logged. */
   private final Set<String> reasonsNotToConnect = ConcurrentHashMap.newKeySet();
 
-  /** Why there is no connection; empty where there is one. */
+  /** The reason for the lack of a connection; empty while connected. */
   private volatile String notConnected = "";
 
-  /** Whether the log has to say that it is good again, or good for the first time. */
+  /** Whether the next answer is logged: the first one, and the first one after a warning. */
   private volatile boolean complained = true;
 
   private volatile boolean answers;
+  // Whether the circuit breaker is open.
   private volatile boolean leftAlone;
   private volatile String lastFailure = "";
   private volatile long lastLossMillis;
   private volatile Runnable whenLost = () -> {};
 
   /**
-   * Begins as a backend that has not answered yet.
+   * Creates the state of a backend that has not answered yet.
    *
    * @param address without passwords
-   * @param reachable is told whether the store answers, when that changes
-   * @param time for how often the log has the same warning
+   * @param reachable notified when the store begins or ceases to answer
+   * @param time limits the rate of warnings
    */
   BackendState(
       Role role,
@@ -100,7 +104,7 @@ final class BackendState implements StoreListener {
     reachable.accept(false);
   }
 
-  /** Has {@code forget} run whenever the backend has lost its counters. */
+  /** Sets the action that runs when the backend has lost its counters. */
   void whenDataIsLost(Runnable forget) {
     whenLost = forget;
   }
@@ -125,7 +129,7 @@ final class BackendState implements StoreListener {
     remarks.loaded(book);
   }
 
-  /** One that is in this process, and always answers. */
+  /** Returns the state of a backend in this process, which always answers. */
   static BackendState here(Role role, TimeSource time) {
     BackendState state = new BackendState(role, "memory", StoreMetrics.none(), _ -> {}, time);
     state.complained = false;
@@ -133,7 +137,7 @@ final class BackendState implements StoreListener {
     return state;
   }
 
-  /** One line for people. */
+  /** Returns a one-line description for operators. */
   String inWords() {
     String state =
         leftAlone ? "does not answer: " + lastFailure : answers ? "answers" : notAnswering();
@@ -153,7 +157,7 @@ final class BackendState implements StoreListener {
   @Override
   public void roundTrip(int requests, long nanos) {
     metrics.roundTrip(requests, nanos);
-    if (!answers && !leftAlone) { // an answer that came too late ends nothing
+    if (!answers && !leftAlone) { // a late answer does not close the breaker
       answers();
     }
   }
@@ -223,17 +227,18 @@ final class BackendState implements StoreListener {
     }
   }
 
-  /** Whether it is time for another warning; never while it is left alone, which the log has. */
+  /** Returns whether a warning is due; never while the breaker is open, which was logged. */
   private boolean warnsNow(AtomicLong nextNanos) {
     long now = time.monotonicNanos();
     long next = nextNanos.get();
+    // A difference, as monotonic ns may overflow; the CAS lets one of several threads log.
     return now - next >= 0 && !leftAlone && nextNanos.compareAndSet(next, now + WARN_EVERY_NANOS);
   }
 
   /**
-   * Notes calls without an answer.
+   * Counts calls without an answer.
    *
-   * @param setting to be raised where it is only slow; empty when that is not it
+   * @param setting to raise where the backend is only slow; empty when that is not the cause
    */
   private void failed(NoAnswer reason, int requests, String inWords, String setting) {
     metrics.failed(reason, requests);

@@ -35,31 +35,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Connects to whatever an address names.
+ * Connects to the kind of backend that an address names.
  *
- * @param loops of the server, so that a request stays on its thread; not ended here
+ * @param loops of the server, so that a request stays on its thread; not shut down here
  */
 record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
   private static final Logger LOG = LoggerFactory.getLogger(Backends.class);
+  /** Size of the connection pool. */
   private static final int POSTGRES_CONNECTIONS = 8;
+  /** Interval between deletions of expired rows. */
   private static final long COLLECT_EVERY_MILLIS = 10_000;
 
-  /** What its pool waits for a connection at least. */
+  /** Minimum connect timeout that PostgreSQL's connection pool accepts. */
   private static final long LEAST_CONNECT_MILLIS = 250;
 
+  /** Maximum of requests in one round trip to Redis. */
   private static final int MAX_BATCH = 64;
+  /** Round trips per connection in flight: one is executed while the next is sent. */
   private static final int ROUND_TRIPS_IN_FLIGHT = 2;
 
   /**
-   * Where the counters of a region are.
+   * Returns the store of a region's counters.
    *
-   * @throws IllegalArgumentException when the address is none that it can have; names it
+   * @throws IllegalArgumentException when the address is invalid; its message contains the address
    */
   Backend<CounterStore> counters(StoreConfig config, BackendState state) {
     return named(config.address(), () -> openCounters(config, state));
   }
 
-  /** Where a region keeps what it has leased; null where the region is one process. */
+  /** Returns the escrow of a region's leased units; null where the region is one process. */
   @Nullable Backend<RegionalEscrow> escrow(StoreConfig config, StoreListener listener) {
     return config.address().inMemory()
         ? null
@@ -67,9 +71,9 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
   }
 
   /**
-   * Where all regions lease what they share.
+   * Returns the coordinator, from which all regions lease units of global limits.
    *
-   * @throws IllegalArgumentException when the address is none that it can have; names it
+   * @throws IllegalArgumentException when the address is invalid; its message contains the address
    */
   Backend<GlobalCoordinator> coordinator(
       FederationConfig config, StoreConfig store, BackendState state) {
@@ -127,7 +131,7 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
     return new Backend<>(redis, redis::ready, redis::ended);
   }
 
-  /** One that connects when it is asked first. */
+  /** Returns a backend that connects on its first call. */
   private static <T extends AutoCloseable> Backend<T> connected(
       T api, Supplier<CompletionStage<?>> ended) {
     return new Backend<>(api, () -> CompletableFuture.completedFuture(true), ended);
@@ -138,7 +142,7 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
     return postgres(address, config.access(), deadlines.call(), deadlines.lease(), config);
   }
 
-  /** Where TLS is only preferred, whoever is in between can do without it. */
+  /** Warns that with {@code sslmode=prefer} an attacker on the network can force plain text. */
   private static void warnOfPlainText(StoreAddress.Postgres address) {
     if (address.sslMode() == SslMode.PREFER) {
       LOG.warn(

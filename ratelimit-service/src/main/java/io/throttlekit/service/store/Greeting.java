@@ -8,26 +8,27 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
- * Waits for first answers of backends, together no longer than until a time.
+ * Waits for the first answers of backends, all of them until one deadline.
  *
- * @param endNanos monotonic
+ * @param endNanos the deadline, in monotonic ns
  */
 record Greeting(TimeSource time, long endNanos) {
+  /** Pause after a failed call, which may have failed at once. */
   private static final long PAUSE_MILLIS = 20;
 
-  /** The same for no longer than {@code nanos} from now. */
+  /** Returns a copy whose deadline is at most {@code nanos} from now. */
   Greeting within(long nanos) {
     long now = time.monotonicNanos();
     return new Greeting(time, now + Math.min(nanos, endNanos - now));
   }
 
   /**
-   * Calls a backend until it has answered often enough, one call after the other.
+   * Calls a backend, one call after the other, until it has answered often enough.
    *
-   * @param call connects where that is needed, and asks for something
-   * @param answers how many of them, from 1
-   * @param fastNanos only what is answered within this counts
-   * @return whether it has
+   * @param call connects where needed, and calls the backend
+   * @param answers number of fast answers, from 1
+   * @param fastNanos time within which an answer counts as fast
+   * @return whether it has answered often enough before the deadline
    */
   boolean await(Backend<?> backend, Supplier<CompletionStage<?>> call, int answers, long fastNanos)
       throws InterruptedException {
@@ -44,7 +45,7 @@ record Greeting(TimeSource time, long endNanos) {
       } catch (TimeoutException e) {
         return false;
       } catch (ExecutionException e) {
-        fast = 0; // beyond the deadline, or not there, which is said at once
+        fast = 0; // late, or failed at once
         if (endsWithin(backend, PAUSE_MILLIS)) {
           return false;
         }
@@ -59,7 +60,7 @@ record Greeting(TimeSource time, long endNanos) {
       return true;
     } catch (TimeoutException e) {
       return false;
-    } catch (ExecutionException impossible) { // it ends in one way only
+    } catch (ExecutionException impossible) { // ended() never completes exceptionally
       throw new IllegalStateException(impossible);
     }
   }

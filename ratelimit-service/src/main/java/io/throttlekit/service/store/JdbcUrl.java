@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** An address of PostgreSQL as the URL that its driver reads; without passwords. */
+/** Formats an address of PostgreSQL as a JDBC URL, without passwords. */
 final class JdbcUrl {
   private JdbcUrl() {}
 
@@ -25,6 +25,7 @@ final class JdbcUrl {
       options.add("sslkey=" + encoded(tls.client().key().toString()));
     }
     if (address.nodes().size() > 1) {
+      // After a failover the driver must not write to a standby.
       options.add("targetServerType=primary");
     }
     String nodes = address.nodes().stream().map(Node::toString).collect(Collectors.joining(","));

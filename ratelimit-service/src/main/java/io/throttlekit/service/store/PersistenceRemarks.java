@@ -16,11 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns where a backend's settings let it lose what a loaded rule relies on, and names the rule,
- * the setting and what to set. The same is logged once. Thread-safe.
+ * Warns about settings of a backend by which it may lose what a loaded rule relies on; names the
+ * rule, the setting and the fix. Each warning is logged once. Thread-safe.
  */
 final class PersistenceRemarks {
   private static final Logger LOG = LoggerFactory.getLogger(PersistenceRemarks.class);
+  /** Maximum of rules in one warning, which keeps the line readable. */
   private static final int MAX_NAMED_RULES = 5;
 
   private final Role role;
@@ -34,13 +35,13 @@ final class PersistenceRemarks {
     this.address = address;
   }
 
-  /** The backend's settings were read. */
+  /** Notes the backend's settings. */
   synchronized void found(Persistence found) {
     persistence = found;
     warn();
   }
 
-  /** The policies were loaded. */
+  /** Notes the loaded policies. */
   synchronized void loaded(PolicyBook loaded) {
     book = loaded;
     warn();

@@ -14,7 +14,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** An address and a login as the URL that the Redis client reads. Never to be shown. */
+/**
+ * Formats an address and a login as a URL of the Redis client. Contains the password: never log it.
+ */
 final class RedisUrl {
   private RedisUrl() {}
 

@@ -42,17 +42,20 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What this process shares with other regions. Thread-safe. */
+/** The limits that this process shares with other regions. Thread-safe. */
 final class Regions {
   private static final Budget NOBODYS = nobodys();
   private static final Tier.Global NOBODYS_TIER =
       new Tier.Global(new LeaseSize.Fixed(1), 0, 0, NOBODYS.terms(), DataLoss.REFILL, false);
 
-  /** End of a window of 1970: nothing is leased of it any more, and nothing written. */
+  /** End of a window in 1970: no units are leased from it, and nothing is written. */
   private static final long ENDED = NOBODYS.window().windowMillis();
 
+  /** Maximum of calls that warm up the path to a backend. */
   private static final int MAX_CALLS = 200;
+  /** Maximum of decisions that warm up the federated limiter. */
   private static final int MAX_DECISIONS = 2_000;
+  /** Maximum duration of each warm-up: a quarter of a second. */
   private static final long WARM_UP_NANOS = 250_000_000;
 
   private final String region;
@@ -97,7 +100,7 @@ final class Regions {
   /**
    * Connects in the background.
    *
-   * @param storeState of the region's own store, which keeps what the region has leased
+   * @param storeState of the region's own store, which holds the units that the region has leased
    */
   static Regions connect(
       Backends backends,
@@ -125,15 +128,15 @@ final class Regions {
         tracer);
   }
 
-  /** Where units are leased that all regions share. */
+  /** Returns the source of leases of global limits. */
   LeaseSource leases() {
     return federation;
   }
 
   /**
-   * Waits until the coordinator has answered, then warms up the way to it and, beside that, the way
-   * to the region's escrow. Both are called as requests call them, for units of a window that ended
-   * long ago and of a counter that does not exist, so that they write nothing.
+   * Waits until the coordinator has answered, then warms up the path to it and, concurrently, the
+   * path to the region's escrow. Both are called as for requests, with units of a window that ended
+   * long ago and a counter that does not exist, so that they write nothing.
    *
    * @return whether the coordinator has answered
    */
@@ -148,7 +151,7 @@ final class Regions {
     } catch (ExecutionException e) {
       throw new IllegalStateException(e.getCause());
     } finally {
-      near.cancel(true); // of no effect where it is done
+      near.cancel(true); // no effect when it is done
     }
   }
 
@@ -161,7 +164,7 @@ final class Regions {
             greeting);
   }
 
-  /** Returns whether the backend has answered at all. */
+  /** Returns whether the backend has answered at least once. */
   private static boolean warmUp(
       Backend<?> backend, Supplier<CompletionStage<?>> call, Greeting greeting)
       throws InterruptedException {
@@ -177,7 +180,7 @@ final class Regions {
     return coordinator.ready().get().thenCompose(_ -> coordinator.api().lease(nothing));
   }
 
-  /** Decides requests as those of others will be, in memory, each by a lease of its own. */
+  /** Decides requests in memory as real ones are decided, each with a lease of its own. */
   private void decide(Greeting moment) throws InterruptedException {
     TimeSource time = clocks.time();
     InMemoryCoordinator own = new InMemoryCoordinator(time);
@@ -210,12 +213,12 @@ final class Regions {
     state.whenDataIsLost(forget);
   }
 
-  /** For people, without passwords. */
+  /** Returns a description for operators, without passwords. */
   String inWords() {
     return "region " + region + ", coordinator " + state.inWords();
   }
 
-  /** The coordinator, and where this region keeps what it has leased. */
+  /** Returns the coordinator and, where there is one, the region's escrow. */
   List<Backend<?>> backends() {
     return escrow == null ? List.of(coordinator) : List.of(coordinator, escrow);
   }

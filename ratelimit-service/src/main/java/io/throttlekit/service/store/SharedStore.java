@@ -28,22 +28,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What this process shares with others, the store of its region and the coordinator of all, and the
- * tiers in front of them.
+ * The state that this process shares with others: the store of its region, the coordinator of all
+ * regions, and the tiers in front of them.
  *
- * <p>It may be made before there is any of them. Thread-safe.
+ * <p>Can be created while none of them is reachable. Thread-safe.
  */
 public final class SharedStore implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SharedStore.class);
 
+  /** Maximum time that a start waits for the first answers. */
   private static final Duration LONGEST_GREETING = Duration.ofSeconds(2);
 
-  /** A process that has just begun takes longer for its first calls. */
+  /** Fast answers that are awaited: the first calls of a new JVM are slow. */
   private static final int FAST_ANSWERS = 10;
 
-  /** A lease that is being asked for is given back once it has been answered. */
+  /** Calls per lease at shutdown: a lease in flight is returned after it was answered. */
   private static final int CALLS_TO_GIVE_BACK = 2;
 
+  /** The smallest window, for peeks at a counter that does not exist. */
   private static final FixedWindow NOTHING = new FixedWindow(1, 1);
   private static final CounterKey NOBODY = CounterKey.of("start");
 
@@ -57,12 +59,12 @@ public final class SharedStore implements AutoCloseable {
   private final Tiers tiers;
 
   /**
-   * Connects, in the background, on the threads of {@code loops}.
+   * Connects in the background, on the threads of {@code loops}.
    *
-   * @param federation how limits are shared with other regions; absent when they are not
-   * @param loops of the server, so that a request stays on its thread; not ended here
-   * @param reachable is told whether the store answers, when that changes
-   * @throws IllegalArgumentException when an address is none that a backend can have
+   * @param federation how limits are shared with other regions; null when they are not
+   * @param loops of the server, so that a request stays on its thread; not shut down here
+   * @param reachable notified when the store begins or ceases to answer
+   * @throws IllegalArgumentException when an address is invalid
    */
   public SharedStore(
       StoreConfig config,
@@ -116,25 +118,25 @@ public final class SharedStore implements AutoCloseable {
   }
 
   /**
-   * Which of the backends answered.
+   * The backends that have answered.
    *
-   * @param store that of the region
+   * @param store of the region
    * @param coordinator of all regions; true where there is none
    */
   public record Answering(boolean store, boolean coordinator) {
-    /** Whether both did. */
+    /** Returns whether both have answered. */
     public boolean all() {
       return store && coordinator;
     }
   }
 
   /**
-   * Waits, for 2 s at most, until the store answers as fast as requests need it, and the
-   * coordinator answers: connections have to be made, and a process that has just begun takes
-   * longer for its first calls than a request may wait. Neither waits for the other, and neither is
-   * written to. A store that has answered only slowly by then has answered.
+   * Waits at most 2 s until the store answers as fast as requests need it and the coordinator
+   * answers: connections must be established, and a new JVM takes longer for its first calls than a
+   * request may wait. The two are awaited concurrently, and nothing is written. A store whose
+   * answers are still slow at the end counts as answering.
    *
-   * @return which have; the others may at any time later
+   * @return the backends that have answered; the others may answer later
    */
   public Answering awaitAnswers() throws InterruptedException {
     Greeting greeting = new Greeting(time, time.monotonicNanos() + LONGEST_GREETING.toNanos());
@@ -145,13 +147,14 @@ public final class SharedStore implements AutoCloseable {
     try {
       boolean near = greeting.await(counters, this::look, 1, Long.MAX_VALUE);
       if (near) {
+        // Half of the deadline leaves room for the variance of real requests.
         var _ = greeting.await(counters, this::look, FAST_ANSWERS, deadlineNanos / 2);
       }
       return new Answering(near, coordinator.get());
     } catch (ExecutionException e) {
       throw new IllegalStateException(e.getCause());
     } finally {
-      coordinator.cancel(true); // of no effect where it is done
+      coordinator.cancel(true); // no effect when it is done
     }
   }
 
@@ -159,12 +162,12 @@ public final class SharedStore implements AutoCloseable {
     return counters.ready().get().thenCompose(_ -> counters.api().peek(NOBODY, NOTHING));
   }
 
-  /** The store itself, without the tiers in front of it. */
+  /** Returns the store without the tiers in front of it. */
   public CounterStore counters() {
     return counters.api();
   }
 
-  /** Sets whether calls to the store are counted in metrics: at first they are. */
+  /** Sets whether calls to the store are counted in metrics; initially they are. */
   public void countCalls(boolean counted) {
     state.countCalls(counted);
   }
@@ -177,17 +180,17 @@ public final class SharedStore implements AutoCloseable {
     }
   }
 
-  /** What requests are decided by. */
+  /** Returns the tiers that decide requests. */
   public Tiers tiers() {
     return tiers;
   }
 
-  /** One line for people: where it is and whether it answers; no passwords. */
+  /** Returns a one-line description of the addresses and states, without passwords. */
   public String inWords() {
     return state.inWords() + (regions == null ? "" : "; " + regions.inWords());
   }
 
-  /** Gives back what is leased, waits until that is done or the deadlines pass, and disconnects. */
+  /** Returns leased units, waits until that is done or the deadlines pass, and disconnects. */
   @Override
   public void close() {
     long end = time.monotonicNanos() + closingNanos;

@@ -1,4 +1,4 @@
-/** The store that this process shares with others, as it is configured. */
+/** The configured backends that this process shares with others: store, escrow and coordinator. */
 @NullMarked
 package io.throttlekit.service.store;
 
