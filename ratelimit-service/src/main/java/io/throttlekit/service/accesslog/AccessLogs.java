@@ -26,8 +26,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class AccessLogs extends AccessLogServiceImplBase {
   // each costs memory; an Envoy has one for each worker and log
   private static final int MOST_STREAMS = 10_000;
-  // copies arrive within seconds; a few MB at most
+  // copies arrive within about ten thousand requests of each other
   private static final int MOST_REMEMBERED = 1 << 15;
+  // an Envoy may send thousands of faulty entries a second
   private static final Duration LOG_INTERVAL = Duration.ofSeconds(10);
 
   private final Sensed sensed;

@@ -54,6 +54,7 @@ public final class EntryReader {
     Metadata metadata = common.getMetadata();
     Kind kind = kind(entry, common);
     long rtt = 0;
+    // only samples need a latency
     if (kind == Kind.ANSWERED) {
       rtt = rttNanos(entry, common);
       kind = rtt == 0 ? Kind.UNTIMED : kind;
@@ -122,6 +123,7 @@ public final class EntryReader {
     if (common.getUpstreamRequestAttemptCount() > 1) {
       return Kind.RETRIED;
     }
+    // otherwise Envoy answered by itself, for example with a redirect
     boolean sent = common.hasTimeToFirstUpstreamTxByte() && common.hasUpstreamRemoteAddress();
     return sent ? answered(entry.getResponse()) : Kind.LOCAL_REPLY;
   }

@@ -13,6 +13,7 @@ final class EntryTimes {
   /** Later times in nanoseconds since 1970 would overflow a {@code long}. */
   private static final long LATEST_SECONDS = 9_000_000_000L;
 
+  // ns per second
   private static final int BILLION = 1_000_000_000;
 
   private EntryTimes() {}

@@ -8,6 +8,7 @@ import java.util.SequencedSet;
  * other.
  */
 final class RecentIds {
+  // a power of two, as the mask requires
   private static final int LINES = 16;
 
   private final int mostOfLine;

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
  * <p>For one thread.
  */
 final class SenderClock {
+  // long against the delays of a log, short against the drift of clocks
   private static final long PERIOD_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   /** Longest possible delay; logs are flushed about every second. */
@@ -41,6 +42,7 @@ final class SenderClock {
     }
     leastNow = less(leastNow, difference);
     long late = difference - less(leastBefore, leastNow);
+    // the sender's clock was set back
     if (late > LATEST_NANOS) {
       restart(difference, arrivedNanos);
       late = 0;

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>For one thread and one decision.
  */
 final class ManyDescriptors {
+  // no index of a list
   private static final int NOT_WANTED = -1;
 
   private final RateLimitRequest request;

@@ -72,6 +72,7 @@ public final class PolicyAdmission implements Admission {
     }
     Answer answer =
         request.descriptors().size() == 1
+            // the only descriptor releases a lease: no rule applies
             ? releases ? UNTOUCHED : decideOne(request, domain, later)
             : decideMany(request, rulesOf(request, domain, releases), later);
     return answer == null ? null : told(request, answer);

@@ -50,6 +50,7 @@ public record TieredCounters(Tiers tiers, boolean cachedDenyDefault) implements 
   }
 
   private Tier tierOf(Rule rule) {
+    // policies reject overdraft with cached_deny, so the default must not combine them
     boolean remembers = cachedDenyDefault && !rule.namesTier() && !rule.overdraft();
     return remembers ? CACHED_DENY : rule.tier();
   }
@@ -57,6 +58,7 @@ public record TieredCounters(Tiers tiers, boolean cachedDenyDefault) implements 
   private static Outage outageOf(OnOutage onOutage) {
     return switch (onOutage) {
       case ERROR -> Outage.ERROR;
+      // REGIONAL_ONLY: the region's own units are spent before an outage decides
       case DENY, REGIONAL_ONLY -> Outage.DENY;
       case ALLOW -> Outage.ALLOW;
       case LOCAL -> Outage.LOCAL;

@@ -83,6 +83,7 @@ public final class Ceilings {
               if (!current.unpinned()) {
                 return current;
               }
+              // before the entry is unpinned, so that a parallel pin finds the same limit
               known.put(key, current);
               return null;
             });

@@ -80,6 +80,7 @@ final class HeldCeiling {
    * at the current limit.
    */
   void follow(Rule asked, Ceiling wanted) {
+    // by identity: a reload creates new rules, and requests in between skip the lock
     if (rule == asked) {
       return;
     }

@@ -72,6 +72,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
   void ended(HeldCall call) {
     HeldCall before = call.before;
     HeldCall after = call.after;
+    // not in the list: it has ended before
     if (before == null && after == null && first != call) {
       return;
     }

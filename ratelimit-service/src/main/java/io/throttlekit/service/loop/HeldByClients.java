@@ -28,6 +28,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class HeldByClients {
   private static final Logger LOG = LoggerFactory.getLogger(HeldByClients.class);
+  // a client could cause thousands of lines a second
   private static final Duration LOG_INTERVAL = Duration.ofSeconds(10);
 
   /** For all event loops: a quarter of Netty's memory as bin/throttlekit limits it. */

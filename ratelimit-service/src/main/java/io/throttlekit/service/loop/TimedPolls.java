@@ -53,6 +53,7 @@ final class TimedPolls implements IoHandler, IoHandlerContext {
   public int run(IoHandlerContext context) {
     this.context = context;
     pollBeganNanos = time.monotonicNanos();
+    // the first poll has no previous one
     if (!polledBefore) {
       polledBefore = true;
       lastPollEndedNanos = pollBeganNanos;

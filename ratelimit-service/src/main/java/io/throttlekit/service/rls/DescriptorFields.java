@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * thread.
  */
 final class DescriptorFields {
+  // protobuf: the lowest three bits of a tag are the wire type
   private static final int TAG_BITS = 3;
   private static final int ENTRIES =
       RateLimitDescriptor.ENTRIES_FIELD_NUMBER << TAG_BITS | WIRETYPE_LENGTH_DELIMITED;

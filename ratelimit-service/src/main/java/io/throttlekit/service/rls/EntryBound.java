@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
  * @param maxBytes in UTF-8, from 1
  */
 public record EntryBound(int maxBytes) {
+  // UTF-8: a surrogate pair, two chars, takes 4
   private static final int MAX_BYTES_PER_CHAR = 3;
 
   /** Longest key shown in an error message. */

@@ -20,6 +20,7 @@ import java.util.List;
  * message classes: they would make up a third of the allocation of a decision. Immutable.
  */
 final class RequestReader {
+  // protobuf: the lowest three bits of a tag are the wire type
   private static final int TAG_BITS = 3;
   private static final int DOMAIN = DOMAIN_FIELD_NUMBER << TAG_BITS | WIRETYPE_LENGTH_DELIMITED;
   private static final int DESCRIPTORS =

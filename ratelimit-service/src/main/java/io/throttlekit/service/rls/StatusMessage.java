@@ -97,6 +97,7 @@ final class StatusMessage {
       begin(out, DescriptorStatus.CURRENT_LIMIT_FIELD_NUMBER, limitSize);
       writeLimitTo(out);
     }
+    // proto3 omits zeros
     if (remaining != 0) {
       out.writeUInt32(DescriptorStatus.LIMIT_REMAINING_FIELD_NUMBER, remaining);
     }

@@ -9,10 +9,13 @@ package io.throttlekit.service.steering;
  * thread at a time.
  */
 final class LogLoss {
+  // several messages of each log, so that one late message is not a loss
   private static final int SECONDS = 10;
+  // Envoy buffers entries for about a second
   private static final int WAITS_SECONDS = 1;
   // with fewer, 5 % are a handful that one late message explains
   private static final int LEAST = 100;
+  // documented in METRICS.md
   private static final double MUCH = 0.05;
 
   private final LastSeconds succeeded;

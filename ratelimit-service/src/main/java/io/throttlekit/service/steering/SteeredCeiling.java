@@ -28,10 +28,7 @@ final class SteeredCeiling {
    */
   private static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-  /**
-   * Timeouts of a single route or client lower the limit to {@code 1 / PARTIAL_SHARE} at most while
-   * others have none.
-   */
+  /** Timeouts of a single route or client lower the limit to half at most if others have none. */
   private static final int PARTIAL_SHARE = 2;
 
   // without counted timeouts for this long, the next run starts anew
@@ -117,6 +114,7 @@ final class SteeredCeiling {
               beganNanos,
               reading.rttNanos(),
               arrivedNanos,
+              // a refusal shows that the whole limit was in use
               full ? Math.max(inFlight, offered) : inFlight,
               full,
               reading.kind().isDrop()));

@@ -122,6 +122,7 @@ final class RuleSeries {
       charsFromRequests = 0;
       fromRequests.clear(); // otherwise values of removed rules would fill it permanently
     }
+    // domains of removed policies would stay for ever
     others.keySet().retainAll(book.domains());
     Fixed now = new Fixed(book, ofRule, named);
     fixed = now;

@@ -39,6 +39,7 @@ record TraceParent(Sampled sampled, SpanContext context) {
   private static final TraceParent UNSAMPLED =
       new TraceParent(Sampled.NO, SpanContext.getInvalid());
 
+  // version-traceid-spanid-flags, with 2, 32, 16 and 2 digits
   private static final int TRACE_ID_AT = 3;
   private static final int SPAN_ID_AT = 36;
   private static final int FLAGS_AT = 53;
