@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 
-/** A module uses the modules below it, never beside or above. */
+/** A module uses only modules below it. */
 @TestInstance(Lifecycle.PER_CLASS) // all classes are read once
 class FloorsTest {
   private static final String[] DESCRIPTORS = {"io.throttlekit.descriptors.."};

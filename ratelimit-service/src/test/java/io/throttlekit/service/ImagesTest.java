@@ -11,7 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Every image is named by an exact version, so that a build tomorrow is the build of today. */
+/** Every image has an exact version, so that builds are reproducible. */
 class ImagesTest {
   private static final Path ROOT = Path.of("..");
   private static final Pattern IMAGE =

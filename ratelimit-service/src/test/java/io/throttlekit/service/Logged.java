@@ -10,8 +10,8 @@ import java.util.logging.StreamHandler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a logger and those below it say while this is open, kept from the output of the build: a
- * failure that a test provokes must not look like one of the test.
+ * Captures the lines of a logger and its children while this is open, and keeps them from the
+ * build's output: a failure that a test provokes must not look like a failure of the test.
  */
 public final class Logged implements AutoCloseable {
 
@@ -40,24 +40,24 @@ public final class Logged implements AutoCloseable {
     logger.addHandler(handler);
   }
 
-  /** What {@code source} says. */
+  /** Captures the lines of {@code source}. */
   public static Logged by(Class<?> source) {
     return new Logged(source.getName(), null);
   }
 
-  /** What {@code source} says from {@code lowest} on. */
+  /** Captures the lines of {@code source} from level {@code lowest} on. */
   public static Logged by(Class<?> source, Level lowest) {
     return new Logged(source.getName(), lowest);
   }
 
-  /** Level and text of each line so far. */
+  /** Returns level and text of each line so far. */
   public List<String> lines() {
     synchronized (records) {
       return records.stream().map(r -> r.getLevel() + " " + r.getMessage()).toList();
     }
   }
 
-  /** The same, and behind a line what was thrown, if anything. */
+  /** Returns the same, with the exception of each line that has one. */
   public List<String> linesWithCauses() {
     synchronized (records) {
       return records.stream()

@@ -8,11 +8,11 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 
-/** A service of this process for a test, with ports of the loopback interface. */
+/** A service in this process for a test, on ports of the loopback interface. */
 public final class LoopbackService {
   private LoopbackService() {}
 
-  /** Returns an environment with these policies and with ports that are free; others may add. */
+  /** Returns a mutable environment with these policies and free ports. */
   public static Map<String, String> environment(Path policies) {
     return new HashMap<>(
         Map.of(
@@ -24,7 +24,7 @@ public final class LoopbackService {
             "DEBUG_PORT", "0"));
   }
 
-  /** Makes a service that is not started. */
+  /** Creates a service that is not started. */
   public static RateLimitService of(Map<String, String> environment) {
     var config = new ConfigLoader(environment).load(ServeFlags.none()).config();
     return new RateLimitService(Objects.requireNonNull(config), TimeSource.system());

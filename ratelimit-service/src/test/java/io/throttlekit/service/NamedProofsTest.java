@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The tests and specifications that README.md and docs/ name as proof, against those there are. */
+/** The tests and specifications that README.md and docs/ name exist. */
 class NamedProofsTest {
   private static final Path PROJECT = Path.of("..");
   private static final Pattern TEST =

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How a service that starts warms the way to its PostgreSQL up. */
+/** Tests the warm-up of the path to PostgreSQL. */
 @RealPostgres
 @Timeout(180)
 class PostgresWarmUpTest {

@@ -43,7 +43,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class RateLimitServiceTest {
 
-  /** No window begins at midnight, so none ends during a test. */
+  /** A sliding log, because a fixed window of a day could end during a test. */
   private static final String POLICIES =
       "domain: shop\ndescriptors: [{key: k, rate_limit: {unit: day, algorithm: sliding_log,"
           + " requests_per_unit: %d}}]\n";
@@ -245,8 +245,8 @@ class RateLimitServiceTest {
           .isInstanceOf(ConnectException.class);
     }
     int before = looks.get();
-    await().during(Duration.ofMillis(200)).until(() -> looks.get() == before); // no look goes on
-    assertThat(service.stop()).isFalse(); // so that the process exits with the failure's code
+    await().during(Duration.ofMillis(200)).until(() -> looks.get() == before); // polling stopped
+    assertThat(service.stop()).isFalse(); // the process exits with the failure's code
   }
 
   static List<Throwable> failures() {
@@ -254,8 +254,8 @@ class RateLimitServiceTest {
   }
 
   /**
-   * Lets the warm-up fail, which measures time, and counts the looks at the policies. Others
-   * measure time, too, and go on.
+   * A clock that fails in the warm-up and counts the reads of the policies; other callers get the
+   * time.
    */
   private record FailingTime(Throwable failure, AtomicInteger looks) implements TimeSource {
     @Override

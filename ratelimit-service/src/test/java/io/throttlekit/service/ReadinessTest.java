@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** When a service that starts says that it serves. */
+/** Tests when a starting service becomes ready. */
 @Timeout(180)
 class ReadinessTest {
   @TempDir private Path folder;
@@ -46,7 +46,7 @@ class ReadinessTest {
         NettyChannelBuilder.forAddress("127.0.0.1", grpc).usePlaintext().build();
     try (HttpClient client = HttpClient.newHttpClient();
         Logged log = Logged.by(RateLimitService.class)) {
-      time.holds(() -> !log.lines().isEmpty()); // of the warm-up, and not before it
+      time.holds(() -> !log.lines().isEmpty()); // from the warm-up's first line on
       FutureTask<Boolean> start = new FutureTask<>(service::start);
       Thread.ofPlatform().name(HeldWarmUp.STARTING).start(start);
       time.begun.await();
@@ -97,7 +97,7 @@ class ReadinessTest {
     return client.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.discarding()).statusCode();
   }
 
-  /** Holds the starting thread where it next measures time once a condition is true. */
+  /** A clock that blocks the starting thread at its next read once a condition is true. */
   private static final class HeldWarmUp implements TimeSource {
     static final String STARTING = "starting";
 

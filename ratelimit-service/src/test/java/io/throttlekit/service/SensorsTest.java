@@ -56,7 +56,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Sensors as the service wires them. */
+/** Tests the services for Envoys' reports as the process wires them. */
 class SensorsTest {
   private static final String LOGGED =
       """
@@ -101,7 +101,9 @@ class SensorsTest {
     assertThat(end.join().getCode()).isEqualTo(Status.Code.OK);
   }
 
-  /** With ceilings at Envoys alone no answer leaves a mark, and that there is none says nothing. */
+  /**
+   * With {@code gate: envoy} alone no answer leaves a mark, so that a missing one is no evidence.
+   */
   @Test
   void anEntryWithoutAMarkCountsWhileAnswersLeaveSome() throws Exception {
     assertThat(unmarkedAfterAnEntry(Map.of())).isEqualTo("1.0");
@@ -140,7 +142,7 @@ class SensorsTest {
     return sample("throttlekit_access_log_unmarked_total");
   }
 
-  /** The value of a metric that the service shows. */
+  /** Returns the value of a metric of the service. */
   private String sample(String series) throws Exception {
     String ready = Objects.requireNonNull(service).readyLine();
     String address = ready.replaceAll(".* http=(\\S+).*", "$1");
@@ -324,7 +326,7 @@ class SensorsTest {
     }
   }
 
-  /** Asks as an Envoy does over ADS. */
+  /** Subscribes over ADS as Envoy does. */
   private static CompletableFuture<Runtime> askForCeilings(ManagedChannel client) {
     CompletableFuture<Runtime> told = new CompletableFuture<>();
     StreamObserver<DiscoveryRequest> ask =
@@ -382,7 +384,7 @@ class SensorsTest {
     return Objects.requireNonNull(service);
   }
 
-  /** A connection to the listener for sensors. */
+  /** Returns a connection to the listener for sensors. */
   private ManagedChannel sensors() {
     ManagedChannel client = NettyChannelBuilder.forTarget(sensorsAddress()).usePlaintext().build();
     channels.add(client);

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The process as scripts see it: lines, signals and exit codes. */
+/** Tests the process as scripts see it: lines, signals and exit codes. */
 @Timeout(120)
 class ServeProcessTest {
 
@@ -61,7 +61,7 @@ class ServeProcessTest {
     String target = target(process);
     assertThat(call(target)).startsWith("OK");
     assertThat(call(target)).startsWith("OVER_LIMIT").doesNotContain("Retry-After");
-    assertThat(process.toHandle().destroy()).isTrue(); // unlike the process's own, keeps its output
+    assertThat(process.toHandle().destroy()).isTrue(); // Process.destroy would close the output
     assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
     assertThat(process.exitValue()).isZero();
     assertThat(Files.readString(folder.resolve("err")))

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What {@code bin/throttlekit} says when it has nothing to run, in a copy of the project. */
+/** Tests the messages of {@code bin/throttlekit} without a build, in a copy of the project. */
 @Timeout(180)
 class StartScriptTest {
 
@@ -63,7 +63,7 @@ class StartScriptTest {
     assertThat(run()).contains("BUILDING\n").contains("there is no ratelimit-service jar in");
   }
 
-  /** Puts a Maven of our own on the path of a project that has sources. */
+  /** Puts a fake Maven on the path of a project that has sources. */
   private void maven(String script) throws IOException {
     Files.createFile(home.resolve("pom.xml"));
     Path mvn = Files.writeString(home.resolve("mvn"), "#!/bin/sh\n" + script + "\n");

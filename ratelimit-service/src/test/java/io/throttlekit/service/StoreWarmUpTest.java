@@ -24,11 +24,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How a service that starts warms the way to its store up. */
+/** Tests the warm-up of the path to a store. */
 @RealRedis
 @Timeout(180)
 class StoreWarmUpTest {
-  /** What is waited for, and what a busy machine adds to it; two in turn would take longer. */
+  /** The longest wait plus a busy machine's delay; two waits in sequence would take longer. */
   private static final Duration ABSENT = Duration.ofMillis(3_500);
 
   private static final Duration LATE = Duration.ofMillis(250);
@@ -75,7 +75,7 @@ class StoreWarmUpTest {
     }
   }
 
-  /** As far away as in another zone: it is no reason to begin cold. */
+  /** The round trip to another availability zone; the path is warmed up, too. */
   @Test
   void aStoreThatAnswersAfter20MillisIsAskedToo() throws Exception {
     try (TcpProxy slow = TcpProxy.to(redis.port())) {
@@ -84,7 +84,7 @@ class StoreWarmUpTest {
     }
   }
 
-  /** Ten answers take longer than the 2 s for which a store is awaited. */
+  /** Ten answers take longer than the 2 s that a store is awaited. */
   @Test
   void aStoreThatAnswersAfter250MillisIsAskedToo() throws Exception {
     try (TcpProxy slow = TcpProxy.to(redis.port())) {
@@ -94,7 +94,7 @@ class StoreWarmUpTest {
     }
   }
 
-  /** The time of the warm-up ends with calls in flight: their answers come as late as others. */
+  /** The warm-up ends with calls in flight, whose answers come as late as others. */
   @Test
   void whatWasInFlightWhenTheWarmUpEndedIsNotCountedEither() throws Exception {
     try (TcpProxy slow = TcpProxy.to(redis.port())) {
@@ -124,7 +124,7 @@ class StoreWarmUpTest {
     }
   }
 
-  /** Without a warm-up a start takes a moment. */
+  /** A start without warm-up takes a moment. */
   @Test
   void aStoreThatRefusesOrHangsDelaysReadyByTwoSecondsAndSoDoesTheCoordinatorBesideIt()
       throws Exception {

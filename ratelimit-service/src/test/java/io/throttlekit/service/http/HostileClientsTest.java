@@ -23,7 +23,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Clients that mean ill take a bounded part of a listener, and health is answered meanwhile. */
+/**
+ * Tests that hostile clients use bounded resources of a listener, and health is answered meanwhile.
+ */
 @Timeout(180)
 class HostileClientsTest {
   private static final int PAGE = 2 << 20;
@@ -143,7 +145,7 @@ class HostileClientsTest {
     for (byte each : text.getBytes(UTF_8)) {
       socket.getOutputStream().write(each);
       socket.getOutputStream().flush();
-      assertThat(http.listener.openConnections()).isEqualTo(1); // the loop has had a turn
+      assertThat(http.listener.openConnections()).isEqualTo(1); // runs on the loop, after the close
     }
     assertThat(statusLine(socket)).isEqualTo("HTTP/1.1 200 OK");
   }
@@ -194,7 +196,7 @@ class HostileClientsTest {
     return socket;
   }
 
-  /** Whatever arrives until the connection ends, by whichever way. */
+  /** Returns the bytes received until the connection is closed or reset. */
   private static String untilEnd(Socket socket) throws IOException {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     byte[] some = new byte[4_096];

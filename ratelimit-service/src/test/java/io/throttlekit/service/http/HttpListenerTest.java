@@ -25,7 +25,7 @@ class HttpListenerTest {
       listener.start();
       try (Socket client =
           new Socket(InetAddress.getLoopbackAddress(), listener.address().getPort())) {
-        client.setSoLinger(true, 0); // it leaves by a reset, at once
+        client.setSoLinger(true, 0); // close sends a reset at once
         client
             .getOutputStream()
             .write("GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));

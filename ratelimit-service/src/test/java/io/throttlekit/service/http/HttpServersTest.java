@@ -123,7 +123,8 @@ class HttpServersTest {
   void anAddressWithoutAPathIsA400AndItsConnectionIsClosedBeforeAnyDeadline(String request)
       throws Exception {
     try (Socket socket = open()) {
-      socket.setSoTimeout((HttpListener.REQUEST_SECONDS - 1) * 1_000); // else a deadline closed it
+      // Shorter than the deadline, which would close it, too.
+      socket.setSoTimeout((HttpListener.REQUEST_SECONDS - 1) * 1_000);
       write(socket, request + " HTTP/1.1\r\nHost: x\r\n\r\n");
       assertThat(new String(socket.getInputStream().readAllBytes(), UTF_8))
           .startsWith("HTTP/1.1 400 ");

@@ -357,7 +357,7 @@ class JsonRouteTest {
     return http.send("POST", "/json", body.getBytes(UTF_8));
   }
 
-  /** A body with one to three changes of a byte or a few. */
+  /** Returns the body with one to three changes of a byte or a few. */
   static byte[] mutated(byte[] valid, RandomGenerator random) {
     byte[] structural = "{}[]:,\"\\0e-.n".getBytes(UTF_8);
     byte[] body = valid.clone();
@@ -366,12 +366,12 @@ class JsonRouteTest {
       switch (random.nextInt(4)) {
         case 0 -> body[at] = (byte) random.nextInt(256);
         case 1 -> body[at] = structural[random.nextInt(structural.length)];
-        case 2 -> { // one byte less
+        case 2 -> { // deletes a byte
           byte[] shorter = Arrays.copyOf(body, body.length - 1);
           System.arraycopy(body, at + 1, shorter, at, shorter.length - at);
           body = shorter;
         }
-        default -> { // a stretch again
+        default -> { // repeats a range
           int end = Math.min(body.length, at + 1 + random.nextInt(20));
           byte[] longer = new byte[body.length + end - at];
           System.arraycopy(body, 0, longer, 0, end);

@@ -12,10 +12,10 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Damaged bodies: refused, or read as protobuf's own parser reads them; never anything else. */
+/** Damaged bodies are refused, or parsed as protobuf's own parser does. */
 @Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // for what hangs
 class RequestJsonFuzzTest {
-  /** Of each of two seeds. */
+  /** Mutations of each of two seeds. */
   private static final int BODIES = Boolean.getBoolean("throttlekit.thorough") ? 500_000 : 50_000;
 
   @ParameterizedTest(name = "seed {0}")

@@ -35,7 +35,7 @@ class SharedPageTest {
       await().until(() -> renderings.get() == 1);
       allowed.release(61);
       assertThat(first.get().status()).isEqualTo(201);
-      for (Future<Reply> each : later) { // some may have come too late for the second
+      for (Future<Reply> each : later) { // some may miss the second
         assertThat(each.get().status()).isBetween(202, 203);
       }
     }

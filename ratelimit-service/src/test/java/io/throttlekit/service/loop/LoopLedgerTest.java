@@ -10,7 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Who is disconnected where 16 MiB are allowed; nothing here happens by itself. */
+/** Tests which connections are closed when 16 MiB are allowed; the test runs the timer. */
 class LoopLedgerTest {
   private static final int MIB = 1 << 20;
 

@@ -6,21 +6,21 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The answering side of a call without a network. For one thread. */
+/** The server's side of a call without a network. Not thread-safe. */
 public final class FakeCall<A> extends ServerCallStreamObserver<A> {
   public final List<A> answers = new ArrayList<>();
   public @Nullable Status ended;
   private @Nullable Runnable whenCancelled;
   private @Nullable Runnable whenClosed;
 
-  /** The client leaves. */
+  /** Cancels the call as a client does. */
   public void cancel() {
     if (whenCancelled != null) {
       whenCancelled.run();
     }
   }
 
-  /** The server has ended the call. */
+  /** Notifies the server's handler that it has ended the call. */
   public void closed() {
     if (whenClosed != null) {
       whenClosed.run();

@@ -61,7 +61,7 @@ class LoggedEndsTest {
     assertThat(ceiling()).isGreaterThanOrEqualTo(10);
   }
 
-  /** A log may name what it likes, and more clusters than are kept apart are judged as one. */
+  /** A log may contain any names, and clusters beyond the maximum are judged as one. */
   @Test
   void entriesOfInventedLeasesKeepNoClusterFromBeingJudgedByItself() {
     for (int i = 0; i < 3_000; i++) {
@@ -75,7 +75,7 @@ class LoggedEndsTest {
     for (int i = 0; i < 500; i++) {
       Lease lease = Gated.lease(gate, LOGGED);
       time.advance(100);
-      boolean slow = i > 100 && i % 5 == 0; // once both routes can be told apart
+      boolean slow = i > 100 && i % 5 == 0; // when each route has enough requests
       logged(slow ? Kind.TIMED_OUT : Kind.ANSWERED, "up", slow ? "slow" : "fast", lease.id());
     }
   }
@@ -87,7 +87,7 @@ class LoggedEndsTest {
 
   @Test
   void aSampleIsWhatEnvoyMeasuredAndNotHowLateItsEntryCame() {
-    // AIMD gives up ground when a request takes twice as long as the shortest ones.
+    // AIMD lowers the limit when a request takes twice as long as the shortest ones.
     for (int i = 0; i < 200; i++) {
       Lease lease = Gated.lease(gate, LOGGED);
       time.advance(1_000);
@@ -96,7 +96,7 @@ class LoggedEndsTest {
     int calm = ceiling();
     for (int i = 0; i < 50; i++) {
       Lease lease = Gated.lease(gate, LOGGED);
-      time.advance(9_000); // the log comes late, and nothing else is slow
+      time.advance(9_000); // only the log is late
       tell(Kind.ANSWERED, lease);
     }
     assertThat(ceiling()).isGreaterThanOrEqualTo(calm);
@@ -120,7 +120,7 @@ class LoggedEndsTest {
     assertThat(gate.leases().size()).isZero();
   }
 
-  /** Enough for several windows of the law. */
+  /** Reports enough samples for several windows of the limit algorithm. */
   private void tellMany(Kind kind) {
     for (int i = 0; i < 50; i++) {
       Lease lease = Gated.lease(gate, LOGGED);

@@ -4,28 +4,28 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** Remembers what it was told. Thread-safe, but for walking through its lists meanwhile. */
+/** Records all notifications. Thread-safe, except for iteration over its lists. */
 public final class Recorded implements Sensed {
 
-  /** A request that has ended. */
+  /** A request that ended. */
   public record Ended(String node, Reading reading, long beganNanos, long arrivedNanos) {}
 
-  /** A report of a cluster's load. */
+  /** A load report of a cluster. */
   public record Report(String node, long stream, Load load, long arrivedNanos) {}
 
-  /** A stream of load reports that has ended. */
+  /** A stream of load reports that ended. */
   public record Left(String node, long stream) {}
 
   public final List<Ended> ended = Collections.synchronizedList(new ArrayList<>());
   public final List<Report> reports = Collections.synchronizedList(new ArrayList<>());
   public final List<Left> left = Collections.synchronizedList(new ArrayList<>());
 
-  /** The readings of those that have ended, in order. */
+  /** Returns the readings of the ended requests, in order. */
   public List<Reading> readings() {
     return List.copyOf(ended).stream().map(Ended::reading).toList();
   }
 
-  /** How many requests of that kind have ended. */
+  /** Returns the number of ended requests of that kind. */
   public long count(Kind kind) {
     return List.copyOf(ended).stream().filter(each -> each.reading().kind() == kind).count();
   }

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Which calls count as given up by their callers, by a clock that the test moves. */
+/** Tests which calls count as abandoned by their callers, with a clock that the test moves. */
 class AbandonedCallsTest {
   private static final Answer ADMITTED = new Answer(true, List.of(Verdict.UNTOUCHED));
 
@@ -162,7 +162,7 @@ class AbandonedCallsTest {
     return begun(waiting("20"), tracing.start(new Metadata()));
   }
 
-  /** The status of the one span that has ended since the last call. */
+  /** Returns the status of the only span that has ended since the last call. */
   private StatusCode onlySpan() {
     List<SpanData> ended = spans.getFinishedSpanItems();
     spans.reset();

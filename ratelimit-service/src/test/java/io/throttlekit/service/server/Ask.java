@@ -7,17 +7,17 @@ import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 
-/** Request messages for tests. */
+/** Builds request messages for tests. */
 public final class Ask {
 
   private Ask() {}
 
-  /** A request to domain {@code x}. */
+  /** Returns a request to domain {@code x}. */
   public static RateLimitRequest x(RateLimitDescriptor... descriptors) {
     return to("x", descriptors);
   }
 
-  /** A request. */
+  /** Returns a request. */
   public static RateLimitRequest to(String domain, RateLimitDescriptor... descriptors) {
     RateLimitRequest.Builder request = RateLimitRequest.newBuilder().setDomain(domain);
     for (RateLimitDescriptor descriptor : descriptors) {
@@ -26,12 +26,12 @@ public final class Ask {
     return request.build();
   }
 
-  /** The same request with hits of its own. */
+  /** Returns the request with its own hits. */
   public static RateLimitRequest hits(int hits, RateLimitRequest request) {
     return request.toBuilder().setHitsAddend(hits).build();
   }
 
-  /** A descriptor: key, value, key, value … */
+  /** Returns a descriptor: key, value, key, value … */
   public static RateLimitDescriptor entries(String... entries) {
     RateLimitDescriptor.Builder descriptor = RateLimitDescriptor.newBuilder();
     for (int i = 0; i < entries.length; i += 2) {
@@ -40,12 +40,12 @@ public final class Ask {
     return descriptor.build();
   }
 
-  /** The same descriptor with hits of its own. */
+  /** Returns the descriptor with its own hits. */
   public static RateLimitDescriptor hits(long hits, RateLimitDescriptor descriptor) {
     return descriptor.toBuilder().setHitsAddend(UInt64Value.of(hits)).build();
   }
 
-  /** The same descriptor as a refund, as newer protocols say it: field 4, varint 1. */
+  /** Returns the descriptor as a refund, as newer protocols encode it: field 4, varint 1. */
   public static RateLimitDescriptor refund(RateLimitDescriptor descriptor) {
     Field one = Field.newBuilder().addVarint(1).build();
     return descriptor.toBuilder()
@@ -53,7 +53,7 @@ public final class Ask {
         .build();
   }
 
-  /** The same descriptor with a limit of its own; the unit is a number of the protocol. */
+  /** Returns the descriptor with its own limit; the unit is a number of the protocol. */
   public static RateLimitDescriptor limit(
       int requestsPerUnit, int unit, RateLimitDescriptor descriptor) {
     return descriptor.toBuilder()

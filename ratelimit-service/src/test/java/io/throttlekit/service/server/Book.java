@@ -13,7 +13,7 @@ import java.util.Objects;
 /** Policies for tests. */
 public final class Book {
 
-  /** The policies that the cases of the reference call X. */
+  /** The policies that the recorded cases of envoyproxy/ratelimit name X. */
   public static final String X =
       """
       domain: x
@@ -45,7 +45,7 @@ public final class Book {
 
   private Book() {}
 
-  /** The book of one policy file. */
+  /** Returns the book of one policy file. */
   public static PolicyBook of(String yaml) {
     LoadResult result =
         new PolicyLoader(new LoadOptions(false)).load(List.of(new PolicySource("test.yaml", yaml)));

@@ -27,7 +27,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Requests that wait while the one event loop is busy with another; the test moves the clock. */
+/**
+ * Tests requests that wait while the only event loop is busy with another; the test moves the
+ * clock.
+ */
 @Timeout(180)
 class BusyLoopTest {
   private static final Map<String, String> WAITS_20_MS =
@@ -84,14 +87,14 @@ class BusyLoopTest {
       time.advance(20);
       goOn.countDown();
       busy.await(Frame::endsCall);
-      busy.ping(); // what the loop does after it has written
+      busy.ping(); // answered after the loop has written the answer
       busy.await(Frame::isAnswerToPing);
     }
     assertThat(counted("throttlekit_abandoned_requests_total{how=\"answered_late\"}")).isEqualTo(1);
     assertThat(counted("throttlekit_shed_requests_total")).isZero();
   }
 
-  /** How many of two requests were decided when the second waited so long for the first. */
+  /** Returns how many of two requests were decided when the second waited so long for the first. */
   private int decidedAfter(long millis, Map<String, String> second) throws Exception {
     try (RawConnection busy = connected();
         RawConnection waiting = connected()) {
@@ -111,7 +114,7 @@ class BusyLoopTest {
   private RawConnection connected() throws IOException {
     RawConnection connection = new RawConnection(server);
     connection.ping();
-    connection.await(Frame::isAnswerToPing); // it has its event loop
+    connection.await(Frame::isAnswerToPing); // assigned to its event loop by now
     return connection;
   }
 
@@ -147,7 +150,7 @@ class BusyLoopTest {
     return listening;
   }
 
-  /** Keeps the event loop busy, which is what this test is about. */
+  /** Blocks the event loop on purpose. */
   private void awaitGoOn() {
     try {
       assertThat(goOn.await(30, TimeUnit.SECONDS)).isTrue();

@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
-/** Clients of a server under test. */
+/** Creates clients of a server under test. */
 final class Channels {
 
   private Channels() {}
@@ -24,9 +24,9 @@ final class Channels {
   }
 
   /**
-   * A client that trusts {@code authority}.
+   * Returns a client that trusts {@code authority}.
    *
-   * @param identity what it shows of itself, if anything
+   * @param identity the client's own certificate; null for none
    */
   static ManagedChannel tls(GrpcServer server, X509Bundle authority, @Nullable X509Bundle identity)
       throws SSLException {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Checks over a wire. */
+/** Tests Checks over a connection. */
 @Timeout(180)
 class CheckTest {
   private static final String POLICY =
@@ -121,7 +121,9 @@ class CheckTest {
     assertThat(lease(waiting.get(30, TimeUnit.SECONDS))).isNotEmpty();
   }
 
-  /** By its default Envoy waits 200 ms, and says so; half of that is for the wait for room. */
+  /**
+   * Envoy's default timeout is 200 ms, sent as a header; half of that may be spent in the queue.
+   */
   @Test
   void isRefusedInTimeWhereEnvoyWaitsItsDefault() throws Exception {
     CheckResponse first =

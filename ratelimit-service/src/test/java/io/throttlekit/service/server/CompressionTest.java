@@ -31,7 +31,7 @@ class CompressionTest {
   private final Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
   private final GrpcServer server = setup.serve(Setup.loopback());
 
-  /** What becomes of the bytes that the client compressed, before it sends them. */
+  /** Changes the compressed bytes before the client sends them. */
   private final AtomicReference<UnaryOperator<byte[]>> harm =
       new AtomicReference<>(UnaryOperator.identity());
 

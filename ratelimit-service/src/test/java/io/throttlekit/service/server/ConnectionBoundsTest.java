@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the configuration bounds of a connection, seen from its other end. */
+/** Tests the configured bounds of a connection from the client's end. */
 @Timeout(180)
 class ConnectionBoundsTest {
   private static final int NO_ERROR = 0;
@@ -28,7 +28,7 @@ class ConnectionBoundsTest {
   private static final int MAX_CONCURRENT_STREAMS = 3;
   private static final int INITIAL_WINDOW_SIZE = 4;
 
-  /** What a connection's is before anybody says anything (RFC 9113 §6.9.2). */
+  /** The initial window of a connection (RFC 9113 §6.9.2). */
   private static final int UNSAID_WINDOW = 65_535;
 
   private static final Duration NEVER = Duration.ofHours(1);
@@ -43,7 +43,7 @@ class ConnectionBoundsTest {
     }
   }
 
-  /** A second is the least that gRPC takes for an age. */
+  /** One second is gRPC's minimum for the age of a connection. */
   @Test
   void anOldConnectionIsAskedToGoAndWhatIsLeftOfItIsCutAfterTheGrace() throws Exception {
     ConnectionAge age =
@@ -100,12 +100,12 @@ class ConnectionBoundsTest {
     try (RawConnection connection = connect(ConnectionAge.unlimited(), permissive, 10)) {
       for (int i = 0; i < 20; i++) {
         connection.ping();
-        connection.await(Frame::isAnswerToPing); // the end of the connection would fail this
+        connection.await(Frame::isAnswerToPing); // fails if the connection ends
       }
     }
   }
 
-  /** Ten seconds is the least that gRPC takes for the silence before a ping. */
+  /** Ten seconds is gRPC's minimum for the idle time before a ping. */
   @Test
   void aSilentConnectionIsPingedAndClosedOnceItDoesNotAnswer() throws Exception {
     KeepAlive attentive = new KeepAlive(Duration.ofSeconds(10), Duration.ofMillis(300), NEVER);

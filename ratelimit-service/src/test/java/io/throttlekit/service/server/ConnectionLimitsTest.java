@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How many connections there may be, for how long without calls, and what they may reset. */
+/** Tests the limits of connections, of their idle time and of their resets. */
 @Timeout(180)
 class ConnectionLimitsTest {
   private static final int ENHANCE_YOUR_CALM = 11;
@@ -105,7 +105,7 @@ class ConnectionLimitsTest {
     }
   }
 
-  /** By either of the ways in which a connection ends. */
+  /** Returns whether the connection was closed, with or without a reset. */
   private static boolean isClosed(Socket socket) throws IOException {
     socket.setSoTimeout(15_000);
     try {

@@ -91,7 +91,7 @@ class DrainTest {
                     if (askOnce(first)) {
                       answered.incrementAndGet();
                     } else {
-                      // Nobody listens any more; a lost call would be a closed connection.
+                      // The port is closed; a lost call would be a closed connection.
                       assertThat(lastRefusal.get()).isEqualTo("io exception");
                       assertThat(setup.health.serving()).isFalse();
                       moved.incrementAndGet();
@@ -119,7 +119,7 @@ class DrainTest {
   void duringTheDelayHealthSaysNoAndCallsAreStillAnswered() throws Exception {
     GrpcServer server = serve(Duration.ofSeconds(5), Duration.ofSeconds(30));
     ManagedChannel channel = Channels.to(server);
-    ManagedChannel later = Channels.to(server); // the other one may not know yet that it is closed
+    ManagedChannel later = Channels.to(server); // the first may not see its end yet
     Thread stopping = Thread.ofVirtual().start(server::stop);
     await().until(() -> setup.health.obstacles().contains(Obstacle.DRAINING));
     assertThat(askOnce(channel)).isTrue();
@@ -301,7 +301,7 @@ class DrainTest {
     return metadata.getFieldsOrThrow("lease").getStringValue();
   }
 
-  /** What a stream said, and how it ended. */
+  /** Records the messages of a stream, and its end. */
   private static final class Seen<T> implements StreamObserver<T> {
     final Queue<T> values = new ConcurrentLinkedQueue<>();
     final CompletableFuture<Status.Code> ended = new CompletableFuture<>();
@@ -326,7 +326,7 @@ class DrainTest {
     return setup.serve(Setup.listener(null, null, drainTimeout, drainDelay));
   }
 
-  /** A call that the server has begun and that the client does not complete. */
+  /** Starts a call that the client does not complete. */
   private ClientCall<?, ?> open(ManagedChannel channel, CompletableFuture<Status> ended) {
     assertThat(askOnce(channel)).isTrue(); // connected
     var call =
@@ -341,11 +341,11 @@ class DrainTest {
         new Metadata());
     call.request(1);
     call.sendMessage(x(entries("max", "a")));
-    assertThat(askOnce(channel)).isTrue(); // the connection is in order: it has begun
+    assertThat(askOnce(channel)).isTrue(); // ordered after the call: the server has it
     return call;
   }
 
-  /** False when the server refuses the call because it is going. */
+  /** Returns false when the draining server refuses the call. */
   private boolean askOnce(ManagedChannel channel) {
     try {
       var response =

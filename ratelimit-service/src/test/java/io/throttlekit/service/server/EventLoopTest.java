@@ -55,7 +55,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Where decisions are taken, and what becomes of the unexpected there. */
+/** Tests that decisions run on event loops, and how unexpected exceptions are handled there. */
 class EventLoopTest {
   private static final long SELDOM = 10;
 
@@ -143,7 +143,7 @@ class EventLoopTest {
     assertThat(loop.getName()).startsWith(Transport.THREADS);
     long waits = waits(loop);
     for (int i = 0; i < 1_000; i++) {
-      takeAndGiveBack(channel); // there is room for one
+      takeAndGiveBack(channel); // the limit is 1
     }
     assertNoCallBlocked(loop, waits);
     assertThat(onlyOne(clock.timedOn)).isSameAs(loop);
@@ -196,7 +196,7 @@ class EventLoopTest {
     Obedient.connect(channel);
     ceilings.offer("up", Priority.DEFAULT, 7);
     obeyed.await(7);
-    for (int i = 0; obeyed.threads.isEmpty(); i++) { // this thread may be the one that hears of it
+    for (int i = 0; obeyed.threads.isEmpty(); i++) { // this thread may be notified first
       ceilings.offer("up", Priority.DEFAULT, 10 + i);
       obeyed.await(10 + i);
     }
@@ -246,7 +246,7 @@ class EventLoopTest {
     var _ = stub.shouldRateLimit(x(entries("throttlekit_lease", lease)));
   }
 
-  /** Of requests that are remembered, so that copies would be found. */
+  /** Returns failures, whose entries are remembered to detect duplicates. */
   private static StreamAccessLogsMessage tenFailures(int message) {
     HTTPAccessLogEntries.Builder entries = HTTPAccessLogEntries.newBuilder();
     for (int i = 0; i < 10; i++) {
@@ -263,14 +263,17 @@ class EventLoopTest {
   }
 
   /**
-   * A wait now and then tells nothing: the arenas of Netty's buffers have locks, and client and
-   * server share them here. A call that blocks does so a thousand times.
+   * Asserts that no call blocked. A few waits are allowed: Netty's buffer arenas have locks, which
+   * client and server share here. A call that blocks does so a thousand times.
    */
   private static void assertNoCallBlocked(Thread loop, long waitsBefore) {
     assertThat(waits(loop) - waitsBefore).isLessThan(SELDOM);
   }
 
-  /** How often the thread has slept, parked or waited; an idle event loop does none of these. */
+  /**
+   * Returns how often the thread has slept, parked or waited; an idle event loop does none of
+   * these.
+   */
   private static long waits(Thread thread) {
     return ManagementFactory.getThreadMXBean().getThreadInfo(thread.threadId()).getWaitedCount();
   }
@@ -281,7 +284,7 @@ class EventLoopTest {
         .getOverallCode();
   }
 
-  /** Remembers who told it. */
+  /** Records the threads that it is called on. */
   private static final class Reader implements Sensed {
     final Set<Thread> threads = ConcurrentHashMap.newKeySet();
     final AtomicInteger read = new AtomicInteger();
@@ -310,7 +313,7 @@ class EventLoopTest {
     public void onCompleted() {}
   }
 
-  /** Hears on which threads other than the test's own ceilings come into force. */
+  /** Records the threads, except the test's own, on which limits are acknowledged. */
   private static final class Obeyed implements CeilingListener {
     final Set<Thread> threads = ConcurrentHashMap.newKeySet();
     private final Thread own = Thread.currentThread();
@@ -333,7 +336,7 @@ class EventLoopTest {
     }
   }
 
-  /** An Envoy that acknowledges whatever it is told. */
+  /** An Envoy that acknowledges every update. */
   private static final class Obedient
       implements ClientResponseObserver<DiscoveryRequest, DiscoveryResponse> {
     private @Nullable ClientCallStreamObserver<DiscoveryRequest> call;
@@ -379,7 +382,7 @@ class EventLoopTest {
     final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     volatile boolean blocking;
 
-    /** Whoever wired what is tested has asked, too. */
+    /** Forgets calls by the setup of the test. */
     void forget() {
       askedOn.clear();
       timedOn.clear();

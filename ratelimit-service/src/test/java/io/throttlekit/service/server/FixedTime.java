@@ -2,11 +2,11 @@ package io.throttlekit.service.server;
 
 import io.throttlekit.TimeSource;
 
-/** A wall clock that stands still until it is moved. */
+/** A wall clock that only the test moves. */
 public final class FixedTime implements TimeSource {
   private volatile long wallMillis;
 
-  /** A clock that shows {@code wallMillis}. */
+  /** Creates a clock at {@code wallMillis}. */
   public FixedTime(long wallMillis) {
     this.wallMillis = wallMillis;
   }

@@ -174,7 +174,7 @@ class GrpcServerTest {
     return ClientCalls.blockingUnaryCall(channel, method, CallOptions.DEFAULT, request);
   }
 
-  /** The status of a call with so many messages. */
+  /** Returns the status of a call with so many messages. */
   private String streamed(int messages) {
     var method =
         RateLimitServiceGrpc.getShouldRateLimitMethod().toBuilder()

@@ -18,16 +18,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What clients keep in memory by what they do not send, or do not read. */
+/** Tests the bound of memory that clients hold by incomplete requests or unread answers. */
 @Timeout(60)
 class HeldByClientsTest {
   private static final Duration NEVER = Duration.ofHours(1);
   private static final int MANY = 10_000;
 
-  /** 16 MiB are allowed, and a request of which some has arrived counts 64 KiB and more. */
+  /** 16 MiB are allowed; a partly received request counts at least 64 KiB. */
   private static final int INCOMPLETE = 300;
 
-  /** An answer that was not sent counts 8 KiB and more. */
+  /** An answer that was not sent counts at least 8 KiB. */
   private static final int UNREAD = 2_200;
 
   private static final int AT_ONCE = 200;
@@ -119,7 +119,7 @@ class HeldByClientsTest {
     }
   }
 
-  /** Something that is done on each stream of a connection. */
+  /** An action on each stream of a connection. */
   private interface OnStream {
     void send(RawConnection connection, int stream) throws IOException;
   }
@@ -130,7 +130,7 @@ class HeldByClientsTest {
         each.send(connection, 2 * i + 1);
       }
     } catch (SocketException cutOff) {
-      return; // before all were sent
+      return; // closed before all were sent
     }
   }
 

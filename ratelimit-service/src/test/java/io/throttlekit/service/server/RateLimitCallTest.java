@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Answers that come later, from anywhere, while the caller may go away. */
+/** Tests answers from other threads, concurrent with cancellations by the caller. */
 @Timeout(120)
 class RateLimitCallTest {
   private static final int CALLS = 8_000;
@@ -92,7 +92,7 @@ class RateLimitCallTest {
     assertThat(failures).containsExactly(Failure.CANCELLED);
   }
 
-  /** A caller that leaves before it has asked is no request. */
+  /** A call cancelled before its request is not counted. */
   @Test
   void whoeverLeavesWithoutARequestIsNotCounted() {
     RateLimitCall begun = new RateLimitCall(deciding, new SentCall(), new Metadata(), null);
@@ -258,8 +258,8 @@ class RateLimitCallTest {
   }
 
   /**
-   * Two threads that meet without sleeping, one of them later by a growing number of steps, so that
-   * each is first many times and sometimes both are at the same place.
+   * Runs two actions on threads that meet without sleeping, one delayed by a growing number of
+   * steps, so that each is first many times and sometimes both are at the same step.
    */
   @Test
   void anAnswerAndAGoneCallerAtOnceEndTheCallOnce() throws Exception {
@@ -321,7 +321,7 @@ class RateLimitCallTest {
     return begun;
   }
 
-  /** How many calls were counted as ended. */
+  /** Returns the number of calls counted as ended. */
   private long ended() {
     String name = "ratelimit_server.ShouldRateLimit.total_requests: ";
     return setup.metrics.lines().stream()
@@ -336,7 +336,7 @@ class RateLimitCallTest {
     }
   }
 
-  /** On a thread of its own, to the end. */
+  /** Runs the action on another thread and waits for its end. */
   private static void elsewhere(Runnable action) {
     try {
       Thread thread = Thread.ofPlatform().start(action);
@@ -347,7 +347,7 @@ class RateLimitCallTest {
     }
   }
 
-  /** An answer that lets something happen while its verdicts are written. */
+  /** Returns an answer that runs an action while its verdicts are written. */
   private static Answer whileWritten(Runnable action) {
     return new Answer(
         true,
@@ -378,7 +378,7 @@ class RateLimitCallTest {
 
     @Override
     public void abandoned(Abandonment how) {
-      // of no matter here
+      // not tested here
     }
   }
 }

@@ -23,8 +23,8 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 /**
- * A connection of HTTP/2 that does nothing by itself (RFC 9113 §6): it answers no ping that it is
- * not told to. A read that takes longer than {@value #PATIENCE_MILLIS} ms fails. For one thread.
+ * An HTTP/2 connection without automatic replies (RFC 9113 §6): it answers pings only when the test
+ * calls for it. A read that takes longer than {@value #PATIENCE_MILLIS} ms fails. Not thread-safe.
  */
 final class RawConnection implements AutoCloseable {
   private static final int DATA = 0;
@@ -45,7 +45,7 @@ final class RawConnection implements AutoCloseable {
   private final DataInputStream in;
   private final DataOutputStream out;
 
-  /** Connects and says the preface. */
+  /** Connects and sends the preface. */
   RawConnection(GrpcServer server) throws IOException {
     socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
     socket.setSoTimeout(PATIENCE_MILLIS);
@@ -55,9 +55,9 @@ final class RawConnection implements AutoCloseable {
     send(SETTINGS, 0, 0, new byte[0]);
   }
 
-  /** What the server sent. */
+  /** A frame that the server sent. */
   record Frame(int type, int flags, ByteBuffer payload) {
-    /** Whether it is the last of its call. */
+    /** Returns whether it is the last of its call. */
     boolean endsCall() {
       return type == HEADERS && (flags & END_STREAM) != 0;
     }
@@ -70,18 +70,18 @@ final class RawConnection implements AutoCloseable {
       return type == PING && (flags & ACK) != 0;
     }
 
-    /** How many bytes more the client may send. */
+    /** Returns the increment of the client's send window. */
     int increment() {
       return payload.getInt(0);
     }
 
-    /** The error of a frame that says to go. */
+    /** Returns the error code of a GOAWAY frame. */
     int error() {
       return payload.getInt(Integer.BYTES);
     }
   }
 
-  /** The next frame that is wanted; others are skipped. */
+  /** Returns the next matching frame; skips others. */
   Frame await(Predicate<Frame> wanted) throws IOException {
     while (true) {
       int length = in.readUnsignedByte() << 16 | in.readUnsignedShort();
@@ -95,11 +95,11 @@ final class RawConnection implements AutoCloseable {
     }
   }
 
-  /** Reads until the server closes; fails when it does not. */
+  /** Reads until the server closes the connection; fails if it does not. */
   void awaitEnd() throws IOException {
     try {
       await(_ -> false);
-    } catch (EOFException | SocketException ended) { // whichever way it closes
+    } catch (EOFException | SocketException ended) { // closed, or reset
       return;
     }
   }
@@ -108,7 +108,7 @@ final class RawConnection implements AutoCloseable {
     pings(1);
   }
 
-  /** Sends so many at once: the server may close the connection when it has read some of them. */
+  /** Sends many at once: the server may close the connection after reading some of them. */
   void pings(int count) throws IOException {
     ByteArrayOutputStream together = new ByteArrayOutputStream();
     for (int i = 0; i < count; i++) {
@@ -121,13 +121,13 @@ final class RawConnection implements AutoCloseable {
     send(PING, ACK, 0, ping.payload().array());
   }
 
-  /** Begins a call that does not end by itself. */
+  /** Starts a call that does not end by itself. */
   void beginCall() throws IOException {
     beginCall(1, Map.of());
   }
 
   /**
-   * Begins a call on a stream of its own, 1, 3, 5 …
+   * Starts a call on its own stream, 1, 3, 5 …
    *
    * @param further headers
    */
@@ -144,7 +144,7 @@ final class RawConnection implements AutoCloseable {
             .set("content-type", "application/grpc");
     further.forEach(headers::set);
     try {
-      // An encoder of its own: no block refers to one before it.
+      // A new encoder: its block refers to none before it.
       new DefaultHttp2HeadersEncoder(
               Http2HeadersEncoder.ALWAYS_SENSITIVE, true, 16, Integer.MAX_VALUE)
           .encodeHeaders(stream, headers, block);
@@ -154,7 +154,7 @@ final class RawConnection implements AutoCloseable {
     send(HEADERS, END_HEADERS, stream, ByteBufUtil.getBytes(block));
   }
 
-  /** Sends the message of a call, and its end. */
+  /** Sends the message of a call and ends the stream. */
   void ask(int stream, byte[] message) throws IOException {
     byte[] framed =
         ByteBuffer.allocate(5 + message.length)
@@ -165,23 +165,23 @@ final class RawConnection implements AutoCloseable {
     send(DATA, END_STREAM, stream, framed);
   }
 
-  /** Takes a call back. */
+  /** Resets a call. */
   void reset(int stream) throws IOException {
     send(RST_STREAM, 0, stream, new byte[] {0, 0, 0, CANCEL});
   }
 
-  /** Goes on with that call: a message whose end does not come. */
+  /** Sends part of a message on the first stream. */
   void beginMessage() throws IOException {
     beginMessage(1);
   }
 
-  /** The same for a call on that stream. */
+  /** Sends part of a message on that stream. */
   void beginMessage(int stream) throws IOException {
     ByteBuffer message = ByteBuffer.allocate(100).put((byte) 0).putInt(500);
     send(DATA, 0, stream, message.array());
   }
 
-  /** From now on no byte of an answer may be sent. */
+  /** Sets the window to 0, so that the server cannot send answers. */
   void readNoAnswers() throws IOException {
     send(SETTINGS, 0, 0, new byte[] {0, INITIAL_WINDOW_SIZE, 0, 0, 0, 0});
   }

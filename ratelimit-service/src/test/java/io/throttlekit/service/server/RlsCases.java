@@ -31,7 +31,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 
-/** Recorded answers of envoyproxy/ratelimit, and how to ask a server for the same. */
+/** Recorded answers of envoyproxy/ratelimit, and comparisons with those of a server. */
 final class RlsCases {
 
   private static final JsonObject FILE = read();
@@ -44,17 +44,17 @@ final class RlsCases {
         .toList();
   }
 
-  /** The policies that a case was recorded with. */
+  /** Returns the policies that a case was recorded with. */
   static String policies(JsonObject testCase) {
     return text(FILE.getAsJsonObject("configs"), text(testCase, "config"));
   }
 
-  /** Whether that program was told not to charge what it refuses. */
+  /** Returns whether envoyproxy/ratelimit was configured not to charge refused requests. */
   static boolean stops(JsonObject testCase) {
     return text(testCase, "env").contains("stop=True");
   }
 
-  /** What a case asks for, coarsely: cases with nothing in common share no counter. */
+  /** Returns the paths of a case's descriptors: cases with disjoint paths share no counter. */
   static Set<String> keys(JsonObject testCase) {
     Set<String> keys = new TreeSet<>();
     for (RateLimitRequest request : requests(testCase)) {
@@ -73,12 +73,12 @@ final class RlsCases {
         .toList();
   }
 
-  /** Asks everything of a case over gRPC, and compares. */
+  /** Sends a case's requests over gRPC and compares the answers. */
   static void check(JsonObject testCase, RateLimitServiceBlockingStub stub) {
     check(testCase, stub::shouldRateLimit);
   }
 
-  /** Asks everything of a case, and compares. */
+  /** Sends a case's requests and compares the answers. */
   static void check(JsonObject testCase, Function<RateLimitRequest, RateLimitResponse> server) {
     int step = 0;
     for (JsonElement each : testCase.getAsJsonArray("steps")) {
@@ -93,7 +93,7 @@ final class RlsCases {
     }
   }
 
-  /** Answers requests by {@code POST /json} of an HTTP port. */
+  /** Returns a client of {@code POST /json} on an HTTP port. */
   static Function<RateLimitRequest, RateLimitResponse> json(HttpClient client, String hostPort) {
     return request -> {
       try {

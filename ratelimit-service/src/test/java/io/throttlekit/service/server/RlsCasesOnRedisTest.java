@@ -24,9 +24,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What envoyproxy/ratelimit really answered, asked over gRPC and over {@code /json} of a service
- * whose Redis answers 20 ms late: four times what an eager deadline would allow. No setting makes
- * up for the delay.
+ * Compares recorded answers of envoyproxy/ratelimit with those over gRPC and {@code /json} of a
+ * service whose Redis answers 20 ms late: four times a tight deadline. No setting compensates for
+ * the delay.
  */
 @RealRedis
 @Timeout(600)
@@ -36,7 +36,7 @@ class RlsCasesOnRedisTest {
 
   @TempDir private Path folder;
 
-  /** With nothing but that program's environment. */
+  /** Uses only the environment variables of envoyproxy/ratelimit. */
   @Test
   void aDropInStartAnswersEveryCaseThoughRedisIsSlow() throws IOException {
     try (RedisProcess redis = RedisProcess.start();
@@ -50,7 +50,7 @@ class RlsCasesOnRedisTest {
     }
   }
 
-  /** With the settings of this service, of which all but what is counted are the defaults. */
+  /** Uses this service's settings, with defaults except those that change what is counted. */
   @Test
   void theDefaultSettingsAnswerEveryCaseThoughRedisIsSlow() throws IOException {
     try (RedisProcess redis = RedisProcess.start();
@@ -87,7 +87,7 @@ class RlsCasesOnRedisTest {
     Map<String, String> environment = LoopbackService.environment(policies);
     environment.put("THROTTLEKIT_STORE_URI", "redis://127.0.0.1:" + redisPort);
     environment.put("THROTTLEKIT_HTTP_JSON", "true");
-    environment.put("THROTTLEKIT_WARM_UP_REQUESTS", "0"); // saves time, decides nothing
+    environment.put("THROTTLEKIT_WARM_UP_REQUESTS", "0"); // saves time only
     if (!run.stops()) {
       environment.put("THROTTLEKIT_COMPATIBILITY_CHARGE_REJECTED", "true");
     }

@@ -31,8 +31,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What envoyproxy/ratelimit really answered, asked of the whole program, which is given nothing but
- * that program's environment.
+ * Compares recorded answers of envoyproxy/ratelimit with those of the whole program, which gets
+ * only the environment variables of envoyproxy/ratelimit.
  */
 @Timeout(180)
 class RlsCasesProcessTest {
@@ -40,14 +40,14 @@ class RlsCasesProcessTest {
   private static final Pattern READY =
       Pattern.compile("(?m)^ready grpc=127\\.0\\.0\\.1:(\\d+) http=(\\S+) ");
 
-  /** More than any case takes, once the process has answered something. */
+  /** Longer than any case takes once the process has answered a request. */
   private static final long MARGIN_MILLIS = 700;
 
   private static final TimeSource CLOCK = TimeSource.system();
 
   @TempDir private Path folder;
 
-  /** Cases that one process can answer, because they share no counter. */
+  /** Cases that one process can answer because they share no counter. */
   record Run(String policies, boolean stops, Set<String> keys, List<JsonObject> cases) {
     boolean takes(JsonObject testCase) {
       Set<String> shared = new HashSet<>(keys);
@@ -64,10 +64,11 @@ class RlsCasesProcessTest {
   }
 
   /**
-   * Asks processes every case over gRPC, and over {@code /json} where counters can be forgotten.
+   * Runs all cases against processes over gRPC, and over {@code /json} where counters can be
+   * deleted.
    *
-   * @param environment more of it, as {@code NAME=value}
-   * @param forget empties the shared store; absent where counters are in the process
+   * @param environment further variables, as {@code NAME=value}
+   * @param forget empties the shared store; null where counters are in the process
    */
   static void checkAll(Path folder, List<String> environment, @Nullable Runnable forget)
       throws IOException {
@@ -81,7 +82,7 @@ class RlsCasesProcessTest {
     assertThat(checked).isEqualTo(43);
   }
 
-  /** Every case, in as few runs as there can be. */
+  /** Returns all cases in as few runs as possible. */
   static List<Run> runs() {
     List<Run> runs = new ArrayList<>();
     for (JsonObject testCase : RlsCases.all()) {
@@ -138,7 +139,7 @@ class RlsCasesProcessTest {
     }
   }
 
-  /** Asks a server the cases of a run, one after the other. */
+  /** Sends a run's cases to a server, one after the other. */
   static void check(Run run, Function<RateLimitRequest, RateLimitResponse> server) {
     for (JsonObject testCase : run.cases()) {
       awaitWindow();
@@ -146,7 +147,10 @@ class RlsCasesProcessTest {
     }
   }
 
-  /** Every window is a whole number of seconds, so that none ends during a case. */
+  /**
+   * Waits until enough of a second is left for a case: windows are whole seconds, so that none ends
+   * during it.
+   */
   private static void awaitWindow() {
     await()
         .pollDelay(Duration.ZERO)
@@ -167,7 +171,7 @@ class RlsCasesProcessTest {
                 "GRPC_PORT=0",
                 "PORT=0",
                 "DEBUG_PORT=0",
-                "THROTTLEKIT_WARM_UP_REQUESTS=0")); // saves time, decides nothing
+                "THROTTLEKIT_WARM_UP_REQUESTS=0")); // saves time only
     command.addAll(environment);
     if (stops) {
       command.add("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT=true");

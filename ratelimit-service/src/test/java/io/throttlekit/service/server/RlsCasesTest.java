@@ -11,7 +11,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** What envoyproxy/ratelimit really answered, asked of this service over gRPC. */
+/** Compares recorded answers of envoyproxy/ratelimit with those of this service over gRPC. */
 class RlsCasesTest {
 
   @TestFactory
@@ -28,7 +28,7 @@ class RlsCasesTest {
   }
 
   private static void run(JsonObject testCase) {
-    // That program's flag against charging what is refused is what this service does anyway.
+    // Its flag against charging refused requests is this service's default.
     CompatibilityConfig compatibility = RlsCases.stops(testCase) ? Setup.NATIVE : Setup.COUNTING;
     Setup setup = new Setup(RlsCases.policies(testCase), compatibility, Setup.BARE);
     GrpcServer server = setup.serve(Setup.loopback());

@@ -9,7 +9,7 @@ import java.io.InputStream;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** A call that notes what is sent back. */
+/** A call that records what is sent back. */
 final class SentCall extends ServerCall<InputStream, byte[]> {
   final List<String> events = new CopyOnWriteArrayList<>();
   Runnable whileSending = () -> {};

@@ -113,7 +113,7 @@ class ServerTlsTest {
     kept.shutdownNow();
   }
 
-  /** A call that goes on until its connection ends. */
+  /** A call that lasts until its connection ends. */
   private static final class Lasting implements StreamObserver<HealthCheckResponse> {
     final AtomicInteger answers = new AtomicInteger();
     final AtomicBoolean ended = new AtomicBoolean();

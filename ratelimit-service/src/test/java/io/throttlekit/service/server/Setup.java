@@ -26,18 +26,18 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What a test serves, wired as the service wires it. */
+/** A service under test, wired as in production. */
 public final class Setup {
   /** 2222 seconds after the epoch: 58 s before the end of its minute. */
   public static final long NOW = 2_222_000;
 
-  /** As envoyproxy/ratelimit counts. */
+  /** Counts as envoyproxy/ratelimit does. */
   public static final CompatibilityConfig COUNTING = new CompatibilityConfig(true, false, false);
 
-  /** As this service counts. */
+  /** Counts as this service does by default. */
   public static final CompatibilityConfig NATIVE = new CompatibilityConfig(false, false, false);
 
-  /** No header and no metadata. */
+  /** Responses without headers and metadata. */
   public static final ResponseConfig BARE =
       new ResponseConfig(RateLimitHeaders.defaults(), false, false, DeniedBody.defaults(), false);
 
@@ -48,7 +48,7 @@ public final class Setup {
   final RateLimitFrontEnd frontEnd;
   private final ConcurrencyGate gate;
 
-  /** Policies, and what to do with them; null for no policies yet. */
+  /** Creates a service with these policies; null for none yet. */
   public Setup(@Nullable String yaml, CompatibilityConfig compatibility, ResponseConfig response) {
     this(yaml, compatibility, response, null);
   }
@@ -71,41 +71,41 @@ public final class Setup {
             limits());
   }
 
-  /** The default ones, with few descriptors. */
+  /** Returns the default limits, but with few descriptors per request. */
   static GrpcConfig.Limits limits() {
     GrpcConfig.Limits limits = GrpcConfig.defaults().limits();
     return new GrpcConfig.Limits(
         limits.messageBytes(), 200, limits.entryBytes(), limits.callsPerConnection());
   }
 
-  /** A gate whose timer never runs, and that nobody listens to. */
+  /** Returns a limiter whose timer never runs, without listeners. */
   public static ConcurrencyGate gate(TimeSource time) {
     return new ConcurrencyGate(time, (_, _) -> {}, GateListener.NONE, () -> 1_500);
   }
 
-  /** Metrics of a store that nobody collects. */
+  /** Returns metrics of a store that are never collected. */
   public static RateLimitMetrics metrics(
       Supplier<@Nullable PolicyBook> policies, InMemoryStore store) {
     return new RateLimitMetrics(
         OpenTelemetry.noop().getMeter("test"), policies, store::size, store::forgotten, .8, 1_000);
   }
 
-  /** Answers requests by these policies. */
+  /** Returns the front end that decides by these policies. */
   public RateLimitFrontEnd frontEnd() {
     return frontEnd;
   }
 
-  /** What lets requests through ceilings. */
+  /** Returns the limiter of concurrent requests. */
   public ConcurrencyGate gate() {
     return gate;
   }
 
-  /** What was counted. */
+  /** Returns the metrics. */
   public RateLimitMetrics metrics() {
     return metrics;
   }
 
-  /** The clock of the counters. */
+  /** Returns the clock of the counters. */
   public FixedTime time() {
     return time;
   }
@@ -114,12 +114,12 @@ public final class Setup {
     return new ShouldRateLimit(frontEnd, metrics, DecisionTracing.off(), time);
   }
 
-  /** A server on loopback that is listening and healthy. */
+  /** Returns a healthy server that listens on loopback. */
   GrpcServer serve(GrpcConfig config) {
     return serve(config, List.of());
   }
 
-  /** The same with further services. */
+  /** Returns such a server with further services. */
   GrpcServer serve(GrpcConfig config, List<BindableService> further) {
     List<ServerServiceDefinition> more =
         further.stream().map(BindableService::bindService).toList();
@@ -134,7 +134,7 @@ public final class Setup {
     return listener(null, null, Duration.ofSeconds(10), Duration.ZERO);
   }
 
-  /** The same with reflection. */
+  /** Returns the configuration with reflection enabled. */
   static GrpcConfig reflecting(GrpcConfig config) {
     return new GrpcConfig(
         config.host(),

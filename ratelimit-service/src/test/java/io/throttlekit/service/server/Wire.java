@@ -16,14 +16,14 @@ import java.io.InputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rate-limit service as a connection sees it, bytes in and bytes out, without a network. For
- * one thread.
+ * The rate limit service as a connection sees it, bytes in and bytes out, without a network. Not
+ * thread-safe.
  */
 public final class Wire {
   private final Setup setup;
   private final ServerMethodDefinition<?, ?> method;
 
-  /** A service without policies yet. */
+  /** Creates a service without policies. */
   public Wire(CompatibilityConfig compatibility, TimeSource time) {
     setup = new Setup(null, compatibility, Setup.BARE, time);
     method =
@@ -33,15 +33,15 @@ public final class Wire {
             .getMethod(RateLimitServiceGrpc.getShouldRateLimitMethod().getFullMethodName());
   }
 
-  /** The end of a call; the response is absent unless the status is OK. */
+  /** The end of a call; the response is null unless the status is OK. */
   public record Reply(Status status, @Nullable RateLimitResponse response) {}
 
-  /** Exchanges the policies and keeps the counters. */
+  /** Replaces the policies and keeps the counters. */
   public void policies(PolicyBook book) {
     setup.book.set(book);
   }
 
-  /** Sends one message and waits for nothing: the call must have ended when this returns. */
+  /** Sends one message without waiting: the call must have ended when this returns. */
   public Reply ask(byte[] message) {
     return ask(method, message);
   }

@@ -16,7 +16,7 @@ import java.util.Properties;
 import org.junit.jupiter.api.Test;
 import org.postgresql.Driver;
 
-/** The URL of the driver, as the driver itself reads it. */
+/** Tests the JDBC URL as the driver itself parses it. */
 class JdbcUrlTest {
   @Test
   void severalHostsAreAskedForTheirPrimary() {

@@ -56,7 +56,7 @@ class SharedStoreTest {
   private static final long HOUR = 3_600_000;
   private static final Duration PATIENT = Duration.ofSeconds(1); // longer than a busy machine takes
 
-  /** One for an answer, ten for fast ones. */
+  /** One call for an answer, ten for fast ones. */
   private static final double STORE_LOOKS = 11;
 
   private final EventLoopGroup loops =
@@ -202,7 +202,7 @@ class SharedStoreTest {
     }
   }
 
-  /** A busy machine takes longer for its first answers. */
+  /** Waits for both; a busy machine takes longer for its first answers. */
   private static void awaitAnswers(SharedStore store) {
     await().until(() -> store.awaitAnswers().all());
   }
@@ -247,7 +247,7 @@ class SharedStoreTest {
     return store(null);
   }
 
-  /** One of a region whose store is the coordinator, too. */
+  /** Returns the store of a region whose store is the coordinator, too. */
   private SharedStore region() {
     return region(redis.port());
   }

@@ -47,7 +47,7 @@ class AllocationTest {
     }
   }
 
-  /** Bytes that {@value #CALLS} calls allocate, once warm. */
+  /** Returns the bytes that {@value #CALLS} calls allocate, once warm. */
   private long allocatedBy(Runnable call) {
     repeat(call);
     long least = Long.MAX_VALUE;

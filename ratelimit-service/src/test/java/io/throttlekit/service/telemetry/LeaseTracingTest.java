@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A decision is followed from the request through the region's store to the coordinator. */
+/** Traces of a decision from the request through the region's store to the coordinator. */
 class LeaseTracingTest {
   private static final FixedWindow HUNDRED = new FixedWindow(100, 10_000);
   private static final Tier.Global GLOBAL =
@@ -139,7 +139,7 @@ class LeaseTracingTest {
     return span.getAttributes().get(AttributeKey.longKey(name));
   }
 
-  /** One whose first answer comes when the test says so. */
+  /** An escrow whose first answer the test completes. */
   private static final class LaterEscrow implements RegionalEscrow {
     final CompletableFuture<EscrowGrant> answer = new CompletableFuture<>();
     private final RegionalEscrow there;

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Metrics over some policies, with a scrape to read them by. */
+/** Metrics of some policies, and a scrape to read them. */
 final class MetricsFixture implements AutoCloseable {
   final Policies policies;
   final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
@@ -23,12 +23,12 @@ final class MetricsFixture implements AutoCloseable {
     return new MetricsFixture(Policies.of(yaml), 10_000);
   }
 
-  /** An admitted charge that leaves {@code remaining} of {@code limit}. */
+  /** Returns an admitted charge that leaves {@code remaining} of {@code limit}. */
   void admit(long hits, long limit, long remaining, String domain, String... entries) {
     decide(hits, Decision.admit(limit, remaining, 0), domain, entries);
   }
 
-  /** A refused charge; {@code remaining} below 0 when it was charged all the same. */
+  /** Returns a refused charge; {@code remaining} is below 0 when it was charged anyway. */
   void refuse(long hits, long limit, long remaining, String domain, String... entries) {
     decide(hits, Decision.refuse(limit, remaining, 0, 1), domain, entries);
   }

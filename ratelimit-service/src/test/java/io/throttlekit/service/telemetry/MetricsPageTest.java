@@ -28,7 +28,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The tables of docs/METRICS.md against a scrape. */
+/** Compares the tables of docs/METRICS.md with a scrape. */
 class MetricsPageTest {
   private static final String CEILING = "domain: d\ndescriptors: [{key: k, concurrency: {}}]\n";
   private static final Path PAGE = Path.of("..", "docs", "METRICS.md");

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** A collector that speaks OTLP over gRPC and remembers what it was sent. */
+/** A collector of OTLP over gRPC that records what it receives. */
 public final class OtlpCollector implements AutoCloseable {
   private final Queue<Sent> spans;
   private final Queue<String> metrics;
@@ -33,7 +33,7 @@ public final class OtlpCollector implements AutoCloseable {
     this.server = server;
   }
 
-  /** Starts one on loopback. */
+  /** Starts a collector on loopback. */
   public static OtlpCollector start() throws IOException {
     Queue<Sent> spans = new ConcurrentLinkedQueue<>();
     Queue<String> metrics = new ConcurrentLinkedQueue<>();
@@ -50,12 +50,12 @@ public final class OtlpCollector implements AutoCloseable {
     return server.getPort();
   }
 
-  /** All spans until now. */
+  /** Returns all spans received so far. */
   public List<Sent> spans() {
     return List.copyOf(spans);
   }
 
-  /** All metrics until now, as service: name. */
+  /** Returns all metrics received so far, as service: name. */
   List<String> metrics() {
     return List.copyOf(metrics);
   }

@@ -10,18 +10,18 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Policy books from text, and a place to swap them. */
+/** Policy books from YAML, and a place to replace them. */
 public final class Policies {
   private volatile @Nullable PolicyBook book;
 
-  /** The policies of {@code yaml} in force. */
+  /** Creates policies with {@code yaml} in effect. */
   public static Policies of(String yaml) {
     Policies policies = new Policies();
     policies.swap(yaml);
     return policies;
   }
 
-  /** Loads {@code yaml} and puts it in force. */
+  /** Loads {@code yaml} and puts it into effect. */
   public void swap(String yaml) {
     LoadResult result =
         new PolicyLoader(new LoadOptions(false)).load(List.of(new PolicySource("test.yaml", yaml)));
@@ -31,7 +31,7 @@ public final class Policies {
     book = result.book();
   }
 
-  /** The book in force. */
+  /** Returns the book in effect. */
   public @Nullable PolicyBook book() {
     return book;
   }

@@ -97,7 +97,7 @@ class ScrapeTest {
             "ratelimit_service_response_time_seconds_sum{grpc_method=\"ShouldRateLimit\"} 3.0E-4");
   }
 
-  /** Neither is an error of the service, which dashboards of the original would count. */
+  /** Neither is an error of the service, which envoyproxy/ratelimit's dashboards would count. */
   @Test
   void whoeverGivesUpIsCountedApartFromFailures() throws IOException {
     CheckMetrics checks = new CheckMetrics(fixture.telemetry.meter());

@@ -6,7 +6,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Each case is what envoyproxy/ratelimit counts for the same charges. */
+/** Each case has the statistics that envoyproxy/ratelimit counts for the same charges. */
 class StatsArithmeticTest {
   private static final String POLICIES =
       """

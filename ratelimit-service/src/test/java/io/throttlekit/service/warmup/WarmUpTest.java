@@ -91,7 +91,7 @@ class WarmUpTest {
 
   @Test
   void whatWasAnsweredCountsWhenTheTimeEndsInTheMidstOfARound() {
-    run(DEFAULTS, 300); // what is slow the first time is loaded
+    run(DEFAULTS, 300); // loads classes, which is slow the first time
     long begun = 0;
     long shortlyBeforeTheEnd = WarmUp.LONGEST.minusMillis(300).toNanos();
     AtomicLong looks = new AtomicLong();
@@ -103,7 +103,7 @@ class WarmUpTest {
             () -> {
               if (decisions.incrementAndGet() > 1_000
                   && Thread.currentThread().getName().startsWith("grpc-loop")) {
-                await(oneSecond); // the clients' reads end before
+                await(oneSecond); // longer than the clients' read timeout
               }
             });
     int answered =
@@ -144,7 +144,7 @@ class WarmUpTest {
   @Test
   void sendsNothingToTheCollectorOfTheService() throws Exception {
     try (ServerSocket collector = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      collector.setSoTimeout(1); // who connected is in its queue, and the warm-up has ended
+      collector.setSoTimeout(1); // a connection would be in the queue by now
       TelemetryConfig d = DEFAULTS.telemetry();
       TelemetryConfig pushing =
           new TelemetryConfig(
@@ -174,7 +174,7 @@ class WarmUpTest {
         .isBetween(40, 100);
   }
 
-  /** How many Checks of 300 requests came as far as the clock of the counters. */
+  /** Returns how many Checks of 300 requests reached the clock of the counters. */
   private int checksDecided(@Nullable ExtAuthzConfig authz) {
     AtomicInteger checks = new AtomicInteger();
     TimeSource watching =
@@ -193,7 +193,7 @@ class WarmUpTest {
   }
 
   private int run(ServiceConfig config, int requests) {
-    TimeSource still = new Time(() -> 0, () -> {}); // however slow this machine is
+    TimeSource still = new Time(() -> 0, () -> {}); // the end never comes, even on a slow machine
     return new WarmUp(of(config.grpc(), config.telemetry(), requests), still, stopped).run();
   }
 
@@ -230,7 +230,7 @@ class WarmUpTest {
     }
   }
 
-  /** A clock of which every look at the wall runs {@code look}. */
+  /** A clock that runs {@code look} whenever the wall clock is read. */
   private record Time(java.util.function.LongSupplier nanos, Runnable look) implements TimeSource {
     @Override
     public long wallMillis() {
