@@ -51,7 +51,7 @@ class AccessLogsTest {
   private final LogCounts counts = new LogCounts();
   private final AccessLogs logs = new AccessLogs(recorded, counts, time, PER_SECOND, 3, 1 << 15);
 
-  /** What is read does not depend on the order, on copies, on batches, or on what else is lost. */
+  /** The readings do not depend on order, duplicates, batches, or other lost entries. */
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {1, 2, 3, 20_261_123})
   void readingsAreThoseOfTheEntriesHoweverTheyCome(long seed) {
@@ -76,7 +76,7 @@ class AccessLogsTest {
       int size = Math.min(1 + random.nextInt(9), copies.size() - at);
       StreamAccessLogsMessage.Builder message = message(copies.subList(at, at + size));
       streams.get(random.nextInt(3)).onNext(named(message, "edge-1"));
-      time.advance(1_000); // so that nobody is crowded out
+      time.advance(1_000); // so that no sample is crowded out
       at += size;
     }
     assertThat(tally(recorded.readings())).isEqualTo(expected);
@@ -107,7 +107,7 @@ class AccessLogsTest {
   void aClockThatIsWrongChangesNothing(long seconds) {
     StreamObserver<StreamAccessLogsMessage> stream = open();
     List<Long> began = new ArrayList<>();
-    for (int i = 0; i < 5; i++) { // one comes at once, others up to 400 ms late
+    for (int i = 0; i < 5; i++) { // one arrives at once, the others up to 400 ms late
       HTTPAccessLogEntry.Builder entry = identified(answered(200), "r" + i, i * 100L);
       entry
           .getCommonPropertiesBuilder()
@@ -118,7 +118,7 @@ class AccessLogsTest {
       time.advance(200);
     }
     assertThat(recorded.readings()).containsOnly(EntryReader.read(answered(200).build()));
-    // The first, which came soonest, is taken to have ended when it came: 21 ms after it was sent.
+    // The first, which arrived soonest, counts as ended on arrival: 21 ms after it was sent.
     assertThat(began).containsExactly(ms(-21), ms(79), ms(179), ms(279), ms(379));
   }
 
@@ -292,7 +292,7 @@ class AccessLogsTest {
     assertThat(counts.skipped).containsExactly(Map.entry(Skipped.FAILED, 2));
   }
 
-  /** Ends of every sort, each of a request of its own. */
+  /** Requests with all kinds of ends, each with its own id. */
   @Test
   void aNodeIdThatTheCertificateDoesNotAllowIsTurnedAway() throws Exception {
     Context bound = Context.current().withValue(NodeIds.KEY, "edge-1"::equals);

@@ -13,18 +13,18 @@ import io.envoyproxy.envoy.data.accesslog.v3.HTTPAccessLogEntry;
 import io.envoyproxy.envoy.data.accesslog.v3.ResponseFlags;
 import java.util.function.Consumer;
 
-/** Entries as Envoy 1.40 writes them. Nobody else writes to what these return. */
+/** Entries as Envoy 1.40 writes them. Callers own the returned builders. */
 final class Entries {
   static final String RATE_LIMIT = "envoy.filters.http.ratelimit";
   static final String EXT_AUTHZ = "envoy.filters.http.ext_authz";
   static final long MS = 1_000_000;
 
-  /** Of the Envoy's own clock. */
+  /** By Envoy's own clock. */
   static final long START_SECONDS = 1_700_000_000;
 
   private Entries() {}
 
-  /** The upstream took from 2 ms to 22 ms of 23 ms. */
+  /** Returns an entry whose upstream took from 2 ms to 22 ms of 23 ms. */
   static HTTPAccessLogEntry.Builder answered(int code) {
     HTTPAccessLogEntry.Builder entry = sent(code);
     entry
@@ -34,7 +34,7 @@ final class Entries {
     return entry;
   }
 
-  /** Sent to the upstream, and never answered by it. */
+  /** Returns an entry sent to the upstream and not answered by it. */
   static HTTPAccessLogEntry.Builder sent(int code) {
     HTTPAccessLogEntry.Builder entry = unsent(code);
     entry
@@ -44,7 +44,7 @@ final class Entries {
     return entry;
   }
 
-  /** Meant for a host of the upstream. */
+  /** Returns an entry assigned to a host of the upstream. */
   static HTTPAccessLogEntry.Builder unsent(int code) {
     HTTPAccessLogEntry.Builder entry = local(code);
     entry
@@ -58,7 +58,7 @@ final class Entries {
     return entry;
   }
 
-  /** Answered by Envoy itself; 0 for no code. */
+  /** Returns an entry that Envoy answered itself; 0 for no code. */
   static HTTPAccessLogEntry.Builder local(int code) {
     HTTPAccessLogEntry.Builder entry = HTTPAccessLogEntry.newBuilder();
     entry
@@ -78,7 +78,7 @@ final class Entries {
     return entry;
   }
 
-  @SuppressWarnings("deprecation") // what older Envoys set alone
+  @SuppressWarnings("deprecation") // the only field that older Envoys set
   static HTTPAccessLogEntry.Builder goingOn(HTTPAccessLogEntry.Builder entry) {
     entry.getCommonPropertiesBuilder().setIntermediateLogEntry(true);
     return entry;
@@ -98,7 +98,7 @@ final class Entries {
     return entry;
   }
 
-  /** The same request under another id, {@code afterMillis} after the others. */
+  /** Returns the same request with another id, {@code afterMillis} after the others. */
   static HTTPAccessLogEntry.Builder identified(
       HTTPAccessLogEntry.Builder entry, String streamId, long afterMillis) {
     AccessLogCommon.Builder common = entry.getCommonPropertiesBuilder();

@@ -47,7 +47,7 @@ class EntryReaderTest {
     assertThat(reading.kind().isError()).isFalse();
   }
 
-  /** Every row that says something other than an answer: the kind, what the law learns, errors. */
+  /** All entries other than plain answers: their kind, their sample, and errors. */
   @ParameterizedTest(name = "{0}")
   @MethodSource("rows")
   void everyOtherEndIsOfItsKind(
@@ -297,7 +297,7 @@ class EntryReaderTest {
     assertThat(List.of(read(later), read(never))).containsOnly(read(answered(200)));
   }
 
-  /** Whatever bytes parse as an entry are read, and samples are above nothing and below a day. */
+  /** Any bytes that parse as an entry are read, and samples are above 0 and below a day. */
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {1, 2, 3, 20_261_123})
   void anyEntryIsRead(long seed) {
@@ -339,7 +339,7 @@ class EntryReaderTest {
             .setReason(ResponseFlags.Unauthorized.Reason.EXTERNAL_SERVICE));
   }
 
-  /** It waited for a connection, and no host was chosen for it. */
+  /** Returns a request that waited for a connection and had no host. */
   private static HTTPAccessLogEntry.Builder queued() {
     HTTPAccessLogEntry.Builder entry = local(503);
     entry.getCommonPropertiesBuilder().setUpstreamRequestAttemptCount(1);

@@ -5,7 +5,7 @@ import io.throttlekit.service.sensor.Reading;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** Counts what becomes of logs. For one thread. */
+/** Counts the events of access logs. For one thread. */
 final class LogCounts implements AccessLogListener {
   final Map<Kind, Integer> read = new EnumMap<>(Kind.class);
   final Map<Skipped, Integer> skipped = new EnumMap<>(Skipped.class);

@@ -9,7 +9,7 @@ class RecentIdsTest {
   @Test
   void remembersAsManyAsItMayAndTheOldestGoFirst() {
     RecentIds recent = new RecentIds(160);
-    for (int i = 0; i < 160; i++) { // the hash of a number is the number: ten for each line
+    for (int i = 0; i < 160; i++) { // an integer is its own hash: ten for each of the 16 sets
       assertThat(recent.isNew(i)).isTrue();
     }
     for (int i = 0; i < 160; i++) {

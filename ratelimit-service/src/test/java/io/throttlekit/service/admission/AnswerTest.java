@@ -9,7 +9,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** When a refused request is worth another try. */
+/** Retry-After of refused requests. */
 class AnswerTest {
 
   @Test

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Requests that reach ceilings, alone and beside limits. */
+/** Requests that reach concurrency limits, alone and together with rate limits. */
 class CeilingAdmissionTest {
   private static final String BOTH =
       """

@@ -1,9 +1,9 @@
 package io.throttlekit.service.admission;
 
-/** Where the counters of a test are. */
+/** Location of the counters of a test. */
 enum Counted {
   IN_MEMORY,
 
-  /** Behind tiers. */
+  /** In a store, behind tiers. */
   IN_A_STORE
 }

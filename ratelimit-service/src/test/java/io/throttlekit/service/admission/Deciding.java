@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Admission over some policies of a domain {@code d}, in short words. */
+/** Admission by some policies of a domain {@code d}, with short methods for tests. */
 final class Deciding {
   final ManualTime time = new ManualTime(0);
   final RateLimitMetrics metrics;
@@ -30,7 +30,7 @@ final class Deciding {
   final ConcurrencyGate gate = new ConcurrencyGate(time, timer, gated, () -> 1_500);
   final PolicyAdmission admission;
 
-  /** Null for no policies yet. */
+  /** Creates an admission; {@code descriptors} is null for no policies yet. */
   Deciding(Counted counted, @Nullable String descriptors, CompatibilityConfig compatibility) {
     if (descriptors != null) {
       load(descriptors);
@@ -66,7 +66,7 @@ final class Deciding {
     return Heard.of(admission, request).answer();
   }
 
-  /** Tiers in front of {@code store} whose timer never runs. */
+  /** Returns tiers in front of {@code store} whose timer never runs. */
   static Tiers tiers(CounterStore store, TimeSource time) {
     TierSettings settings = new TierSettings(1_000, 1_000_000, 1);
     return new Tiers(store, time, (_, _) -> {}, settings, TierListener.NONE);

@@ -2,7 +2,7 @@ package io.throttlekit.service.admission;
 
 import org.jspecify.annotations.Nullable;
 
-/** What came of a request, at once or before the test went on. */
+/** The result of a request, received at once or before the test continued. */
 final class Heard implements Admission.Later {
   private long patienceNanos = Long.MAX_VALUE;
   private @Nullable Runnable whenGone;
@@ -11,7 +11,7 @@ final class Heard implements Admission.Later {
 
   private Heard() {}
 
-  /** Who waits no longer than {@code patienceNanos}. */
+  /** Decides a request of a caller with a wait timeout of {@code patienceNanos}. */
   static Heard of(Admission admission, RateLimitRequest request, long patienceNanos) {
     Heard heard = new Heard();
     heard.patienceNanos = patienceNanos;
@@ -22,7 +22,7 @@ final class Heard implements Admission.Later {
     return heard;
   }
 
-  /** Goes away without an answer. */
+  /** Cancels the request before it has an answer. */
   void leave() {
     if (whenGone != null) {
       whenGone.run();
@@ -71,7 +71,7 @@ final class Heard implements Admission.Later {
     return answer;
   }
 
-  /** Of the first descriptor. */
+  /** Returns the verdict on the first descriptor. */
   Verdict verdict() {
     return answer().verdicts().getFirst();
   }

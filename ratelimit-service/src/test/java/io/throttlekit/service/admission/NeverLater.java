@@ -2,7 +2,7 @@ package io.throttlekit.service.admission;
 
 import io.throttlekit.service.admission.Admission.Later;
 
-/** Fails the test that is told an answer later: counters in memory answer at once. */
+/** Fails the test if an answer is deferred: counters in memory answer at once. */
 public record NeverLater() implements Later {
   @Override
   public void answered(Answer answer) {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** One descriptor. */
+/** Requests with one descriptor. */
 @ParameterizedClass
 @EnumSource
 class PolicyAdmissionTest {

@@ -26,7 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
-/** What the tiers are told of a rule. */
+/** Calls of the tiers for a rule. */
 class TieredCountersTest {
   private static final PolicyBook BOOK =
       Book.of(
@@ -56,7 +56,7 @@ class TieredCountersTest {
 
   private final Counters kept = new TieredCounters(Deciding.tiers(store, time), false);
 
-  /** Remembers what it is asked. */
+  /** Records its calls. */
   private static final class AskedStore implements CounterStore {
     final List<Claim> claims = new ArrayList<>();
     final List<LeaseRequest> leases = new ArrayList<>();

@@ -33,7 +33,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** External authorization over some policies. */
+/** External authorization by some policies. */
 public final class Authorizing {
   public final ManualTime time = new ManualTime(0);
   public final Gated gated = new Gated();
@@ -42,7 +42,7 @@ public final class Authorizing {
   public final CheckFrontEnd frontEnd;
   private final ManualTimer timer = new ManualTimer(time);
 
-  /** By one policy file; null for no policies yet. */
+  /** Creates it with one policy file; null for no policies yet. */
   public Authorizing(
       @Nullable String policy,
       ExtAuthzConfig config,
@@ -63,7 +63,7 @@ public final class Authorizing {
             new CheckMetrics(OpenTelemetry.noop().getMeter("test")));
   }
 
-  /** By one policy file, with the defaults of the service. */
+  /** Creates it with one policy file and the defaults of the service. */
   public static Authorizing by(String policy, RequestDescriptor... descriptors) {
     return new Authorizing(
         policy,
@@ -72,12 +72,12 @@ public final class Authorizing {
         Setup.NATIVE);
   }
 
-  /** A descriptor of a header of the same name, which must be there. */
+  /** Returns a descriptor of a required header with the same name. */
   public static RequestDescriptor header(String key) {
     return new RequestDescriptor(List.of(new Entry(key, new Header(key), null)));
   }
 
-  /** A request of these headers, name then value. */
+  /** Returns a request with these headers, name then value. */
   public static CheckRequest asking(String... headers) {
     AttributeContext.Builder said = AttributeContext.newBuilder();
     for (int i = 0; i < headers.length; i += 2) {
@@ -86,19 +86,19 @@ public final class Authorizing {
     return CheckRequest.newBuilder().setAttributes(said).build();
   }
 
-  /** A request on a route of these {@code context_extensions}. */
+  /** Returns a request on a route with these {@code context_extensions}. */
   public static CheckRequest onRoute(Map<String, String> context) {
     return CheckRequest.newBuilder()
         .setAttributes(AttributeContext.newBuilder().putAllContextExtensions(context))
         .build();
   }
 
-  /** How many tasks wait for their time. */
+  /** Returns how many tasks are scheduled. */
   public synchronized int pending() {
     return timer.size();
   }
 
-  /** Lets time pass, and runs what is due then. */
+  /** Advances the clock and runs the tasks that are due. */
   public synchronized void advance(long millis) {
     time.advance(millis);
     timer.run();
@@ -108,17 +108,17 @@ public final class Authorizing {
     timer.runAfter(nanos, task);
   }
 
-  /** What is answered at once. */
+  /** Returns the immediate answer. */
   public CheckResponse check(CheckRequest request) {
     return check(request.toByteArray());
   }
 
-  /** What is answered at once to a request of these headers. */
+  /** Returns the immediate answer to a request with these headers. */
   public CheckResponse check(String... headers) {
     return check(asking(headers));
   }
 
-  /** What is answered at once to bytes. */
+  /** Returns the immediate answer to a message. */
   public CheckResponse check(byte[] message) {
     RateLimitRequest read = frontEnd.read(message);
     Answer answer = frontEnd.decide(read, new NeverLater());

@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** What Envoy does with each kind of answer, and what is therefore answered. */
+/** How Envoy treats each kind of answer, and the answers chosen for that. */
 class CheckFrontEndTest {
   private static final String POLICY =
       """

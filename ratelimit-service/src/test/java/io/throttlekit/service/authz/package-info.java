@@ -1,4 +1,4 @@
-/** External authorization in process, without a wire. */
+/** External authorization in process, without a network. */
 @NullMarked
 package io.throttlekit.service.authz;
 

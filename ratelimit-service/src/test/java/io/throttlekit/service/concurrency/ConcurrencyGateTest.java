@@ -34,7 +34,7 @@ class ConcurrencyGateTest {
   private final Gated gated = new Gated();
   private final Rule rule = rule("min: 3, max: 3, lease: {ttl: 1s}");
 
-  /** What is in flight is what leases hold, whatever comes in whatever order. */
+  /** The requests in flight equal the open leases, for any order of events. */
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {1, 2, 3, 20_261_122})
   void inFlightIsWhatLiveLeasesHoldAfterEveryStep(long seed) {
@@ -69,7 +69,7 @@ class ConcurrencyGateTest {
             over.add(lease);
           }
         }
-        case 5 -> { // cancelled, alive or over
+        case 5 -> { // cancelled, open or ended
           Lease lease = taken(random, random.nextBoolean() ? live : over);
           if (lease != null) {
             lease.cancelled();
@@ -189,7 +189,7 @@ class ConcurrencyGateTest {
       }
     }
     assertThat(inFlight(gate)).isEqualTo(20);
-    for (int i = 0; i < 20; i++) { // each still knows of its one request
+    for (int i = 0; i < 20; i++) { // each still refers to its own request
       assertThat(enter(gate, "held" + i).lease).isNotNull();
       assertThat(enter(gate, "held" + i).lease).isNotNull();
       assertThat(enter(gate, "held" + i).refused).isTrue();
@@ -261,7 +261,7 @@ class ConcurrencyGateTest {
       all.add(waiting(gate, levelled, priority));
     }
     time.advance(1_000);
-    timer.run(); // there is a threshold now
+    timer.run(); // now there is a threshold
     assertThat(waiting(gate, levelled, "very_low").refused).isTrue();
     for (int round = 0; round < all.size(); round++) {
       all.stream().map(each -> each.lease).filter(Objects::nonNull).forEach(Lease::cancelled);
@@ -359,7 +359,7 @@ class ConcurrencyGateTest {
     }
   }
 
-  /** A request, and what it was told. */
+  /** A request and its result. */
   private static final class Entered implements Entering.Later {
     final Entering entering;
     volatile @Nullable Lease lease;

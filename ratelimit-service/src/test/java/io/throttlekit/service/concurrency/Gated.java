@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Remembers what happened at a gate. */
+/** Records the events of a limiter. */
 public final class Gated implements GateListener {
   private static final String LARGE = "max: 100000, initial: 100000";
 
@@ -21,12 +21,12 @@ public final class Gated implements GateListener {
   public final AtomicInteger stale = new AtomicInteger();
   public final AtomicInteger noRoom = new AtomicInteger();
 
-  /** A lease of one request in flight. */
+  /** Returns a lease of one request in flight. */
   public static Lease lease(ConcurrencyGate gate) {
     return lease(gate, LARGE);
   }
 
-  /** A lease of one request in flight, below a ceiling with these fields. */
+  /** Returns a lease of one request in flight below a concurrency limit with these fields. */
   public static Lease lease(ConcurrencyGate gate, String concurrency) {
     Rule rule =
         Book.of("domain: d\ndescriptors: [{key: k, concurrency: {" + concurrency + "}}]\n")

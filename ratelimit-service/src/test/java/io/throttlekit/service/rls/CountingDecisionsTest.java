@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Decisions where refused requests are charged, as envoyproxy/ratelimit does. */
+/** Decisions where refused requests are charged, as in envoyproxy/ratelimit. */
 class CountingDecisionsTest {
   private final RateLimitFrontEnd service = serving(Setup.COUNTING);
 

@@ -13,7 +13,7 @@ import io.throttlekit.service.server.Setup;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What rules have clients told, by the rate limit filter: all but the status. */
+/** Denials of rules over the rate limit filter, which supports all fields except the status. */
 class DenialsTest {
   private static final String POLICY =
       """

@@ -124,7 +124,7 @@ class DynamicMetadataTest {
     assertThat(service.answer(BOTH).hasDynamicMetadata()).isFalse();
   }
 
-  /** A request that is read is answered, however deep the unknown groups are that it carries. */
+  /** A request that can be read is answered, however deep its unknown groups are nested. */
   @Test
   void tellsOfEveryRequestThatIsRead() throws Exception {
     RateLimitFrontEnd service = serving(Setup.NATIVE);

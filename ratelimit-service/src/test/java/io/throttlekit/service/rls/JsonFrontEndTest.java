@@ -81,7 +81,7 @@ class JsonFrontEndTest {
     return json.answer(() -> request).response().getOverallCode();
   }
 
-  /** Decides as another does, and cannot say it. */
+  /** Decides like another front end, but cannot write the answer. */
   private record Speechless(FrontEnd other) implements FrontEnd {
     @Override
     public io.throttlekit.service.admission.RateLimitRequest read(byte[] message) {

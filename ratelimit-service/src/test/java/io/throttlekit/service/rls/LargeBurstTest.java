@@ -9,7 +9,7 @@ import io.throttlekit.service.server.Setup;
 import org.junit.jupiter.api.Test;
 
 class LargeBurstTest {
-  private static final int UINT32_MAX = -1; // as Java shows what the protocol reads as 2^32 − 1
+  private static final int UINT32_MAX = -1; // Java's value of the unsigned 2^32 − 1
 
   @Test
   void whatIsMoreThanTheProtocolCanSayIsTheMostThatItCanSay() {

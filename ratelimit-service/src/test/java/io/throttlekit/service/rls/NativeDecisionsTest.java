@@ -12,7 +12,7 @@ import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.Setup;
 import org.junit.jupiter.api.Test;
 
-/** Decisions where refused requests charge nobody. */
+/** Decisions where refused requests charge no counter. */
 class NativeDecisionsTest {
   private final Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
 

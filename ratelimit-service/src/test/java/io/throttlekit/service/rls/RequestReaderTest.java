@@ -18,7 +18,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Our own reading of the bytes beside protobuf's message classes. */
+/** Compares the hand-written reader with protobuf's message classes. */
 class RequestReaderTest {
   private static final int MESSAGES = 20_000;
   private static final List<String> TEXTS =
@@ -124,7 +124,7 @@ class RequestReaderTest {
         + (!negative.isEmpty() && negative.getLast() != 0);
   }
 
-  /** One message, two in a row (which is their merge), or one with a few bytes changed. */
+  /** Returns one message, two in a row (which merge), or one with a few bytes changed. */
   private static byte[] message(SplittableRandom random) {
     byte[] message = request(random).toByteArray();
     switch (random.nextInt(6)) {

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** The bytes that we write ourselves, read by protobuf's message classes. */
+/** Reads the hand-written bytes with protobuf's message classes. */
 class ResponseWriterTest {
   private static final List<RateLimitRequest> REQUESTS =
       List.of(

@@ -5,12 +5,12 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStat
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
 import java.util.stream.Collectors;
 
-/** Answers in the notation of the reference cases: {@code OK [OK 10/DAY rem=9]}. */
+/** Formats answers in the notation of the reference cases: {@code OK [OK 10/DAY rem=9]}. */
 public final class Told {
 
   private Told() {}
 
-  /** One answer; a status without a limit ends after its code, or after what remains. */
+  /** Formats one answer; a status without a limit ends after its code, or after the remainder. */
   public static String of(RateLimitResponse response) {
     return response.getOverallCode()
         + response.getStatusesList().stream()

@@ -38,7 +38,7 @@ class EnvoysTest {
     assertThat(envoys.inFlight(3 * SECOND)).isZero();
   }
 
-  /** Else a client could end what is known of another by a stream of its own. */
+  /** Otherwise a client could remove the data of another Envoy with a stream of its own. */
   @Test
   void theEndOfAStreamLeavesWhatTheLogSays() {
     envoys.ended("a", 40 * SECOND, 0);

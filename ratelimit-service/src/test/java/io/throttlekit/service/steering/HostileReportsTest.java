@@ -18,7 +18,7 @@ import java.util.UUID;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Reports of requests that nobody has in flight, in simulated time. */
+/** Reports of requests that are not in flight, in simulated time. */
 class HostileReportsTest {
   private static final long MILLI = 1_000_000L;
   private static final List<String> HONEST = List.of("a", "b", "c", "d");
@@ -27,7 +27,7 @@ class HostileReportsTest {
       new CeilingSettings(
           "ceiling", 1_000, Duration.ofSeconds(15), Duration.ofSeconds(1), Duration.ZERO);
 
-  /** What a fifth Envoy does beside four that have little to do. */
+  /** Behaviour of a fifth Envoy beside four with low load. */
   private enum Fifth {
     IDLE,
     USES_ITS_SHARE,
@@ -38,9 +38,9 @@ class HostileReportsTest {
   }
 
   /**
-   * The limit and what was in flight after each half second.
+   * The limit and the requests in flight after each half second.
    *
-   * @param most in flight at any time
+   * @param most maximum of requests in flight at any time
    */
   private record Course(List<Integer> limits, int most) {}
 

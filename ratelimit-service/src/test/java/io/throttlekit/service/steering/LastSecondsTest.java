@@ -33,7 +33,7 @@ class LastSecondsTest {
   @Test
   void isARateOfTheTimeThatItHasSeen() {
     last.add(SECOND, 0);
-    assertThat(last.perNano(1)).isEqualTo(1); // of a second at least
+    assertThat(last.perNano(1)).isEqualTo(1); // over at least a second
     assertThat(last.perNano(2 * SECOND)).isEqualTo(0.5);
     last.add(SECOND, 10 * SECOND);
     assertThat(last.perNano(10 * SECOND)).isEqualTo(0.5);

@@ -11,7 +11,7 @@ class LogLossTest {
 
   private final LogLoss loss = new LogLoss(0);
 
-  /** 100 requests a second for 30 s, of which some are logged, each a second late. */
+  /** 100 requests a second for 30 s, some of which are logged, each a second late. */
   @ParameterizedTest
   @CsvSource({"100, false", "99, false", "96, false", "93, true", "50, true", "0, true"})
   void moreThanOneInTwentyIsMuch(int logged, boolean much) {

@@ -61,7 +61,7 @@ class SteeredCeilingTest {
     assertThat(afterAMinute(algorithm, 100)).as("100 of 500 each second").isEqualTo(without);
   }
 
-  /** Invented entries, of which an unauthenticated client may send any number. */
+  /** An unauthenticated client may send any number of invented entries. */
   @Test
   void timeoutsOfOneRouteTakeAtMostHalfWhileAnotherIsAnswered() {
     int without = afterAMinute("probed_vegas", 0);
@@ -120,7 +120,7 @@ class SteeredCeilingTest {
     }
   }
 
-  /** What does not arrive is the slow part. */
+  /** The missing entries are the slow ones. */
   @Test
   void doesNotRiseWhileMuchOfTheLogIsMissing() {
     seconds(2, 100, 20, 1);
@@ -139,7 +139,7 @@ class SteeredCeilingTest {
     assertThat(before).isEqualTo(20);
   }
 
-  /** Else anybody who reports could keep all limits from rising. */
+  /** Otherwise any reporter could keep all limits from rising. */
   @Test
   void claimsOfAnEnvoyThatHasNoShareHoldNothing() {
     ceiling.granted(Map.of("a", 20L));
@@ -215,7 +215,7 @@ class SteeredCeilingTest {
       now += SECOND / 2;
       busy.offer(now);
     }
-    assertThat(busy.offer(now)).isBetween(before, before + 12); // it had just grown
+    assertThat(busy.offer(now)).isBetween(before, before + 12); // it had only just grown
   }
 
   @Test
@@ -243,7 +243,7 @@ class SteeredCeilingTest {
     }
   }
 
-  /** A second of requests of that latency, at its end. */
+  /** Sends a second of requests with this latency, at its end. */
   private void second(int requests, int millis, int inFlight) {
     now += SECOND;
     ceiling.reported("a", 1, Told.load(inFlight, requests), now);

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Fake Envoys in this thread: everything that is said is heard before a call returns. */
+/** Fake Envoys in the thread of the test: every message is processed before a call returns. */
 class SteeringTest {
   private static final long MILLI = 1_000_000L;
 
@@ -164,7 +164,7 @@ class SteeringTest {
     }
   }
 
-  /** A reservation ends with the lease, or when the Envoy is known to have nothing in flight. */
+  /** A reservation ends with the lease, or when the Envoy certainly has nothing in flight. */
   @Test
   void whatAnEnvoyThatLeftMayStillUseIsKeptForIt() {
     follow("min: 20, max: 20");
@@ -173,7 +173,7 @@ class SteeringTest {
     settle(first, second);
     int before = second.share("up");
     first.disconnect();
-    end("first", Told.answered(5 * MILLI)); // it still sends
+    end("first", Told.answered(5 * MILLI)); // it is still sending
     time.advance(2_000);
     steering.tick();
     settle(second, second);
@@ -193,7 +193,7 @@ class SteeringTest {
     first.obeyAll();
     steering.tick();
     assertThat(obedience()).isEqualTo(new Obedience(1, 0, 0));
-    FakeEnvoy second = FakeEnvoy.connect(channel, "second"); // the first is to have less
+    FakeEnvoy second = FakeEnvoy.connect(channel, "second"); // the share of the first has to shrink
     assertThat(obedience()).isEqualTo(new Obedience(2, 2, 10));
     settle(first, second);
     assertThat(obedience()).isEqualTo(new Obedience(2, 0, 0));
@@ -215,7 +215,7 @@ class SteeringTest {
       FakeEnvoy first = FakeEnvoy.connect(channel, "first");
       FakeEnvoy.connect(channel, "second");
       first.disconnect();
-      assertThat(logged.lines()).isEmpty(); // no event loop writes to the log
+      assertThat(logged.lines()).isEmpty(); // event loops must not write to the log
       steering.tick();
       assertThat(logged.lines())
           .containsExactly(
@@ -275,7 +275,7 @@ class SteeringTest {
     assertThat(envoy.share("up")).isEqualTo(-1);
   }
 
-  /** A reload that comes while ceilings are being pushed waits until they are. */
+  /** A reload during a push waits until the push is complete. */
   @Test
   void aRuleThatIsTakenAwayDuringAPushIsGoneToo() throws Exception {
     AtomicReference<@Nullable Runnable> then = new AtomicReference<>();
@@ -300,7 +300,7 @@ class SteeringTest {
     Thread reload = Thread.ofPlatform().unstarted(() -> halted.follow(PolicyBook.empty()));
     halted.reported("a", 1, Told.load(3, 3), 0);
     then.set(() ->
-        then.set(() -> { // within the push of the ceiling
+        then.set(() -> { // within the push of the limit
           reload.start();
           await()
               .until(() ->
@@ -358,7 +358,7 @@ class SteeringTest {
     assertThat(envoy.share("up")).isEqualTo(20);
   }
 
-  /** Shares move with every report, so that not all of them are ever acknowledged at once. */
+  /** Shares change with every report, so that they are never all acknowledged at once. */
   @Test
   void aFleetsCeilingRisesThoughOneEnvoyNeverObeysAndSharesNeverRest() {
     follow("min: 4, max: 300");
@@ -417,7 +417,7 @@ class SteeringTest {
     }
   }
 
-  /** A second in which all that the ceiling allows is in flight. */
+  /** Sends a second in which the whole limit is in flight. */
   private void second(String node, Reading reading) {
     report(node, Told.load(100, 100));
     for (int half = 0; half < 2; half++) {

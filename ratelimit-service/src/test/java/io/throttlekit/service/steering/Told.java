@@ -5,7 +5,7 @@ import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.Reading;
 import java.util.List;
 
-/** What Envoys say of the cluster {@code up}. */
+/** Logs and reports of Envoys about the cluster {@code up}. */
 final class Told {
   static final Reading TIMED_OUT = of(Kind.TIMED_OUT, 0);
   static final Reading REFUSED = of(Kind.CEILING_REACHED, 0);

@@ -77,7 +77,7 @@ class TelemetryTest {
   }
 
   @Test
-  @Timeout(60) // for what hangs
+  @Timeout(60) // in case something hangs
   void closesThoughAnExporterNeverReturns() {
     StuckExporter stuck = new StuckExporter();
     Telemetry telemetry =
