@@ -20,8 +20,8 @@ public sealed interface Counters permits MemoryCounters, TieredCounters {
    * request.
    *
    * @param rule one that memory {@link #mayKnow may know}
-   * @return null if memory cannot decide; nothing is counted then, and {@link #decide(List,
-   *     Tiers.Later)} is to be called
+   * @return null if memory cannot decide; nothing is counted then, and the other {@code decide} is
+   *     to be called
    */
   @Nullable Decision decide(Rule rule, Charge charge);
 

@@ -28,7 +28,7 @@ final class SteeredCeiling {
    */
   private static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-  /** Timeouts of a single route or client lower the limit to half at most if others have none. */
+  /** Timeouts of only some routes or clients lower the limit to no less than half. */
   private static final int PARTIAL_SHARE = 2;
 
   // without counted timeouts for this long, the next run starts anew
