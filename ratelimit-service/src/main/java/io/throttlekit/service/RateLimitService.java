@@ -138,7 +138,7 @@ public final class RateLimitService {
     stopping.countDown();
     health.raise(Obstacle.DRAINING);
     synchronized (this) {
-      if (grpc == null) {
+      if (grpc == null) { // not started, or stopped already
         return false;
       }
       LOG.info("draining");
@@ -354,6 +354,7 @@ public final class RateLimitService {
   private void policiesLoaded(boolean good) {
     path.metrics().policiesLoaded(good);
     PolicyBook book = policies.book();
+    // A failed load leaves the previous policies in effect.
     if (good && book != null) {
       marking = config.response().dynamicMetadata() || givesLeases(book);
       PolicyRemarks.tell(config, book);

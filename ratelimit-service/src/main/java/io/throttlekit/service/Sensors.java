@@ -45,6 +45,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Sensors implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Sensors.class);
+
   /** Seconds between attempts to listen on an address that is in use. */
   private static final long RETRY_SECONDS = 5;
 

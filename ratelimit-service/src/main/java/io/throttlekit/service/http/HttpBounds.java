@@ -26,6 +26,7 @@ record HttpBounds(
 
   /** Enough for many bodies or replies of usual size, and small beside the heap. */
   private static final long HELD_BYTES = 8L << 20;
+
   /** Requests in progress per path, each on a virtual thread of its own. */
   private static final int REQUESTS = 256;
 

@@ -40,11 +40,13 @@ import org.slf4j.LoggerFactory;
  */
 final class HttpConnection extends ChannelInboundHandlerAdapter {
   private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
+
   /**
    * Bytes written at once; the write buffer holds little more than one slice of a slow reader's
    * reply.
    */
   private static final int SLICE = 16 * 1024;
+
   /** Time to discard what the client still sends after its last reply. */
   private static final Duration LINGER = Duration.ofSeconds(1);
 
@@ -186,7 +188,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     releaseBody();
     ChannelHandlerContext ctx = context;
     HttpRequest answered = request;
-    if (ctx == null || answered == null || !ctx.channel().isActive()) {
+    if (ctx == null || answered == null || !ctx.channel().isActive()) { // the client has left
       answer.lost().run();
       return;
     }
@@ -207,7 +209,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
       head.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.KEEP_ALIVE);
     }
     var _ = ctx.write(head);
-    if (answered.method().equals(HttpMethod.HEAD)) {
+    if (answered.method().equals(HttpMethod.HEAD)) { // sends no body
       sentBytes = answer.body().length;
     }
     sendMore(ctx);
@@ -283,6 +285,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     enter(Phase.ANSWERING, Duration.ZERO);
     URI address = address(asked.uri());
     String path = address == null ? null : address.getPath();
+    // CONNECT and opaque addresses such as mailto:a have no path.
     if (address == null || path == null) {
       abort(400);
       return;

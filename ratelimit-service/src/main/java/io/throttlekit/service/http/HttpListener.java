@@ -47,8 +47,10 @@ public final class HttpListener implements AutoCloseable {
 
   /** Seconds for a request to arrive, against clients that send a byte now and then. */
   static final int REQUEST_SECONDS = 5;
+
   /** Seconds between two requests; scrapes every 15 s keep their connection. */
   static final int IDLE_SECONDS = 30;
+
   /** Seconds for a client to read a reply. */
   static final int RESPONSE_SECONDS = 10;
 
@@ -57,13 +59,20 @@ public final class HttpListener implements AutoCloseable {
 
   /** Seconds that answers in progress get at shutdown. */
   private static final int STOP_SECONDS = 1;
+
   /** Interval between two searches for connections whose deadline passed. */
   private static final int SWEEP_MILLIS = 100;
+
+  /** Connections that the kernel queues while the event loop is busy. */
   private static final int BACKLOG = 256;
+
   /** Netty's default for the request line; longer ones are answered 414. */
   private static final int MAX_LINE = 4096;
+
   /** Netty's default for all headers; longer ones are answered 431. */
   private static final int MAX_HEADERS = 8192;
+
+  /** Bytes read at once; with one read per turn it bounds what a connection buffers. */
   private static final int READ_BYTES = 8192;
 
   /** Socket send buffer; by default the kernel would grow it to megabytes for each slow reader. */

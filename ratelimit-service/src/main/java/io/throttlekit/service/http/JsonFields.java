@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class JsonFields {
   /** Twice the digits of 2^64, so that long texts are refused before they are parsed. */
   private static final int MAX_NUMBER_LENGTH = 40;
+
   /**
    * Maximum exponent in either direction, which bounds the digits that a number is written out
    * with.
@@ -53,7 +54,7 @@ final class JsonFields {
     } catch (CharacterCodingException notUtf8) {
       throw new MalformedBodyException(notUtf8);
     }
-    if (text.startsWith("\uFEFF")) {
+    if (text.startsWith("\uFEFF")) { // Gson would skip it, protojson refuses it
       throw new MalformedBodyException("a byte order mark is not JSON");
     }
     JsonReader json = new JsonReader(new StringReader(text));

@@ -77,7 +77,7 @@ final class JsonRoute implements Route {
       printed = true;
       return reply;
     } finally {
-      if (!printed) {
+      if (!printed) { // the caller gets a 500, without the lease
         answered.lost();
       }
     }

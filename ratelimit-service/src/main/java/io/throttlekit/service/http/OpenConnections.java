@@ -80,7 +80,7 @@ final class OpenConnections {
 
   /** Counts a reply that begins to be sent, and closes the slowest readers beyond the bound. */
   void sending(HttpConnection connection, byte[] body) {
-    if (replies.merge(body, 1, Integer::sum) == 1) {
+    if (replies.merge(body, 1, Integer::sum) == 1) { // a shared page counts once
       replyBytes += body.length;
     }
     while (replyBytes > bounds.heldBytes()) {

@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
  * block; thread-safe.
  */
 final class SharedPage {
+  /** Ratio of the pause to the rendering before it: one part in five is spent rendering. */
   private static final int PAUSE_FACTOR = 4;
+
   /** The longest pause, which also bounds a caller's extra wait. */
   private static final long MAX_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -58,7 +60,7 @@ final class SharedPage {
       mine = next == null ? new CompletableFuture<>() : next;
       next = mine;
     }
-    if (first) {
+    if (first) { // renders for those that join
       render(mine);
     }
     return mine.join();
@@ -91,7 +93,7 @@ final class SharedPage {
   @SuppressWarnings("ReferenceEquality") // futures have no equality but identity
   private void closeTo(CompletableFuture<Reply> mine) {
     synchronized (joining) {
-      if (next == mine) {
+      if (next == mine) { // the next rendering may be open already
         next = null;
       }
     }

@@ -52,6 +52,7 @@ public final class LoggedEnds implements Sensed {
   }
 
   private Timeouts timeouts(String cluster) {
+    // First without computeIfAbsent, which may lock.
     Timeouts known = timeouts.get(cluster);
     if (known != null) {
       return known;

@@ -149,7 +149,7 @@ public final class Timeouts {
       } else if (restRequests >= MIN_REQUESTS) { // fewer are no evidence of health
         healthy += restRequests;
       }
-      if (affected <= healthy) {
+      if (affected <= healthy) { // half or less
         return Evidence.NONE;
       }
       return healthy > 0 ? Evidence.PARTIAL : Evidence.WHOLE;

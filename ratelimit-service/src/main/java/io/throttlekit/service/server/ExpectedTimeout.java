@@ -64,6 +64,7 @@ final class ExpectedTimeout {
   static long decidedBeforeNanos(Metadata headers, @Nullable Deadline deadline) {
     long byHeader = timeoutNanos(headers);
     long byGrpc = deadline == null ? Long.MAX_VALUE : deadline.timeRemaining(TimeUnit.NANOSECONDS);
+    // Divided before it is multiplied: 3 · timeout could overflow.
     long least = Math.min(byHeader, byGrpc);
     return least == Long.MAX_VALUE ? least : least / 4 * 3;
   }

@@ -43,6 +43,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class GrpcServer {
   private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(GrpcServer.class);
+
   /** Interval between two reads of the TLS files. */
   private static final Duration TLS_POLL_INTERVAL = Duration.ofSeconds(5);
 
@@ -281,6 +282,7 @@ public final class GrpcServer {
     for (ServerServiceDefinition other : more) {
       builder.addService(ServerInterceptors.intercept(other, streams));
     }
+    // gRPC rejects 0 in these setters; here it means "not set".
     if (config.keepAlive().time().isPositive()) {
       builder.keepAliveTime(config.keepAlive().time().toNanos(), TimeUnit.NANOSECONDS);
     }
@@ -327,6 +329,7 @@ public final class GrpcServer {
 
   private void release() {
     instruments.forEach(Runnable::run);
+    // Not after a failed bind, when the file may belong to another process.
     if (socketFile != null && server.isShutdown()) {
       try {
         socketFile.remove();

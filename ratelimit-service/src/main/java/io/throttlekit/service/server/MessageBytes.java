@@ -36,7 +36,7 @@ final class MessageBytes extends ByteArrayInputStream implements KnownLength, Dr
    * @throws io.grpc.StatusRuntimeException when the decompressed message exceeds the maximum size
    */
   static byte[] read(InputStream message) throws IOException {
-    if (!(message instanceof KnownLength)) {
+    if (!(message instanceof KnownLength)) { // compressed
       return message.readAllBytes();
     }
     byte[] bytes = new byte[message.available()];

@@ -38,7 +38,7 @@ final class OpenStreams implements ServerInterceptor {
   @Override
   public <Q, A> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
-    if (call.getMethodDescriptor().getType() == MethodType.UNARY) {
+    if (call.getMethodDescriptor().getType() == MethodType.UNARY) { // ends by itself
       return next.startCall(call, headers);
     }
     if (count.incrementAndGet() > most) {
@@ -76,7 +76,7 @@ final class OpenStreams implements ServerInterceptor {
   }
 
   private void remove(Stream<?, ?> stream) {
-    if (open.remove(stream)) {
+    if (open.remove(stream)) { // counted down once, whichever event comes first
       count.decrementAndGet();
     }
   }

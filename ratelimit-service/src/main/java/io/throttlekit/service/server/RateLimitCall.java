@@ -34,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  * call.
  */
 final class RateLimitCall extends ServerCall.Listener<InputStream> implements Later {
+  /** The value of {@link #startNanos} before a message arrived. */
   private static final long NOT_STARTED = Long.MIN_VALUE;
 
   // States of a call; they only increase, through ENDED.
@@ -174,7 +175,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     while (!(before instanceof Gone) && !WHEN_GONE.compareAndSet(this, before, action)) {
       before = WHEN_GONE.get(this);
     }
-    if (before instanceof Gone) {
+    if (before instanceof Gone) { // the caller left before
       action.run();
     }
   }
@@ -246,7 +247,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
       return;
     }
     byte[] response = deciding.frontEnd().write(asked, answer);
-    if (!claimEnd(late ? COUNTED : ANSWERED)) {
+    if (!claimEnd(late ? COUNTED : ANSWERED)) { // cancelled while the answer was serialized
       return;
     }
     try {

@@ -38,6 +38,7 @@ final class ServerTls implements AutoCloseable {
    * Length of each of the three parts of a session ticket key in OpenSSL: name, HMAC and AES keys.
    */
   private static final int TICKET_KEY_BYTES = 16;
+
   /**
    * Maximum age of a TLS session that a client may resume without presenting its certificate again.
    */
@@ -132,6 +133,7 @@ final class ServerTls implements AutoCloseable {
   /** Replaces the session ticket keys: a resumed session would skip the client's certificate. */
   private void forgetSessions() {
     SslContext serving = context;
+    // The JDK's sessions cannot be invalidated this way; endUntrusted closes what they resume.
     if (serving != null && serving.sessionContext() instanceof OpenSslSessionContext sessions) {
       byte[] secret = new byte[3 * TICKET_KEY_BYTES];
       new SecureRandom().nextBytes(secret);

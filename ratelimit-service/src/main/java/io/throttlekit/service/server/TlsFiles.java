@@ -111,7 +111,7 @@ final class TlsFiles {
   /** Reports all missing files at once, for an operator who mounted the wrong folder. */
   private static void checkPresent(Stream<Path> files) throws IOException {
     List<Path> missing = files.filter(Files::notExists).toList();
-    if (missing.size() > 1) {
+    if (missing.size() > 1) { // one alone is reported when it is read
       String names = missing.stream().map(Path::toString).collect(Collectors.joining(", "));
       throw new IOException("there are no files " + names);
     }

@@ -21,6 +21,7 @@ record UnixSocketFile(Path path) {
       return;
     }
     try {
+      // A socket is neither a file nor a folder nor a link; anything else is not ours to delete.
       if (!Files.readAttributes(path, BasicFileAttributes.class).isOther()) {
         throw new ListenException(
             "cannot listen for gRPC on " + path + ": it is not a socket", null);

@@ -18,8 +18,10 @@ import org.slf4j.LoggerFactory;
 /** Reports a backend's events as metrics, log lines and a one-line state. Thread-safe. */
 final class BackendState implements StoreListener {
   private static final Logger LOG = LoggerFactory.getLogger(BackendState.class);
+
   /** Maximum of different failure reasons that are logged per outage. */
   private static final int MOST_REASONS = 10;
+
   /** Minimum interval between two warnings of one kind. */
   private static final long WARN_EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
 

@@ -41,8 +41,10 @@ import org.slf4j.LoggerFactory;
  */
 record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
   private static final Logger LOG = LoggerFactory.getLogger(Backends.class);
+
   /** Size of the connection pool. */
   private static final int POSTGRES_CONNECTIONS = 8;
+
   /** Interval between deletions of expired rows. */
   private static final long COLLECT_EVERY_MILLIS = 10_000;
 
@@ -51,6 +53,7 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
 
   /** Maximum of requests in one round trip to Redis. */
   private static final int MAX_BATCH = 64;
+
   /** Round trips per connection in flight: one is executed while the next is sent. */
   private static final int ROUND_TRIPS_IN_FLIGHT = 2;
 

@@ -21,6 +21,7 @@ import org.slf4j.LoggerFactory;
  */
 final class PersistenceRemarks {
   private static final Logger LOG = LoggerFactory.getLogger(PersistenceRemarks.class);
+
   /** Maximum of rules in one warning, which keeps the line readable. */
   private static final int MAX_NAMED_RULES = 5;
 
@@ -48,6 +49,7 @@ final class PersistenceRemarks {
   }
 
   private void warn() {
+    // Settings and policies come in either order; the later one warns.
     if (persistence == null || book == null) {
       return;
     }

@@ -53,8 +53,10 @@ final class Regions {
 
   /** Maximum of calls that warm up the path to a backend. */
   private static final int MAX_CALLS = 200;
+
   /** Maximum of decisions that warm up the federated limiter. */
   private static final int MAX_DECISIONS = 2_000;
+
   /** Maximum duration of each warm-up: a quarter of a second. */
   private static final long WARM_UP_NANOS = 250_000_000;
 

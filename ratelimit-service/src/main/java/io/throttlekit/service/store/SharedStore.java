@@ -47,6 +47,7 @@ public final class SharedStore implements AutoCloseable {
 
   /** The smallest window, for peeks at a counter that does not exist. */
   private static final FixedWindow NOTHING = new FixedWindow(1, 1);
+
   private static final CounterKey NOBODY = CounterKey.of("start");
 
   private final TimeSource time;
@@ -213,6 +214,7 @@ public final class SharedStore implements AutoCloseable {
 
   private void await(CompletionStage<?> ended, long endNanos) {
     try {
+      // At least 1 ns, so that what has ended already is recognized after the deadline, too.
       long left = Math.max(1, endNanos - time.monotonicNanos());
       ended.toCompletableFuture().get(left, TimeUnit.NANOSECONDS);
     } catch (InterruptedException _) {

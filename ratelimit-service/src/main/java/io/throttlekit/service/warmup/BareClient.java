@@ -106,6 +106,7 @@ final class BareClient implements AutoCloseable {
       case Frames.GOAWAY -> throw new EOFException("the server wants no more requests");
       default -> in.skipNBytes(length);
     }
+    // An answer ends with trailers; a refusal is a reset, or trailers alone.
     if (type == Frames.RST_STREAM || (type == Frames.HEADERS && (flags & Frames.END_STREAM) != 0)) {
       unanswered--;
     }

@@ -18,7 +18,9 @@ import java.util.stream.IntStream;
  * tenants by their route, and of paths. No policy has a concurrency limit.
  */
 final class CheckTraffic {
+  /** Different users, so that counters are created and found. */
   private static final int USERS = 500;
+
   private static final List<RequestDescriptor> DESCRIPTORS =
       List.of(
           new RequestDescriptor(List.of(new Entry("user", new Header("x-user"), null))),

@@ -21,6 +21,7 @@ final class Frames {
   private static final byte END_HEADERS = 4;
 
   private static final int PREFIX = 5; // of a gRPC message: a compression flag and its length
+
   /**
    * Raises the connection's window of 65,535 bytes to the maximum, 2^31 − 1, so that answers never
    * fill it and no updates are needed.

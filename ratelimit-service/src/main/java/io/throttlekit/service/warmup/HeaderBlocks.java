@@ -15,6 +15,7 @@ final class HeaderBlocks {
    * Size hint of the encoder's hash table, which stays empty: all headers are marked as sensitive.
    */
   private static final int NO_TABLE_HINT = 16;
+
   /** The shortest text that is encoded with Huffman's code: all are. */
   private static final int ALWAYS_HUFFMAN = 0;
 

@@ -27,6 +27,7 @@ final class StoreTraffic {
         - {key: none, rate_limit: {unit: second, requests_per_unit: 0, tier: leased}}
       """;
 
+  /** Different users, so that the store gets different keys. */
   private static final int USERS = 500;
 
   private StoreTraffic() {}

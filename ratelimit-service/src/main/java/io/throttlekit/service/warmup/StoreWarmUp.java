@@ -51,12 +51,16 @@ public final class StoreWarmUp {
 
   /** Requests after which a new server starts, as {@link WarmUp} does. */
   private static final int REQUESTS_PER_SERVER = 5_000;
+
   /** Minimum of connections, on hosts with fewer event loops. */
   private static final int LEAST_CALLERS = 4;
+
   /** Bursts of leases per server, because the requests themselves hardly lease. */
   private static final int LEASE_BURSTS = 100;
+
   /** Leases requested at once on each event loop. */
   private static final int LEASES_IN_BURST = 16;
+
   /** A limit of 0, of which no units are granted. */
   private static final FixedWindow NOTHING = new FixedWindow(0, 1_000);
 

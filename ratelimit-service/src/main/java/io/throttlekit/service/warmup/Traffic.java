@@ -55,6 +55,7 @@ final class Traffic {
 
   /** Different users, so that counters are created and found. */
   private static final int USERS = 2_000;
+
   /** Different trace headers, sent in turn. */
   private static final int TRACES = 16;
 

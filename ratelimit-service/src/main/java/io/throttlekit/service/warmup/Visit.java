@@ -93,6 +93,7 @@ record Visit(TimeSource time, CountDownLatch stopped) {
    */
   void awaitCompilers(long end) {
     CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
+    // Some JVMs do not report compilation, or run without a compiler.
     if (compilers == null || !compilers.isCompilationTimeMonitoringSupported()) {
       return;
     }
