@@ -6,7 +6,7 @@ import java.time.Duration;
  * The bounds of one listener, which limit its memory whatever its clients do.
  *
  * @param connections maximum of open connections; one more closes the one that has waited longest
- *     for its next request, or else the one that has been answered for longest
+ *     for its next request, or else the one whose answer takes longest
  * @param bodyBytes maximum length of a request's body
  * @param heldBytes maximum bytes of bodies that are not yet answered, and maximum bytes of replies
  *     that are not yet sent, a shared reply counted once

@@ -103,7 +103,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     return reply != null && reply.body() != body;
   }
 
-  /** Returns whether the deadline of the phase has passed; a route that works has none. */
+  /** Returns whether the deadline of the phase has passed; the phase {@code ANSWERING} has none. */
   boolean isLate(long now) {
     // A difference, not a comparison: monotonic ns may overflow.
     return phase != Phase.ANSWERING && now - phaseEnds > 0;

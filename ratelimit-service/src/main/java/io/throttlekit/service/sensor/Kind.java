@@ -34,7 +34,7 @@ public enum Kind {
   NO_HOST,
   /** Envoy aborted it for a reason other than the backend: idle, too long, malformed. */
   BROKEN_OFF,
-  /** Envoy's fault filter answered or aborted it. */
+  /** Envoy's fault filter delayed or aborted it. */
   INJECTED,
   /** It took several attempts, so that its times describe none of them. */
   RETRIED,
