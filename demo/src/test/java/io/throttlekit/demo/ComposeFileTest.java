@@ -169,16 +169,20 @@ class ComposeFileTest {
     assertThat(Files.readString(PROJECT.resolve("docker-compose.yml")))
         .contains("./deploy/mesh/alerts.yaml:/etc/prometheus/alerts.yml:ro");
     String rules = ComposeFile.yaml(PROJECT.resolve("deploy/mesh/alerts.yaml")).toString();
-    assertThat(rules).contains("rate(envoy_cluster_ratelimit_failure_mode_allowed[1m])");
+    assertThat(rules).contains("rate(envoy_cluster_ratelimit_failure_mode_allowed[5m])");
     String metrics = Files.readString(PROJECT.resolve("docs/METRICS.md"));
     Set<String> named =
-        Pattern.compile("rate\\((throttlekit_\\w+)")
+        Pattern.compile("throttlekit_\\w+")
             .matcher(rules)
             .results()
-            .map(rule -> rule.group(1))
+            .map(MatchResult::group)
             .collect(Collectors.toCollection(TreeSet::new));
     assertThat(named)
-        .containsExactly("throttlekit_abandoned_requests_total", "throttlekit_shed_requests_total");
+        .contains(
+            "throttlekit_abandoned_requests_total",
+            "throttlekit_shed_requests_total",
+            "throttlekit_store_up",
+            "throttlekit_policy_last_load_ok");
     assertThat(named).allSatisfy(metric -> assertThat(metrics).contains("| `" + metric));
   }
 
