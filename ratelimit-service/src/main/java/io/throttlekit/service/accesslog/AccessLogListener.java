@@ -23,7 +23,7 @@ public interface AccessLogListener {
   /** A stream ended. */
   void closed();
 
-  /** A stream was rejected, because there are too many or its node id is not permitted. */
+  /** A stream was rejected because its node id is not permitted. */
   void turnedAway();
 
   /** A stream sent entries before a usable node id. */

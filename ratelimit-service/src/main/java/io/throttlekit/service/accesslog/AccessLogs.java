@@ -3,14 +3,12 @@ package io.throttlekit.service.accesslog;
 import io.envoyproxy.envoy.service.accesslog.v3.AccessLogServiceGrpc.AccessLogServiceImplBase;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsResponse;
-import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.log.LogInterval;
 import io.throttlekit.service.sensor.Sensed;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Receives access logs from Envoys: the service {@code
@@ -19,13 +17,11 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Logs are an unreliable sensor: Envoy loses entries without counting them, and sends them late.
  * Samples beyond the budget of a stream are therefore dropped and counted instead of slowing Envoy
  * down. Memory is bounded: for each request its identity while copies may still arrive, and for
- * each stream the offset of its clock.
+ * each stream the offset of its clock. The server bounds the number of streams.
  *
  * <p>Thread-safe; never blocks, so a direct executor suffices.
  */
 public final class AccessLogs extends AccessLogServiceImplBase {
-  // each costs memory; an Envoy has one for each worker and log
-  private static final int MOST_STREAMS = 10_000;
   // copies arrive within about ten thousand requests of each other
   private static final int MOST_REMEMBERED = 1 << 15;
   // an Envoy may send thousands of faulty entries a second
@@ -35,9 +31,7 @@ public final class AccessLogs extends AccessLogServiceImplBase {
   private final AccessLogListener listener;
   private final TimeSource time;
   private final int samplesPerSecond;
-  private final int mostStreams;
   private final RecentIds recent;
-  private final AtomicInteger streams = new AtomicInteger();
   private final LogInterval faults;
 
   /**
@@ -48,22 +42,11 @@ public final class AccessLogs extends AccessLogServiceImplBase {
    */
   public AccessLogs(
       Sensed sensed, AccessLogListener listener, TimeSource time, int samplesPerSecond) {
-    this(sensed, listener, time, samplesPerSecond, MOST_STREAMS, MOST_REMEMBERED);
-  }
-
-  AccessLogs(
-      Sensed sensed,
-      AccessLogListener listener,
-      TimeSource time,
-      int samplesPerSecond,
-      int mostStreams,
-      int mostRemembered) {
     this.sensed = sensed;
     this.listener = listener;
     this.time = time;
     this.samplesPerSecond = samplesPerSecond;
-    this.mostStreams = mostStreams;
-    this.recent = new RecentIds(mostRemembered);
+    this.recent = new RecentIds(MOST_REMEMBERED);
     this.faults = new LogInterval(LOG_INTERVAL, time.monotonicNanos());
   }
 
@@ -73,23 +56,13 @@ public final class AccessLogs extends AccessLogServiceImplBase {
     // always true in a server
     var call = (ServerCallStreamObserver<StreamAccessLogsResponse>) answers;
     LogStream stream = new LogStream(this, call);
-    if (streams.incrementAndGet() > mostStreams) {
-      // incremented first, so that parallel calls cannot exceed the bound
-      streams.decrementAndGet();
-      listener.turnedAway();
-      stream.turnAway(
-          Status.RESOURCE_EXHAUSTED.withDescription(
-              "no more than " + mostStreams + " access logs at once"));
-    } else {
-      listener.opened();
-      call.setOnCancelHandler(stream::over);
-      call.setOnCloseHandler(stream::over);
-    }
+    listener.opened();
+    call.setOnCancelHandler(stream::over);
+    call.setOnCloseHandler(stream::over);
     return stream;
   }
 
   void closed() {
-    streams.decrementAndGet();
     listener.closed();
   }
 

@@ -88,12 +88,6 @@ final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
     }
   }
 
-  /** Rejects a stream before it starts. */
-  void turnAway(Status status) {
-    over = true;
-    answers.onError(status.asRuntimeException());
-  }
-
   /** Marks the stream as ended; no effect the second time. */
   void over() {
     if (!over) {

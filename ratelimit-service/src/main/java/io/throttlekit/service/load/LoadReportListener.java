@@ -9,10 +9,7 @@ public interface LoadReportListener {
   /** Called when a stream ends. */
   void closed();
 
-  /**
-   * Called when a stream was ended at once because there are too many, or it named no node id that
-   * it may use.
-   */
+  /** Called when a stream was ended because it named no node id that it may use. */
   void turnedAway();
 
   /** Called when a report was read. */

@@ -3,13 +3,11 @@ package io.throttlekit.service.load;
 import io.envoyproxy.envoy.service.load_stats.v3.LoadReportingServiceGrpc.LoadReportingServiceImplBase;
 import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsRequest;
 import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsResponse;
-import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.sensor.Sensed;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -20,19 +18,16 @@ import java.util.concurrent.atomic.AtomicLong;
  * wait in Envoy for a connection, which are in no report. An Envoy reconnects about 5 s after its
  * stream broke; its first report then counts what happened in between. Concurrent streams of one
  * node are all read, so that none can suppress another. Messages are not validated against the
- * rules of their definition, which Envoy breaks: a cluster without traffic has no locality.
+ * rules of their definition, which Envoy breaks: a cluster without traffic has no locality. The
+ * server bounds the number of streams.
  *
  * <p>Thread-safe; never blocks, and a direct executor is sufficient.
  */
 public final class LoadReports extends LoadReportingServiceImplBase {
-  private static final int MOST_STREAMS = 10_000; // far above the Envoys of a fleet
-
   private final Sensed sensed;
   private final LoadReportListener listener;
   private final TimeSource time;
   private final LoadStatsResponse wanted;
-  private final int mostStreams;
-  private final AtomicInteger streams = new AtomicInteger();
   private final AtomicLong numbers = new AtomicLong();
 
   /**
@@ -42,19 +37,9 @@ public final class LoadReports extends LoadReportingServiceImplBase {
    */
   public LoadReports(
       Sensed sensed, LoadReportListener listener, TimeSource time, Duration interval) {
-    this(sensed, listener, time, interval, MOST_STREAMS);
-  }
-
-  LoadReports(
-      Sensed sensed,
-      LoadReportListener listener,
-      TimeSource time,
-      Duration interval,
-      int mostStreams) {
     this.sensed = sensed;
     this.listener = listener;
     this.time = time;
-    this.mostStreams = mostStreams;
     this.wanted =
         LoadStatsResponse.newBuilder()
             .setSendAllClusters(true)
@@ -72,14 +57,8 @@ public final class LoadReports extends LoadReportingServiceImplBase {
     var call = (ServerCallStreamObserver<LoadStatsResponse>) answers;
     LoadStream stream = new LoadStream(this, call, numbers.incrementAndGet());
     listener.opened();
-    if (streams.incrementAndGet() > mostStreams) {
-      stream.turnAway(
-          Status.RESOURCE_EXHAUSTED.withDescription(
-              "no more than " + mostStreams + " load reports at once"));
-    } else {
-      call.setOnCancelHandler(stream::over);
-      call.setOnCloseHandler(stream::over);
-    }
+    call.setOnCancelHandler(stream::over);
+    call.setOnCloseHandler(stream::over);
     return stream;
   }
 
@@ -101,7 +80,6 @@ public final class LoadReports extends LoadReportingServiceImplBase {
 
   /** Records the end of a stream; {@code node} is empty where it named none. */
   void closed(String node, long stream) {
-    streams.decrementAndGet();
     listener.closed();
     if (!node.isEmpty()) {
       sensed.left(node, stream);

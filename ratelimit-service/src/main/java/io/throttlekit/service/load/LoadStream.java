@@ -72,7 +72,7 @@ final class LoadStream implements StreamObserver<LoadStatsRequest> {
   }
 
   /** Rejects the stream with this status. */
-  void turnAway(Status status) {
+  private void turnAway(Status status) {
     reports.listener().turnedAway();
     over();
     answers.onError(status.asRuntimeException());

@@ -203,13 +203,14 @@ public final class GrpcServer {
   }
 
   /**
-   * Registers metrics of the connections until this stops; to be called once.
+   * Registers metrics of the connections and their streams until this stops; to be called once.
    *
    * @param prefix of their names
    */
   public void show(Meter meter, String prefix) {
     instruments.add(connections.show(meter, prefix));
     instruments.add(held.show(meter, prefix));
+    instruments.add(streams.show(meter, prefix));
   }
 
   /** Returns the port listened on, or −1 for a Unix socket. */

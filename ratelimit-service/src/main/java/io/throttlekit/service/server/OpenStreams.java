@@ -8,25 +8,44 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.Status;
+import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.metrics.ObservableLongCounter;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Tracks and bounds long-lived streams, such as health watches.
  *
  * <p>A server that drains ends them, because they would not end by themselves. A stream beyond the
- * maximum is refused at once. Thread-safe.
+ * maximum is refused at once, and counted. Thread-safe.
  */
 final class OpenStreams implements ServerInterceptor {
   private final Set<Stream<?, ?>> open = ConcurrentHashMap.newKeySet();
   private final AtomicInteger count = new AtomicInteger();
+  private final LongAdder refused = new LongAdder();
   private final int most;
   private volatile boolean ending;
 
   /** Creates a tracker of at most {@code most} streams at once, from 1. */
   OpenStreams(int most) {
     this.most = most;
+  }
+
+  /**
+   * Registers the number of refused streams.
+   *
+   * @param prefix of the name of the instrument
+   * @return removes the instrument
+   */
+  Runnable show(Meter meter, String prefix) {
+    ObservableLongCounter beyond =
+        meter
+            .counterBuilder(prefix + "refused_streams")
+            .setDescription("gRPC streams ended at once because too many were open")
+            .buildWithCallback(measured -> measured.record(refused.sum()));
+    return beyond::close;
   }
 
   /** Ends every stream after the messages already sent, and each later one at once. */
@@ -43,6 +62,7 @@ final class OpenStreams implements ServerInterceptor {
     }
     if (count.incrementAndGet() > most) {
       count.decrementAndGet();
+      refused.increment();
       call.close(
           Status.RESOURCE_EXHAUSTED.withDescription("no more than " + most + " streams at once"),
           new Metadata());

@@ -46,7 +46,8 @@ public final class AccessLogMetrics implements AccessLogListener {
         ours.counter(PREFIX + "without_node", "Entries of which nobody said whose they are");
     turnedAway =
         ours.counter(
-            PREFIX + "refused_streams", "Streams ended at once because there are too many");
+            PREFIX + "refused_streams",
+            "Streams ended because they named a node id that they may not use");
     ours.gauge(PREFIX + "streams", "Streams of access logs", streams::sum);
   }
 

@@ -22,7 +22,7 @@ public final class LoadReportMetrics implements LoadReportListener {
     turnedAway =
         ours.counter(
             PREFIX + "refused_streams",
-            "Streams ended at once because there are too many, or no usable node id was named");
+            "Streams ended because they named no node id that they may use");
     ours.gauge(PREFIX + "streams", "Streams of load reports", streams::sum);
   }
 

@@ -45,11 +45,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class AccessLogsTest {
   private static final int PER_SECOND = 100;
+  private static final int MANY_STREAMS = 20_000;
 
   private final ManualTime time = new ManualTime(0);
   private final Recorded recorded = new Recorded();
   private final LogCounts counts = new LogCounts();
-  private final AccessLogs logs = new AccessLogs(recorded, counts, time, PER_SECOND, 3, 1 << 15);
+  private final AccessLogs logs = new AccessLogs(recorded, counts, time, PER_SECOND);
 
   /** The readings do not depend on order, duplicates, batches, or other lost entries. */
   @ParameterizedTest(name = "seed {0}")
@@ -229,25 +230,26 @@ class AccessLogsTest {
   }
 
   @Test
-  void aMessageHasABoundOfEntriesAndTheServiceOneOfStreams() {
+  void aMessageHasABoundOfEntries() {
     StreamObserver<StreamAccessLogsMessage> stream = open();
     stream.onNext(message(Collections.nCopies(10_007, local(404).build())).build());
     assertThat(recorded.ended).hasSize(10_000);
     assertThat(counts.skipped).containsExactly(Map.entry(Skipped.TOO_MANY, 7));
-    FakeCall<StreamAccessLogsResponse> second = new FakeCall<>();
-    var _ = logs.streamAccessLogs(second);
-    var _ = open();
-    FakeCall<StreamAccessLogsResponse> fourth = new FakeCall<>();
-    StreamObserver<StreamAccessLogsMessage> turnedAway = logs.streamAccessLogs(fourth);
-    assertThat(fourth.ended).extracting(Status::getCode).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-    turnedAway.onNext(message(List.of(answered(200).build())).build());
-    turnedAway.onError(new IllegalStateException("cancelled"));
-    assertThat(recorded.ended).hasSize(10_000);
-    assertThat(counts.turnedAway).isEqualTo(1);
-    second.cancel();
-    second.closed();
-    assertThat(counts.streams).isEqualTo(2);
-    assertThat(opened().ended).isNull();
+  }
+
+  /** The server has the one bound, {@code sensors.max_streams}. */
+  @Test
+  void hasNoBoundOfStreamsOfItsOwn() {
+    List<FakeCall<StreamAccessLogsResponse>> calls = new ArrayList<>();
+    for (int i = 0; i < MANY_STREAMS; i++) {
+      calls.add(opened());
+    }
+    assertThat(calls).allMatch(call -> call.ended == null);
+    assertThat(counts.streams).isEqualTo(MANY_STREAMS);
+    calls.getFirst().cancel();
+    calls.getFirst().closed();
+    assertThat(counts.streams).isEqualTo(MANY_STREAMS - 1);
+    assertThat(counts.turnedAway).isZero();
   }
 
   @Test

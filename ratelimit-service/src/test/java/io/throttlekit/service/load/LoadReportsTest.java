@@ -22,11 +22,13 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class LoadReportsTest {
+  private static final int MANY_STREAMS = 20_000;
+
   private final ManualTime time = new ManualTime(0);
   private final Recorded recorded = new Recorded();
   private final LoadCounts counts = new LoadCounts();
   private final LoadReports reports =
-      new LoadReports(recorded, counts, time, java.time.Duration.ofMillis(1_500), 3);
+      new LoadReports(recorded, counts, time, java.time.Duration.ofMillis(1_500));
 
   @Test
   void anEnvoyIsToldOnceWhatToReport() {
@@ -164,18 +166,15 @@ class LoadReportsTest {
     assertThat(recorded.reports).extracting(Report::node).containsExactly("edge-1");
   }
 
+  /** The server has the one bound, {@code sensors.max_streams}. */
   @Test
-  void thereIsABoundOfStreams() {
-    var _ = begun("a");
-    var _ = begun("b");
-    StreamObserver<LoadStatsRequest> third = begun("c");
-    FakeCall<LoadStatsResponse> fourth = new FakeCall<>();
-    reports.streamLoadStats(fourth).onNext(from("d", up(1)));
-    assertThat(fourth.ended).extracting(Status::getCode).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-    assertThat(recorded.reports).isEmpty();
-    third.onCompleted();
-    begun("d").onNext(from("d", up(1)));
-    assertThat(recorded.reports).hasSize(1);
+  void hasNoBoundOfStreamsOfItsOwn() {
+    for (int i = 0; i < MANY_STREAMS; i++) {
+      begun("edge-" + i).onNext(from("edge-" + i, up(1)));
+    }
+    assertThat(recorded.reports).hasSize(MANY_STREAMS);
+    assertThat(counts.streams).isEqualTo(MANY_STREAMS);
+    assertThat(counts.turnedAway).isZero();
   }
 
   private StreamObserver<LoadStatsRequest> begun(String node) {

@@ -2,16 +2,30 @@ package io.throttlekit.service.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.envoyproxy.envoy.service.accesslog.v3.AccessLogServiceGrpc;
+import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsResponse;
+import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.grpc.health.v1.HealthGrpc;
+import io.grpc.stub.StreamObserver;
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.accesslog.AccessLogs;
+import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.sensor.Recorded;
+import io.throttlekit.service.telemetry.AccessLogMetrics;
+import io.throttlekit.service.telemetry.Telemetry;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 class OpenStreamsTest {
+  private static final String REFUSED = "throttlekit_grpc_refused_streams_total ";
 
   @Test
   void aStreamThatBeginsAfterTheEndOfAllIsEndedAtOnceAndACallIsNot() {
@@ -31,6 +45,76 @@ class OpenStreamsTest {
     streams.end();
     streams.end();
     assertThat(ended).hasSize(1);
+  }
+
+  @Test
+  void aStreamBeyondTheMaximumIsRefusedAndCountedAndACallIsNot() throws IOException {
+    OpenStreams streams = new OpenStreams(2);
+    try (Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults())) {
+      Runnable hide = streams.show(telemetry.meter(), "throttlekit_grpc_");
+      assertThat(begun(streams, HealthGrpc.getWatchMethod())).isEmpty();
+      assertThat(begun(streams, HealthGrpc.getWatchMethod())).isEmpty();
+      assertThat(lines(telemetry)).contains(REFUSED + "0.0");
+      assertThat(begun(streams, HealthGrpc.getWatchMethod()))
+          .extracting(Status::getCode)
+          .containsExactly(Status.Code.RESOURCE_EXHAUSTED);
+      assertThat(begun(streams, HealthGrpc.getCheckMethod())).isEmpty();
+      assertThat(lines(telemetry)).contains(REFUSED + "1.0");
+      hide.run();
+      assertThat(lines(telemetry)).noneMatch(line -> line.startsWith(REFUSED));
+    }
+  }
+
+  @Test
+  void aServerCountsARefusedStreamOfASensorOnceAndNotAsOneOfTheSensor() throws IOException {
+    try (Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults())) {
+      AccessLogs logs =
+          new AccessLogs(
+              new Recorded(), new AccessLogMetrics(telemetry.meter()), TimeSource.system(), 1_000);
+      GrpcServer server = GrpcServer.ofStreams(Setup.loopback(), List.of(logs.bindService()), 1);
+      server.show(telemetry.meter(), "throttlekit_sensors_");
+      server.start();
+      ManagedChannel channel = Channels.to(server);
+      try {
+        CompletableFuture<Status> first = new CompletableFuture<>();
+        CompletableFuture<Status> second = new CompletableFuture<>();
+        AccessLogServiceGrpc.AccessLogServiceStub stub = AccessLogServiceGrpc.newStub(channel);
+        var open = stub.streamAccessLogs(new Ending(first));
+        var _ = stub.streamAccessLogs(new Ending(second));
+        assertThat(second.join().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(lines(telemetry))
+            .contains(
+                "throttlekit_sensors_refused_streams_total 1.0",
+                "throttlekit_access_log_refused_streams_total 0.0",
+                "throttlekit_access_log_streams 1.0");
+        open.onCompleted();
+        assertThat(first.join().getCode()).isEqualTo(Status.Code.OK);
+      } finally {
+        channel.shutdownNow();
+        server.stop();
+      }
+    }
+  }
+
+  /** Completes with the status of a stream. */
+  private record Ending(CompletableFuture<Status> end)
+      implements StreamObserver<StreamAccessLogsResponse> {
+    @Override
+    public void onNext(StreamAccessLogsResponse answer) {}
+
+    @Override
+    public void onError(Throwable cause) {
+      end.complete(Status.fromThrowable(cause));
+    }
+
+    @Override
+    public void onCompleted() {
+      end.complete(Status.OK);
+    }
+  }
+
+  private static List<String> lines(Telemetry telemetry) throws IOException {
+    return Objects.requireNonNull(telemetry.scrape()).page(null).body().lines().toList();
   }
 
   private static <Q, A> List<Status> begun(OpenStreams streams, MethodDescriptor<Q, A> method) {

@@ -130,7 +130,8 @@ public final class Setup {
     return server;
   }
 
-  static GrpcConfig loopback() {
+  /** Returns a listener on loopback, at a free port. */
+  public static GrpcConfig loopback() {
     return listener(null, null, Duration.ofSeconds(10), Duration.ZERO);
   }
 

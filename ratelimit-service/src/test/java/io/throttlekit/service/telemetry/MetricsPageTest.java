@@ -3,7 +3,6 @@ package io.throttlekit.service.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
-import io.throttlekit.TimeSource;
 import io.throttlekit.concurrency.Obedience;
 import io.throttlekit.descriptors.Ceiling;
 import io.throttlekit.descriptors.Rule;
@@ -11,9 +10,9 @@ import io.throttlekit.service.concurrency.ConcurrencyGate;
 import io.throttlekit.service.concurrency.Entering;
 import io.throttlekit.service.concurrency.Lease;
 import io.throttlekit.service.concurrency.Wanted;
-import io.throttlekit.service.loop.ConnectionBound;
-import io.throttlekit.service.loop.HeldByClients;
 import io.throttlekit.service.server.Book;
+import io.throttlekit.service.server.GrpcServer;
+import io.throttlekit.service.server.Setup;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -54,10 +53,10 @@ class MetricsPageTest {
     try (MetricsFixture fixture = MetricsFixture.of("domain: d\n")) {
       StoreMetrics.ofStore(fixture.telemetry.meter()).roundTrip(1, 1);
       StoreMetrics.ofCoordinator(fixture.telemetry.meter()).roundTrip(1, 1);
-      for (String listener : List.of("throttlekit_grpc_", "throttlekit_sensors_")) {
-        new ConnectionBound(1).show(fixture.telemetry.meter(), listener);
-        new HeldByClients(1, 1, TimeSource.system()).show(fixture.telemetry.meter(), listener);
-      }
+      GrpcServer decisions = GrpcServer.ofStreams(Setup.loopback(), List.of(), 1);
+      decisions.show(fixture.telemetry.meter(), "throttlekit_grpc_");
+      GrpcServer sensors = GrpcServer.ofStreams(Setup.loopback(), List.of(), 1);
+      sensors.show(fixture.telemetry.meter(), "throttlekit_sensors_");
       new TierMetrics(fixture.telemetry.meter());
       new CheckMetrics(fixture.telemetry.meter()).answered(1);
       new FederationMetrics(fixture.telemetry.meter());
@@ -72,7 +71,10 @@ class MetricsPageTest {
           fixture.telemetry.meter(), reader -> reader.accept(rule, new Obedience(0, 0, 0)));
       CeilingGauges.showRefusals(fixture.telemetry.meter(), reader -> reader.accept(rule, 0L));
       showACeiling(new ConcurrencyMetrics(fixture.telemetry.meter()));
-      return fixture.scraped().stream()
+      List<String> scraped = fixture.scraped();
+      decisions.stop();
+      sensors.stop();
+      return scraped.stream()
           .map(SAMPLE::matcher)
           .filter(Matcher::matches)
           .map(sample -> name(sample.group(1), labels(sample.group(2))))
