@@ -108,7 +108,8 @@ final class Epochs {
         stored = read(row, 2);
       }
     }
-    Epoch next = on(session.origin().readAgain(), next(stored, before, now), stored, before, now);
+    Origin here = session.origin().readAgain();
+    Epoch next = on(here, next(stored, before, now), stored, before, now);
     if (!next.equals(stored)) {
       write(connection, next);
     }
@@ -117,7 +118,7 @@ final class Epochs {
       listener.dataLost(next.lostMillis()); // before any decision without the lost rows
     }
     known = next;
-    listener.persistence(Origin.persistence(connection));
+    listener.persistence(here.persistence(connection));
     connection.rollback();
   }
 

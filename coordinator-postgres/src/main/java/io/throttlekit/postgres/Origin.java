@@ -96,9 +96,16 @@ record Origin(String history, boolean synchronous) {
     }
   }
 
-  /** Returns what the server may lose by its settings. Blocks. */
-  static Persistence persistence(Connection connection) throws SQLException {
+  /** Returns what the server may lose by its settings, and by what the role may read. Blocks. */
+  Persistence persistence(Connection connection) throws SQLException {
     List<Gap> gaps = new ArrayList<>();
+    if (!isKnown()) {
+      gaps.add(
+          new Gap(
+              Cause.UNNOTICED,
+              "the role may not call pg_control_system() and pg_walfile_name()",
+              "grant EXECUTE on functions pg_control_system() and pg_walfile_name(pg_lsn)"));
+    }
     try (Statement sql = connection.createStatement();
         ResultSet row = sql.executeQuery(SETTINGS)) {
       row.next();

@@ -10,6 +10,8 @@ import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.store.Grant;
+import io.throttlekit.store.Persistence.Cause;
+import io.throttlekit.store.Persistence.Gap;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.testkit.postgres.RealPostgres;
@@ -21,6 +23,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -91,6 +94,38 @@ class PostgresRolesTest {
       Asked.await("collected", () -> heard.collected.get() >= 2);
     }
     assertThat(heard.failures).as("%s", heard.reasons).isEmpty();
+  }
+
+  @Test
+  void aRoleThatCannotReadWhichServerItIsOnIsNamedAndOneThatCanIsNot() {
+    assertThat(gaps()).isEmpty();
+    for (String function : List.of("pg_control_system()", "pg_walfile_name(pg_lsn)")) {
+      database.run("REVOKE EXECUTE ON FUNCTION " + function + " FROM PUBLIC");
+      try {
+        assertThat(gaps())
+            .as("without %s", function)
+            .containsExactly(
+                new Gap(
+                    Cause.UNNOTICED,
+                    "the role may not call pg_control_system() and pg_walfile_name()",
+                    "grant EXECUTE on functions pg_control_system() and"
+                        + " pg_walfile_name(pg_lsn)"));
+      } finally {
+        database.run("GRANT EXECUTE ON FUNCTION " + function + " TO PUBLIC");
+      }
+    }
+  }
+
+  /** Returns what a process may lose that starts now, except for the settings of fast tests. */
+  private List<Gap> gaps() {
+    heard.persistence.clear();
+    try (PostgresCounterStore store =
+        PostgresCounterStore.open(settings(SERVICE), Around.heard(heard))) {
+      Asked.acquire(store, "a", 1);
+    }
+    return heard.persistence.getLast().gaps().stream()
+        .filter(gap -> gap.cause() != Cause.RESTART)
+        .toList();
   }
 
   @Test

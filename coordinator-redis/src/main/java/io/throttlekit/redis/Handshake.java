@@ -1,9 +1,11 @@
 package io.throttlekit.redis;
 
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ArrayOutput;
 import io.lettuce.core.output.CommandOutput;
+import io.lettuce.core.output.ValueOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.throttlekit.TimeSource;
@@ -12,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -70,8 +72,13 @@ final class Handshake {
   private CompletionStage<?> compare(
       BaseRedisAsyncCommands<byte[], byte[]> commands, RedisPersistence found) {
     if (historyKey == null) {
-      listener.persistence(found.inCluster());
-      return CompletableFuture.completedFuture(true);
+      CompletionStage<byte[]> info =
+          commands.dispatch(
+              CommandType.INFO,
+              new ValueOutput<>(ByteArrayCodec.INSTANCE),
+              new CommandArgs<>(ByteArrayCodec.INSTANCE).add("server"));
+      return ifAllowed(info.thenApply(_ -> true), false)
+          .thenAccept(allowed -> listener.persistence(found.inCluster(allowed)));
     }
     CommandArgs<byte[], byte[]> arguments =
         new CommandArgs<>(ByteArrayCodec.INSTANCE)
@@ -95,22 +102,35 @@ final class Handshake {
     listener.persistence(found.of(!knownHistory.isEmpty(), reply.number(1)));
   }
 
+  /** Returns the value of a reply; {@code forbidden} if Redis answers with an error. */
+  private static <T> CompletionStage<T> ifAllowed(CompletionStage<T> value, T forbidden) {
+    return value.exceptionally(failure -> {
+      Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+      if (cause instanceof RedisCommandExecutionException) {
+        return forbidden;
+      }
+      throw new CompletionException(cause); // a connection that was lost proves nothing
+    });
+  }
+
   /** Returns settings by name; empty if the user may not read them. */
   private static CompletionStage<Map<String, String>> settings(
       BaseRedisAsyncCommands<byte[], byte[]> commands, String pattern) {
     CommandOutput<byte[], byte[], List<Object>> output = new ArrayOutput<>(ByteArrayCodec.INSTANCE);
-    return commands
-        .dispatch(
-            CommandType.CONFIG,
-            output,
-            new CommandArgs<>(ByteArrayCodec.INSTANCE).add("GET").add(pattern))
-        .handle((parts, _) -> {
-          Map<String, String> byName = new HashMap<>();
-          for (int i = 0; parts != null && i + 1 < parts.size(); i += 2) {
-            byName.put(text(parts.get(i)), text(parts.get(i + 1)));
-          }
-          return byName;
-        });
+    CompletionStage<Map<String, String>> settings =
+        commands
+            .dispatch(
+                CommandType.CONFIG,
+                output,
+                new CommandArgs<>(ByteArrayCodec.INSTANCE).add("GET").add(pattern))
+            .thenApply(parts -> {
+              Map<String, String> byName = new HashMap<>();
+              for (int i = 0; i + 1 < parts.size(); i += 2) {
+                byName.put(text(parts.get(i)), text(parts.get(i + 1)));
+              }
+              return byName;
+            });
+    return ifAllowed(settings, Map.of());
   }
 
   private static String text(Object part) {

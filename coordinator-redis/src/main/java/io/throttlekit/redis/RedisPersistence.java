@@ -36,17 +36,20 @@ record RedisPersistence(Map<String, String> append, Map<String, String> memory) 
     if (replicas > 0) {
       gaps.add(failover("replication to " + replicas + " replica" + (replicas > 1 ? "s" : "")));
     }
-    if (!comparesHistory) {
-      gaps.add(new Gap(Cause.UNNOTICED, "the user may not call INFO", "grant +info"));
-    }
+    addUnnoticed(gaps, comparesHistory);
     addEviction(gaps);
     return new Persistence(gaps);
   }
 
-  /** Returns what a Cluster may lose; each of its nodes may have its own settings. */
-  Persistence inCluster() {
+  /**
+   * Returns what a Cluster may lose; each of its nodes may have its own settings.
+   *
+   * @param comparesHistory whether a restart or failover with older data is detected
+   */
+  Persistence inCluster(boolean comparesHistory) {
     List<Gap> gaps = new ArrayList<>();
     gaps.add(failover("replication in a Cluster"));
+    addUnnoticed(gaps, comparesHistory);
     addEviction(gaps);
     return new Persistence(gaps);
   }
@@ -56,6 +59,12 @@ record RedisPersistence(Map<String, String> append, Map<String, String> memory) 
         Cause.FAILOVER,
         found + " is asynchronous",
         "PostgreSQL with a synchronous standby forgets nothing");
+  }
+
+  private static void addUnnoticed(List<Gap> gaps, boolean comparesHistory) {
+    if (!comparesHistory) {
+      gaps.add(new Gap(Cause.UNNOTICED, "the user may not call INFO", "grant +info"));
+    }
   }
 
   private void addRestart(List<Gap> gaps) {
@@ -79,8 +88,14 @@ record RedisPersistence(Map<String, String> append, Map<String, String> memory) 
   }
 
   private void addEviction(List<Gap> gaps) {
-    String policy = memory.getOrDefault(POLICY, NO_EVICTION);
-    if (!policy.equals(NO_EVICTION)) { // counters have a TTL, so volatile-* evicts them
+    String policy = memory.get(POLICY);
+    if (policy == null) { // unknown is no promise
+      gaps.add(
+          new Gap(
+              Cause.EVICTION,
+              POLICY + " cannot be read",
+              "grant +config|get, and set maxmemory-policy noeviction"));
+    } else if (!policy.equals(NO_EVICTION)) { // counters have a TTL, so volatile-* evicts them
       gaps.add(new Gap(Cause.EVICTION, POLICY + " " + policy, "set maxmemory-policy noeviction"));
     }
   }

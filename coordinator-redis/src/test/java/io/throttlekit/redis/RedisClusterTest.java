@@ -8,6 +8,7 @@ import static io.throttlekit.redis.Asked.grant;
 import static io.throttlekit.redis.Asked.key;
 import static io.throttlekit.redis.Asked.left;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.throttlekit.Claim;
 import io.throttlekit.DataLoss;
@@ -15,6 +16,9 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.Outcome;
+import io.throttlekit.store.Persistence.Cause;
+import io.throttlekit.store.Persistence.Gap;
+import io.throttlekit.store.RecordingListener;
 import io.throttlekit.testkit.redis.RealRedis;
 import io.throttlekit.testkit.redis.RedisProcess;
 import java.util.ArrayList;
@@ -56,6 +60,39 @@ class RedisClusterTest {
   static void stop() {
     store.close();
     nodes.close();
+  }
+
+  @Test
+  void namesWhatItsUserMayNotReadAndNothingElse() {
+    assertThat(gapsFor("+@all"))
+        .extracting(Gap::cause, Gap::found)
+        .containsExactly(tuple(Cause.FAILOVER, "replication in a Cluster is asynchronous"));
+    assertThat(gapsFor("+@all", "-info", "-config"))
+        .extracting(Gap::cause, Gap::found)
+        .containsExactly(
+            tuple(Cause.FAILOVER, "replication in a Cluster is asynchronous"),
+            tuple(Cause.UNNOTICED, "the user may not call INFO"),
+            tuple(Cause.EVICTION, "maxmemory-policy cannot be read"));
+  }
+
+  /** Returns what a store reports whose user has these rights on every node. */
+  private static List<Gap> gapsFor(String... rights) {
+    for (RedisProcess node : nodes.masters()) {
+      List<String> user = new ArrayList<>(List.of("ACL", "SETUSER", "limits", "reset", "on"));
+      user.addAll(List.of(">word", "~*"));
+      user.addAll(List.of(rights));
+      node.command(user.toArray(String[]::new));
+    }
+    String urls = nodes.urls().replace("redis://", "redis://limits:word@");
+    RecordingListener heard = new RecordingListener();
+    try (RedisCounterStore limited =
+        RedisCounterStore.connect(
+            Wanted.cluster(urls).deadlines(10_000, 10_000).settings(),
+            TimeSource.system(),
+            heard)) {
+      Asked.await("settings read", () -> Asked.answers(limited) && !heard.persistence.isEmpty());
+      return heard.persistence.getLast().gaps();
+    }
   }
 
   @Test

@@ -81,7 +81,7 @@ final class PersistenceRemarks {
         switch (gap.cause()) {
           case RESTART -> "may have lost counts when it restarts";
           case FAILOVER -> "may have lost counts when a replica takes over";
-          case EVICTION -> "evicts counters when its memory is full, and they start again";
+          case EVICTION -> "may evict counters when its memory is full, and they start again";
           case UNNOTICED -> "may come back with older counts that are not noticed";
         };
     String then =
