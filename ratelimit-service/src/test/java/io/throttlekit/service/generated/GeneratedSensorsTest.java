@@ -2,6 +2,7 @@ package io.throttlekit.service.generated;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.Any;
 import com.google.protobuf.Message;
 import com.google.protobuf.Struct;
 import io.envoyproxy.envoy.config.core.v3.Node;
@@ -11,11 +12,14 @@ import io.envoyproxy.envoy.data.accesslog.v3.HTTPAccessLogEntry;
 import io.envoyproxy.envoy.service.accesslog.v3.AccessLogServiceGrpc;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage;
 import io.envoyproxy.envoy.service.discovery.v3.AggregatedDiscoveryServiceGrpc;
+import io.envoyproxy.envoy.service.discovery.v3.DeltaDiscoveryRequest;
+import io.envoyproxy.envoy.service.discovery.v3.DeltaDiscoveryResponse;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
 import io.envoyproxy.envoy.service.load_stats.v3.LoadReportingServiceGrpc;
 import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsRequest;
 import io.envoyproxy.envoy.service.runtime.v3.Runtime;
+import io.envoyproxy.envoy.service.runtime.v3.RuntimeDiscoveryServiceGrpc;
 import io.grpc.BindableService;
 import io.grpc.MethodDescriptor;
 import io.throttlekit.ManualTime;
@@ -31,10 +35,11 @@ import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.sensor.Recorded;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
-import java.util.random.RandomGeneratorFactory;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,7 +54,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 class GeneratedSensorsTest {
   private static final int ROUNDS = Boolean.getBoolean("throttlekit.thorough") ? 1_000 : 36;
   private static final int MESSAGES = 1_000;
-  private static final int STREAMS = 7;
   private static final int LIMIT = 10;
   private static final String RUNTIME = "type.googleapis.com/envoy.service.runtime.v3.Runtime";
   private static final String KEY = "circuit_breakers.up.default.max_requests";
@@ -62,9 +66,14 @@ class GeneratedSensorsTest {
   void damagedAccessLogsCrashNothingAndHideNoHonestEntry(long seed) {
     AccessLogs logs = new AccessLogs(recorded, new NoFault(), time, 100_000);
     var honest = WireStream.open(logs, AccessLogServiceGrpc.getStreamAccessLogsMethod());
-    Hostile<StreamAccessLogsMessage, ?> hostile =
-        new Hostile<>(
-            seed, logs, AccessLogServiceGrpc.getStreamAccessLogsMethod(), random -> log(random));
+    Hostile hostile =
+        new Hostile(
+            seed,
+            List.of(
+                new Attack<>(
+                    logs,
+                    AccessLogServiceGrpc.getStreamAccessLogsMethod(),
+                    GeneratedSensorsTest::log)));
     for (int round = 0; round < ROUNDS; round++) {
       hostile.send(MESSAGES);
       recorded.ended.clear();
@@ -73,7 +82,7 @@ class GeneratedSensorsTest {
       assertThat(recorded.ended.getFirst().node()).isEqualTo("honest");
       time.advance(1_000);
     }
-    hostile.assertReachedBoth();
+    hostile.assertReachedAll();
   }
 
   @ParameterizedTest(name = "seed {0}")
@@ -81,12 +90,14 @@ class GeneratedSensorsTest {
   void damagedLoadReportsCrashNothingAndChangeNoHonestReport(long seed) {
     LoadReports reports = new LoadReports(recorded, new NoCount(), time, Duration.ofSeconds(1));
     var honest = WireStream.open(reports, LoadReportingServiceGrpc.getStreamLoadStatsMethod());
-    Hostile<LoadStatsRequest, ?> hostile =
-        new Hostile<>(
+    Hostile hostile =
+        new Hostile(
             seed,
-            reports,
-            LoadReportingServiceGrpc.getStreamLoadStatsMethod(),
-            random -> report(node(random), random.nextLong()));
+            List.of(
+                new Attack<>(
+                    reports,
+                    LoadReportingServiceGrpc.getStreamLoadStatsMethod(),
+                    random -> report(node(random), random.nextLong()))));
     for (int round = 0; round < ROUNDS; round++) {
       hostile.send(MESSAGES);
       recorded.reports.clear();
@@ -96,9 +107,10 @@ class GeneratedSensorsTest {
       assertThat(recorded.reports.getFirst().load().inProgress()).isEqualTo(round);
       time.advance(1_000);
     }
-    hostile.assertReachedBoth();
+    hostile.assertReachedAll();
   }
 
+  /** Over ADS and over a runtime discovery service alone, each in both variants of xDS. */
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = 20_261_125)
   void damagedSubscriptionsCrashNothingAndMakeNoEnvoyObeyMoreThanTheLimit(long seed)
@@ -108,14 +120,30 @@ class GeneratedSensorsTest {
         new CeilingServer(
             CeilingSettings.DEFAULT, time, "e", (_, requests, _) -> obeyed.add(requests));
     server.offer("up", Priority.DEFAULT, LIMIT);
-    MethodDescriptor<DiscoveryRequest, DiscoveryResponse> method =
-        AggregatedDiscoveryServiceGrpc.getStreamAggregatedResourcesMethod();
-    BindableService service = service(server, method);
-    Hostile<DiscoveryRequest, DiscoveryResponse> hostile =
-        new Hostile<>(seed, service, method, GeneratedSensorsTest::subscription);
+    List<Attack<?>> attacks =
+        List.of(
+            attack(
+                server,
+                AggregatedDiscoveryServiceGrpc.getStreamAggregatedResourcesMethod(),
+                GeneratedSensorsTest::subscription),
+            attack(
+                server,
+                RuntimeDiscoveryServiceGrpc.getStreamRuntimeMethod(),
+                GeneratedSensorsTest::subscription),
+            attack(
+                server,
+                AggregatedDiscoveryServiceGrpc.getDeltaAggregatedResourcesMethod(),
+                GeneratedSensorsTest::deltaSubscription),
+            attack(
+                server,
+                RuntimeDiscoveryServiceGrpc.getDeltaRuntimeMethod(),
+                GeneratedSensorsTest::deltaSubscription));
+    Hostile hostile = new Hostile(seed, attacks);
+    Set<Class<?>> variants = new HashSet<>();
     try (Logged errors = Logged.by(CeilingServer.class)) {
       for (int round = 0; round < ROUNDS; round++) {
-        for (DiscoveryResponse pushed : hostile.send(MESSAGES)) {
+        for (Message pushed : hostile.send(MESSAGES)) {
+          variants.add(pushed.getClass());
           assertThat(share(pushed))
               .as("seed %d, round %d", seed, round)
               .isBetween(0.0, 0.0 + LIMIT);
@@ -129,65 +157,20 @@ class GeneratedSensorsTest {
     time.advance(60_000);
     server.tick();
     assertThat(obeyed).as("seed %d", seed).allMatch(requests -> requests <= LIMIT);
-    var honest = WireStream.open(service, method);
-    honest.send(subscribe("honest", "", "").toByteArray());
-    server.tick();
-    assertThat(honest.received()).as("what an honest Envoy is sent afterwards").isNotEmpty();
-    hostile.assertReachedBoth();
-  }
-
-  /** Clients that send damaged messages over a few streams, and come again when one has ended. */
-  private static final class Hostile<Q, A> {
-    private final RandomGenerator random;
-    private final Damage damage;
-    private final BindableService service;
-    private final MethodDescriptor<Q, A> method;
-    private final Function<RandomGenerator, Message> messages;
-    private final List<WireStream<Q, A>> streams = new ArrayList<>();
-    private int parsed;
-    private int sent;
-
-    Hostile(
-        long seed,
-        BindableService service,
-        MethodDescriptor<Q, A> method,
-        Function<RandomGenerator, Message> messages) {
-      this.random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
-      this.damage = new Damage(random);
-      this.service = service;
-      this.method = method;
-      this.messages = messages;
-      for (int stream = 0; stream < STREAMS; stream++) {
-        streams.add(WireStream.open(service, method));
-      }
+    for (Attack<?> attack : attacks) {
+      WireStream<?, ?> honest = attack.open();
+      boolean delta = attack.method().getFullMethodName().contains("/Delta");
+      Message subscription = delta ? deltaSubscribe("honest", "") : subscribe("honest", "", "");
+      honest.send(subscription.toByteArray());
+      server.tick();
+      assertThat(honest.received())
+          .as("what an honest Envoy is sent afterwards over %s", attack.method())
+          .isNotEmpty();
+      honest.cancel();
     }
-
-    List<A> send(int count) {
-      List<A> answers = new ArrayList<>();
-      for (int i = 0; i < count; i++) {
-        int place = random.nextInt(STREAMS);
-        WireStream<Q, A> stream = streams.get(place);
-        if (!stream.takesMore()) {
-          stream.cancel();
-          stream = WireStream.open(service, method);
-          streams.set(place, stream);
-        }
-        byte[] whole = messages.apply(random).toByteArray();
-        parsed += stream.send(random.nextInt(3) == 0 ? whole : damage.to(whole)) ? 1 : 0;
-        sent++;
-        answers.addAll(stream.received());
-      }
-      return answers;
-    }
-
-    void leave() {
-      streams.forEach(WireStream::cancel);
-    }
-
-    /** Messages that are all refused would prove little, and so would ones that are all read. */
-    void assertReachedBoth() {
-      assertThat(parsed).isBetween(sent / 3, sent * 99 / 100);
-    }
+    assertThat(variants)
+        .containsExactlyInAnyOrder(DiscoveryResponse.class, DeltaDiscoveryResponse.class);
+    hostile.assertReachedAll();
   }
 
   private static StreamAccessLogsMessage log(RandomGenerator random) {
@@ -250,20 +233,56 @@ class GeneratedSensorsTest {
         .build();
   }
 
+  private static DeltaDiscoveryRequest deltaSubscription(RandomGenerator random) {
+    String nonce = Integer.toString(random.nextInt(50));
+    DeltaDiscoveryRequest request =
+        deltaSubscribe(node(random), nonce).toBuilder()
+            .setResponseNonce(random.nextBoolean() ? nonce : "")
+            .build();
+    return switch (random.nextInt(4)) {
+      case 0 ->
+          request.toBuilder()
+              .clearResourceNamesSubscribe()
+              .addResourceNamesUnsubscribe(CeilingSettings.DEFAULT.resource())
+              .build();
+      case 1 ->
+          request.toBuilder().setErrorDetail(com.google.rpc.Status.getDefaultInstance()).build();
+      default -> request;
+    };
+  }
+
+  private static DeltaDiscoveryRequest deltaSubscribe(String node, String version) {
+    return DeltaDiscoveryRequest.newBuilder()
+        .setNode(Node.newBuilder().setId(node))
+        .setTypeUrl(RUNTIME)
+        .putInitialResourceVersions(CeilingSettings.DEFAULT.resource(), version)
+        .addResourceNamesSubscribe(CeilingSettings.DEFAULT.resource())
+        .build();
+  }
+
   private static String node(RandomGenerator random) {
     return "edge-" + random.nextInt(9);
   }
 
-  private static double share(DiscoveryResponse pushed) throws Exception {
-    Struct layer = pushed.getResources(0).unpack(Runtime.class).getLayer();
+  private static double share(Message pushed) throws Exception {
+    Any resource =
+        pushed instanceof DeltaDiscoveryResponse delta
+            ? delta.getResources(0).getResource()
+            : ((DiscoveryResponse) pushed).getResources(0);
+    Struct layer = resource.unpack(Runtime.class).getLayer();
     return layer.containsFields(KEY) ? layer.getFieldsOrThrow(KEY).getNumberValue() : 0;
   }
 
-  private static BindableService service(CeilingServer server, MethodDescriptor<?, ?> method) {
-    return server.services().stream()
-        .filter(each -> each.bindService().getMethod(method.getFullMethodName()) != null)
-        .findFirst()
-        .orElseThrow();
+  private static <A extends Message> Attack<A> attack(
+      CeilingServer server,
+      MethodDescriptor<?, A> method,
+      Function<RandomGenerator, Message> messages) {
+    BindableService service =
+        server.services().stream()
+            .filter(each -> each.bindService().getMethod(method.getFullMethodName()) != null)
+            .findFirst()
+            .orElseThrow();
+    return new Attack<>(service, method, messages);
   }
 
   /** Fails where an entry could not be used by a fault of the program. */
