@@ -9,6 +9,7 @@ import io.throttlekit.concurrency.Prioritizer;
 import io.throttlekit.descriptors.Ceiling;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.tier.Timer;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -19,9 +20,15 @@ import java.util.function.BiConsumer;
  * The concurrency limits of this process, by domain and entries.
  *
  * <p>Limits that requests use are all kept; of the idle ones a bounded number, with the state of
- * their limit algorithms. Thread-safe.
+ * their limit algorithms, for a day after their last request. Thread-safe.
  */
 public final class Ceilings {
+  /**
+   * Time after which an idle limit is forgotten, and starts again from its {@code initial}. Longer
+   * than a night without traffic, so that what was learned by day is kept until the next.
+   */
+  static final Duration IDLE_TIME = Duration.ofDays(1);
+
   // Prioritizer expects about one calibration a second
   private static final long CALIBRATION_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -40,7 +47,13 @@ public final class Ceilings {
     this.time = time;
     this.timer = timer;
     // Runnable::run: evictions run on the calling thread, not in the common pool
-    this.known = Caffeine.newBuilder().maximumSize(mostIdle).executor(Runnable::run).build();
+    this.known =
+        Caffeine.newBuilder()
+            .maximumSize(mostIdle)
+            .expireAfterAccess(IDLE_TIME)
+            .ticker(time::monotonicNanos)
+            .executor(Runnable::run)
+            .build();
   }
 
   TimeSource time() {
@@ -83,7 +96,8 @@ public final class Ceilings {
               if (!current.unpinned()) {
                 return current;
               }
-              // before the entry is unpinned, so that a parallel pin finds the same limit
+              // before the entry is unpinned, so that a parallel pin finds the same limit; it may
+              // have expired while requests used it
               known.put(key, current);
               return null;
             });
@@ -96,6 +110,7 @@ public final class Ceilings {
 
   /** Passes each concurrency limit to {@code reader}, with the rule that requested it last. */
   public void forEach(BiConsumer<Rule, LimiterFigures> reader) {
+    known.cleanUp(); // expired ones stay in memory until the cache is used
     Set<CounterKey> shown = ConcurrentHashMap.newKeySet();
     pinned.forEach((key, held) -> {
       shown.add(key);
