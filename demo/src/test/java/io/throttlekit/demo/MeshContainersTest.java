@@ -128,8 +128,7 @@ class MeshContainersTest {
   private void assertStopsInTime(ContainerMesh mesh, ContainerTraffic traffic) throws Exception {
     String replica = mesh.containers("throttlekit-" + MeshScenario.REGIONS.getFirst()).getFirst();
     long window = traffic.sendSomeInANewWindow(0);
-    var _ =
-        run(List.of("docker", "stop", replica)); // 137 if it was killed after the grace period
+    var _ = run(List.of("docker", "stop", replica)); // 137 if it was killed after the grace period
     assertThat(inspect("{{.State.ExitCode}}", replica)).isEqualTo("0");
     long admitted = traffic.sendUntilTheLimitIsReached(0, window);
     assertThat(admitted).as("%s", traffic).isGreaterThan(ContainerTraffic.SOME);

@@ -13,14 +13,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A caller gets a rendering that began after its call, so it is never stale. One rendering runs
  * at a time, and a pause of {@value #PAUSE_FACTOR} times the last one's duration follows, at most a
- * second: rendering takes at most a fifth of one processor for any number of callers. Callers
- * block; thread-safe.
+ * second. So a rendering of up to 250 ms takes at most a fifth of one processor for any number of
+ * callers, and a longer one begins a second after the last one ended. Callers block; thread-safe.
  */
 final class SharedPage {
-  /** Ratio of the pause to the rendering before it: one part in five is spent rendering. */
+  /** Ratio of the pause to the rendering before it: up to the maximum, one part in five renders. */
   private static final int PAUSE_FACTOR = 4;
 
-  /** The longest pause, which also bounds a caller's extra wait. */
+  /** Longest pause, so that a caller waits at most a second and two renderings for its page. */
   private static final long MAX_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final Rendering rendering;
