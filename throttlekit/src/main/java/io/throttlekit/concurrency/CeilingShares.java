@@ -32,10 +32,10 @@ import java.util.stream.Stream;
  * <p>A limiter is one connection. Limiters with the same id divide one share equally: demand is
  * reported by id, and an id has the same weight however many limiters it has.
  *
- * <p>Shares follow demand (see {@link #reported}). While there are fewer slots than ids, ids with
- * recent demand take turns, and the others follow them. No report is trusted beyond the grants of
- * its id: requests in flight count up to its reservation, and its whole demand up to twice that, so
- * a share at most doubles with each report.
+ * <p>Shares follow demand (see {@link #reported}), max-min fair: no id gets more than an equal
+ * share of what smaller demands leave. While there are fewer slots than ids, ids with recent demand
+ * take turns, and the others follow them. Requests in flight count up to the reservation of their
+ * id, and its whole demand up to twice that, so a share at most doubles with each report.
  *
  * <p>It has no clock and no thread. Not thread-safe. Times are monotonic ns.
  */
@@ -51,7 +51,7 @@ public final class CeilingShares {
   public record Grant(String gate, int share, long number) {}
 
   private static final long DEMAND_NANOS = 10_000_000_000L; // see reported
-  private static final long MOST_WANTED = 1 << 30; // two of them fit into DemandSplit's 2^31
+  private static final long MOST_WANTED = 1 << 30; // sums of them are far from overflow
 
   /** Ids with recent demand first; among them the id whose last turn is the longest ago. */
   private static final Comparator<Id> FIRST =
@@ -230,10 +230,7 @@ public final class CeilingShares {
     return reserved;
   }
 
-  /**
-   * Returns the sum of all reservations: the most that all limiters together may be applying, as
-   * far as it was granted here.
-   */
+  /** Returns the sum of all reservations: the most that all limiters may apply by their grants. */
   public long reserved() {
     return gates.values().stream().mapToLong(gate -> gate.reserved).sum();
   }

@@ -1,16 +1,15 @@
 package io.throttlekit.concurrency;
 
 import java.util.Arrays;
-import java.util.Comparator;
-import java.util.stream.IntStream;
 
 /**
- * Divides whole slots by demand.
+ * Divides whole slots by demand, max-min fair.
  *
- * <p>Each id gets one slot; with fewer slots than ids, the first in order get one. The remaining
- * slots cover what each demands beyond its first: in proportion and by the largest remainder if
- * they do not suffice. Slots without demand are divided equally, so that an id whose demand begins
- * has room.
+ * <p>Each id gets one slot; with fewer slots than ids, the first in order get one. If the slots do
+ * not suffice for all demands, a level is found such that each id gets its demand, or the level if
+ * it demands more. So an id gets at least the smaller of its demand and an equal share, whatever
+ * the others demand: a division in proportion to demand would reward exaggerated demands. Slots
+ * without demand are divided equally, so that an id whose demand begins has room.
  */
 final class DemandSplit {
   private DemandSplit() {}
@@ -27,45 +26,38 @@ final class DemandSplit {
       Arrays.fill(shares, 0, slots, 1);
       return shares;
     }
-    Arrays.fill(shares, 1);
-    long left = (long) slots - shares.length;
-    long wanted = 0;
-    for (long want : wants) {
-      wanted += beyondOne(want);
-    }
-    return wanted > left ? inProportion(shares, left, wants, wanted) : spread(shares, left, wants);
+    long[] claims = new long[wants.length];
+    Arrays.setAll(claims, i -> Math.max(1, wants[i]));
+    long unclaimed = slots - Arrays.stream(claims).sum();
+    return unclaimed < 0 ? fill(shares, slots, claims) : spread(shares, unclaimed, claims);
   }
 
-  private static int[] inProportion(int[] shares, long left, long[] wants, long wanted) {
-    long given = 0;
-    long[] remainders = new long[wants.length];
-    for (int i = 0; i < shares.length; i++) {
-      long product = left * beyondOne(wants[i]); // at most 2^31 · 2^31, so no overflow
-      shares[i] += (int) (product / wanted);
-      given += product / wanted;
-      remainders[i] = product % wanted;
+  /** Gives each its claim up to a level; the first ones above it take one more if slots remain. */
+  private static int[] fill(int[] shares, int slots, long[] claims) {
+    long[] ascending = claims.clone();
+    Arrays.sort(ascending);
+    int left = slots;
+    int above = ascending.length;
+    // An equal part of what is left only grows as smaller claims are met.
+    for (int i = 0; ascending[i] <= left / above; i++) {
+      left -= (int) ascending[i];
+      above--;
     }
-    IntStream.range(0, shares.length)
-        .boxed()
-        .sorted(Comparator.comparingLong((Integer i) -> -remainders[i]))
-        .limit(left - given)
-        .forEach(i -> shares[i]++);
-    return shares;
-  }
-
-  private static int[] spread(int[] shares, long left, long[] wants) {
-    long unwanted = left;
+    int level = left / above;
+    int extra = left % above;
     for (int i = 0; i < shares.length; i++) {
-      shares[i] += (int) beyondOne(wants[i]);
-      unwanted -= beyondOne(wants[i]);
-    }
-    for (int i = 0; i < shares.length; i++) {
-      shares[i] += (int) (unwanted / shares.length + (i < unwanted % shares.length ? 1 : 0));
+      boolean more = claims[i] > level && extra > 0;
+      shares[i] = (int) Math.min(claims[i], level) + (more ? 1 : 0);
+      extra -= more ? 1 : 0;
     }
     return shares;
   }
 
-  private static long beyondOne(long want) {
-    return Math.max(0, want - 1);
+  private static int[] spread(int[] shares, long unclaimed, long[] claims) {
+    for (int i = 0; i < shares.length; i++) {
+      shares[i] =
+          (int) (claims[i] + unclaimed / shares.length + (i < unclaimed % shares.length ? 1 : 0));
+    }
+    return shares;
   }
 }

@@ -200,6 +200,37 @@ class CeilingSharesTest {
   }
 
   @Test
+  void inventedRefusalsTakeNothingOfAnEqualShareThatTheOthersWant() {
+    shares.ceiling(200);
+    settle("a", "b", "c", "hostile");
+    for (int report = 0; report < 10; report++) {
+      reportOffered(10);
+      assertThat(shares.share("a").orElseThrow()).isGreaterThanOrEqualTo(10);
+    }
+    assertThat(shares.share("hostile").orElseThrow()).isGreaterThan(150); // the others want little
+    for (int report = 0; report < 3; report++) { // from 10 to 20, 40 and 50
+      reportOffered(60);
+    }
+    for (int report = 0; report < 20; report++) {
+      reportOffered(60);
+      for (String gate : List.of("a", "b", "c")) {
+        assertThat(shares.share(gate).orElseThrow()).as(gate).isGreaterThanOrEqualTo(50);
+      }
+    }
+  }
+
+  /** Reports so many requests for each of three honest limiters, and 2^30 refusals of another. */
+  private void reportOffered(int offered) {
+    for (String gate : List.of("a", "b", "c")) {
+      int inFlight = Math.min(offered, shares.share(gate).orElseThrow());
+      shares.reported(gate, inFlight, offered - inFlight, now);
+    }
+    shares.reported("hostile", 10, 1 << 30, now);
+    settleRounds();
+    now += SECOND / 2;
+  }
+
+  @Test
   void gatesOfOneIdDivideItsShare() {
     settle("a", "b");
     shares.joined("b2", "b");

@@ -22,7 +22,9 @@ import io.throttlekit.envoy.ceiling.Ceiling.Priority;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -229,6 +231,35 @@ class CeilingStreamsTest {
         fleet.pause(Duration.ofMillis(500));
       }
       assertThat(envoys.subList(0, 4)).allMatch(envoy -> envoy.share("up") >= 49);
+    }
+  }
+
+  @Test
+  void anEnvoyThatInventsRefusalsLeavesTheOthersAnEqualShareWhenTheyWantIt() {
+    try (ServedCeilings fleet = new ServedCeilings(CeilingSettings.DEFAULT)) {
+      fleet.ceilings().offer("up", Priority.DEFAULT, 200);
+      Map<String, FakeEnvoy> honest = new LinkedHashMap<>();
+      for (String node : List.of("a", "b", "c")) {
+        honest.put(node, FakeEnvoy.connect(fleet.channel(), node));
+      }
+      FakeEnvoy hostile = FakeEnvoy.connect(fleet.channel(), "hostile");
+      for (int half = 0; half < 40; half++) {
+        int offered = half < 20 ? 10 : 60;
+        honest.forEach((node, envoy) -> {
+          int inFlight = Math.min(offered, Math.max(0, envoy.share("up")));
+          fleet.ceilings().reported(UP, node, inFlight, offered - inFlight);
+        });
+        fleet.ceilings().reported(UP, "hostile", 10, 1 << 30);
+        fleet.ceilings().tick();
+        honest.values().forEach(FakeEnvoy::obeyAll);
+        hostile.obeyAll();
+        fleet.pause(Duration.ofMillis(500));
+        if (half == 19) {
+          assertThat(hostile.share("up")).as("what the others do not want").isGreaterThan(150);
+        }
+      }
+      honest.values().forEach(FakeEnvoy::obeyAll);
+      assertThat(honest.values()).allMatch(envoy -> envoy.share("up") == 50);
     }
   }
 
