@@ -10,11 +10,13 @@ import java.util.concurrent.TimeUnit;
  * <p>An overloaded backend delays all routes and all clients. So a route counts as overloaded when
  * more than 5 % of its requests timed out, and the cluster when overloaded routes have more than
  * half of its requests; the same holds for clients. One slow route, or one client that sends slow
- * requests, is no evidence while it has less than that.
+ * requests, is no evidence while it has less than that, and never whole evidence while any other is
+ * answered.
  *
  * <p>Requests of the last 5 to 10 s count. At most {@value #MAX_GROUPS} routes and as many clients
- * are tracked separately; all others, and those with fewer than {@value #MIN_REQUESTS} requests,
- * are judged together. Times are monotonic ns. Not thread-safe.
+ * are tracked separately; all others are judged together. So are those with fewer than {@value
+ * #MIN_REQUESTS} requests, except the one with most timeouts, which is judged by itself. Times are
+ * monotonic ns. Not thread-safe.
  */
 public final class Timeouts {
   /**
@@ -43,9 +45,9 @@ public final class Timeouts {
   public enum Evidence {
     /** Too few routes or clients are affected. */
     NONE,
-    /** Most requests are affected, but another route or client has hardly any timeout. */
+    /** Most requests are affected, but another route or client is answered. */
     PARTIAL,
-    /** All distinguishable routes and clients are affected, or there is only one of each. */
+    /** All routes and clients are affected, or there is only one of each. */
     WHOLE
   }
 
@@ -91,6 +93,11 @@ public final class Timeouts {
       timeouts += timedOut ? 1 : 0;
     }
 
+    void add(Count other) {
+      requests += other.allRequests();
+      timeouts += other.allTimeouts();
+    }
+
     /** Begins a period; returns whether the last one had requests. */
     boolean next(boolean forgetAll) {
       requestsBefore = forgetAll ? 0 : requests;
@@ -130,33 +137,45 @@ public final class Timeouts {
     }
 
     Evidence evidence() {
-      long affected = 0;
-      long healthy = 0;
-      long restRequests = others.allRequests();
-      long restTimeouts = others.allTimeouts();
+      Tally tally = new Tally();
+      Count small = new Count();
+      Count worst = new Count();
       for (Count count : byName.values()) {
-        if (count.allRequests() < MIN_REQUESTS) {
-          restRequests += count.allRequests();
-          restTimeouts += count.allTimeouts();
-        } else if (isOverloaded(count.allRequests(), count.allTimeouts())) {
-          affected += count.allRequests();
+        if (count.allRequests() >= MIN_REQUESTS) {
+          tally.judge(count.allRequests(), count.allTimeouts());
         } else {
-          healthy += count.allRequests();
+          small.add(count);
+          worst = count.allTimeouts() > worst.allTimeouts() ? count : worst;
         }
       }
-      if (isOverloaded(restRequests, restTimeouts)) {
-        affected += restRequests;
-      } else if (restRequests >= MIN_REQUESTS) { // fewer are no evidence of health
-        healthy += restRequests;
+      // Each apart: one client must not lower the limit by timeouts that count as many clients'.
+      tally.judge(worst.allRequests(), worst.allTimeouts());
+      tally.judge(
+          small.allRequests() - worst.allRequests(), small.allTimeouts() - worst.allTimeouts());
+      tally.judge(others.allRequests(), others.allTimeouts());
+      return tally.evidence();
+    }
+  }
+
+  /** Requests of overloaded and of healthy groups. */
+  private static final class Tally {
+    private long affected;
+    private long healthy;
+
+    void judge(long requests, long timeouts) {
+      if (timeouts > OVERLOADED * requests) {
+        affected += requests;
+      } else {
+        // Even a few: one client must not lower the limit alone while others are answered.
+        healthy += requests;
       }
+    }
+
+    Evidence evidence() {
       if (affected <= healthy) { // half or less
         return Evidence.NONE;
       }
       return healthy > 0 ? Evidence.PARTIAL : Evidence.WHOLE;
-    }
-
-    private static boolean isOverloaded(long requests, long timeouts) {
-      return timeouts > OVERLOADED * requests;
     }
   }
 }

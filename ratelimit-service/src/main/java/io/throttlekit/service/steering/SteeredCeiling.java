@@ -12,7 +12,6 @@ import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.sensor.Timeouts;
-import io.throttlekit.service.sensor.Timeouts.Evidence;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -31,17 +30,16 @@ final class SteeredCeiling {
   /** Timeouts of only some routes or clients lower the limit to no less than half. */
   private static final int PARTIAL_SHARE = 2;
 
-  // without counted timeouts for this long, the next run starts anew
-  private static final long CALM_NANOS = TimeUnit.MINUTES.toNanos(1);
-
   private final Envoys envoys = new Envoys();
   private final LogLoss loss;
   private final Timeouts timeouts = new Timeouts();
 
-  /** The limit when the current run of counted timeouts started; 0 before the first. */
+  /**
+   * The limit before timeouts lowered it; 0 where none did. Kept until the limit has risen back or
+   * all routes and clients were affected, or each run of timeouts would take half again.
+   */
   private int beforeTimeouts;
 
-  private long countedTimeoutNanos;
   private Rule rule;
   private Ceiling terms;
   private ConcurrencyLimit law;
@@ -83,6 +81,7 @@ final class SteeredCeiling {
       }
       offered = now;
       steady = now;
+      beforeTimeouts = Math.min(beforeTimeouts, range.max()); // it can rise no further
     }
     terms = wanted;
   }
@@ -123,15 +122,17 @@ final class SteeredCeiling {
 
   /** Returns whether a timeout is evidence of overload and may lower the limit further. */
   private boolean counts(long nowNanos) {
-    Evidence evidence = timeouts.evidence(nowNanos);
-    if (evidence == Evidence.NONE) {
-      return false;
-    }
-    if (beforeTimeouts == 0 || nowNanos - countedTimeoutNanos > CALM_NANOS) {
-      beforeTimeouts = law.ceiling();
-    }
-    countedTimeoutNanos = nowNanos;
-    return evidence == Evidence.WHOLE || law.ceiling() > beforeTimeouts / PARTIAL_SHARE;
+    return switch (timeouts.evidence(nowNanos)) {
+      case NONE -> false;
+      case WHOLE -> {
+        beforeTimeouts = 0;
+        yield true;
+      }
+      case PARTIAL -> {
+        beforeTimeouts = Math.max(beforeTimeouts, law.ceiling());
+        yield law.ceiling() > beforeTimeouts / PARTIAL_SHARE;
+      }
+    };
   }
 
   /** Records the load report of an Envoy. */

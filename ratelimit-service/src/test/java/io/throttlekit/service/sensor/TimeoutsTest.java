@@ -45,6 +45,40 @@ class TimeoutsTest {
   }
 
   @Test
+  void oneAnswerOfAnotherMakesTheTimeoutsOfAClientOrARoutePartialEvidence() {
+    requests(0, 5_000, "r", "a");
+    assertThat(evidence()).as("alone").isEqualTo(Evidence.WHOLE);
+    requests(1, 0, "r", "b");
+    assertThat(evidence()).as("another client").isEqualTo(Evidence.PARTIAL);
+    now += 10 * SECOND;
+    requests(0, 5_000, "r", "a");
+    requests(1, 0, "s", "a");
+    assertThat(evidence()).as("another route").isEqualTo(Evidence.PARTIAL);
+    requests(0, 1, "t", "a");
+    assertThat(evidence()).as("one timeout of a third route").isEqualTo(Evidence.PARTIAL);
+    requests(0, 1, "s", "a");
+    assertThat(evidence()).as("all routes").isEqualTo(Evidence.WHOLE);
+  }
+
+  @Test
+  void fewTimeoutsOfOneClientDoNotCountAsThoseOfManySmallClients() {
+    for (int i = 0; i < 50; i++) {
+      requests(2, 0, "r", "client " + i);
+    }
+    requests(0, 19, "r", "hostile");
+    assertThat(evidence()).as("19 of 119 requests").isEqualTo(Evidence.NONE);
+  }
+
+  @Test
+  void timeoutsOfAClientBeyondTheBoundAreNeverWholeEvidenceWhileTheOthersAreAnswered() {
+    for (int i = 0; i < 200; i++) {
+      requests(2, 0, "r", "client " + i);
+    }
+    requests(0, 5_000, "r", "hostile");
+    assertThat(evidence()).isEqualTo(Evidence.PARTIAL);
+  }
+
+  @Test
   void timeoutsOfManySmallClientsAreEvidence() {
     for (int i = 0; i < 1_000; i++) {
       requests(2, 1, "r", "client " + i);

@@ -68,6 +68,68 @@ class SteeredCeilingTest {
     assertThat(afterAMinute("probed_vegas", 5_000)).isBetween(without * 2 / 5, without / 2 + 1);
   }
 
+  /** Between the runs the limit does not rise: no request is logged. */
+  @ParameterizedTest
+  @ValueSource(strings = {"probed_vegas", "gradient2", "vegas", "aimd", "failsafe"})
+  void manyRunsOfTimeoutsTakeNoMoreThanHalf(String algorithm) {
+    SteeredCeiling limit = steered("min: 1, max: 100, initial: 60, algorithm: " + algorithm);
+    for (int run = 0; run < 5; run++) {
+      timeouts(limit, 40, 40);
+      now += 61 * SECOND;
+    }
+    assertThat(limit.offer(now)).isBetween(24, 40);
+  }
+
+  @Test
+  void timeoutsOfOneRouteTakeAtMostHalfWhileAnotherHasFewRequests() {
+    SteeredCeiling limit = steered("min: 1, max: 100, initial: 60");
+    timeouts(limit, 120, 1);
+    assertThat(limit.offer(now)).isBetween(24, 40);
+  }
+
+  @Test
+  void timeoutsOfTheOnlyClientLowerTheLimitToItsMinimum() {
+    SteeredCeiling limit = steered("min: 1, max: 100, initial: 60");
+    timeouts(limit, 120, 0);
+    assertThat(limit.offer(now)).isEqualTo(1);
+  }
+
+  @Test
+  void afterTimeoutsOfAllThoseOfOneRouteMayTakeHalfAgain() {
+    SteeredCeiling limit = steered("min: 1, max: 100, initial: 60");
+    timeouts(limit, 20, 0);
+    int afterAll = limit.offer(now);
+    assertThat(afterAll).isBetween(10, 40);
+    timeouts(limit, 60, 40);
+    assertThat(limit.offer(now)).isBetween(afterAll * 2 / 5, afterAll - 1);
+  }
+
+  @Test
+  void timeoutsTakeHalfOfALimitThatALowerMaximumReplaced() {
+    SteeredCeiling limit = steered("min: 1, max: 100, initial: 60");
+    timeouts(limit, 40, 40);
+    Rule next = rule("min: 1, max: 20");
+    limit.follow(next, Objects.requireNonNull(next.ceiling()));
+    assertThat(limit.offer(now)).isEqualTo(20);
+    timeouts(limit, 39, 40);
+    assertThat(limit.offer(now)).isBetween(8, 16);
+  }
+
+  /** Logs 500 timeouts a second of one route and client, and answers of others. */
+  private void timeouts(SteeredCeiling limit, int seconds, int answersPerSecond) {
+    for (int second = 0; second < seconds; second++) {
+      now += SECOND;
+      limit.reported("a", 1, Told.load(25, answersPerSecond), now);
+      for (int i = 0; i < answersPerSecond; i++) {
+        limit.ended("a", Told.answered(20 * MILLI), now - 20 * MILLI, now);
+      }
+      for (int i = 0; i < 500; i++) {
+        limit.ended("a", Told.timedOut("slow"), now - SECOND, now);
+      }
+      limit.obeyed(limit.offer(now), now);
+    }
+  }
+
   private static int afterAMinute(String algorithm, int timeouts) {
     SteeredCeiling limit = steered("min: 1, max: 100, initial: 60, algorithm: " + algorithm);
     long at = 0;
