@@ -1,5 +1,6 @@
 package io.throttlekit.service.server;
 
+import static io.throttlekit.service.Patient.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.envoyproxy.envoy.service.accesslog.v3.AccessLogServiceGrpc;
@@ -23,7 +24,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+@Timeout(60)
 class OpenStreamsTest {
   private static final String REFUSED = "throttlekit_grpc_refused_streams_total ";
 
@@ -80,6 +83,8 @@ class OpenStreamsTest {
         CompletableFuture<Status> second = new CompletableFuture<>();
         AccessLogServiceGrpc.AccessLogServiceStub stub = AccessLogServiceGrpc.newStub(channel);
         var open = stub.streamAccessLogs(new Ending(first));
+        // a channel that connects starts its streams in any order
+        await().until(() -> lines(telemetry).contains("throttlekit_access_log_streams 1.0"));
         var _ = stub.streamAccessLogs(new Ending(second));
         assertThat(second.join().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
         assertThat(lines(telemetry))
