@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.bench.ProgramHome.Ended;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests {@code bin/throttlekit} without sources, as in the service's image. */
+@Tag("process")
 class RuntimeImageTest {
   @TempDir private Path folder;
 

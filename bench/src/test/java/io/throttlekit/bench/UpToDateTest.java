@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Tests when {@code bin/throttlekit} builds, in a project of sources and a Maven that only records
  * its calls.
  */
+@Tag("process")
 @Timeout(60)
 class UpToDateTest {
   private static final Instant BEGINNING = Instant.parse("2026-01-01T00:00:00Z");

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
@@ -31,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Tests the {@code Dockerfile} and {@code docker-compose.yml} in containers, without a registry:
  * {@link MeshImages} creates the base images.
  */
+@Tag("process")
 @Requires(DockerEngine.class)
 @TestInstance(Lifecycle.PER_CLASS)
 @Timeout(3_600)

@@ -9,11 +9,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests the messages of {@code bin/throttlekit} without a build, in a copy of the project. */
+@Tag("process")
 @Timeout(180)
 class StartScriptTest {
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * What Envoys obey of one ceiling is reserved and never rises beyond it, and would without any one
  * of the safeguards. The counts pin the model.
  */
+@Tag("tlc")
 class CeilingSharesSpecTest {
   private static final Configuration THREE = Configuration.of("CeilingShares");
   private static final Configuration TWO =

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * A region spends nothing twice whatever data its store comes back with, and would without either
  * of the two safeguards. The counts pin the model.
  */
+@Tag("tlc")
 class EscrowHistoriesSpecTest {
   private static final Configuration TWO = Configuration.of("EscrowHistories");
 

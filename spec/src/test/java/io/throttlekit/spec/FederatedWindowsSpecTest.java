@@ -3,6 +3,7 @@ package io.throttlekit.spec;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,6 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * the lengths of the ways beyond the limit pin the model: one that has lost a step still keeps the
  * limit.
  */
+@Tag("tlc")
 class FederatedWindowsSpecTest {
   private static final Configuration WHOLE = Configuration.of("FederatedWindows");
   private static final Configuration PLAIN =

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The leased tier keeps its bounds, and would not without any one of its safeguards. The counts pin
  * the model: one that has lost a step still keeps every bound.
  */
+@Tag("tlc")
 class LeasedTierSpecTest {
   private static final Configuration ONE_NODE = Configuration.of("LeasedTier");
   private static final Configuration TWO_NODES =

@@ -3,6 +3,7 @@ package io.throttlekit.spec;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,6 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * lost or credited twice without any one of its safeguards. The counts and the lengths of the ways
  * to a violation pin the model.
  */
+@Tag("tlc")
 class NumberedCallsSpecTest {
   private static final Configuration WHOLE = Configuration.of("NumberedCalls");
   private static final String STORE_REMOVED =

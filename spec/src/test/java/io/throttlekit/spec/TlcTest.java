@@ -7,10 +7,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A run that proves nothing is never taken for one that does. */
+@Tag("tlc")
 class TlcTest {
   private static final Configuration BASELINE = Configuration.of("DistributedLeasing");
 

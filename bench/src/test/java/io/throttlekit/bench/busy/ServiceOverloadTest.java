@@ -16,10 +16,17 @@ import org.junit.jupiter.api.Timeout;
  * repeated. Where all attempts are void the test is aborted; {@code bin/bench overload-service}
  * measures it then.
  */
+@Tag("process")
 @Tag("alone")
 @Timeout(300)
 class ServiceOverloadTest {
   private static final int ATTEMPTS = 6;
+
+  /**
+   * A miss counts only with a lag below this, in ms: where the generator is kept from the
+   * processors for longer, so is the service, whose answers are late then.
+   */
+  private static final double MAX_LAG_TO_FAIL = 2.5;
 
   /** Maximum growth; the requests of a second at ten times the capacity take more. */
   private static final double MAX_HEAP_GROWTH_MEGABYTES = 32;
@@ -39,7 +46,7 @@ class ServiceOverloadTest {
           judge(all);
           return;
         } catch (AssertionError e) {
-          missed = e;
+          missed = all.stream().allMatch(each -> each.lagMillis() < MAX_LAG_TO_FAIL) ? e : missed;
         }
       }
     }

@@ -6,6 +6,7 @@ import java.lang.annotation.Repeatable;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
@@ -13,12 +14,13 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * need several: it is skipped where one of them cannot be had.
  *
  * <p>{@link RequiredTests} fails the build when such tests were skipped or not run although they
- * could. Put it on an annotation of the program's own.
+ * could. Put it on an annotation of the program's own. {@code -Pquick} leaves them out.
  */
 @Target({ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
 @Inherited
 @Repeatable(Requires.All.class)
+@Tag("external")
 @ExtendWith(SkippedWhereMissing.class)
 public @interface Requires {
 
@@ -29,6 +31,7 @@ public @interface Requires {
   @Target({ElementType.TYPE, ElementType.ANNOTATION_TYPE})
   @Retention(RetentionPolicy.RUNTIME)
   @Inherited
+  @Tag("external")
   @ExtendWith(SkippedWhereMissing.class)
   @interface All {
 
