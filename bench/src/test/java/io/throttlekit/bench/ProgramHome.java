@@ -17,6 +17,11 @@ import java.util.stream.Stream;
 record ProgramHome(Path folder) {
   private static final List<String> TOOLS =
       List.of("bash", "dirname", "find", "flock", "grep", "mkdir", "readlink", "rm", "touch");
+
+  /** A build in the background ignores SIGINT, and one under nohup SIGHUP; scripts inherit that. */
+  private static final List<String> SIGNALS =
+      List.of("/usr/bin/env", "--default-signal=HUP,INT,TERM");
+
   static final ProgramHome NONE = new ProgramHome(Path.of(""));
 
   /** Environment variables that could override the store of the arguments. */
@@ -140,7 +145,7 @@ record ProgramHome(Path folder) {
 
   private Process start(Map<String, String> environment, List<String> command) throws IOException {
     ProcessBuilder builder =
-        new ProcessBuilder(command)
+        new ProcessBuilder(Stream.of(SIGNALS, command).flatMap(List::stream).toList())
             .redirectOutput(folder.resolve("out").toFile())
             .redirectError(folder.resolve("errors").toFile());
     builder.environment().keySet().removeAll(UNSET);

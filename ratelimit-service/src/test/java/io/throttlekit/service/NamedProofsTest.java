@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Test;
 class NamedProofsTest {
   private static final Path PROJECT = Path.of("..");
   private static final Pattern TEST =
-      Pattern.compile("`([A-Z]\\w*Test)(?:[.#](\\w+)(?:\\(\\))?)?`");
+      Pattern.compile("`([A-Z]\\w*(?:Test|Conformance))(?:[.#](\\w+)(?:\\(\\))?)?`");
+  private static final Pattern PROOF = Pattern.compile("(Test|Conformance)\\.java$");
   private static final Pattern SPECIFICATION = Pattern.compile("`(\\w+\\.tla)`");
 
   @Test
@@ -64,7 +65,7 @@ class NamedProofsTest {
         Path tests = module.resolve("src/test/java");
         if (Files.isDirectory(tests)) {
           try (Stream<Path> files = Files.walk(tests)) {
-            files.filter(file -> file.toString().endsWith("Test.java")).forEach(sources::add);
+            files.filter(file -> PROOF.matcher(file.toString()).find()).forEach(sources::add);
           }
         }
       }
