@@ -66,6 +66,7 @@ final class Demo {
       Path policyFile =
           Files.writeString(folder.resolve("policy.yaml"), DemoFiles.text("policy.yaml"));
       DemoPolicy policy = DemoPolicy.read(policyFile);
+      progress.accept("the policy:\n" + DemoFiles.text("policy.yaml").indent(2).stripTrailing());
 
       progress.accept("starting the service with in-memory counters");
       DemoService service = DemoService.start(policyFile, folder.resolve("service.log"));
@@ -100,12 +101,10 @@ final class Demo {
       return new GrpcSender(servicePort);
     }
     started.push(envoy::close);
+    String url = "http://127.0.0.1:" + envoy.port();
+    progress.accept("sending 40 requests a second to " + url);
     progress.accept(
-        "sending 40 requests a second to http://127.0.0.1:"
-            + envoy.port()
-            + "; try: curl -i -H 'x-user: you' http://127.0.0.1:"
-            + envoy.port()
-            + "/api");
+        "the fourth of your calls in a minute gets 429: curl -i -H 'x-user: you' " + url + "/api");
     return new HttpSender(envoy.port());
   }
 

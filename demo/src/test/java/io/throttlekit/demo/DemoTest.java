@@ -2,15 +2,28 @@ package io.throttlekit.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.testkit.envoy.EnvoyLookup;
 import io.throttlekit.testkit.envoy.EnvoyProgram;
 import io.throttlekit.testkit.envoy.RealEnvoy;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 @RealEnvoy
@@ -18,8 +31,11 @@ class DemoTest {
   /** A longer filter timeout, because other tests use the processors. */
   private static final String PATIENT = "2s";
 
+  private static final Pattern COMMAND =
+      Pattern.compile("curl -i -H 'x-user: (\\w+)' (http://127\\.0\\.0\\.1:\\d+/api)");
+
   private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
-  private final List<String> progress = new ArrayList<>();
+  private final List<String> progress = new CopyOnWriteArrayList<>();
 
   @Test
   void showsARealEnvoyThatAllowsAndLimitsByEveryRuleAndEndsItsProcesses() throws Exception {
@@ -31,6 +47,44 @@ class DemoTest {
         .contains("\"seed\":7");
     assertThat(progress).anyMatch(line -> line.startsWith("starting Envoy 1.40.0"));
     assertThat(ProcessHandle.current().children()).isEmpty();
+  }
+
+  @Test
+  void printsThePolicyAndACommandThatIsLimitedAfterThreeCalls() throws Exception {
+    Demo demo =
+        new Demo(
+            _ -> new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"), progress::add, PATIENT);
+    Future<?> running;
+    try (ExecutorService thread = Executors.newVirtualThreadPerTaskExecutor();
+        PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
+      running = thread.submit(() -> demo.run(0, 7, out, false));
+      await().atMost(Duration.ofMinutes(2)).until(() -> commandToTry().find());
+      List<HttpResponse<String>> answers = callUntilLimited(commandToTry());
+      demo.stop();
+      assertThat(answers).as("two windows, if a minute ended").hasSizeBetween(4, 7);
+      assertThat(answers.getLast().statusCode()).isEqualTo(429);
+      assertThat(answers.getLast().headers().firstValue("x-ratelimit-limit").orElse(""))
+          .startsWith("3");
+    }
+    assertThat(running.get()).isNotNull();
+    assertThat(progress).anyMatch(line -> line.contains("requests_per_unit: 3, unit: minute"));
+  }
+
+  private Matcher commandToTry() {
+    return COMMAND.matcher(String.join("\n", progress));
+  }
+
+  private static List<HttpResponse<String>> callUntilLimited(Matcher command) throws Exception {
+    assertThat(command.find()).isTrue();
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(command.group(2))).header("x-user", command.group(1)).build();
+    List<HttpResponse<String>> answers = new ArrayList<>();
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      do {
+        answers.add(client.send(request, BodyHandlers.ofString()));
+      } while (answers.getLast().statusCode() == 200 && answers.size() < 7);
+    }
+    return answers;
   }
 
   @Test
