@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 record ClosedLoop(int inFlight) implements Load {
   // Bounds the recursion: a caller sends again from within a failed call.
-  private static final long MOST_FAILURES = 200;
+  private static final long MAX_FAILURES = 200;
   // A call that takes longer is lost, and the run void.
   private static final long GRACE_SECONDS = 30;
 
@@ -58,7 +58,7 @@ record ClosedLoop(int inFlight) implements Load {
       if (!finished.await(patience, TimeUnit.NANOSECONDS)) {
         throw new IllegalStateException(finished.getCount() + " calls were never answered");
       }
-      if (tally.failures() >= MOST_FAILURES) {
+      if (tally.failures() >= MAX_FAILURES) {
         throw new IllegalStateException(tally.failures() + " calls failed");
       }
       return tally.result(time.monotonicNanos());
@@ -75,7 +75,7 @@ record ClosedLoop(int inFlight) implements Load {
 
       void ask() {
         sinceNanos = time.monotonicNanos();
-        if (sinceNanos - endNanos >= 0 || tally.failures() >= MOST_FAILURES) {
+        if (sinceNanos - endNanos >= 0 || tally.failures() >= MAX_FAILURES) {
           finished.countDown();
           return;
         }

@@ -24,7 +24,7 @@ import org.HdrHistogram.Histogram;
  */
 final class EvenDemand implements AutoCloseable {
   private static final double NANOS_PER_SECOND = 1e9;
-  private static final long MOST_NANOS = 10_000_000_000L; // longest latency recorded: 10 s
+  private static final long MAX_NANOS = 10_000_000_000L; // longest latency recorded: 10 s
 
   private final TimeSource time = TimeSource.system();
   private final long windowNanos;
@@ -32,7 +32,7 @@ final class EvenDemand implements AutoCloseable {
   private final ScheduledExecutorService clock;
   private final WindowTally admitted;
   private final LongAdder failed = new LongAdder();
-  private final Histogram nanos = new ConcurrentHistogram(MOST_NANOS, 3);
+  private final Histogram nanos = new ConcurrentHistogram(MAX_NANOS, 3);
 
   /**
    * Creates a demand that sends nothing yet.
@@ -94,7 +94,7 @@ final class EvenDemand implements AutoCloseable {
 
     @Override
     public void onMessage(byte[] message) {
-      nanos.recordValue(Math.clamp(time.monotonicNanos() - sentNanos, 0, MOST_NANOS));
+      nanos.recordValue(Math.clamp(time.monotonicNanos() - sentNanos, 0, MAX_NANOS));
       try {
         count(RateLimitResponse.parseFrom(message));
       } catch (InvalidProtocolBufferException e) {

@@ -66,18 +66,18 @@ final class FederationBenchmark {
     return () -> {
       List<Target> targets = new ArrayList<>();
       if (!coordinator.equals("postgresql")) {
-        targets.addAll(measure(servers, Coordinating.redis(), windows, only));
+        targets.addAll(measure(servers, CoordinatorProcess.redis(), windows, only));
       }
       if (!coordinator.equals("redis")) {
-        targets.addAll(measure(servers, Coordinating.postgres(), windows, only));
+        targets.addAll(measure(servers, CoordinatorProcess.postgres(), windows, only));
       }
       Target.require(targets);
     };
   }
 
   private static List<Target> measure(
-      Servers servers, Coordinating opened, int windows, String only) throws IOException {
-    try (Coordinating coordinator = opened;
+      Servers servers, CoordinatorProcess opened, int windows, String only) throws IOException {
+    try (CoordinatorProcess coordinator = opened;
         Regions regions = Regions.start(servers, coordinator, REGIONS)) {
       System.out.println("## Coordinator: " + coordinator.name() + "\n");
       List<Target> targets = new ArrayList<>();

@@ -21,8 +21,8 @@ import java.util.concurrent.locks.LockSupport;
  */
 record OpenLoop(int perSecond, TimeSource time) implements Load {
   // Bounds the generator's memory while the server stalls.
-  private static final int MOST_IN_FLIGHT = 20_000;
-  private static final long MOST_FAILURES = 1_000; // a load of errors measures nothing
+  private static final int MAX_IN_FLIGHT = 20_000;
+  private static final long MAX_FAILURES = 1_000; // a load of errors measures nothing
   // A call that takes longer is lost, and the run void.
   private static final long GRACE_SECONDS = 30;
 
@@ -40,18 +40,18 @@ record OpenLoop(int perSecond, TimeSource time) implements Load {
   @Override
   public LoadResult offer(Connections connections, Requests requests, Bounds bounds)
       throws InterruptedException {
-    Semaphore inFlight = new Semaphore(MOST_IN_FLIGHT);
+    Semaphore inFlight = new Semaphore(MAX_IN_FLIGHT);
     long start = time.monotonicNanos();
     Tally tally = new Tally(start, bounds);
     long total = Math.min(bounds.requests(), perSecond * bounds.time().toNanos() / 1_000_000_000L);
-    for (long place = 0; place < total && tally.failures() < MOST_FAILURES; place++) {
+    for (long place = 0; place < total && tally.failures() < MAX_FAILURES; place++) {
       long intended = start + place * 1_000_000_000L / perSecond;
       waitUntil(time, intended);
       acquire(inFlight, 1);
       connections.send(place, requests.at(place), new Reply(time, tally, inFlight, intended));
     }
-    acquire(inFlight, MOST_IN_FLIGHT);
-    if (tally.failures() >= MOST_FAILURES) {
+    acquire(inFlight, MAX_IN_FLIGHT);
+    if (tally.failures() >= MAX_FAILURES) {
       throw new IllegalStateException(tally.failures() + " calls failed");
     }
     return tally.result(time.monotonicNanos());

@@ -46,7 +46,7 @@ final class ServiceOverloadBenchmark {
       System.out.println("The generator lagged: once more.\n");
     }
     throw new IllegalStateException(
-        "the generator lagged by " + Offered.MOST_LAG_MILLIS + " ms or more in each run");
+        "the generator lagged by " + Offered.MAX_LAG_MILLIS + " ms or more in each run");
   }
 
   private static void report(List<Offered> all, List<Double> heap) {

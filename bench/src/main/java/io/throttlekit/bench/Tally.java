@@ -8,12 +8,12 @@ import org.HdrHistogram.ConcurrentHistogram;
 /** Counts the replies of one load. Thread-safe. */
 final class Tally {
   // Longest latency recorded.
-  private static final long LONGEST_NANOS = 60_000_000_000L;
+  private static final long MAX_NANOS = 60_000_000_000L;
   private static final byte OVERALL_CODE_TAG = 8; // field 1 of RateLimitResponse, varint
   private static final byte OVER_LIMIT = 2; // the code's number in Envoy's protocol
 
   private final long startNanos;
-  private final ConcurrentHistogram latencies = new ConcurrentHistogram(LONGEST_NANOS, 3);
+  private final ConcurrentHistogram latencies = new ConcurrentHistogram(MAX_NANOS, 3);
   private final LongAdder refused = new LongAdder();
   private final LongAdder failed = new LongAdder();
   private final AtomicLongArray answersPerSecond;
@@ -26,7 +26,7 @@ final class Tally {
 
   /** Counts a reply. */
   void answered(long sinceNanos, long nowNanos, byte[] reply) {
-    latencies.recordValue(Math.clamp(nowNanos - sinceNanos, 1, LONGEST_NANOS));
+    latencies.recordValue(Math.clamp(nowNanos - sinceNanos, 1, MAX_NANOS));
     int second = (int) ((nowNanos - startNanos) / 1_000_000_000L);
     if (second < answersPerSecond.length()) {
       answersPerSecond.getAndIncrement(second);

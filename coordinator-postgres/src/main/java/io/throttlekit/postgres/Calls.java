@@ -95,7 +95,7 @@ final class Calls {
             deadline == Deadline.REQUEST
                 ? settings.deadlineMillis()
                 : settings.leaseDeadlineMillis());
-    deadlines.add(call, call.askedNanos + Math.clamp(waitNanos, 0, most)); // may have passed
+    deadlines.add(call, call.sentNanos + Math.clamp(waitNanos, 0, most)); // may have passed
     if (call.answer.isDone()) { // before it was added
       deadlines.remove(call);
     }
@@ -170,7 +170,7 @@ final class Calls {
 
     private final Deadline deadline;
     private final Blocking<T> work;
-    private final long askedNanos = time.monotonicNanos();
+    private final long sentNanos = time.monotonicNanos();
 
     /** When its turn came; guarded by the enclosing object. */
     private long begunNanos;
@@ -189,7 +189,7 @@ final class Calls {
       try {
         T result = work.run(() -> !answer.isDone());
         // first, so that the caller finds the store up
-        answered(time.monotonicNanos() - askedNanos);
+        answered(time.monotonicNanos() - sentNanos);
         answer.complete(result);
         reply.complete(result);
       } catch (SQLException | StoreException e) {
@@ -202,10 +202,10 @@ final class Calls {
         }
         fail(inWords);
       } catch (TermsMismatchException e) { // a mismatch is an answer, too
-        answered(time.monotonicNanos() - askedNanos);
+        answered(time.monotonicNanos() - sentNanos);
         fail(e);
       } catch (AnsweredCalls.Overtaken _) { // as is this
-        answered(time.monotonicNanos() - askedNanos);
+        answered(time.monotonicNanos() - sentNanos);
         fail(StoreException.overtaken());
       } catch (RuntimeException | Error e) { // a bug: must not end the thread's other calls
         listener.failed(1, Failure.ERROR, e.toString());

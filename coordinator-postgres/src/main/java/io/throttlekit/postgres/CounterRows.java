@@ -117,17 +117,17 @@ final class CounterRows {
   }
 
   /** Returns units to the only row and commits, once for each call. */
-  void giveBack(LeaseRequest lease, long windowEndMillis, long units) throws SQLException {
+  void returnUnits(LeaseRequest lease, long windowEndMillis, long units) throws SQLException {
     Row row = rows.getFirst();
     AnsweredCalls calls = calls(row, lease);
     // Units of another window need no record: they have no effect.
     if (lease.id() == null || calls.windowEndMillis() != windowEndMillis) {
-      held.giveBack(lease, windowEndMillis, units);
+      held.returnUnits(lease, windowEndMillis, units);
       write();
     } else if (calls.answerTo(lease.id()).isPresent()) {
       session.rollBack();
     } else {
-      held.giveBack(lease, windowEndMillis, units);
+      held.returnUnits(lease, windowEndMillis, units);
       write(row, calls.with(lease.id(), units));
     }
   }

@@ -21,7 +21,7 @@ final class Pool {
   private static final int DAY_SECONDS = 86_400;
 
   /** The shortest timeout that Hikari accepts. */
-  private static final long LEAST_HIKARI_MILLIS = 250;
+  private static final long MIN_HIKARI_MILLIS = 250;
 
   private final TrustedConnections server;
   private final HikariConfig config;
@@ -113,7 +113,7 @@ final class Pool {
     // a statement sees all commits before its lock
     config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
     config.setConnectionTimeout(settings.connectTimeoutMillis());
-    config.setValidationTimeout(Math.max(LEAST_HIKARI_MILLIS, settings.connectTimeoutMillis() / 2));
+    config.setValidationTimeout(Math.max(MIN_HIKARI_MILLIS, settings.connectTimeoutMillis() / 2));
     config.setInitializationFailTimeout(-1); // the server need not be reachable yet
     long deadline = settings.leaseDeadlineMillis();
     config.setConnectionInitSql(

@@ -108,13 +108,13 @@ public final class PostgresCounterStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
+  public CompletionStage<Void> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
     return database
         .call(
             Deadline.ofCall(lease.id()),
             session -> {
               new CounterRows(session, epochs, Map.of(lease.key(), lease.window()))
-                  .giveBack(lease, windowEndMillis, units);
+                  .returnUnits(lease, windowEndMillis, units);
               return true;
             })
         .thenRun(PostgresCounterStore::done);

@@ -39,7 +39,7 @@ public record PostgresSettings(
   private static final Pattern NAME = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
 
   /** The shortest timeout that Hikari accepts. */
-  private static final long LEAST_CONNECT_MILLIS = 250;
+  private static final long MIN_CONNECT_MILLIS = 250;
 
   /** Checks the ranges. */
   public PostgresSettings {
@@ -53,7 +53,7 @@ public record PostgresSettings(
     check("connections", connections, 1);
     check("deadlineMillis", deadlineMillis, 1);
     check("leaseDeadlineMillis", leaseDeadlineMillis, 1);
-    check("connectTimeoutMillis", connectTimeoutMillis, LEAST_CONNECT_MILLIS);
+    check("connectTimeoutMillis", connectTimeoutMillis, MIN_CONNECT_MILLIS);
     check("collectEveryMillis", collectEveryMillis, 1);
   }
 

@@ -1,7 +1,7 @@
 package io.throttlekit.postgres;
 
-import static io.throttlekit.postgres.Asked.answer;
-import static io.throttlekit.postgres.Asked.await;
+import static io.throttlekit.postgres.StoreCalls.answer;
+import static io.throttlekit.postgres.StoreCalls.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.DataLoss;
@@ -36,7 +36,7 @@ class ClockAfterLockTest {
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
   private final FixedWindow window = new FixedWindow(10, WINDOW);
-  private final Budget budget = Asked.budget(window, "a");
+  private final Budget budget = StoreCalls.budget(window, "a");
   private final PostgresSettings settings = Wanted.of(database.url()).settings();
   private final Database.Surroundings around = Around.heard(StoreListener.NONE);
   private final PostgresGlobalCoordinator coordinator =
@@ -59,15 +59,15 @@ class ClockAfterLockTest {
 
   @Test
   void aLeaseThatWaitedIntoTheNextWindowIsOfThatWindow() throws SQLException {
-    Grant first = answer(coordinator.lease(Asked.wish(budget, "eu", 10)));
+    Grant first = answer(coordinator.lease(StoreCalls.wish(budget, "eu", 10)));
     Grant waited =
         whileHeld(
             "SELECT FROM throttlekit.parties FOR UPDATE",
-            () -> coordinator.lease(Asked.wish(budget, "us", 4)));
+            () -> coordinator.lease(StoreCalls.wish(budget, "us", 4)));
     assertThat(waited.storeNowMillis()).isGreaterThanOrEqualTo(first.windowEndMillis());
     assertThat(waited.windowEndMillis()).isGreaterThan(first.windowEndMillis());
     assertThat(waited.units()).isEqualTo(4);
-    assertThat(answer(coordinator.lease(Asked.wish(budget, "eu", 10))).units())
+    assertThat(answer(coordinator.lease(StoreCalls.wish(budget, "eu", 10))).units())
         .as("the window is not rolled back, and nothing is granted twice")
         .isIn(6L, 10L);
     assertThat(database.query("SELECT max(leased) FROM throttlekit.windows")).isEqualTo("10");
@@ -75,7 +75,7 @@ class ClockAfterLockTest {
 
   @Test
   void aReturnThatWaitedIntoTheNextWindowIsForfeited() throws SQLException {
-    Grant first = answer(coordinator.lease(Asked.wish(budget, "eu", 10)));
+    Grant first = answer(coordinator.lease(StoreCalls.wish(budget, "eu", 10)));
     BudgetReturn units = new BudgetReturn(budget, "eu", "x", first.windowEndMillis(), 5);
     assertThat(
             whileHeld(
@@ -85,7 +85,7 @@ class ClockAfterLockTest {
 
   @Test
   void aChargeThatWaitedIntoTheNextWindowIsCountedThere() throws SQLException {
-    LeaseRequest all = new LeaseRequest(Asked.key(window, "a"), window, 10, DataLoss.REFILL);
+    LeaseRequest all = new LeaseRequest(StoreCalls.key(window, "a"), window, 10, DataLoss.REFILL);
     Grant first = answer(store.lease(all));
     Grant waited = whileHeld("SELECT FROM throttlekit.counters FOR UPDATE", () -> store.lease(all));
     assertThat(waited.storeNowMillis()).isGreaterThanOrEqualTo(first.windowEndMillis());
@@ -96,7 +96,7 @@ class ClockAfterLockTest {
   void unitsThatEndWhileALeaseWaitsAreNotGiven() throws SQLException {
     long now = answer(escrow.health());
     EscrowRefill refill =
-        new EscrowRefill(Asked.key(window, "a"), "1", now + WINDOW, now, now + WINDOW, 8);
+        new EscrowRefill(StoreCalls.key(window, "a"), "1", now + WINDOW, now, now + WINDOW, 8);
     assertThat(answer(escrow.refill(refill))).isTrue();
     assertThat(
             whileHeld(

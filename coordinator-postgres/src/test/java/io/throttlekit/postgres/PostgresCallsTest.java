@@ -1,9 +1,9 @@
 package io.throttlekit.postgres;
 
-import static io.throttlekit.postgres.Asked.FIVE;
-import static io.throttlekit.postgres.Asked.answer;
-import static io.throttlekit.postgres.Asked.failure;
-import static io.throttlekit.postgres.Asked.left;
+import static io.throttlekit.postgres.StoreCalls.FIVE;
+import static io.throttlekit.postgres.StoreCalls.answer;
+import static io.throttlekit.postgres.StoreCalls.failure;
+import static io.throttlekit.postgres.StoreCalls.left;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.CounterKey;
@@ -54,8 +54,8 @@ class PostgresCallsTest {
 
   private final RecordingListener heard = new RecordingListener();
   private final List<AutoCloseable> opened = new ArrayList<>();
-  private final CounterKey held = Asked.key(FIVE, "held");
-  private final Budget budget = Asked.budget(FIVE, "a");
+  private final CounterKey held = StoreCalls.key(FIVE, "held");
+  private final Budget budget = StoreCalls.budget(FIVE, "a");
   private final CuttingProxy proxy = CuttingProxy.to(database.port());
   private PostgresCounterStore store = openStore(Wanted.of(database.url()));
   private PostgresGlobalCoordinator coordinator = openCoordinator(Wanted.of(database.url()));
@@ -68,8 +68,8 @@ class PostgresCallsTest {
     end = answer(escrow.health()) + FIVE.windowMillis();
     database.empty();
     assertThat(answer(refill("1", 5))).isTrue();
-    answer(coordinator.lease(Asked.wish(budget, "us", 1)));
-    answer(store.lease(Asked.lease("a", 1)));
+    answer(coordinator.lease(StoreCalls.wish(budget, "us", 1)));
+    answer(store.lease(StoreCalls.lease("a", 1)));
   }
 
   @AfterEach
@@ -90,7 +90,7 @@ class PostgresCallsTest {
     assertThat(counted.units()).isEqualTo(3);
     assertThat(left(store, "a")).isEqualTo(1);
     long end = counted.windowEndMillis();
-    var _ = lostThenAnswered(() -> giveBack(store, back, end));
+    var _ = lostThenAnswered(() -> returnUnits(store, back, end));
     assertThat(left(store, "a")).isEqualTo(3);
 
     assertThat(lostThenAnswered(() -> coordinator.lease(wish(id, 3))).units()).isEqualTo(3);
@@ -129,13 +129,13 @@ class PostgresCallsTest {
     proxy.delayAnswers(DELAY_MILLIS);
 
     CompletionStage<Grant> counted = leasing.lease(request(new CallId(24, 1), 1));
-    CompletionStage<Boolean> back = giveBack(store, new CallId(17, 1), before.windowEndMillis());
+    CompletionStage<Boolean> back = returnUnits(store, new CallId(17, 1), before.windowEndMillis());
     CompletionStage<Grant> leased = granting.lease(wish(id, 3));
     CompletionStage<Boolean> returned =
-        coordinator.reconcile(new BudgetReturn(Asked.budget(FIVE, "b"), "eu", "1", windowEnd, 1));
+        coordinator.reconcile(new BudgetReturn(StoreCalls.budget(FIVE, "b"), "eu", "1", windowEnd, 1));
     CompletionStage<EscrowGrant> given = giving.lease(held, 2, id);
     CompletionStage<Boolean> refilled = refill("2", 4);
-    assertThat(failure(leasing.lease(Asked.lease("b", 1))))
+    assertThat(failure(leasing.lease(StoreCalls.lease("b", 1))))
         .as("one without an id")
         .hasMessageContaining("in time");
 
@@ -149,9 +149,9 @@ class PostgresCallsTest {
     assertThat(heard.failures).containsOnly(Failure.LEASE_DEADLINE);
   }
 
-  private static CompletionStage<Boolean> giveBack(
+  private static CompletionStage<Boolean> returnUnits(
       PostgresCounterStore store, CallId id, long windowEndMillis) {
-    return store.giveBack(request(id, 3), windowEndMillis, 2).thenApply(_ -> true);
+    return store.returnUnits(request(id, 3), windowEndMillis, 2).thenApply(_ -> true);
   }
 
   @Test
@@ -251,15 +251,15 @@ class PostgresCallsTest {
   }
 
   private void connect() {
-    answer(store.peek(Asked.key(FIVE, "a"), FIVE));
+    answer(store.peek(StoreCalls.key(FIVE, "a"), FIVE));
     answer(escrow.health());
     answer(coordinator.health());
   }
 
   private long warm() {
     connect();
-    Budget other = Asked.budget(FIVE, "b");
-    return answer(coordinator.lease(Asked.wish(other, "eu", 1))).windowEndMillis();
+    Budget other = StoreCalls.budget(FIVE, "b");
+    return answer(coordinator.lease(StoreCalls.wish(other, "eu", 1))).windowEndMillis();
   }
 
   /** Sends the calls through a proxy, from other processes than those that filled the tables. */
@@ -298,7 +298,7 @@ class PostgresCallsTest {
   }
 
   private static LeaseRequest request(CallId id, long units) {
-    return new LeaseRequest(Asked.key(FIVE, "a"), FIVE, units, DataLoss.REFILL, id);
+    return new LeaseRequest(StoreCalls.key(FIVE, "a"), FIVE, units, DataLoss.REFILL, id);
   }
 
   private BudgetLease wish(CallId id, long units) {

@@ -1,6 +1,6 @@
 package io.throttlekit.postgres;
 
-import static io.throttlekit.postgres.Asked.answer;
+import static io.throttlekit.postgres.StoreCalls.answer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Charge;
@@ -45,7 +45,7 @@ class PostgresConcurrencyTest {
   @ValueSource(longs = {1, 2, 3})
   void noWindowIsLeasedBeyondItsBudgetWhoeverAsksAndReturns(long seed) {
     FixedWindow window = new FixedWindow(100, 400);
-    Budget budget = Asked.budget(window, "seed" + seed);
+    Budget budget = StoreCalls.budget(window, "seed" + seed);
     Map<Long, AtomicLong> out = new ConcurrentHashMap<>();
     AtomicLong most = new AtomicLong();
     List<PostgresGlobalCoordinator> all = coordinators();
@@ -55,7 +55,7 @@ class PostgresConcurrencyTest {
           region(
               all.get(r % PROCESSES), budget, "r" + r, new SplittableRandom(seed * 31 + r), out));
     }
-    regions.forEach(Asked::answer);
+    regions.forEach(StoreCalls::answer);
     all.forEach(PostgresGlobalCoordinator::close);
     out.values().forEach(units -> most.accumulateAndGet(units.get(), Math::max));
     assertThat(most.get()).as("seed %d: %s", seed, out).isEqualTo(100);
@@ -106,7 +106,7 @@ class PostgresConcurrencyTest {
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
   void requestsOfSeveralCountersInAnyOrderAreExactAndNeverWaitInACircle(long seed) {
-    FixedWindow window = new FixedWindow(120, Asked.FIVE.windowMillis());
+    FixedWindow window = new FixedWindow(120, StoreCalls.FIVE.windowMillis());
     SplittableRandom random = new SplittableRandom(seed);
     List<PostgresCounterStore> stores = new ArrayList<>();
     for (int i = 0; i < PROCESSES; i++) {
@@ -125,7 +125,7 @@ class PostgresConcurrencyTest {
               .thenAccept(outcome -> count(outcome, some, admitted))
               .toCompletableFuture());
     }
-    asked.forEach(Asked::answer);
+    asked.forEach(StoreCalls::answer);
     assertThat(admitted.values()).as("seed %d", seed).allMatch(units -> units.get() <= 120);
     assertThat(admitted.values()).as("seed %d", seed).anyMatch(units -> units.get() == 120);
     for (String user : admitted.keySet()) {
@@ -140,7 +140,7 @@ class PostgresConcurrencyTest {
 
   @Test
   void anEscrowGivesWhatItHoldsOnceAndNoMore() {
-    FixedWindow window = Asked.FIVE;
+    FixedWindow window = StoreCalls.FIVE;
     List<PostgresRegionalEscrow> escrows = new ArrayList<>();
     for (int i = 0; i < PROCESSES; i++) {
       escrows.add(PostgresRegionalEscrow.open(settings(), Around.heard(heard)));
@@ -151,17 +151,17 @@ class PostgresConcurrencyTest {
       PostgresRegionalEscrow escrow = escrows.get(i % PROCESSES);
       if (i % 5 == 0) { // each id is used again four refills later
         EscrowRefill refill =
-            new EscrowRefill(Asked.key(window, "e"), "id" + i % 20, end, 0, end, 10);
+            new EscrowRefill(StoreCalls.key(window, "e"), "id" + i % 20, end, 0, end, 10);
         given.add(escrow.refill(refill).thenApply(_ -> 0L).toCompletableFuture());
       }
       given.add(
           escrow
-              .lease(Asked.key(window, "e"), 3)
+              .lease(StoreCalls.key(window, "e"), 3)
               .thenApply(grant -> grant.units())
               .toCompletableFuture());
     }
-    long sum = given.stream().mapToLong(Asked::answer).sum();
-    sum += answer(escrows.getFirst().release(Asked.key(window, "e"), end));
+    long sum = given.stream().mapToLong(StoreCalls::answer).sum();
+    sum += answer(escrows.getFirst().release(StoreCalls.key(window, "e"), end));
     assertThat(sum).isEqualTo(40);
     escrows.forEach(PostgresRegionalEscrow::close);
   }
@@ -185,11 +185,11 @@ class PostgresConcurrencyTest {
   }
 
   private static Claim claim(FixedWindow window, String user) {
-    Charge charge = new Charge(Asked.key(window, user), window, 1, Overrun.REFUSE);
+    Charge charge = new Charge(StoreCalls.key(window, user), window, 1, Overrun.REFUSE);
     return new Claim(Claim.Role.ENFORCED, List.of(charge));
   }
 
   private static long left(PostgresCounterStore store, FixedWindow window, String user) {
-    return answer(store.peek(Asked.key(window, user), window)).decisions().getFirst().remaining();
+    return answer(store.peek(StoreCalls.key(window, user), window)).decisions().getFirst().remaining();
   }
 }

@@ -1,7 +1,7 @@
 package io.throttlekit.postgres;
 
-import static io.throttlekit.postgres.Asked.answer;
-import static io.throttlekit.postgres.Asked.claim;
+import static io.throttlekit.postgres.StoreCalls.answer;
+import static io.throttlekit.postgres.StoreCalls.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.DataLoss;
@@ -33,7 +33,7 @@ class PostgresEpochTest {
 
   private final ManualTime clock = new ManualTime(START);
   private final FixedWindow window = new FixedWindow(5, MINUTE);
-  private final Budget budget = Asked.budget(window, "a");
+  private final Budget budget = StoreCalls.budget(window, "a");
   private final RecordingListener heard = new RecordingListener();
   private final List<AutoCloseable> opened = new ArrayList<>();
 

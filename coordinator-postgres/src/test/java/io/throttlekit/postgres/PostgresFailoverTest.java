@@ -1,12 +1,12 @@
 package io.throttlekit.postgres;
 
-import static io.throttlekit.postgres.Asked.FIVE;
-import static io.throttlekit.postgres.Asked.answer;
-import static io.throttlekit.postgres.Asked.answers;
-import static io.throttlekit.postgres.Asked.ask;
-import static io.throttlekit.postgres.Asked.await;
-import static io.throttlekit.postgres.Asked.claim;
-import static io.throttlekit.postgres.Asked.failure;
+import static io.throttlekit.postgres.StoreCalls.FIVE;
+import static io.throttlekit.postgres.StoreCalls.answer;
+import static io.throttlekit.postgres.StoreCalls.answers;
+import static io.throttlekit.postgres.StoreCalls.ask;
+import static io.throttlekit.postgres.StoreCalls.await;
+import static io.throttlekit.postgres.StoreCalls.claim;
+import static io.throttlekit.postgres.StoreCalls.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.DataLoss;
@@ -76,7 +76,7 @@ class PostgresFailoverTest {
       throws Exception {
     PostgresProcess standby = standby("synchronous_standby_names=*");
     PostgresGlobalCoordinator coordinator = coordinator(standby);
-    Budget budget = Asked.budget(MANY, "a");
+    Budget budget = StoreCalls.budget(MANY, "a");
     survivesTheFailover(
         standby,
         units ->
@@ -194,9 +194,9 @@ class PostgresFailoverTest {
     assertThat(admitted(store, 1)).isEqualTo(1);
     assertThat(leased(coordinator, 1)).isEqualTo(1);
     CallId id = new CallId(16, 1);
-    LeaseRequest request = new LeaseRequest(Asked.key(HUNDRED, "a"), HUNDRED, 2, DataLoss.DENY, id);
+    LeaseRequest request = new LeaseRequest(StoreCalls.key(HUNDRED, "a"), HUNDRED, 2, DataLoss.DENY, id);
     BudgetLease lease =
-        new BudgetLease(Asked.budget(FIVE, "a"), "eu", BudgetLease.CURRENT, 2, DataLoss.DENY, id);
+        new BudgetLease(StoreCalls.budget(FIVE, "a"), "eu", BudgetLease.CURRENT, 2, DataLoss.DENY, id);
     standby.hang();
     List<CompletableFuture<Grant>> again = new ArrayList<>();
     try {
@@ -302,7 +302,7 @@ class PostgresFailoverTest {
   }
 
   private static long leased(PostgresGlobalCoordinator coordinator, long units) {
-    Budget budget = Asked.budget(FIVE, "a");
+    Budget budget = StoreCalls.budget(FIVE, "a");
     return answer(
             coordinator.lease(
                 new BudgetLease(budget, "eu", BudgetLease.CURRENT, units, DataLoss.DENY)))

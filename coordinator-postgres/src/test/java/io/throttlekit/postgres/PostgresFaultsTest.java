@@ -1,12 +1,12 @@
 package io.throttlekit.postgres;
 
-import static io.throttlekit.postgres.Asked.acquire;
-import static io.throttlekit.postgres.Asked.answer;
-import static io.throttlekit.postgres.Asked.answers;
-import static io.throttlekit.postgres.Asked.ask;
-import static io.throttlekit.postgres.Asked.await;
-import static io.throttlekit.postgres.Asked.failure;
-import static io.throttlekit.postgres.Asked.left;
+import static io.throttlekit.postgres.StoreCalls.acquire;
+import static io.throttlekit.postgres.StoreCalls.answer;
+import static io.throttlekit.postgres.StoreCalls.answers;
+import static io.throttlekit.postgres.StoreCalls.ask;
+import static io.throttlekit.postgres.StoreCalls.await;
+import static io.throttlekit.postgres.StoreCalls.failure;
+import static io.throttlekit.postgres.StoreCalls.left;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.CounterKey;
@@ -96,16 +96,16 @@ class PostgresFaultsTest {
   @Test
   void whatWasGrantedStaysGrantedWhenTheServerIsKilledAndItComesBackByItself() {
     PostgresGlobalCoordinator coordinator = coordinator(url());
-    Budget budget = Asked.budget(Asked.FIVE, "a");
+    Budget budget = StoreCalls.budget(StoreCalls.FIVE, "a");
     for (int i = 0; i < 3; i++) {
-      assertThat(answer(coordinator.lease(Asked.wish(budget, "eu", 1))).units()).isEqualTo(1);
+      assertThat(answer(coordinator.lease(StoreCalls.wish(budget, "eu", 1))).units()).isEqualTo(1);
     }
     server.kill();
-    assertThat(failure(coordinator.lease(Asked.wish(budget, "eu", 1))))
+    assertThat(failure(coordinator.lease(StoreCalls.wish(budget, "eu", 1))))
         .isInstanceOf(StoreException.class);
     server.restart();
     await("back", () -> answers(coordinator.health()));
-    Grant rest = answer(coordinator.lease(Asked.wish(budget, "eu", 5)));
+    Grant rest = answer(coordinator.lease(StoreCalls.wish(budget, "eu", 5)));
     assertThat(rest.units()).isLessThanOrEqualTo(2);
     assertThat(rest.left()).isZero();
     assertThat(heard.losses).isEmpty();
@@ -119,7 +119,7 @@ class PostgresFaultsTest {
     opened.add(escrow);
     long now = answer(escrow.health());
     long end = now + 3_600_000;
-    CounterKey key = Asked.key(Asked.FIVE, "a");
+    CounterKey key = StoreCalls.key(StoreCalls.FIVE, "a");
     assertThat(answer(escrow.refill(new EscrowRefill(key, "1", end, now, end, 8)))).isTrue();
     CallId id = new CallId(16, 1);
     assertThat(answer(escrow.lease(key, 3, id)).left()).isEqualTo(5);
@@ -190,14 +190,14 @@ class PostgresFaultsTest {
       PostgresGlobalCoordinator direct = coordinator(url());
       String proxied = "jdbc:postgresql://127.0.0.1:" + proxy.port() + "/postgres";
       PostgresGlobalCoordinator coordinator = coordinator(proxied);
-      Budget budget = Asked.budget(Asked.FIVE, "a");
-      answer(coordinator.lease(Asked.wish(budget, "eu", 1)));
+      Budget budget = StoreCalls.budget(StoreCalls.FIVE, "a");
+      answer(coordinator.lease(StoreCalls.wish(budget, "eu", 1)));
       proxy.cutAtNextCommit();
-      assertThat(failure(coordinator.lease(Asked.wish(budget, "eu", 1))))
+      assertThat(failure(coordinator.lease(StoreCalls.wish(budget, "eu", 1))))
           .isInstanceOf(StoreException.class)
           .hasMessageContaining("may be counted");
       assertThat(proxy.hasCut()).isTrue();
-      assertThat(answer(direct.lease(Asked.wish(budget, "eu", 5))).units())
+      assertThat(answer(direct.lease(StoreCalls.wish(budget, "eu", 5))).units())
           .as("of 5, 1 was leased before, and 1 by the lease that failed")
           .isEqualTo(3);
       assertThat(heard.triedAgain).hasValue(0);
@@ -224,7 +224,7 @@ class PostgresFaultsTest {
       await("held", () -> TimeSource.system().wallMillis() > longer);
       holder.rollback();
     }
-    asked.forEach(Asked::answer);
+    asked.forEach(StoreCalls::answer);
   }
 
   @Test

@@ -1,6 +1,6 @@
 package io.throttlekit.postgres;
 
-import static io.throttlekit.postgres.Asked.answer;
+import static io.throttlekit.postgres.StoreCalls.answer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.CounterKey;
@@ -102,10 +102,10 @@ class PostgresGarbageTest {
 
   @Test
   void windowsAgreementsAndReturnsGoWithTheirTimeAndPartiesLater() {
-    Budget budget = Asked.budget(window, "a");
+    Budget budget = StoreCalls.budget(window, "a");
     try (PostgresGlobalCoordinator coordinator =
         PostgresGlobalCoordinator.open(settings(), around())) {
-      long end = answer(coordinator.lease(Asked.wish(budget, "eu", 5))).windowEndMillis();
+      long end = answer(coordinator.lease(StoreCalls.wish(budget, "eu", 5))).windowEndMillis();
       answer(coordinator.reconcile(new BudgetReturn(budget, "eu", "x", end, 1)));
       clock.setWall(end + Garbage.SLACK_MILLIS);
       collect();
@@ -122,7 +122,7 @@ class PostgresGarbageTest {
 
   @Test
   void whatAnEscrowHeldGoesWithItsRefills() {
-    CounterKey key = Asked.key(window, "a");
+    CounterKey key = StoreCalls.key(window, "a");
     try (PostgresRegionalEscrow escrow = PostgresRegionalEscrow.open(settings(), around())) {
       answer(escrow.refill(new EscrowRefill(key, "1", START, START, START + 10_000, 8)));
       clock.advance(10_000 + Garbage.SLACK_MILLIS);
@@ -136,13 +136,13 @@ class PostgresGarbageTest {
 
   /** Runs the timer once, until it is scheduled again. */
   private void collect() {
-    Asked.await("scheduled", () -> due.size() == 1);
+    StoreCalls.await("scheduled", () -> due.size() == 1);
     due.remove().run();
-    Asked.await("done", () -> due.size() == 1);
+    StoreCalls.await("done", () -> due.size() == 1);
   }
 
   private long charge(PostgresCounterStore store, String user) {
-    return answer(store.acquire(List.of(Asked.claim(window, user, 1, DataLoss.REFILL))))
+    return answer(store.acquire(List.of(StoreCalls.claim(window, user, 1, DataLoss.REFILL))))
         .decisions()
         .getFirst()
         .remaining();

@@ -1,7 +1,7 @@
 package io.throttlekit.postgres;
 
-import static io.throttlekit.postgres.Asked.answer;
-import static io.throttlekit.postgres.Asked.failure;
+import static io.throttlekit.postgres.StoreCalls.answer;
+import static io.throttlekit.postgres.StoreCalls.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.DataLoss;
@@ -36,7 +36,7 @@ class PostgresRetryTest {
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
   private final RecordingListener heard = new RecordingListener();
-  private final Budget budget = Asked.budget(Asked.FIVE, "a");
+  private final Budget budget = StoreCalls.budget(StoreCalls.FIVE, "a");
   private final PostgresGlobalCoordinator coordinator =
       PostgresGlobalCoordinator.open(Wanted.of(database.url()).settings(), Around.heard(heard));
 
@@ -56,18 +56,18 @@ class PostgresRetryTest {
   @ValueSource(strings = {"40001", "40P01"})
   void areTriedAgainAndCountedOnce(String state) {
     failFirst(3, state);
-    assertThat(answer(coordinator.lease(Asked.wish(budget, "eu", 2))).units()).isEqualTo(2);
+    assertThat(answer(coordinator.lease(StoreCalls.wish(budget, "eu", 2))).units()).isEqualTo(2);
     assertThat(heard.triedAgain).hasValue(3);
     assertThat(database.query("SELECT leased FROM throttlekit.windows")).isEqualTo("2");
   }
 
   @Test
   void areTriedAgainWhereAnOlderSchemaHasComeBack() {
-    answer(coordinator.lease(Asked.wish(budget, "eu", 2)));
+    answer(coordinator.lease(StoreCalls.wish(budget, "eu", 2)));
     database.run(
         "ALTER TABLE throttlekit.agreements DROP COLUMN asked;"
             + " DELETE FROM throttlekit.schema_version WHERE version >= 5");
-    assertThat(answer(coordinator.lease(Asked.wish(budget, "eu", 2))).units()).isEqualTo(2);
+    assertThat(answer(coordinator.lease(StoreCalls.wish(budget, "eu", 2))).units()).isEqualTo(2);
     assertThat(database.query("SELECT max(version) FROM throttlekit.schema_version"))
         .isEqualTo("7");
   }
@@ -75,7 +75,7 @@ class PostgresRetryTest {
   @Test
   void areGivenUpAfterAWhile() {
     failFirst(1_000, "40001");
-    assertThat(failure(coordinator.lease(Asked.wish(budget, "eu", 2))))
+    assertThat(failure(coordinator.lease(StoreCalls.wish(budget, "eu", 2))))
         .isInstanceOf(StoreException.class)
         .hasMessageContaining("in the way");
     assertThat(database.query("SELECT last_value FROM tries"))
@@ -85,7 +85,7 @@ class PostgresRetryTest {
   @Test
   void otherErrorsAreNotTriedAgain() {
     failFirst(1, "22012");
-    assertThat(failure(coordinator.lease(Asked.wish(budget, "eu", 2))))
+    assertThat(failure(coordinator.lease(StoreCalls.wish(budget, "eu", 2))))
         .isInstanceOf(StoreException.class);
     assertThat(heard.triedAgain).hasValue(0);
   }
@@ -101,7 +101,7 @@ class PostgresRetryTest {
       for (int i = 0; i < 4; i++) {
         asked.add(coordinator.lease(shared("scope" + i)));
       }
-      Asked.await("about to write", () -> database.query(WAITING).equals("4"));
+      StoreCalls.await("about to write", () -> database.query(WAITING).equals("4"));
       holder.rollback();
     }
     long units = asked.stream().mapToLong(each -> answer(each).units()).sum();
@@ -112,7 +112,7 @@ class PostgresRetryTest {
 
   private static BudgetLease shared(String scope) {
     Budget shared =
-        new Budget(Asked.key(Asked.FIVE, "a"), Asked.FIVE, new Terms(scope, List.of(Asked.FIVE)));
+        new Budget(StoreCalls.key(StoreCalls.FIVE, "a"), StoreCalls.FIVE, new Terms(scope, List.of(StoreCalls.FIVE)));
     return new BudgetLease(shared, "eu", BudgetLease.CURRENT, 2, DataLoss.REFILL);
   }
 

@@ -1,6 +1,6 @@
 package io.throttlekit.postgres;
 
-import static io.throttlekit.postgres.Asked.answer;
+import static io.throttlekit.postgres.StoreCalls.answer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -62,20 +62,20 @@ class PostgresRolesTest {
 
   @Test
   void theServiceCanDoAllOfItsWork() {
-    CounterKey key = Asked.key(Asked.FIVE, "a");
-    Budget budget = Asked.budget(Asked.FIVE, "a");
+    CounterKey key = StoreCalls.key(StoreCalls.FIVE, "a");
+    Budget budget = StoreCalls.budget(StoreCalls.FIVE, "a");
     try (PostgresCounterStore store =
             PostgresCounterStore.open(settings(SERVICE), Around.heard(heard));
         PostgresGlobalCoordinator coordinator =
             PostgresGlobalCoordinator.open(settings(SERVICE), Around.heard(heard));
         PostgresRegionalEscrow escrow =
             PostgresRegionalEscrow.open(settings(SERVICE), Around.heard(heard))) {
-      assertThat(Asked.acquire(store, "a", 2).remaining()).isEqualTo(3);
-      Grant grant = answer(store.lease(Asked.lease("a", 2)));
+      assertThat(StoreCalls.acquire(store, "a", 2).remaining()).isEqualTo(3);
+      Grant grant = answer(store.lease(StoreCalls.lease("a", 2)));
       assertThat(grant.units()).isEqualTo(2);
-      answer(store.giveBack(Asked.lease("a", 2), grant.windowEndMillis(), 1).thenApply(_ -> true));
-      answer(store.reset(key, Asked.FIVE).thenApply(_ -> true));
-      Grant lease = answer(coordinator.lease(Asked.wish(budget, "eu", 5)));
+      answer(store.returnUnits(StoreCalls.lease("a", 2), grant.windowEndMillis(), 1).thenApply(_ -> true));
+      answer(store.reset(key, StoreCalls.FIVE).thenApply(_ -> true));
+      Grant lease = answer(coordinator.lease(StoreCalls.wish(budget, "eu", 5)));
       assertThat(lease.units()).isEqualTo(5);
       assertThat(
               answer(
@@ -91,7 +91,7 @@ class PostgresRolesTest {
               + " UPDATE throttlekit.windows SET window_end_millis = 2 WHERE false;"
               + " UPDATE throttlekit.agreements SET until_millis = 1;"
               + " UPDATE throttlekit.escrow SET ends_millis = 1");
-      Asked.await("collected", () -> heard.collected.get() >= 2);
+      StoreCalls.await("collected", () -> heard.collected.get() >= 2);
     }
     assertThat(heard.failures).as("%s", heard.reasons).isEmpty();
   }
@@ -121,7 +121,7 @@ class PostgresRolesTest {
     heard.persistence.clear();
     try (PostgresCounterStore store =
         PostgresCounterStore.open(settings(SERVICE), Around.heard(heard))) {
-      Asked.acquire(store, "a", 1);
+      StoreCalls.acquire(store, "a", 1);
     }
     return heard.persistence.getLast().gaps().stream()
         .filter(gap -> gap.cause() != Cause.RESTART)

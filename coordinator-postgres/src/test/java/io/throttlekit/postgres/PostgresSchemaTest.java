@@ -1,7 +1,7 @@
 package io.throttlekit.postgres;
 
-import static io.throttlekit.postgres.Asked.answer;
-import static io.throttlekit.postgres.Asked.failure;
+import static io.throttlekit.postgres.StoreCalls.answer;
+import static io.throttlekit.postgres.StoreCalls.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -105,7 +105,7 @@ class PostgresSchemaTest {
         PostgresCounterStore.open(
             Wanted.of(database.url()).user("pauper").schema(NAME).settings(),
             Around.heard(heard))) {
-      assertThat(failure(Asked.ask(store, "a", 1)))
+      assertThat(failure(StoreCalls.ask(store, "a", 1)))
           .isInstanceOf(StoreException.class)
           .hasMessageContaining("role pauper may not")
           .hasMessageContaining(
@@ -113,7 +113,7 @@ class PostgresSchemaTest {
           .hasMessageContaining("GRANT CREATE ON DATABASE " + database.name() + " TO pauper");
       assertThat(heard.failures).containsExactly(StoreListener.Failure.ERROR);
       database.run("GRANT CREATE ON DATABASE " + database.name() + " TO pauper");
-      assertThat(Asked.acquire(store, "a", 1).admitted()).as("it comes back by itself").isTrue();
+      assertThat(StoreCalls.acquire(store, "a", 1).admitted()).as("it comes back by itself").isTrue();
     } finally {
       database.run("DROP OWNED BY pauper; DROP ROLE pauper");
     }
@@ -128,7 +128,7 @@ class PostgresSchemaTest {
             PostgresCounterStore.open(settings, Around.heard(StoreListener.NONE));
         PostgresGlobalCoordinator coordinator =
             PostgresGlobalCoordinator.open(settings, Around.heard(StoreListener.NONE))) {
-      Asked.acquire(store, "a", 1);
+      StoreCalls.acquire(store, "a", 1);
       answer(coordinator.health());
     }
     String unlogged =
@@ -141,22 +141,22 @@ class PostgresSchemaTest {
   @Test
   void whatRegionsAgreedOnBeforeTheirLastWordsWereKeptStillStands() {
     PostgresSettings settings = Wanted.of(database.url()).schema(NAME).settings();
-    long window = Asked.FIVE.windowMillis();
-    Budget old = Asked.budget(Asked.FIVE, "a");
-    Budget changed = Asked.budget(new FixedWindow(6, window), "a");
+    long window = StoreCalls.FIVE.windowMillis();
+    Budget old = StoreCalls.budget(StoreCalls.FIVE, "a");
+    Budget changed = StoreCalls.budget(new FixedWindow(6, window), "a");
     try (PostgresGlobalCoordinator coordinator =
         PostgresGlobalCoordinator.open(settings, Around.heard(StoreListener.NONE))) {
-      answer(coordinator.lease(Asked.wish(old, "eu", 1)));
-      answer(coordinator.lease(Asked.wish(old, "us", 1)));
+      answer(coordinator.lease(StoreCalls.wish(old, "eu", 1)));
+      answer(coordinator.lease(StoreCalls.wish(old, "us", 1)));
     }
     database.run(
         "ALTER TABLE own.agreements DROP COLUMN asked;"
             + " DELETE FROM own.schema_version WHERE version >= 5");
     try (PostgresGlobalCoordinator coordinator =
         PostgresGlobalCoordinator.open(settings, Around.heard(StoreListener.NONE))) {
-      assertThat(failure(coordinator.lease(Asked.wish(changed, "eu", 1))))
+      assertThat(failure(coordinator.lease(StoreCalls.wish(changed, "eu", 1))))
           .isInstanceOf(TermsMismatchException.class);
-      assertThat(answer(coordinator.lease(Asked.wish(changed, "us", 9))).units()).isEqualTo(4);
+      assertThat(answer(coordinator.lease(StoreCalls.wish(changed, "us", 9))).units()).isEqualTo(4);
     }
     assertThat(database.query(VERSION)).isEqualTo("7");
   }

@@ -40,7 +40,7 @@ class PostgresStallTest extends StallConformance {
 
   @Override
   protected Claim claim(String user) {
-    return Asked.claim(Asked.FIVE, user, 1, DataLoss.REFILL);
+    return StoreCalls.claim(StoreCalls.FIVE, user, 1, DataLoss.REFILL);
   }
 
   @Override

@@ -1,6 +1,6 @@
 package io.throttlekit.postgres;
 
-import static io.throttlekit.postgres.Asked.answer;
+import static io.throttlekit.postgres.StoreCalls.answer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.DataLoss;
@@ -34,7 +34,7 @@ class PostgresTripsTest {
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
   private final RecordingListener heard = new RecordingListener();
-  private final Budget budget = Asked.budget(Asked.FIVE, "a");
+  private final Budget budget = StoreCalls.budget(StoreCalls.FIVE, "a");
   private final CuttingProxy proxy = CuttingProxy.to(database.port());
   private final PostgresGlobalCoordinator coordinator =
       PostgresGlobalCoordinator.open(
@@ -47,7 +47,7 @@ class PostgresTripsTest {
   void makeTables() {
     answer(coordinator.health());
     database.empty();
-    answer(coordinator.lease(Asked.wish(budget, "eu", 1)));
+    answer(coordinator.lease(StoreCalls.wish(budget, "eu", 1)));
     proxy.trips();
   }
 
@@ -59,11 +59,11 @@ class PostgresTripsTest {
 
   @Test
   void aLeaseIsTwoTripsHoweverLongItsConnectionWasIdle() {
-    answer(coordinator.lease(Asked.wish(budget, "eu", 1)));
+    answer(coordinator.lease(StoreCalls.wish(budget, "eu", 1)));
     assertThat(proxy.trips()).as("at once").isEqualTo(2);
     long idle = TimeSource.system().wallMillis() + IDLE_MILLIS;
-    Asked.await("idle", () -> TimeSource.system().wallMillis() > idle);
-    answer(coordinator.lease(Asked.wish(budget, "eu", 1)));
+    StoreCalls.await("idle", () -> TimeSource.system().wallMillis() > idle);
+    answer(coordinator.lease(StoreCalls.wish(budget, "eu", 1)));
     assertThat(proxy.trips()).as("later").isEqualTo(2);
   }
 
@@ -82,7 +82,7 @@ class PostgresTripsTest {
     database.run(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             + " WHERE datname = current_database() AND pid <> pg_backend_pid()");
-    assertThat(answer(coordinator.lease(Asked.wish(budget, "eu", 1))).units()).isEqualTo(1);
+    assertThat(answer(coordinator.lease(StoreCalls.wish(budget, "eu", 1))).units()).isEqualTo(1);
     assertThat(database.query("SELECT leased FROM throttlekit.windows")).isEqualTo("2");
     assertThat(heard.triedAgain).hasValue(1);
     assertThat(heard.failures).isEmpty();
@@ -91,7 +91,7 @@ class PostgresTripsTest {
   @Test
   void oneThatBreaksBeforeTheCommitIsTriedAgainAndCountedOnce() {
     proxy.cutAtNextAnswer();
-    assertThat(answer(coordinator.lease(Asked.wish(budget, "eu", 1))).units()).isEqualTo(1);
+    assertThat(answer(coordinator.lease(StoreCalls.wish(budget, "eu", 1))).units()).isEqualTo(1);
     assertThat(proxy.hasCut()).isTrue();
     assertThat(database.query("SELECT leased FROM throttlekit.windows")).isEqualTo("2");
     assertThat(heard.triedAgain).hasValue(1);
@@ -99,19 +99,19 @@ class PostgresTripsTest {
 
   @Test
   void aLeaseThatIsRefusedIsTwoTripsAndWritesWhatWasAskedForOnce() {
-    answer(coordinator.lease(Asked.wish(budget, "us", 1)));
+    answer(coordinator.lease(StoreCalls.wish(budget, "us", 1)));
     Budget six =
-        Asked.budget(new FixedWindow(6, Asked.FIVE.windowMillis()), "a"); // of the same party
+        StoreCalls.budget(new FixedWindow(6, StoreCalls.FIVE.windowMillis()), "a"); // of the same party
     proxy.trips();
-    assertThat(Asked.failure(coordinator.lease(Asked.wish(six, "eu", 1))))
+    assertThat(StoreCalls.failure(coordinator.lease(StoreCalls.wish(six, "eu", 1))))
         .isInstanceOf(TermsMismatchException.class);
     assertThat(proxy.trips()).as("that is news").isEqualTo(2);
     String rows = database.query(ROWS);
-    assertThat(Asked.failure(coordinator.lease(Asked.wish(six, "eu", 1))))
+    assertThat(StoreCalls.failure(coordinator.lease(StoreCalls.wish(six, "eu", 1))))
         .isInstanceOf(TermsMismatchException.class);
     assertThat(proxy.trips()).as("that is not").isEqualTo(2);
     assertThat(database.query(ROWS)).as("no row was written").isEqualTo(rows);
-    answer(coordinator.lease(Asked.wish(six, "us", 1)));
+    answer(coordinator.lease(StoreCalls.wish(six, "us", 1)));
     assertThat(proxy.trips()).as("all change").isEqualTo(2);
     assertThat(
             database.query(

@@ -1,6 +1,6 @@
 package io.throttlekit.postgres;
 
-import static io.throttlekit.postgres.Asked.answer;
+import static io.throttlekit.postgres.StoreCalls.answer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.DataLoss;
@@ -25,7 +25,7 @@ class PostgresWindowsTest {
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
   private final ManualTime clock = new ManualTime(END - 1);
-  private final Budget budget = Asked.budget(new FixedWindow(10, WINDOW), "a");
+  private final Budget budget = StoreCalls.budget(new FixedWindow(10, WINDOW), "a");
   private PostgresGlobalCoordinator coordinator = open();
 
   @BeforeEach

@@ -24,7 +24,7 @@ class StatesTest {
   void theFormatIsWhatItWas() {
     byte[] bytes = States.encode(window, new FixedWindow.State(1_700_000_000_000L, 300));
     assertThat(HexFormat.of().formatHex(bytes)).isEqualTo("0180a0abfef962d804");
-    assertThat(HexFormat.of().formatHex(Names.of(Asked.key(window, "a"))))
+    assertThat(HexFormat.of().formatHex(Names.of(StoreCalls.key(window, "a"))))
         .isEqualTo("cd69bf198b9f4962bebc10b8dc034adffb4d81b3e106a323d36d5c8ea18a7d34");
   }
 

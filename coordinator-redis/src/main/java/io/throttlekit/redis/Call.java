@@ -247,7 +247,7 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
 
     @Override
     void write(Requests requests) {
-      requests.giveBack(charge, chargedMillis, countsToMillis, id);
+      requests.returnUnits(charge, chargedMillis, countsToMillis, id);
     }
 
     @Override

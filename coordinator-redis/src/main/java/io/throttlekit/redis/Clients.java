@@ -32,7 +32,7 @@ final class Clients {
    * The longest pause between connection attempts: requests succeed within 100 ms of Redis's
    * return.
    */
-  private static final Duration LONGEST_RECONNECT_DELAY = Duration.ofMillis(50);
+  private static final Duration MAX_RECONNECT_DELAY = Duration.ofMillis(50);
 
   /** The interval at which a Cluster's slots are read again, besides reading them after errors. */
   private static final Duration TOPOLOGY_REFRESH = Duration.ofSeconds(30);
@@ -100,7 +100,7 @@ final class Clients {
             .timer(timer)
             .reconnectDelay(
                 Delay.exponential(
-                    Duration.ofMillis(1), LONGEST_RECONNECT_DELAY, 2, TimeUnit.MILLISECONDS))
+                    Duration.ofMillis(1), MAX_RECONNECT_DELAY, 2, TimeUnit.MILLISECONDS))
             .commandLatencyRecorder(CommandLatencyRecorder.disabled())
             .build();
     resources.add(onLoop);

@@ -60,8 +60,8 @@ final class Health {
     listener.connected();
   }
 
-  void notConnected(String whyInWords) {
-    listener.notConnected(whyInWords);
+  void notConnected(String failureReason) {
+    listener.notConnected(failureReason);
   }
 
   boolean isUp() {

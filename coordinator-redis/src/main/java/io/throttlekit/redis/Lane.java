@@ -305,8 +305,8 @@ final class Lane implements Lanes.OnLoop {
     }
 
     @Override
-    public void notConnected(String whyInWords) {
-      shared.health.notConnected(whyInWords);
+    public void notConnected(String failureReason) {
+      shared.health.notConnected(failureReason);
     }
   }
 

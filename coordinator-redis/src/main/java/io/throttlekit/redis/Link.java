@@ -20,7 +20,7 @@ interface Link {
     void connected();
 
     /** A connection could not be opened; it is retried. */
-    void notConnected(String whyInWords);
+    void notConnected(String failureReason);
   }
 
   /** Begins to connect; called from any thread, once. */

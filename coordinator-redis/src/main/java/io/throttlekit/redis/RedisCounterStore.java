@@ -161,7 +161,7 @@ public final class RedisCounterStore implements CounterStore {
    * @param countsToMillis the reset after the charge, by the same clock
    * @return the counter's state after it
    */
-  CompletionStage<Decision> giveBack(Charge charge, long chargedMillis, long countsToMillis) {
+  CompletionStage<Decision> returnUnits(Charge charge, long chargedMillis, long countsToMillis) {
     int slot = slots.of(charge.key());
     return submit(
         new Call.GiveBack(slot, leaseDeadline(), charge, chargedMillis, countsToMillis, null));
@@ -175,7 +175,7 @@ public final class RedisCounterStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
+  public CompletionStage<Void> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
     Charge taken = new Charge(lease.key(), lease.window(), units, Overrun.REFUSE);
     // A lease is charged in its window, so any time in the window identifies it.
     long begun = windowEndMillis - lease.window().windowMillis();

@@ -117,14 +117,14 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
             .with(lease.region())
             .with(stored(budget.terms()))
             .with(lease.id());
-    return lease.id() == null ? redis.run(call) : redis.runPatiently(call);
+    return lease.id() == null ? redis.run(call) : redis.runWithoutDeadline(call);
   }
 
   @Override
   public CompletionStage<Boolean> reconcile(BudgetReturn units) {
     Budget budget = units.budget();
     Place place = redis.keys.of(budget.party());
-    return redis.runPatiently(
+    return redis.runWithoutDeadline(
         new ScriptCall<>(RETURN, place, rows(place, budget), reply -> reply.number(0) == 1)
             .with(budget.window().windowMillis())
             .with(units.windowEndMillis())

@@ -100,7 +100,7 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
         new ScriptCall<>(LEASE, place, keys(place, key), RedisRegionalEscrow::grant)
             .with(units)
             .with(id);
-    return id == null ? redis.run(call) : redis.runPatiently(call);
+    return id == null ? redis.run(call) : redis.runWithoutDeadline(call);
   }
 
   @Override
@@ -109,7 +109,7 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
     Place place = redis.keys.of(key);
     List<byte[]> keys =
         List.of(held(place, key), place.key("refills" + refill.windowEndMillis(), key));
-    return redis.runPatiently(
+    return redis.runWithoutDeadline(
         new ScriptCall<>(REFILL, place, keys, reply -> reply.number(0) == 1)
             .with(refill.windowEndMillis())
             .with(refill.id())
@@ -125,7 +125,7 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
         new ScriptCall<>(RELEASE, place, keys(place, key), reply -> acted(reply.number(0)))
             .with(windowEndMillis)
             .with(id);
-    return id == null ? redis.run(call) : redis.runPatiently(call);
+    return id == null ? redis.run(call) : redis.runWithoutDeadline(call);
   }
 
   @Override

@@ -92,7 +92,7 @@ final class Requests {
   }
 
   /** Adds the return of a charge, as far as it still counts. */
-  void giveBack(Charge charge, long chargedMillis, long countsToMillis, @Nullable CallId id) {
+  void returnUnits(Charge charge, long chargedMillis, long countsToMillis, @Nullable CallId id) {
     room().put(id == null ? GIVE_BACK : GIVE_BACK_ONCE);
     put(charge, DataLoss.REFILL);
     room().putDouble((double) chargedMillis).putDouble((double) countsToMillis);

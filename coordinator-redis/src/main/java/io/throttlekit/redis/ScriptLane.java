@@ -297,8 +297,8 @@ final class ScriptLane implements Lanes.OnLoop {
     }
 
     @Override
-    public void notConnected(String whyInWords) {
-      shared.health.notConnected(whyInWords);
+    public void notConnected(String failureReason) {
+      shared.health.notConnected(failureReason);
     }
   }
 }

@@ -76,7 +76,7 @@ final class Scripts {
   }
 
   /** Runs a call whose answer counts however late it arrives. */
-  <T> CompletionStage<T> runPatiently(ScriptCall<T> call) {
+  <T> CompletionStage<T> runWithoutDeadline(ScriptCall<T> call) {
     run(call);
     return call.reply;
   }

@@ -25,7 +25,7 @@ final class SingleLink implements Link {
   private static final long FIRST_RETRY_MILLIS = 10;
 
   /** The longest pause: requests succeed within 100 ms of Redis's return. */
-  private static final long LONGEST_RETRY_MILLIS = 50;
+  private static final long MAX_RETRY_MILLIS = 50;
 
   /**
    * The interval of Sentinel queries, far below the time for which a successor denies after a loss
@@ -205,7 +205,7 @@ final class SingleLink implements Link {
 
   private void again() {
     var _ = loop.schedule(this::connect, retryMillis, TimeUnit.MILLISECONDS);
-    retryMillis = Math.min(LONGEST_RETRY_MILLIS, 2 * retryMillis);
+    retryMillis = Math.min(MAX_RETRY_MILLIS, 2 * retryMillis);
   }
 
   /** Notified when one connection is lost. */

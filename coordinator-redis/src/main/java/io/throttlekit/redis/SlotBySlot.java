@@ -135,24 +135,24 @@ final class SlotBySlot {
       }
     }
     admitted &= quotas == 0 || refusedQuotas < quotas;
-    return giveBack(false)
+    return returnUnits(false)
         .completeOnTimeout(false, deadline - time.monotonicNanos(), TimeUnit.NANOSECONDS)
         .thenApply(_ -> new Outcome(admitted, List.of(decisions)));
   }
 
   private CompletionStage<Outcome> giveBackAndFail(Throwable failure) {
-    var _ = giveBack(true);
+    var _ = returnUnits(true);
     Throwable cause = failure.getCause();
     return CompletableFuture.failedFuture(cause == null ? failure : cause);
   }
 
   /** Returns the charges that should not count; completes with whether all returns succeeded. */
-  private CompletableFuture<Boolean> giveBack(boolean everything) {
+  private CompletableFuture<Boolean> returnUnits(boolean everything) {
     List<CompletableFuture<?>> all = new ArrayList<>();
     for (int slot : order) {
       for (Place place : places(slot)) {
         if (counted[place.index()] && (everything || !admitted || refused[place.claim()])) {
-          all.add(giveBack(place));
+          all.add(returnUnits(place));
         }
       }
     }
@@ -160,10 +160,10 @@ final class SlotBySlot {
         .handle((_, failure) -> failure == null);
   }
 
-  private CompletableFuture<?> giveBack(Place place) {
+  private CompletableFuture<?> returnUnits(Place place) {
     int index = place.index();
     return store
-        .giveBack(place.charge(), charged[index], countsTo[index])
+        .returnUnits(place.charge(), charged[index], countsTo[index])
         .thenAccept(left -> decisions[index] = left)
         .toCompletableFuture();
   }

@@ -19,7 +19,7 @@ class CallTest {
 
   @Test
   void onlyACallWithAnIdHasAReplyBesideItsAnswer() {
-    Charge charge = new Charge(Asked.key(MINUTE, "a"), MINUTE, 1, Overrun.REFUSE);
+    Charge charge = new Charge(StoreCalls.key(MINUTE, "a"), MINUTE, 1, Overrun.REFUSE);
     List<Claim> claims = List.of(new Claim(Claim.Role.ENFORCED, List.of(charge)));
     Call<?> strict = new Call.Acquire(Slots.NONE, 0, claims);
     assertThat(strict.reply).isSameAs(strict.answer);
@@ -43,7 +43,7 @@ class CallTest {
   }
 
   private static Call.Lease lease(@Nullable CallId id) {
-    LeaseRequest request = new LeaseRequest(Asked.key(MINUTE, "a"), MINUTE, 1, DataLoss.REFILL);
+    LeaseRequest request = new LeaseRequest(StoreCalls.key(MINUTE, "a"), MINUTE, 1, DataLoss.REFILL);
     return new Call.Lease(
         Slots.NONE,
         0,

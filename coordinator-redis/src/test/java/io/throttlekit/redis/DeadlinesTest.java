@@ -65,7 +65,7 @@ class DeadlinesTest {
             Slots.NONE,
             millis(20),
             new LeaseRequest(
-                Asked.key(Asked.FIVE, "a"), new FixedWindow(5, 1_000), 1, DataLoss.REFILL));
+                StoreCalls.key(StoreCalls.FIVE, "a"), new FixedWindow(5, 1_000), 1, DataLoss.REFILL));
     loop.submit(
             () -> {
               deadlines.add(longer);
@@ -137,7 +137,7 @@ class DeadlinesTest {
   }
 
   private Call<Boolean> call(long millis) {
-    return new Call.Reset(Slots.NONE, millis(millis), Asked.key(Asked.FIVE, "a"));
+    return new Call.Reset(Slots.NONE, millis(millis), StoreCalls.key(StoreCalls.FIVE, "a"));
   }
 
   private long millis(long millis) {

@@ -31,7 +31,7 @@ class LaneTest {
     loop.shutdownGracefully(0, 0, TimeUnit.SECONDS).get();
     for (int i = 0; i < 3; i++) {
       Call<Boolean> call =
-          new Call.Reset(Slots.NONE, Long.MAX_VALUE, Asked.key(Asked.FIVE, "user" + i));
+          new Call.Reset(Slots.NONE, Long.MAX_VALUE, StoreCalls.key(StoreCalls.FIVE, "user" + i));
       lane.submit(call);
       assertThat(call.answer).as("call %d", i).isCompletedExceptionally();
     }
@@ -57,12 +57,12 @@ class LaneTest {
   @Test
   void callsInProgressHaveFailedWhenALaneHasEndedThoughItsConnectionIsStillClosing() {
     Lane lane = new Lane(loop, shared(), HangingLink::new);
-    Call<Boolean> call = new Call.Reset(Slots.NONE, Long.MAX_VALUE, Asked.key(Asked.FIVE, "user"));
+    Call<Boolean> call = new Call.Reset(Slots.NONE, Long.MAX_VALUE, StoreCalls.key(StoreCalls.FIVE, "user"));
     lane.submit(call);
     CompletableFuture<Boolean> failedByTheEnd =
         CompletableFuture.supplyAsync(lane::close, loop)
             .thenCompose(ended -> ended.thenApply(_ -> call.answer.isCompletedExceptionally()));
-    assertThat(Asked.answer(failedByTheEnd)).isTrue();
+    assertThat(StoreCalls.answer(failedByTheEnd)).isTrue();
   }
 
   private Lane.Shared shared() {

@@ -1,6 +1,6 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.answer;
+import static io.throttlekit.redis.StoreCalls.answer;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
@@ -21,7 +21,7 @@ final class Leased {
 
   /** Returns a budget of five in a window that does not end while a test runs. */
   static Budget five(String user) {
-    return budget(user, 5, Asked.FIVE.windowMillis());
+    return budget(user, 5, StoreCalls.FIVE.windowMillis());
   }
 
   static Budget budget(String user, long limit, long windowMillis) {
@@ -46,7 +46,7 @@ final class Leased {
     return answer(coordinator.lease(of(budget, "eu", units)));
   }
 
-  static CompletionStage<Boolean> giveBack(
+  static CompletionStage<Boolean> returnUnits(
       GlobalCoordinator coordinator, Budget budget, String region, String id, Grant grant) {
     return coordinator.reconcile(
         new BudgetReturn(budget, region, id, grant.windowEndMillis(), grant.units()));

@@ -1,6 +1,6 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.answer;
+import static io.throttlekit.redis.StoreCalls.answer;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
@@ -58,8 +58,8 @@ final class LeasingProcess implements AutoCloseable {
   /** Connects; {@code beforeRefill} runs before each refill of the region's Redis. */
   LeasingProcess(
       String name, long limit, RedisProcess region, RedisProcess global, Runnable beforeRefill) {
-    window = new FixedWindow(limit, Asked.FIVE.windowMillis());
-    key = Asked.key(window, "leased");
+    window = new FixedWindow(limit, StoreCalls.FIVE.windowMillis());
+    key = StoreCalls.key(window, "leased");
     Terms terms = new Terms("shop", List.of(window));
     tier = new Tier.Global(new LeaseSize.Fixed(LEASE), 0, 0, terms, DataLoss.REFILL, false);
     toRegion = TcpProxy.to(region.port());
@@ -132,10 +132,10 @@ final class LeasingProcess implements AutoCloseable {
     for (int i = 0; i < requests; i++) {
       decisions.add(charge());
     }
-    Asked.await("a call", () -> !calls.isEmpty());
+    StoreCalls.await("a call", () -> !calls.isEmpty());
     toRegion.cut();
     toCoordinator.cut();
-    Asked.await("a lost answer", () -> calls.failed.get() > failedBefore);
+    StoreCalls.await("a lost answer", () -> calls.failed.get() > failedBefore);
     toRegion.goOn();
     toCoordinator.goOn();
     return decisions.stream().filter(each -> answer(each).admitted()).count();
@@ -143,7 +143,7 @@ final class LeasingProcess implements AutoCloseable {
 
   /** Waits until all its calls have been answered or have failed. */
   void awaitAnswers() {
-    Asked.await("answers", calls::isEmpty);
+    StoreCalls.await("answers", calls::isEmpty);
   }
 
   /** Cuts its connections in both directions, and rejects new ones. */

@@ -1,7 +1,7 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.answer;
-import static io.throttlekit.redis.Asked.key;
+import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.key;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.DataLoss;
@@ -42,10 +42,10 @@ class RedisCloseTest {
     for (int i = 0; i < COUNTERS; i++) {
       leases.add(store.lease(lease(i)));
     }
-    leases.forEach(Asked::answer);
+    leases.forEach(StoreCalls::answer);
     assertThat(redis.command("DBSIZE")).isEqualTo(String.valueOf(COUNTERS + 2));
     for (int i = 0; i < COUNTERS; i++) {
-      var _ = store.giveBack(lease(i), answer(leases.get(i)).windowEndMillis(), 10);
+      var _ = store.returnUnits(lease(i), answer(leases.get(i)).windowEndMillis(), 10);
     }
     store.close();
     answer(store.ended().thenApply(_ -> true));
@@ -73,10 +73,10 @@ class RedisCloseTest {
     RedisCounterStore store = open(slow);
     RedisGlobalCoordinator coordinator = Stores.coordinator(slow, StoreListener.NONE);
     redis.hang();
-    CompletionStage<Outcome> decision = Asked.ask(store, "user", 1);
+    CompletionStage<Outcome> decision = StoreCalls.ask(store, "user", 1);
     Grant grant = new Grant(1, 1_000, 0, 0);
     CompletionStage<Boolean> units =
-        Leased.giveBack(coordinator, Leased.five("user"), "eu", "id", grant);
+        Leased.returnUnits(coordinator, Leased.five("user"), "eu", "id", grant);
     assertFailedAtTheEnd(decision, store.ended(), store::close);
     assertFailedAtTheEnd(units, coordinator.ended(), coordinator::close);
   }

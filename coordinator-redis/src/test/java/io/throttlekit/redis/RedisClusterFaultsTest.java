@@ -1,14 +1,14 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.FIVE;
-import static io.throttlekit.redis.Asked.acquire;
-import static io.throttlekit.redis.Asked.answer;
-import static io.throttlekit.redis.Asked.answers;
-import static io.throttlekit.redis.Asked.ask;
-import static io.throttlekit.redis.Asked.await;
-import static io.throttlekit.redis.Asked.failure;
-import static io.throttlekit.redis.Asked.key;
-import static io.throttlekit.redis.Asked.left;
+import static io.throttlekit.redis.StoreCalls.FIVE;
+import static io.throttlekit.redis.StoreCalls.acquire;
+import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.answers;
+import static io.throttlekit.redis.StoreCalls.ask;
+import static io.throttlekit.redis.StoreCalls.await;
+import static io.throttlekit.redis.StoreCalls.failure;
+import static io.throttlekit.redis.StoreCalls.key;
+import static io.throttlekit.redis.StoreCalls.left;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.DataLoss;
@@ -129,7 +129,7 @@ class RedisClusterFaultsTest {
   }
 
   private boolean denied(String user) {
-    return !answer(store.acquire(List.of(Asked.claim(FIVE, user, 1, DataLoss.DENY)))).admitted();
+    return !answer(store.acquire(List.of(StoreCalls.claim(FIVE, user, 1, DataLoss.DENY)))).admitted();
   }
 
   private boolean answersFor(String user) {

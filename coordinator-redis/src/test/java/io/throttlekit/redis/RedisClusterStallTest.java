@@ -50,7 +50,7 @@ class RedisClusterStallTest extends StallConformance {
 
   @Override
   protected Claim claim(String user) {
-    return Asked.claim(Asked.FIVE, user, 1, DataLoss.REFILL);
+    return StoreCalls.claim(StoreCalls.FIVE, user, 1, DataLoss.REFILL);
   }
 
   @Override
@@ -70,7 +70,7 @@ class RedisClusterStallTest extends StallConformance {
 
   @Override
   protected boolean isOfServer(String user) {
-    return nodes.masterOf(SLOTS.of(Asked.key(Asked.FIVE, user))) == 0;
+    return nodes.masterOf(SLOTS.of(StoreCalls.key(StoreCalls.FIVE, user))) == 0;
   }
 
   /** The store is up while any node answers. */

@@ -1,12 +1,12 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.FIVE;
-import static io.throttlekit.redis.Asked.acquire;
-import static io.throttlekit.redis.Asked.answer;
-import static io.throttlekit.redis.Asked.claim;
-import static io.throttlekit.redis.Asked.grant;
-import static io.throttlekit.redis.Asked.key;
-import static io.throttlekit.redis.Asked.left;
+import static io.throttlekit.redis.StoreCalls.FIVE;
+import static io.throttlekit.redis.StoreCalls.acquire;
+import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.claim;
+import static io.throttlekit.redis.StoreCalls.grant;
+import static io.throttlekit.redis.StoreCalls.key;
+import static io.throttlekit.redis.StoreCalls.left;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
@@ -90,7 +90,7 @@ class RedisClusterTest {
             Wanted.cluster(urls).deadlines(10_000, 10_000).settings(),
             TimeSource.system(),
             heard)) {
-      Asked.await("settings read", () -> Asked.answers(limited) && !heard.persistence.isEmpty());
+      StoreCalls.await("settings read", () -> StoreCalls.answers(limited) && !heard.persistence.isEmpty());
       return heard.persistence.getLast().gaps();
     }
   }
@@ -99,7 +99,7 @@ class RedisClusterTest {
   void spreadsTheCountersOfOneDomain() {
     List<CompletableFuture<Outcome>> asked = new ArrayList<>();
     for (int i = 0; i < 300; i++) {
-      asked.add(Asked.ask(store, "spread" + i, 1).toCompletableFuture());
+      asked.add(StoreCalls.ask(store, "spread" + i, 1).toCompletableFuture());
     }
     asked.forEach(each -> assertThat(answer(each).admitted()).isTrue());
     for (RedisProcess node : nodes.masters()) {
@@ -188,7 +188,7 @@ class RedisClusterTest {
     assertThat(answer(store.acquire(all)).admitted()).isFalse();
     for (int i = 0; i < 4; i++) {
       String user = "every" + i; // a rest may be left that a ms pays off
-      Asked.await("given back", () -> charged(store, perMinute, user, 0) == 5);
+      StoreCalls.await("given back", () -> charged(store, perMinute, user, 0) == 5);
     }
   }
 

@@ -1,9 +1,9 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.answer;
+import static io.throttlekit.redis.StoreCalls.answer;
 import static io.throttlekit.redis.Leased.budget;
 import static io.throttlekit.redis.Leased.denied;
-import static io.throttlekit.redis.Leased.giveBack;
+import static io.throttlekit.redis.Leased.returnUnits;
 import static io.throttlekit.redis.Leased.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -87,11 +87,11 @@ class RedisCoordinatorEpochTest {
     Grant before = lease(coordinator, budget, 5);
     redis.flush();
     lease(coordinator, budget, 5);
-    assertThat(answer(giveBack(coordinator, budget, "eu", "1", before))).isFalse();
+    assertThat(answer(returnUnits(coordinator, budget, "eu", "1", before))).isFalse();
     assertThat(lease(coordinator, budget, 5).units()).isZero();
     clock.setWall(END + WINDOW);
     Grant after = lease(coordinator, budget, 5);
-    assertThat(answer(giveBack(coordinator, budget, "eu", "2", after))).isTrue();
+    assertThat(answer(returnUnits(coordinator, budget, "eu", "2", after))).isTrue();
     assertThat(lease(coordinator, budget, 5).units()).isEqualTo(5);
   }
 
@@ -116,7 +116,7 @@ class RedisCoordinatorEpochTest {
       lease(coordinator, budget, 1);
       other.kill();
       other.restart();
-      Asked.await("told of the loss", () -> heard.losses.size() == 1);
+      StoreCalls.await("told of the loss", () -> heard.losses.size() == 1);
     }
   }
 

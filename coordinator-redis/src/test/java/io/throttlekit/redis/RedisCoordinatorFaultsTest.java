@@ -1,11 +1,11 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.answer;
-import static io.throttlekit.redis.Asked.await;
-import static io.throttlekit.redis.Asked.failure;
+import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.await;
+import static io.throttlekit.redis.StoreCalls.failure;
 import static io.throttlekit.redis.Leased.answers;
 import static io.throttlekit.redis.Leased.five;
-import static io.throttlekit.redis.Leased.giveBack;
+import static io.throttlekit.redis.Leased.returnUnits;
 import static io.throttlekit.redis.Leased.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -54,7 +54,7 @@ class RedisCoordinatorFaultsTest {
     redis.command("SCRIPT", "FLUSH");
     assertThat(lease(coordinator, five("a"), 1).left()).isEqualTo(2);
     redis.command("SCRIPT", "FLUSH");
-    assertThat(answer(giveBack(coordinator, five("a"), "eu", "1", grant))).isTrue();
+    assertThat(answer(returnUnits(coordinator, five("a"), "eu", "1", grant))).isTrue();
     assertThat(lease(coordinator, five("a"), 9).units()).isEqualTo(4);
     assertThat(heard.failures).isEmpty();
   }
@@ -97,7 +97,7 @@ class RedisCoordinatorFaultsTest {
     for (int i = 0; i < 50; i++) {
       asked.add(ask(coordinator, "user" + i));
     }
-    asked.forEach(Asked::failure);
+    asked.forEach(StoreCalls::failure);
     assertThat(coordinator.isUp()).isTrue();
     await("down after two in a row", () -> !answers(coordinator) && !coordinator.isUp());
   }
@@ -134,13 +134,13 @@ class RedisCoordinatorFaultsTest {
     Grant grant = lease(coordinator, five("a"), 3);
     lease(coordinator, five("a"), 2);
     proxy.hangReplies();
-    CompletionStage<Boolean> lost = giveBack(coordinator, five("a"), "eu", "1", grant);
+    CompletionStage<Boolean> lost = returnUnits(coordinator, five("a"), "eu", "1", grant);
     await("taken back", () -> out() == 2);
     proxy.cut();
     assertThat(failure(lost)).isInstanceOf(StoreException.class);
     proxy.goOn();
     await("back", () -> answers(coordinator));
-    assertThat(answer(giveBack(coordinator, five("a"), "eu", "1", grant))).isTrue();
+    assertThat(answer(returnUnits(coordinator, five("a"), "eu", "1", grant))).isTrue();
     assertThat(out()).isEqualTo(2);
   }
 
@@ -185,7 +185,7 @@ class RedisCoordinatorFaultsTest {
     List<CompletableFuture<Boolean>> returns = new ArrayList<>();
     for (int i = 0; i < 200; i++) {
       Grant grant = lease(coordinator, five("user" + i), 5);
-      returns.add(giveBack(coordinator, five("user" + i), "eu", "1", grant).toCompletableFuture());
+      returns.add(returnUnits(coordinator, five("user" + i), "eu", "1", grant).toCompletableFuture());
     }
     coordinator.close();
     answer(coordinator.ended().thenApply(_ -> true));

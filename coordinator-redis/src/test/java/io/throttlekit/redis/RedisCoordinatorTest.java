@@ -1,10 +1,10 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.answer;
-import static io.throttlekit.redis.Asked.failure;
+import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.failure;
 import static io.throttlekit.redis.Leased.budget;
 import static io.throttlekit.redis.Leased.five;
-import static io.throttlekit.redis.Leased.giveBack;
+import static io.throttlekit.redis.Leased.returnUnits;
 import static io.throttlekit.redis.Leased.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -85,19 +85,19 @@ class RedisCoordinatorTest {
   @Test
   void grantsTheLargestNumbersExactly() {
     RedisGlobalCoordinator coordinator = open();
-    Budget all = budget("a", Cost.MAX, Asked.FIVE.windowMillis());
+    Budget all = budget("a", Cost.MAX, StoreCalls.FIVE.windowMillis());
     assertThat(lease(coordinator, all, 3).left()).isEqualTo(Cost.MAX - 3);
     Grant rest = lease(coordinator, all, Cost.MAX);
     assertThat(rest.units()).isEqualTo(Cost.MAX - 3);
     assertThat(lease(coordinator, all, 1).units()).isZero();
-    answer(giveBack(coordinator, all, "eu", "1", rest));
+    answer(returnUnits(coordinator, all, "eu", "1", rest));
     assertThat(lease(coordinator, all, 1).left()).isEqualTo(Cost.MAX - 4);
   }
 
   @Test
   void textsWithStrangeCharactersNeverFallTogether() {
     RedisGlobalCoordinator coordinator = open();
-    long window = Asked.FIVE.windowMillis();
+    long window = StoreCalls.FIVE.windowMillis();
     for (String text : STRANGE) {
       for (Budget budget :
           List.of(
@@ -114,12 +114,12 @@ class RedisCoordinatorTest {
   void returnsOfStrangelyNamedRegionsNeverFallTogether() {
     RedisGlobalCoordinator coordinator = open();
     int returns = STRANGE.size() * STRANGE.size();
-    Budget budget = budget("a", returns, Asked.FIVE.windowMillis());
+    Budget budget = budget("a", returns, StoreCalls.FIVE.windowMillis());
     Grant all = lease(coordinator, budget, returns);
     Grant one = new Grant(1, all.windowEndMillis(), 0, 0);
     for (String region : STRANGE) {
       for (String id : STRANGE) {
-        answer(giveBack(coordinator, budget, region, id, one));
+        answer(returnUnits(coordinator, budget, region, id, one));
       }
     }
     assertThat(lease(coordinator, budget, returns + 1).units()).isEqualTo(returns);
@@ -129,10 +129,10 @@ class RedisCoordinatorTest {
   void eachStrangelyNamedRegionIsHeldToItsTerms() {
     RedisGlobalCoordinator coordinator = open();
     for (String region : STRANGE) {
-      Budget six = budget("of " + region, 6, Asked.FIVE.windowMillis());
+      Budget six = budget("of " + region, 6, StoreCalls.FIVE.windowMillis());
       answer(coordinator.lease(Leased.of(six, region, 1)));
       for (String other : STRANGE) {
-        Budget seven = budget("of " + region, 7, Asked.FIVE.windowMillis());
+        Budget seven = budget("of " + region, 7, StoreCalls.FIVE.windowMillis());
         if (!other.equals(region)) {
           assertThat(failure(coordinator.lease(Leased.of(seven, other, 1))))
               .as("'%s' and '%s'", region, other)
@@ -195,7 +195,7 @@ class RedisCoordinatorTest {
     clock.setWall(END);
     lease(coordinator, hundred, 1);
     clock.setWall(END - 1);
-    assertThat(answer(giveBack(coordinator, hundred, "eu", "1", grant))).isFalse();
+    assertThat(answer(returnUnits(coordinator, hundred, "eu", "1", grant))).isFalse();
   }
 
   @Test
@@ -302,7 +302,7 @@ class RedisCoordinatorTest {
     RedisRegionalEscrow escrow = Stores.escrow(wanted, StoreListener.NONE);
     opened.addAll(List.of(coordinator, escrow));
     Grant grant = lease(coordinator, five("a"), 3);
-    assertThat(answer(giveBack(coordinator, five("a"), "eu", "1", grant))).isTrue();
+    assertThat(answer(returnUnits(coordinator, five("a"), "eu", "1", grant))).isTrue();
     long now = answer(escrow.health());
     answer(escrow.refill(RedisEscrowTest.refill("a", "1", now, 5)));
     assertThat(answer(escrow.lease(RedisEscrowTest.key("a"), 1)).units()).isEqualTo(1);

@@ -1,10 +1,10 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.FIVE;
-import static io.throttlekit.redis.Asked.acquire;
-import static io.throttlekit.redis.Asked.answer;
-import static io.throttlekit.redis.Asked.claim;
-import static io.throttlekit.redis.Asked.key;
+import static io.throttlekit.redis.StoreCalls.FIVE;
+import static io.throttlekit.redis.StoreCalls.acquire;
+import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.claim;
+import static io.throttlekit.redis.StoreCalls.key;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.DataLoss;
@@ -143,7 +143,7 @@ class RedisEpochTest {
     }
     FixedWindow shortest = new FixedWindow(5, 1);
     answer(real.acquire(List.of(claim(shortest, "gone", 1, DataLoss.REFILL))));
-    Asked.await(
+    StoreCalls.await(
         "expired", () -> redis.command("EXISTS", "tk1:" + key(shortest, "gone")).equals("0"));
   }
 

@@ -1,7 +1,7 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.answer;
-import static io.throttlekit.redis.Asked.await;
+import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.store.RecordingListener;

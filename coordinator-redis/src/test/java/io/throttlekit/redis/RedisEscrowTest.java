@@ -1,8 +1,8 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.answer;
-import static io.throttlekit.redis.Asked.await;
-import static io.throttlekit.redis.Asked.failure;
+import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.await;
+import static io.throttlekit.redis.StoreCalls.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Cost;
@@ -151,7 +151,7 @@ class RedisEscrowTest {
         leases.add(escrow.lease(key("a"), random.nextLong(1, 12)).toCompletableFuture());
       }
     }
-    refills.forEach(Asked::answer);
+    refills.forEach(StoreCalls::answer);
     long out = leases.stream().mapToLong(lease -> answer(lease).units()).sum();
     assertThat(out).as("seed 11").isPositive();
     assertThat(out + answer(first.release(key("a"), WINDOW_END))).as("seed 11").isEqualTo(in);

@@ -1,15 +1,15 @@
 package io.throttlekit.redis;
 
 import static io.throttlekit.DataLoss.REFILL;
-import static io.throttlekit.redis.Asked.acquire;
-import static io.throttlekit.redis.Asked.answer;
-import static io.throttlekit.redis.Asked.answers;
-import static io.throttlekit.redis.Asked.ask;
-import static io.throttlekit.redis.Asked.await;
-import static io.throttlekit.redis.Asked.failure;
-import static io.throttlekit.redis.Asked.grant;
-import static io.throttlekit.redis.Asked.lease;
-import static io.throttlekit.redis.Asked.left;
+import static io.throttlekit.redis.StoreCalls.acquire;
+import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.answers;
+import static io.throttlekit.redis.StoreCalls.ask;
+import static io.throttlekit.redis.StoreCalls.await;
+import static io.throttlekit.redis.StoreCalls.failure;
+import static io.throttlekit.redis.StoreCalls.grant;
+import static io.throttlekit.redis.StoreCalls.lease;
+import static io.throttlekit.redis.StoreCalls.left;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.TimeSource;
@@ -168,7 +168,7 @@ class RedisFaultsTest {
       asked.add(ask(store, "user" + i % 40, 1).toCompletableFuture());
     }
     proxy.goOn();
-    asked.forEach(Asked::answer);
+    asked.forEach(StoreCalls::answer);
     assertThat(heard.roundTrips.get() - before).isBetween(4, 5);
     assertThat(left(store, "user0")).isEqualTo(2);
   }
@@ -181,9 +181,9 @@ class RedisFaultsTest {
     answer(
         store.acquire(
             List.of(
-                Asked.claim(Asked.FIVE, "a", 1, REFILL),
-                Asked.claim(Asked.FIVE, "b", 1, REFILL),
-                Asked.claim(Asked.FIVE, "c", 1, REFILL))));
+                StoreCalls.claim(StoreCalls.FIVE, "a", 1, REFILL),
+                StoreCalls.claim(StoreCalls.FIVE, "b", 1, REFILL),
+                StoreCalls.claim(StoreCalls.FIVE, "c", 1, REFILL))));
     assertThat(heard.roundTrips.get() - before).isEqualTo(1);
   }
 
@@ -201,7 +201,7 @@ class RedisFaultsTest {
     Grant grant = grant(store, "a", 2);
     long now = TimeSource.system().wallMillis();
     assertThat(grant.storeNowMillis()).isBetween(now - 60_000, now + 1);
-    assertThat(grant.windowEndMillis() % Asked.FIVE.windowMillis()).isZero();
+    assertThat(grant.windowEndMillis() % StoreCalls.FIVE.windowMillis()).isZero();
   }
 
   /**

@@ -1,7 +1,7 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.answer;
-import static io.throttlekit.redis.Asked.await;
+import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.await;
 import static io.throttlekit.redis.Leased.answers;
 import static io.throttlekit.redis.Leased.denied;
 import static io.throttlekit.redis.Leased.five;

@@ -1,7 +1,7 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.answer;
-import static io.throttlekit.redis.Asked.key;
+import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.key;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Charge;
@@ -177,7 +177,7 @@ class RedisGiveBackTest {
     toUndo.forEach(this::undo);
     long left = left(algorithm);
     long leftWithout =
-        Asked.answer(without.peek(key(algorithm, "a"), algorithm))
+        StoreCalls.answer(without.peek(key(algorithm, "a"), algorithm))
             .decisions()
             .getFirst()
             .remaining();
@@ -202,7 +202,7 @@ class RedisGiveBackTest {
   private long undo(Charged charged) {
     undoneLate += clock.wallMillis() >= charged.countsToMillis() ? 1 : 0;
     return answer(
-            store.giveBack(charged.charge(), charged.chargedMillis(), charged.countsToMillis()))
+            store.returnUnits(charged.charge(), charged.chargedMillis(), charged.countsToMillis()))
         .remaining();
   }
 

@@ -1,8 +1,8 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.FIVE;
-import static io.throttlekit.redis.Asked.answer;
-import static io.throttlekit.redis.Asked.claim;
+import static io.throttlekit.redis.StoreCalls.FIVE;
+import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Claim;
@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(180)
 class RedisLargeRequestTest {
   private static final int CHARGES = 20_000;
-  private static final long MOST_MICROS = 3_000_000;
+  private static final long MAX_MICROS = 3_000_000;
 
   @Test
   void aRefusedRequestTakesTimeInProportionToItsCharges() {
@@ -32,7 +32,7 @@ class RedisLargeRequestTest {
       }
       long before = redis.cpuMicros();
       Outcome outcome = answer(store.acquire(claims));
-      assertThat(redis.cpuMicros() - before).as("µs of CPU").isLessThan(MOST_MICROS);
+      assertThat(redis.cpuMicros() - before).as("µs of CPU").isLessThan(MAX_MICROS);
       assertThat(outcome.admitted()).isFalse();
       assertThat(outcome.decisions().get(1).retryAfterMillis())
           .as("two of three never fit together")

@@ -1,6 +1,6 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.answer;
+import static io.throttlekit.redis.StoreCalls.answer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.DataLoss;
@@ -96,7 +96,7 @@ class RedisLeasingRaceTest {
         BudgetReturn sent =
             new BudgetReturn(budget, region, ids + step, back.windowEndMillis(), units);
         List.of(coordinator.reconcile(sent), coordinator.reconcile(sent)) // a repeated return
-            .forEach(Asked::answer);
+            .forEach(StoreCalls::answer);
       }
     }
     return true;

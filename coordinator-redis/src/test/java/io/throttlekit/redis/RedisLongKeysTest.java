@@ -1,9 +1,9 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.acquire;
-import static io.throttlekit.redis.Asked.answer;
-import static io.throttlekit.redis.Asked.grant;
-import static io.throttlekit.redis.Asked.left;
+import static io.throttlekit.redis.StoreCalls.acquire;
+import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.grant;
+import static io.throttlekit.redis.StoreCalls.left;
 import static io.throttlekit.redis.Leased.five;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -34,7 +34,7 @@ class RedisLongKeysTest {
       long before = usedMemory();
       List<CompletableFuture<Outcome>> asked = new ArrayList<>();
       for (int i = 0; i < 781; i++) {
-        asked.add(Asked.ask(store, VALUE + i, 1).toCompletableFuture());
+        asked.add(StoreCalls.ask(store, VALUE + i, 1).toCompletableFuture());
       }
       asked.forEach(each -> assertThat(answer(each).admitted()).isTrue());
       assertThat(usedMemory() - before).as("bytes in use").isLessThan(2_000_000);

@@ -84,7 +84,7 @@ class RedisLostLeasesTest {
   void unitsOnTheirWayIntoARedisThatIsKilledAreNotLost() {
     killBeforeRefill.set(true);
     admitted += one.admittedOf(1);
-    Asked.await("a Redis that is killed", () -> !killBeforeRefill.get());
+    StoreCalls.await("a Redis that is killed", () -> !killBeforeRefill.get());
     region.restart();
     one.awaitAnswers();
     spendTheRest(LIMIT, one, other);
@@ -102,7 +102,7 @@ class RedisLostLeasesTest {
 
   /** A request that waits too long is refused, too, so only the sum shows that all is spent. */
   private void spendTheRest(long expected, LeasingProcess... processes) {
-    Asked.await(
+    StoreCalls.await(
         "spent: " + expected,
         () -> {
           for (LeasingProcess each : processes) {

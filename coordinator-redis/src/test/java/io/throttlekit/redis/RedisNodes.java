@@ -1,6 +1,6 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.await;
+import static io.throttlekit.redis.StoreCalls.await;
 
 import io.throttlekit.testkit.net.ReservedPort;
 import io.throttlekit.testkit.redis.RedisProcess;

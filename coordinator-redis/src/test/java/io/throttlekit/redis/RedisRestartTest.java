@@ -1,8 +1,8 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.answer;
-import static io.throttlekit.redis.Asked.await;
-import static io.throttlekit.redis.Asked.claim;
+import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.await;
+import static io.throttlekit.redis.StoreCalls.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 @RealRedis
 @Timeout(180)
 class RedisRestartTest {
-  private static final FixedWindow HUNDRED = new FixedWindow(100, Asked.FIVE.windowMillis());
+  private static final FixedWindow HUNDRED = new FixedWindow(100, StoreCalls.FIVE.windowMillis());
   private static final String[] ALWAYS = {"--appendonly", "yes", "--appendfsync", "always"};
 
   private final RecordingListener heard = new RecordingListener();
@@ -52,7 +52,7 @@ class RedisRestartTest {
     redis.command("SAVE");
     admitted += admitted(store, 86, DataLoss.DENY);
     restart(redis);
-    await("back", () -> Asked.answers(store));
+    await("back", () -> StoreCalls.answers(store));
     admitted += admitted(store, 200, DataLoss.DENY);
     assertThat(admitted).as("of 100").isEqualTo(100);
     assertThat(heard.losses).hasSize(1);
@@ -70,7 +70,7 @@ class RedisRestartTest {
     redis.command("CONFIG", "SET", "save", "3600 1 300 100 60 10000");
     admitted += admitted(store, 86, DataLoss.DENY);
     restart(redis);
-    await("back", () -> Asked.answers(store));
+    await("back", () -> StoreCalls.answers(store));
     assertThat(redis.command("EXISTS", "tk1:epoch")).as("it read its file").isEqualTo("1");
     admitted += admitted(store, 200, DataLoss.DENY);
     assertThat(admitted).as("of 100").isEqualTo(100);
@@ -112,7 +112,7 @@ class RedisRestartTest {
     redis.command("SAVE");
     admitted(store, 40, DataLoss.REFILL);
     restart(redis);
-    await("back", () -> Asked.answers(store));
+    await("back", () -> StoreCalls.answers(store));
     assertThat(admitted(store, 200, DataLoss.REFILL)).isEqualTo(40);
   }
 
@@ -124,7 +124,7 @@ class RedisRestartTest {
     stores.forEach(store -> admitted(store, 1, DataLoss.REFILL));
     redis.command("SAVE");
     restart(redis);
-    await("back", () -> stores.stream().allMatch(Asked::answers));
+    await("back", () -> stores.stream().allMatch(StoreCalls::answers));
     String epoch = redis.command("GET", "tk1:epoch");
     assertThat(epoch).doesNotEndWith(" 0");
     assertThat(heard.losses).hasSize(5).containsOnly(lossOf(epoch));
@@ -144,7 +144,7 @@ class RedisRestartTest {
     assertThat(history).isNotEmpty();
     restart(redis);
     RedisCounterStore fresh = store(redis.url()); // a new process without knowledge
-    await("both", () -> Asked.answers(store) && Asked.answers(fresh));
+    await("both", () -> StoreCalls.answers(store) && StoreCalls.answers(fresh));
     assertThat(admitted(store, 9, DataLoss.DENY)).isZero();
     assertThat(admitted(fresh, 9, DataLoss.DENY)).isZero();
   }
@@ -155,7 +155,7 @@ class RedisRestartTest {
     RedisCounterStore store = store(redis.url());
     assertThat(admitted(store, 60, DataLoss.DENY)).isEqualTo(60);
     restart(redis);
-    await("back", () -> Asked.answers(store));
+    await("back", () -> StoreCalls.answers(store));
     assertThat(admitted(store, 200, DataLoss.DENY)).isEqualTo(40);
     restart(redis);
     assertThat(admitted(store(redis.url()), 9, DataLoss.DENY)).isZero();
@@ -171,7 +171,7 @@ class RedisRestartTest {
     await(
         "written", () -> redis.command("INFO", "persistence").contains("aof_pending_bio_fsync:0"));
     restart(redis);
-    await("back", () -> Asked.answers(store));
+    await("back", () -> StoreCalls.answers(store));
     assertThat(heard.losses).hasSize(1);
     assertThat(admitted(store, 1, DataLoss.DENY)).isZero();
   }
@@ -186,7 +186,7 @@ class RedisRestartTest {
     redis.kill();
     redis.restart();
     redis.command("ACL", "SETUSER", "limits", "on", ">word", "~*", "+@all", "-config");
-    await("back", () -> Asked.answers(store));
+    await("back", () -> StoreCalls.answers(store));
     assertThat(heard.losses).hasSize(1);
     assertThat(heard.persistence.getLast().gaps())
         .extracting(Gap::cause, Gap::found)
@@ -206,9 +206,9 @@ class RedisRestartTest {
     assertThat(admitted(store(second.url()), 9, DataLoss.DENY)).isZero();
     replicate(first, second);
     assertThat(admitted(store, 1, DataLoss.REFILL)).as("by a replica").isZero();
-    await("left alone", () -> !Asked.answers(store));
+    await("left alone", () -> !StoreCalls.answers(store));
     first.command("REPLICAOF", "NO", "ONE");
-    await("back", () -> Asked.answers(store));
+    await("back", () -> StoreCalls.answers(store));
     assertThat(heard.losses).as("each promotion").hasSize(2);
   }
 

@@ -1,12 +1,12 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.acquire;
-import static io.throttlekit.redis.Asked.answer;
-import static io.throttlekit.redis.Asked.answers;
-import static io.throttlekit.redis.Asked.ask;
-import static io.throttlekit.redis.Asked.await;
-import static io.throttlekit.redis.Asked.failure;
-import static io.throttlekit.redis.Asked.left;
+import static io.throttlekit.redis.StoreCalls.acquire;
+import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.answers;
+import static io.throttlekit.redis.StoreCalls.ask;
+import static io.throttlekit.redis.StoreCalls.await;
+import static io.throttlekit.redis.StoreCalls.failure;
+import static io.throttlekit.redis.StoreCalls.left;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.TimeSource;

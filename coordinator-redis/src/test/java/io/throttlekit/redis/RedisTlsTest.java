@@ -1,10 +1,10 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.acquire;
-import static io.throttlekit.redis.Asked.ask;
-import static io.throttlekit.redis.Asked.await;
-import static io.throttlekit.redis.Asked.failure;
-import static io.throttlekit.redis.Asked.left;
+import static io.throttlekit.redis.StoreCalls.acquire;
+import static io.throttlekit.redis.StoreCalls.ask;
+import static io.throttlekit.redis.StoreCalls.await;
+import static io.throttlekit.redis.StoreCalls.failure;
+import static io.throttlekit.redis.StoreCalls.left;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
@@ -158,7 +158,7 @@ class RedisTlsTest {
   private void charges(RedisCounterStore store) {
     redis.flush();
     Stores.connected(store);
-    await("answered", () -> Asked.answers(store));
+    await("answered", () -> StoreCalls.answers(store));
     acquire(store, "a", 2);
     assertThat(left(store, "a")).isEqualTo(3);
   }

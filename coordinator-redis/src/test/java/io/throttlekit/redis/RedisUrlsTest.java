@@ -1,8 +1,8 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.Asked.acquire;
-import static io.throttlekit.redis.Asked.failure;
-import static io.throttlekit.redis.Asked.left;
+import static io.throttlekit.redis.StoreCalls.acquire;
+import static io.throttlekit.redis.StoreCalls.failure;
+import static io.throttlekit.redis.StoreCalls.left;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -56,7 +56,7 @@ class RedisUrlsTest {
   @Test
   void aDatabaseNumber() {
     charge(redis.url() + "/3", "db");
-    assertThat(redis.command("EXISTS", "tk1:" + Asked.key(Asked.FIVE, "db"))).isEqualTo("0");
+    assertThat(redis.command("EXISTS", "tk1:" + StoreCalls.key(StoreCalls.FIVE, "db"))).isEqualTo("0");
     assertThat(redis.command("INFO", "keyspace")).contains("db3:keys=3");
   }
 
@@ -80,8 +80,8 @@ class RedisUrlsTest {
     charge("redis://limits:secret@127.0.0.1:" + redis.port() + "/5", "acl", "+select");
     RedisCounterStore wrong = open("redis://limits:wrong@127.0.0.1:" + redis.port());
     try (wrong) {
-      Asked.await(
-          "told why", () -> failure(Asked.ask(wrong, "acl", 1)).toString().contains("WRONGPASS"));
+      StoreCalls.await(
+          "told why", () -> failure(StoreCalls.ask(wrong, "acl", 1)).toString().contains("WRONGPASS"));
     }
   }
 
@@ -108,9 +108,9 @@ class RedisUrlsTest {
         CompletableFuture<Boolean> same = new CompletableFuture<>();
         sameThread.add(same);
         loop.execute(() ->
-            Asked.ask(store, "loops", 1).whenComplete((_, _) -> same.complete(loop.inEventLoop())));
+            StoreCalls.ask(store, "loops", 1).whenComplete((_, _) -> same.complete(loop.inEventLoop())));
       });
-      assertThat(sameThread).hasSize(3).allSatisfy(same -> assertThat(Asked.answer(same)).isTrue());
+      assertThat(sameThread).hasSize(3).allSatisfy(same -> assertThat(StoreCalls.answer(same)).isTrue());
       assertThat(left(store, "loops")).isEqualTo(2);
     } finally {
       loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();

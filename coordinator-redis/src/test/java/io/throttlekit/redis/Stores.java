@@ -68,6 +68,6 @@ final class Stores {
   }
 
   static void awaitReady(CompletionStage<?> ready) {
-    Asked.answer(ready);
+    StoreCalls.answer(ready);
   }
 }

@@ -24,7 +24,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
     mixinStandardHelpOptions = true,
     description = "The service, a real Envoy in front of it, and traffic to watch.")
 public final class DemoMain implements Callable<Integer> {
-  private static final int MOST_SECONDS = 86_400;
+  private static final int MAX_SECONDS = 86_400;
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -132,7 +132,7 @@ public final class DemoMain implements Callable<Integer> {
     int end =
         seconds == null
             ? MeshScenario.USUAL_SECONDS
-            : seconds(seconds, MeshScenario.FEWEST_SECONDS);
+            : seconds(seconds, MeshScenario.MIN_SECONDS);
     MeshDemo demo = MeshDemo.ofThisMachine(System.err::println);
     return show(
         demo::stop,
@@ -181,14 +181,14 @@ public final class DemoMain implements Callable<Integer> {
   private int seconds(String text, int fewest) {
     if (text.matches("[0-9]{1,5}")) {
       int seconds = Integer.parseInt(text);
-      if (seconds >= fewest && seconds <= MOST_SECONDS) {
+      if (seconds >= fewest && seconds <= MAX_SECONDS) {
         return seconds;
       }
     }
     throw new ParameterException(
         spec.commandLine(),
         "--seconds is a whole number from %d to %d%s, not '%s'"
-            .formatted(fewest, MOST_SECONDS, mesh ? " with --mesh" : "", text));
+            .formatted(fewest, MAX_SECONDS, mesh ? " with --mesh" : "", text));
   }
 
   private static int wrongUse(ParameterException mistake, String[] arguments) {

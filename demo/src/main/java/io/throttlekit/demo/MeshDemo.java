@@ -59,7 +59,7 @@ final class MeshDemo {
   /**
    * Runs as many whole windows as fit into the time, or until {@link #stop}.
    *
-   * @param seconds from {@link MeshScenario#FEWEST_SECONDS}
+   * @param seconds from {@link MeshScenario#MIN_SECONDS}
    * @throws UnusableEnvoyException before any process is started, if the configured Envoy cannot be
    *     used
    * @throws IOException if there is no Envoy, or a process does not start

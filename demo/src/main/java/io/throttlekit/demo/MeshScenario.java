@@ -15,11 +15,11 @@ record MeshScenario(long windowMillis) {
   static final String CUT = "eu";
 
   /** The shortest run, in seconds: six windows of whole seconds. */
-  static final int FEWEST_SECONDS = 18;
+  static final int MIN_SECONDS = 18;
 
   static final int USUAL_SECONDS = 60;
   private static final int WINDOWS = 6;
-  private static final int LONGEST_WINDOW_SECONDS = 10;
+  private static final int MAX_WINDOW_SECONDS = 10;
   private static final int UNITS_PER_SECOND = 30;
   private static final double OFFERED = 1.5; // times the limit
   private static final double CUT_AT = 2.25; // windows, within one, so that units are leased
@@ -30,7 +30,7 @@ record MeshScenario(long windowMillis) {
 
   /** Creates the scenario with the longest window, up to 10 s, of which six fit into the time. */
   static MeshScenario within(int seconds) {
-    return new MeshScenario(1000L * Math.min(LONGEST_WINDOW_SECONDS, seconds / WINDOWS));
+    return new MeshScenario(1000L * Math.min(MAX_WINDOW_SECONDS, seconds / WINDOWS));
   }
 
   /** Returns the units that all regions together may admit in a window. */

@@ -30,8 +30,8 @@ final class MeshStory implements AutoCloseable {
   private long askedMillis;
   private long told;
   private boolean cut;
-  private boolean refusalTold;
-  private int returnsTold;
+  private boolean refusalReported;
+  private int reportsReturns;
 
   MeshStory(
       MeshScenario scenario,
@@ -78,9 +78,9 @@ final class MeshStory implements AutoCloseable {
     if (now < windows * scenario.windowMillis()) {
       cutOrConnect(now);
     }
-    tellOfTheCut();
+    reportCut();
     while (told < windows && now >= (told + 1) * scenario.windowMillis() + LATE_MILLIS) {
-      tellWindow(told++);
+      reportWindow(told++);
     }
     return told == windows;
   }
@@ -93,7 +93,7 @@ final class MeshStory implements AutoCloseable {
     if (cut) {
       regions.get(CUT).cut();
       cuts.begin(time.monotonicNanos());
-      refusalTold = false;
+      refusalReported = false;
       say(MeshScenario.CUT + " is cut off from the coordinator, and spends what it has leased");
     } else {
       cuts.end(time.monotonicNanos());
@@ -102,21 +102,21 @@ final class MeshStory implements AutoCloseable {
     }
   }
 
-  private void tellOfTheCut() {
-    if (cut && !refusalTold && cuts.refuses()) {
-      refusalTold = true;
+  private void reportCut() {
+    if (cut && !refusalReported && cuts.refuses()) {
+      refusalReported = true;
       say("%s has spent %d, and refuses".formatted(MeshScenario.CUT, cuts.spent()));
     }
     List<Cuts.Cut> ended = cuts.ended();
-    if (ended.size() > returnsTold && ended.getLast().millisToReturn() >= 0) {
-      returnsTold = ended.size();
+    if (ended.size() > reportsReturns && ended.getLast().millisToReturn() >= 0) {
+      reportsReturns = ended.size();
       say(
           "%s admits again, %d ms after it could reach the coordinator"
               .formatted(MeshScenario.CUT, ended.getLast().millisToReturn()));
     }
   }
 
-  private void tellWindow(long index) {
+  private void reportWindow(long index) {
     Window window = counts.window(firstWindow + index);
     String byRegion =
         IntStream.range(0, regions.size())

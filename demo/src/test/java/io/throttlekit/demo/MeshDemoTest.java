@@ -33,7 +33,7 @@ class MeshDemoTest {
   @Timeout(180)
   void neverAdmitsMoreThanTheLimitWhileARegionIsCutOffRefusesAndComesBack() throws Exception {
     MeshSummary summary =
-        run(new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"), MeshScenario.FEWEST_SECONDS);
+        run(new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"), MeshScenario.MIN_SECONDS);
     String seen = screen.toString(StandardCharsets.UTF_8) + summary.json();
     assertThat(summary.overshoot()).as(seen).isZero();
     assertThat(summary.failed()).as(seen).isZero();

@@ -13,7 +13,7 @@ class MeshScenarioTest {
   void windowsAreAsLongAsSixFitButAtMostTenSeconds() {
     assertThat(scenario).isEqualTo(new MeshScenario(10_000));
     assertThat(MeshScenario.within(3_600)).isEqualTo(scenario);
-    assertThat(MeshScenario.within(MeshScenario.FEWEST_SECONDS).windowMillis()).isEqualTo(3_000);
+    assertThat(MeshScenario.within(MeshScenario.MIN_SECONDS).windowMillis()).isEqualTo(3_000);
     assertThat(scenario.limit()).isEqualTo(300);
   }
 

@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads the response that clients receive when a rule refuses: the mapping {@code denied}. */
 final class DenialReader {
-  private static final int LEAST_STATUS = 400;
-  private static final int GREATEST_STATUS = 599;
+  private static final int MIN_STATUS = 400;
+  private static final int MAX_STATUS = 599;
   // Bounds for what a service holds in memory and sends with each refusal, in characters.
-  private static final int LONGEST_BODY = 65_536;
-  private static final int LONGEST_VALUE = 4_096;
+  private static final int MAX_BODY = 65_536;
+  private static final int MAX_VALUE = 4_096;
   // A token of RFC 9110, in lower case as HTTP/2 requires.
   private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9a-z-]{1,256}");
 
@@ -65,8 +65,8 @@ final class DenialReader {
         (int)
             values.number(
                 field,
-                LEAST_STATUS,
-                GREATEST_STATUS,
+                MIN_STATUS,
+                MAX_STATUS,
                 "what is below 400 would look like an admission");
     if (status > 0 && !Denial.STATUSES.contains(status)) {
       problems.error(
@@ -123,11 +123,11 @@ final class DenialReader {
           "write one, or remove it");
       return false;
     }
-    if (text.length() > LONGEST_VALUE || !text.chars().allMatch(c -> c >= ' ' && c < 0x7f)) {
+    if (text.length() > MAX_VALUE || !text.chars().allMatch(c -> c >= ' ' && c < 0x7f)) {
       problems.error(
           scalar.location(),
           "the value of " + Wording.quote(header.name()) + " cannot be sent",
-          "write at most " + LONGEST_VALUE + " printable ASCII characters");
+          "write at most " + MAX_VALUE + " printable ASCII characters");
       return false;
     }
     return true;
@@ -138,10 +138,10 @@ final class DenialReader {
       return null;
     }
     String text = values.text(field);
-    if (text.length() > LONGEST_BODY) {
+    if (text.length() > MAX_BODY) {
       problems.error(
           field.value().location(),
-          "the body has more than " + LONGEST_BODY + " characters",
+          "the body has more than " + MAX_BODY + " characters",
           "write a shorter one");
       return null;
     }

@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class LateMerges {
   private final Map<String, Written> written = new HashMap<>();
-  private final Map<String, Map<String, Beaten>> beaten = new LinkedHashMap<>();
+  private final Map<String, Map<String, Replaced>> beaten = new LinkedHashMap<>();
 
   /** A field that the mapping itself contains; {@code inner} are the keys of its value. */
   private record Written(Field field, Map<String, SourceLocation> inner) {}
 
-  private record Beaten(SourceLocation merge, SourceLocation key) {}
+  private record Replaced(SourceLocation merge, SourceLocation key) {}
 
   /** Records that the mapping itself contains {@code field}. */
   void wrote(Field field) {
@@ -42,7 +42,7 @@ final class LateMerges {
     if (before == null) {
       return;
     }
-    Map<String, Beaten> ofField =
+    Map<String, Replaced> ofField =
         beaten.computeIfAbsent(field.name(), name -> new LinkedHashMap<>());
     boolean joined =
         Fields.isJoined(field.name()) && before.field().value() instanceof YamlNode.Mapping;
@@ -51,16 +51,16 @@ final class LateMerges {
         String key = textOf(entry);
         SourceLocation at = key == null ? null : before.inner().get(key);
         if (key != null && at != null) {
-          ofField.put(key, new Beaten(merge, at));
+          ofField.put(key, new Replaced(merge, at));
         }
       }
     } else {
-      ofField.put(field.name(), new Beaten(merge, before.field().at()));
+      ofField.put(field.name(), new Replaced(merge, before.field().at()));
     }
   }
 
   void report(Problems problems) {
-    for (Map<String, Beaten> ofField : beaten.values()) {
+    for (Map<String, Replaced> ofField : beaten.values()) {
       ofField.forEach((key, at) ->
           problems.warning(
               at.merge(),

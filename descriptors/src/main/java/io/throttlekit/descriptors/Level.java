@@ -21,7 +21,7 @@ final class Level {
    * codes, which are easily made on purpose, and of clusters of neighbouring hash codes, which
    * arise by chance.
    */
-  private static final int MOST_PROBES = 32;
+  private static final int MAX_PROBES = 32;
 
   static final Level EMPTY = new Level(List.of());
 
@@ -51,7 +51,7 @@ final class Level {
         roomless.add(descriptor);
       }
     }
-    this.probes = roomless.isEmpty() ? most : MOST_PROBES;
+    this.probes = roomless.isEmpty() ? most : MAX_PROBES;
     roomless.sort(Comparator.comparing(descriptor -> descriptor.composite));
     this.crowded = roomless.toArray(CompiledDescriptor[]::new);
     this.crowdedTexts = roomless.stream().map(d -> d.composite).toArray(String[]::new);
@@ -139,7 +139,7 @@ final class Level {
    */
   private int insert(CompiledDescriptor descriptor) {
     int slot = slotOf(descriptor.composite.hashCode());
-    for (int probe = 1; probe <= MOST_PROBES; probe++, slot = next(slot)) {
+    for (int probe = 1; probe <= MAX_PROBES; probe++, slot = next(slot)) {
       if (table[slot] == null) {
         table[slot] = descriptor;
         return probe;

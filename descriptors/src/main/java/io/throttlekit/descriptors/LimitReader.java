@@ -35,7 +35,7 @@ final class LimitReader {
 
   /** Reads the limit; returns {@code null} after reporting an error. */
   @Nullable LimitSpec read(Fields fields) {
-    if (isCeiling(fields)) {
+    if (isConcurrency(fields)) {
       return null; // already reported: a concurrency limit does not belong here
     }
     long requests = requests(fields);
@@ -63,7 +63,7 @@ final class LimitReader {
     return UNITS.contains(text.toLowerCase(Locale.ROOT));
   }
 
-  private static boolean isCeiling(Fields fields) {
+  private static boolean isConcurrency(Fields fields) {
     return fields.all().stream().anyMatch(field -> field.name().equals("concurrency"))
         && Stream.of("requests_per_unit", "unit", "every").allMatch(key -> fields.get(key) == null);
   }

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /** Finds rules that a request without a rule nearly matches, and describes the difference. */
 final class NearMisses {
   // Enough to point at a mistake; the rest would be noise.
-  private static final int MOST_PER_KIND = 3;
-  private static final int MOST_ENTRIES_TO_REORDER = 5; // 120 orders
+  private static final int MAX_PER_KIND = 3;
+  private static final int MAX_ENTRIES_TO_REORDER = 5; // 120 orders
 
   private final DomainPolicies policies;
   private final String[] entries;
@@ -111,7 +111,7 @@ final class NearMisses {
     for (int i = 0; entries.length > 2 && i < entries.length; i += 2) {
       withoutEntry(i);
     }
-    if (entries.length > 2 && entries.length <= 2 * MOST_ENTRIES_TO_REORDER) {
+    if (entries.length > 2 && entries.length <= 2 * MAX_ENTRIES_TO_REORDER) {
       reorder(new String[entries.length], 0, 0);
     }
   }
@@ -175,7 +175,7 @@ final class NearMisses {
   private void add(Kind kind, String message, SourceLocation location) {
     NearMiss miss = new NearMiss(kind, message, location);
     long alike = found.stream().filter(other -> other.kind() == kind).count();
-    if (alike < MOST_PER_KIND && !found.contains(miss)) {
+    if (alike < MAX_PER_KIND && !found.contains(miss)) {
       found.add(miss);
     }
   }

@@ -39,7 +39,7 @@ public final class PolicyLoader {
       return new LoadResult(null, problems.sorted(order));
     }
     Map<String, List<DescriptorNode>> domains = merge.domains();
-    SteeredTwice.find(domains).forEach(f -> problems.error(f.location(), f.message(), f.hint()));
+    DuplicateEnvoyLimits.find(domains).forEach(f -> problems.error(f.location(), f.message(), f.hint()));
     if (problems.hasErrors()) {
       return new LoadResult(null, problems.sorted(order));
     }

@@ -12,7 +12,7 @@ import java.util.function.Consumer;
  * not count.
  */
 final class ReplacedNames {
-  private static final long MOST_COMPARED = 100_000; // names: a few tenths of a second
+  private static final long MAX_COMPARED = 100_000; // names: a few tenths of a second
 
   private final List<Finding> findings = new ArrayList<>();
   private long compared;
@@ -56,7 +56,7 @@ final class ReplacedNames {
       String domain, RuleSpec.Replacement replaced, Map<String, Boolean> names) {
     compared += names.size();
     String near =
-        compared > MOST_COMPARED ? null : Wording.nearest(replaced.name(), names.keySet());
+        compared > MAX_COMPARED ? null : Wording.nearest(replaced.name(), names.keySet());
     return new Finding(
         replaced.location(),
         "`replaces` names "

@@ -30,7 +30,7 @@ public final class Rule {
   private final RulePath path;
   private final List<Limit> limits;
   private final Tier tier;
-  private final String ceilingScope;
+  private final String limiterScope;
   private final List<String> replaces;
   private final List<String> staticMetricKeys;
   private final boolean dynamicMetricKeys;
@@ -52,7 +52,7 @@ public final class Rule {
     this.path = path;
     this.limits = spec.limits().stream().map(limit -> Limit.of(domain, limit)).toList();
     this.tier = tier(domain, spec);
-    this.ceilingScope = spec.ceiling() == null ? "" : Limit.scope(domain, "concurrency");
+    this.limiterScope = spec.ceiling() == null ? "" : Limit.scope(domain, "concurrency");
     this.replaces = spec.replaces().stream().map(RuleSpec.Replacement::name).toList();
     this.staticMetricKeys = staticMetricKeys;
     this.dynamicMetricKeys = dynamicMetricKeys;
@@ -137,7 +137,7 @@ public final class Rule {
   }
 
   /** Returns its concurrency limit, which it has instead of limits; null for a rule with limits. */
-  public @Nullable Ceiling ceiling() {
+  public @Nullable ConcurrencyRule ceiling() {
     return spec.ceiling();
   }
 
@@ -145,8 +145,8 @@ public final class Rule {
    * Returns the scope of its limiter, which no limit's counter has; empty without a concurrency
    * limit.
    */
-  public String ceilingScope() {
-    return ceilingScope;
+  public String limiterScope() {
+    return limiterScope;
   }
 
   /** Returns whether it admits everything and counts nothing; it then has no limits. */
@@ -264,7 +264,7 @@ public final class Rule {
   /** Describes for people how much it admits and how, without its name and place. */
   public String inWords() {
     StringBuilder words = new StringBuilder();
-    Ceiling ceiling = ceiling();
+    ConcurrencyRule ceiling = ceiling();
     words.append(
         ceiling != null
             ? ceiling.inWords()

@@ -17,7 +17,7 @@ final class RuleReader {
   private final TierReader tierReader;
   private final OutageReader outageReader;
   private final MetadataReader metadataReader;
-  private final CeilingReader ceilingReader;
+  private final ConcurrencyReader concurrencyReader;
   private final DenialReader denialReader;
 
   RuleReader(LoadOptions options, Problems problems) {
@@ -28,7 +28,7 @@ final class RuleReader {
     this.tierReader = new TierReader(problems);
     this.outageReader = new OutageReader(problems);
     this.metadataReader = new MetadataReader(problems);
-    this.ceilingReader = new CeilingReader(options, problems);
+    this.concurrencyReader = new ConcurrencyReader(options, problems);
     this.denialReader = new DenialReader(problems);
   }
 
@@ -49,7 +49,7 @@ final class RuleReader {
               + (several != null ? "`limits`" : "`rate_limit`")
               + ", not both",
           "move one of them into a descriptor of its own: a request may reach both");
-      var _ = ceilingReader.read(concurrency); // only to report its errors
+      var _ = concurrencyReader.read(concurrency); // only to report its errors
     }
     if (single != null && several != null) {
       problems.error(
@@ -67,7 +67,7 @@ final class RuleReader {
       return ofSingle(descriptor, single, metadata);
     }
     if (concurrency != null) {
-      return ofCeiling(descriptor, concurrency, metadata);
+      return ofConcurrency(descriptor, concurrency, metadata);
     }
     if (unsaid == null) {
       warnOfFlagsWithoutLimit(descriptor);
@@ -96,15 +96,15 @@ final class RuleReader {
     return rule(descriptor, single, fields, limits, overdraft, scope, sharing, metadata);
   }
 
-  private @Nullable RuleSpec ofCeiling(
+  private @Nullable RuleSpec ofConcurrency(
       Fields descriptor, Field concurrency, @Nullable Map<String, Object> metadata) {
-    Ceiling ceiling = ceilingReader.read(concurrency);
+    ConcurrencyRule ceiling = concurrencyReader.read(concurrency);
     Denial denial = denialReader.read(descriptor.get("denied"));
     String name = values.text(descriptor.get("name"));
     List<RuleSpec.Replacement> replaces = replaces(descriptor, name);
     Field shadowed = descriptor.get("shadow_mode");
     boolean shadow = values.flag(shadowed);
-    if (ceiling != null && ceiling.gate() instanceof Ceiling.AtEnvoys) {
+    if (ceiling != null && ceiling.gate() instanceof ConcurrencyRule.AtEnvoys) {
       warnOfDenial(descriptor, "with gate envoy, where Envoy itself refuses");
       if (shadowed != null && shadow) {
         problems.error(

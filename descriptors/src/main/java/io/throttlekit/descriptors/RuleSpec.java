@@ -30,7 +30,7 @@ record RuleSpec(
     OnOutage onOutage,
     DataLoss onDataLoss,
     @Nullable Map<String, Object> metadata,
-    @Nullable Ceiling ceiling,
+    @Nullable ConcurrencyRule ceiling,
     @Nullable Denial denial) {
 
   /** Name of a rule that this one replaces, and where the name is written. */
@@ -62,7 +62,7 @@ record RuleSpec(
    * none.
    */
   @Nullable String priorityEntry() {
-    return ceiling != null && ceiling.gate() instanceof Ceiling.AtService service
+    return ceiling != null && ceiling.gate() instanceof ConcurrencyRule.AtService service
         ? service.priorityEntry()
         : null;
   }

@@ -24,7 +24,7 @@ final class UnreachableRules {
   private static final String ANYTHING = "\uFFFF"; // not a character that a policy can contain
 
   /** Limit of characters compared in one load: less than half a second. */
-  private static final long MOST_COMPARED = 200_000_000;
+  private static final long MAX_COMPARED = 200_000_000;
 
   private final List<Finding> findings = new ArrayList<>();
   private long compared;
@@ -74,7 +74,7 @@ final class UnreachableRules {
   }
 
   private boolean tired() {
-    return compared > MOST_COMPARED;
+    return compared > MAX_COMPARED;
   }
 
   private @Nullable Finding inspect(

@@ -53,12 +53,12 @@ final class YamlTree {
   private record Anchored(YamlNode node, int height, int size) {}
 
   /** Signals an error after which the rest of the file cannot be read. */
-  private static final class Hopeless extends Exception {
+  private static final class Unparsable extends Exception {
     private static final long serialVersionUID = 1;
     private final transient SourceLocation location;
     private final String hint;
 
-    Hopeless(SourceLocation location, String message, String hint) {
+    Unparsable(SourceLocation location, String message, String hint) {
       super(message, null, false, false);
       this.location = location;
       this.hint = hint;
@@ -84,7 +84,7 @@ final class YamlTree {
       YamlNode root = tree.firstDocument();
       tree.warnOfFurtherDocuments();
       return root;
-    } catch (Hopeless e) {
+    } catch (Unparsable e) {
       problems.error(e.location, String.valueOf(e.getMessage()), e.hint);
     } catch (YamlEngineException e) {
       SyntaxProblem.report(source.name(), text, e, problems);
@@ -92,7 +92,7 @@ final class YamlTree {
     return null;
   }
 
-  private YamlNode firstDocument() throws Hopeless {
+  private YamlNode firstDocument() throws Unparsable {
     while (events.hasNext()) {
       Event event = events.next();
       switch (event.getEventId()) {
@@ -128,7 +128,7 @@ final class YamlTree {
     }
   }
 
-  private YamlNode node(Event event, int depth) throws Hopeless {
+  private YamlNode node(Event event, int depth) throws Unparsable {
     if (event instanceof AliasEvent alias) {
       return alias(alias, depth);
     }
@@ -152,7 +152,7 @@ final class YamlTree {
     return node;
   }
 
-  private YamlNode alias(AliasEvent alias, int depth) throws Hopeless {
+  private YamlNode alias(AliasEvent alias, int depth) throws Unparsable {
     String name = alias.getAlias().getValue();
     Anchored anchored = anchors.get(name);
     if (open.contains(name)) {
@@ -169,16 +169,16 @@ final class YamlTree {
     nodes += anchored.size();
     aliased += anchored.size();
     if (aliased > MAX_ALIASED) {
-      throw new Hopeless(
+      throw new Unparsable(
           at(alias), "the aliases of this file stand for more than " + MAX_ALIASED + " nodes", "");
     }
     return anchored.node();
   }
 
-  private YamlNode content(Event event, int depth) throws Hopeless {
+  private YamlNode content(Event event, int depth) throws Unparsable {
     nodes++;
     if (nodes > MAX_NODES) {
-      throw new Hopeless(
+      throw new Unparsable(
           at(event), "more than " + MAX_NODES + " values in one file", "split it into several");
     }
     return switch (event) {
@@ -204,7 +204,7 @@ final class YamlTree {
         }
         yield new YamlNode.Mapping(at(event), entries);
       }
-      default -> throw new Hopeless(at(event), "not valid YAML here", "");
+      default -> throw new Unparsable(at(event), "not valid YAML here", "");
     };
   }
 
@@ -235,10 +235,10 @@ final class YamlTree {
     return new YamlNode.Unreadable(at(event));
   }
 
-  private void checkDepth(Event event, int depth) throws Hopeless {
+  private void checkDepth(Event event, int depth) throws Unparsable {
     deepest = Math.max(deepest, depth);
     if (depth > MAX_DEPTH) {
-      throw new Hopeless(at(event), "nested too deeply", "at most 64 levels of descriptors");
+      throw new Unparsable(at(event), "nested too deeply", "at most 64 levels of descriptors");
     }
   }
 

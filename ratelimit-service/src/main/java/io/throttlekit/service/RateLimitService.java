@@ -2,7 +2,7 @@ package io.throttlekit.service;
 
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.Ceiling;
+import io.throttlekit.descriptors.ConcurrencyRule;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.config.MetricsConfig;
@@ -99,7 +99,7 @@ public final class RateLimitService {
   public synchronized boolean start() {
     boolean started = false;
     try {
-      tellPolicyHealth();
+      reportPolicyHealth();
       reloader.poll();
       requirePolicies();
       listen();
@@ -108,7 +108,7 @@ public final class RateLimitService {
         steering.start();
       }
       warmUp();
-      greetStore();
+      awaitStore();
       started = true;
     } catch (ListenException e) {
       throw new StartException(List.of(String.valueOf(e.getMessage())), e);
@@ -225,7 +225,7 @@ public final class RateLimitService {
     LOG.info("warmed up with {} requests", requests);
   }
 
-  private void greetStore() {
+  private void awaitStore() {
     SharedStore shared = store;
     if (shared == null) {
       return;
@@ -357,7 +357,7 @@ public final class RateLimitService {
     // A failed load leaves the previous policies in effect.
     if (good && book != null) {
       marking = config.response().dynamicMetadata() || givesLeases(book);
-      PolicyRemarks.tell(config, book);
+      PolicyWarnings.tell(config, book);
       if (store != null) {
         store.policiesLoaded(book);
       }
@@ -366,16 +366,16 @@ public final class RateLimitService {
       }
       sensors.follow(book);
     }
-    tellPolicyHealth();
+    reportPolicyHealth();
   }
 
   private static boolean givesLeases(PolicyBook book) {
     return book.rules().stream()
         .map(Rule::ceiling)
-        .anyMatch(ceiling -> ceiling != null && ceiling.gate() instanceof Ceiling.AtService);
+        .anyMatch(ceiling -> ceiling != null && ceiling.gate() instanceof ConcurrencyRule.AtService);
   }
 
-  private void tellPolicyHealth() {
+  private void reportPolicyHealth() {
     PolicyBook book = policies.book();
     if (config.health().needsPolicies() && (book == null || book.domains().isEmpty())) {
       health.raise(Obstacle.NO_POLICIES);

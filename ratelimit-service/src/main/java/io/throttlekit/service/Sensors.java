@@ -5,9 +5,9 @@ import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.Ceiling.AtEnvoys;
-import io.throttlekit.descriptors.Ceiling.AtService;
-import io.throttlekit.descriptors.Ceiling.Release;
+import io.throttlekit.descriptors.ConcurrencyRule.AtEnvoys;
+import io.throttlekit.descriptors.ConcurrencyRule.AtService;
+import io.throttlekit.descriptors.ConcurrencyRule.Release;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.accesslog.AccessLogs;
@@ -17,15 +17,15 @@ import io.throttlekit.service.config.SensorsConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.identity.ClientIdentities;
 import io.throttlekit.service.load.LoadReports;
-import io.throttlekit.service.sensor.BothSensed;
-import io.throttlekit.service.sensor.LoggedEnds;
-import io.throttlekit.service.sensor.Sensed;
+import io.throttlekit.service.sensor.CompositeOutcomeListener;
+import io.throttlekit.service.sensor.AccessLogReleases;
+import io.throttlekit.service.sensor.OutcomeListener;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.HostPort;
 import io.throttlekit.service.server.ListenException;
 import io.throttlekit.service.steering.Steering;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
-import io.throttlekit.service.telemetry.CeilingGauges;
+import io.throttlekit.service.telemetry.LimitGauges;
 import io.throttlekit.service.telemetry.LoadReportMetrics;
 import io.throttlekit.service.telemetry.SensorMetrics;
 import java.net.InetAddress;
@@ -93,16 +93,16 @@ final class Sensors implements AutoCloseable {
       TimeSource time,
       BooleanSupplier marks) {
     List<BindableService> services = new ArrayList<>(4);
-    Sensed sensed = new LoggedEnds(leases);
+    OutcomeListener sensed = new AccessLogReleases(leases);
     if (steering != null) {
-      sensed = new BothSensed(sensed, steering);
+      sensed = new CompositeOutcomeListener(sensed, steering);
       services.addAll(steering.services());
-      CeilingGauges.show(meter, steering::forEach);
-      CeilingGauges.showHeld(meter, steering::held);
-      CeilingGauges.showTurnedAway(meter, steering::turnedAway);
-      CeilingGauges.showSharedNodes(meter, steering::sharedNodes);
-      CeilingGauges.showObedience(meter, steering::forEachObeyed);
-      CeilingGauges.showRefusals(meter, steering::forEachRefusals);
+      LimitGauges.show(meter, steering::forEach);
+      LimitGauges.showHeld(meter, steering::held);
+      LimitGauges.showTurnedAway(meter, steering::turnedAway);
+      LimitGauges.showSharedNodes(meter, steering::sharedNodes);
+      LimitGauges.showAcknowledgements(meter, steering::forEachObeyed);
+      LimitGauges.showRefusals(meter, steering::forEachRefusals);
     }
     if (config.accessLog()) {
       services.add(

@@ -180,7 +180,7 @@ class SensorsTest {
   void sensorsAreNotServedOnThePortOfDecisions() {
     ManagedChannel client = start(Map.of());
     assertThat(endOfALog(client)).isEqualTo(Status.Code.UNIMPLEMENTED);
-    assertThatThrownBy(askForCeilings(client)::join).hasMessageContaining("UNIMPLEMENTED");
+    assertThatThrownBy(subscribeToLimits(client)::join).hasMessageContaining("UNIMPLEMENTED");
     assertThatThrownBy(() -> ask(sensors())).hasMessageContaining("UNIMPLEMENTED");
   }
 
@@ -195,7 +195,7 @@ class SensorsTest {
     try (Logged logged = Logged.by(Sensors.class)) {
       Files.writeString(folder.resolve("policy.yaml"), steered);
       await().until(() -> service().readyLine().matches(".* sensors=127\\.0\\.0\\.1:\\d+"));
-      assertThat(askForCeilings(sensors()).join().getLayer().getFieldsMap()).hasSize(1);
+      assertThat(subscribeToLimits(sensors()).join().getLayer().getFieldsMap()).hasSize(1);
       assertThat(sample("throttlekit_sensors_connections")).isEqualTo("1.0");
       assertThat(sample("throttlekit_sensors_cut_off_connections_total")).isEqualTo("0.0");
       Files.writeString(folder.resolve("policy.yaml"), plain);
@@ -276,18 +276,18 @@ class SensorsTest {
             issued(authority)
                 .addSanUriName("spiffe://mesh.local/ns/edge/edge-1")
                 .buildIssuedBy(authority))) {
-      assertThat(askForCeilings(sensors(authority, client)).join().getName()).isEqualTo("ceiling");
+      assertThat(subscribeToLimits(sensors(authority, client)).join().getName()).isEqualTo("ceiling");
     }
     X509Bundle twin = issued(authority).addSanDnsName("edge-2.mesh.local").buildIssuedBy(authority);
-    assertThatThrownBy(askForCeilings(sensors(authority, twin))::join)
+    assertThatThrownBy(subscribeToLimits(sensors(authority, twin))::join)
         .hasMessageContaining("PERMISSION_DENIED")
         .hasMessageContaining("node id");
     X509Bundle stranger =
         issued(authority).addSanDnsName("edge-1.other.local").buildIssuedBy(authority);
-    assertThatThrownBy(askForCeilings(sensors(authority, stranger))::join)
+    assertThatThrownBy(subscribeToLimits(sensors(authority, stranger))::join)
         .hasMessageContaining("PERMISSION_DENIED")
         .hasMessageContaining("none of the identities");
-    assertThatThrownBy(askForCeilings(sensors())::join).hasMessageContaining("UNAVAILABLE");
+    assertThatThrownBy(subscribeToLimits(sensors())::join).hasMessageContaining("UNAVAILABLE");
     assertThat(sample("throttlekit_sensors_refused_clients_total")).isEqualTo("1.0");
   }
 
@@ -301,7 +301,7 @@ class SensorsTest {
           - {key: c, concurrency: {gate: envoy, cluster: up, min: 7, max: 7}}
         """);
     var _ = start(Map.of());
-    CompletableFuture<Runtime> told = askForCeilings(sensors());
+    CompletableFuture<Runtime> told = subscribeToLimits(sensors());
     assertThat(told.join().getLayer().getFieldsMap())
         .containsEntry(
             "circuit_breakers.up.default.max_requests",
@@ -317,8 +317,8 @@ class SensorsTest {
             "false",
             "THROTTLEKIT_CONCURRENCY_ACCESS_LOG",
             "false");
-    try (Logged logged = Logged.by(PolicyRemarks.class)) {
-      CompletableFuture<Runtime> never = askForCeilings(start(other));
+    try (Logged logged = Logged.by(PolicyWarnings.class)) {
+      CompletableFuture<Runtime> never = subscribeToLimits(start(other));
       assertThatThrownBy(never::join).hasMessageContaining("UNIMPLEMENTED");
       assertThat(logged.lines())
           .containsExactly(
@@ -327,7 +327,7 @@ class SensorsTest {
   }
 
   /** Subscribes over ADS as Envoy does. */
-  private static CompletableFuture<Runtime> askForCeilings(ManagedChannel client) {
+  private static CompletableFuture<Runtime> subscribeToLimits(ManagedChannel client) {
     CompletableFuture<Runtime> told = new CompletableFuture<>();
     StreamObserver<DiscoveryRequest> ask =
         AggregatedDiscoveryServiceGrpc.newStub(client)

@@ -15,7 +15,7 @@ class WindowTallyPropertyTest {
   private static final int HISTORIES = 4_000;
   private static final long WINDOW_MILLIS = 10;
   private static final int WINDOWS = 4;
-  private static final int MOST_REQUESTS = 7;
+  private static final int MAX_REQUESTS = 7;
 
   /** A request that was admitted, from when it was asked to when it was answered. */
   private record Admitted(long askedMillis, long answeredMillis) {
@@ -73,7 +73,7 @@ class WindowTallyPropertyTest {
 
   private static List<Admitted> history(RandomGenerator random) {
     List<Admitted> admitted = new ArrayList<>();
-    for (int i = random.nextInt(MOST_REQUESTS + 1); i > 0; i--) {
+    for (int i = random.nextInt(MAX_REQUESTS + 1); i > 0; i--) {
       long asked = random.nextLong(WINDOWS * WINDOW_MILLIS);
       long longest = WINDOWS * WINDOW_MILLIS - 1 - asked;
       long took = random.nextBoolean() ? 0 : random.nextLong(longest + 1);

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * AdaptiveLimiter limiter =
- *     AdaptiveLimiter.of(new AimdLimit(new CeilingRange(1, 200, 20), 0.9, 1_000_000_000L)).build();
+ *     AdaptiveLimiter.of(new AimdLimit(new LimitRange(1, 200, 20), 0.9, 1_000_000_000L)).build();
  *
  * try (Permit permit = limiter.tryAcquire()) {
  *   if (permit == null) {
@@ -46,17 +46,17 @@ public final class AdaptiveLimiter implements AutoCloseable {
 
   private final @Nullable Queueing queueing;
   private final @Nullable Prioritizer prioritizer;
-  private final GuardedLaw law;
+  private final SynchronizedLimit law;
   private final LimiterListener listener;
   private final TimeSource time;
   private final Timer timer;
   private final DoubleSupplier random;
-  private final Tellings tellings = new Tellings(this::tellRefused);
+  private final CallbackQueue tellings = new CallbackQueue(this::reportRefused);
 
   private final AtomicLong state = new AtomicLong();
 
   /** Its lock guards the queue, {@code closed}, and the waiting half of the state. */
-  private final WaitingLine line = new WaitingLine();
+  private final PermitQueue line = new PermitQueue();
 
   private boolean closed;
 
@@ -70,7 +70,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
     this.time = builder.time;
     this.timer = builder.timer;
     this.random = builder.random;
-    this.law = new GuardedLaw(builder.law, listener, time.monotonicNanos());
+    this.law = new SynchronizedLimit(builder.law, listener, time.monotonicNanos());
   }
 
   /**
@@ -103,11 +103,11 @@ public final class AdaptiveLimiter implements AutoCloseable {
    * @param applicant notified exactly once, before this method returns or later
    * @return cancels the wait, if the request waits
    */
-  public Waiting acquire(PermitRequest request, Applicant applicant) {
+  public PendingPermit acquire(PermitRequest request, PermitCallback applicant) {
     int inFlight = enter(request.level());
     if (inFlight > 0) {
       admit(new Permit(this, request.user(), time.monotonicNanos(), inFlight), applicant);
-      return Waiting.OVER;
+      return PendingPermit.OVER;
     }
     long wait = longestWait(request);
     Refusal refusal = priorityTooLow(request.level());
@@ -115,7 +115,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
       refusal = Refusal.CEILING_REACHED;
     }
     if (refusal == null) {
-      Waiter waiter = waiter(request, applicant, wait);
+      QueuedRequest waiter = waiter(request, applicant, wait);
       // A permit may have been released between enter and join: serve() again after joining.
       refusal = join(waiter);
       if (refusal == null) {
@@ -125,7 +125,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
     }
     refuse(refusal);
     applicant.refused(refusal);
-    return Waiting.OVER;
+    return PendingPermit.OVER;
   }
 
   /** Returns whether a request without level or user would get a permit, or wait for one, now. */
@@ -187,7 +187,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
    */
   @Override
   public void close() {
-    List<Waiter> refused;
+    List<QueuedRequest> refused;
     synchronized (line) {
       closed = true;
       refused = line.removeAll();
@@ -231,7 +231,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
     }
   }
 
-  boolean cancel(Waiter waiter) {
+  boolean cancel(QueuedRequest waiter) {
     synchronized (line) {
       boolean waited = line.remove(waiter);
       if (waited) {
@@ -279,7 +279,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
     return queueing == null ? 0 : Math.min(request.longestWaitNanos(), queueing.longestWaitNanos());
   }
 
-  private static void admit(Permit permit, Applicant applicant) {
+  private static void admit(Permit permit, PermitCallback applicant) {
     try {
       applicant.admitted(permit);
     } catch (Throwable bug) {
@@ -288,15 +288,15 @@ public final class AdaptiveLimiter implements AutoCloseable {
     }
   }
 
-  private Waiter waiter(PermitRequest request, Applicant applicant, long wait) {
+  private QueuedRequest waiter(PermitRequest request, PermitCallback applicant, long wait) {
     // so close to Long.MAX_VALUE the deadline would overflow
     boolean patient = wait > Queueing.FOR_EVER / 2;
     // Without a timeout the deadline is never read.
     long endNanos = time.monotonicNanos() + (patient ? 0 : wait);
-    return new Waiter(this, request, applicant, patient, endNanos);
+    return new QueuedRequest(this, request, applicant, patient, endNanos);
   }
 
-  private @Nullable Refusal join(Waiter waiter) {
+  private @Nullable Refusal join(QueuedRequest waiter) {
     synchronized (line) {
       if (closed) {
         return Refusal.CLOSED;
@@ -329,16 +329,16 @@ public final class AdaptiveLimiter implements AutoCloseable {
    * at the same time, the later one sees the change of the other.
    */
   private void serve() {
-    List<Waiter> answered = new ArrayList<>(1);
+    List<QueuedRequest> answered = new ArrayList<>(1);
     long now = time.monotonicNanos();
     long timerNanos;
     synchronized (line) {
-      for (Waiter due = line.pollDue(now); due != null; due = line.pollDue(now)) {
+      for (QueuedRequest due = line.pollDue(now); due != null; due = line.pollDue(now)) {
         state.addAndGet(-ONE_QUEUED);
         due.refuse(Refusal.WAITED_TOO_LONG);
         answered.add(due);
       }
-      for (Waiter next = admitFirst(now); next != null; next = admitFirst(now)) {
+      for (QueuedRequest next = admitFirst(now); next != null; next = admitFirst(now)) {
         answered.add(next);
       }
       timerNanos = line.beginTimer(now);
@@ -349,13 +349,13 @@ public final class AdaptiveLimiter implements AutoCloseable {
     }
   }
 
-  private @Nullable Waiter admitFirst(long nowNanos) {
+  private @Nullable QueuedRequest admitFirst(long nowNanos) {
     for (long now = state.get(); ; now = state.get()) {
       if (queued(now) == 0 || inFlight(now) >= law.ceiling()) {
         return null;
       }
       if (state.compareAndSet(now, now + ONE_IN_FLIGHT - ONE_QUEUED)) {
-        Waiter first = line.pollFirst();
+        QueuedRequest first = line.pollFirst();
         if (first != null) { // always: the state counts no more than are queued
           first.admit(nowNanos, inFlight(now) + 1);
         }
@@ -381,14 +381,14 @@ public final class AdaptiveLimiter implements AutoCloseable {
     if (why != Refusal.CLOSED && isFull(state.get())) {
       law.keptFromBackend();
     }
-    tellRefused(why);
+    reportRefused(why);
   }
 
-  private void tellRefused(Refusal why) {
+  private void reportRefused(Refusal why) {
     try {
       listener.refused(why);
     } catch (Throwable bug) {
-      Tellings.report(bug);
+      CallbackQueue.report(bug);
     }
   }
 

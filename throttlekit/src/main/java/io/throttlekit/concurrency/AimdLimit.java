@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Jain, 1989). Too slow is a fixed timeout, or a multiple of the latency without load.
  */
 public final class AimdLimit implements ConcurrencyLimit {
-  private final CeilingRange range;
+  private final LimitRange range;
   private final double backoff;
   private final double tolerance;
   private final long timeoutNanos;
@@ -66,7 +66,7 @@ public final class AimdLimit implements ConcurrencyLimit {
    * @param timeoutNanos latency above which a request counts as dropped, from 1
    * @throws IllegalArgumentException when a number is out of range
    */
-  public AimdLimit(CeilingRange range, double backoff, long timeoutNanos) {
+  public AimdLimit(LimitRange range, double backoff, long timeoutNanos) {
     this(range, backoff, new TooLong.Timeout(timeoutNanos), null);
   }
 
@@ -79,7 +79,7 @@ public final class AimdLimit implements ConcurrencyLimit {
    * @throws IllegalArgumentException when a number is out of range
    */
   public AimdLimit(
-      CeilingRange range, double backoff, TooLong tooLong, @Nullable WindowSettings settings) {
+      LimitRange range, double backoff, TooLong tooLong, @Nullable WindowSettings settings) {
     if (!(backoff >= 0.5 && backoff < 1)) {
       throw new IllegalArgumentException("backoff must be from 0.5 and below 1, was " + backoff);
     }

@@ -32,8 +32,8 @@ final class Ascent {
       median = (median + latency) / 2; // averaged: the minimum of noisy medians is too short
       return 0;
     }
-    boolean nobodyWaits = risen && latency < median * (1 + FOLLOWS * (obeyed / ceiling - 1));
-    double seen = nobodyWaits ? Math.min(latency, median) : 0;
+    boolean unqueued = risen && latency < median * (1 + FOLLOWS * (obeyed / ceiling - 1));
+    double seen = unqueued ? Math.min(latency, median) : 0;
     ceiling = obeyed;
     median = latency;
     return seen;

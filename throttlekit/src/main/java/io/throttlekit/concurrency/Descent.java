@@ -29,7 +29,7 @@ final class Descent {
   private final int min;
   private final int samples;
   private final long marginNanos;
-  private final long patienceNanos;
+  private final long waitTimeoutNanos;
   private final LatencyQuantiles latencies = new LatencyQuantiles();
   private int ceiling;
   private int letIn;
@@ -87,7 +87,7 @@ final class Descent {
     this.min = min;
     this.samples = settings.probeSamples();
     this.marginNanos = settings.marginNanos();
-    this.patienceNanos = settings.probeIntervalNanos() / 2;
+    this.waitTimeoutNanos = settings.probeIntervalNanos() / 2;
     this.throughput = throughput;
     this.median = median;
     lower(ceiling, nowNanos, told);
@@ -154,7 +154,7 @@ final class Descent {
 
   /** Returns whether the last step has timed out. */
   boolean isOver(long nowNanos) {
-    return nowNanos - loweredNanos >= patienceNanos;
+    return nowNanos - loweredNanos >= waitTimeoutNanos;
   }
 
   private boolean counts(Sample sample) {
@@ -179,7 +179,7 @@ final class Descent {
   }
 
   private void countFrom(long nanos) {
-    double most = patienceNanos / (double) DRAINED_AT_MOST;
+    double most = waitTimeoutNanos / (double) DRAINED_AT_MOST;
     drains = DRAINED * median <= most;
     obeyedNanos = nanos;
     countsFromNanos = nanos + (long) Math.min(DRAINED * median, most);

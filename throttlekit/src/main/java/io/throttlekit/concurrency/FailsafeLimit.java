@@ -30,7 +30,7 @@ public final class FailsafeLimit implements ConcurrencyLimit {
 
   private static final int SMOOTHED = 5; // windows, as in failsafe-go
 
-  private final CeilingRange range;
+  private final LimitRange range;
   private final Settings settings;
   private final SampleWindow window;
   private final MovingMedian median = new MovingMedian(SMOOTHED);
@@ -93,7 +93,7 @@ public final class FailsafeLimit implements ConcurrencyLimit {
   }
 
   /** Creates the algorithm at its initial limit. */
-  public FailsafeLimit(CeilingRange range, Settings settings) {
+  public FailsafeLimit(LimitRange range, Settings settings) {
     this.range = range;
     this.settings = settings;
     this.window = new SampleWindow(settings.recent());
@@ -186,7 +186,7 @@ public final class FailsafeLimit implements ConcurrencyLimit {
     } else if (queue < 3.0 * k) {
       next += k;
     }
-    double most = settings.headroom().ceilingFor(mostInFlight.add(inFlight, nowNanos));
+    double most = settings.headroom().limitFor(mostInFlight.add(inFlight, nowNanos));
     double top = most >= 1 ? most : 1; // NaN, too, becomes 1
     // An old limit above the bound falls in steps, a new one is cut.
     if (next > top) {

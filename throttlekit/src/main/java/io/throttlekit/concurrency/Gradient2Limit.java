@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * After Netflix's concurrency-limits, whose baseline is a mean and whose queue size is constant.
  */
 public final class Gradient2Limit implements ConcurrencyLimit {
-  private final CeilingRange range;
+  private final LimitRange range;
   private final Settings settings;
   private final NoLoadLatency noLoad;
   private final @Nullable SampleWindow window;
@@ -72,7 +72,7 @@ public final class Gradient2Limit implements ConcurrencyLimit {
    *
    * @throws IllegalArgumentException when the recalibration would leave {@code range}
    */
-  public Gradient2Limit(CeilingRange range, Settings settings) {
+  public Gradient2Limit(LimitRange range, Settings settings) {
     this.range = range;
     this.settings = settings;
     this.noLoad =

@@ -13,7 +13,7 @@ public interface Headroom {
    *
    * @param inFlight recent maximum in flight, from 1
    */
-  double ceilingFor(int inFlight);
+  double limitFor(int inFlight);
 
   /**
    * Returns a multiple of the requests in flight.

@@ -10,7 +10,7 @@ public interface LimiterListener {
   LimiterListener NONE = new LimiterListener() {};
 
   /** Called when the limit has changed. Two concurrent changes may be reported in either order. */
-  default void ceilingChanged(int before, int now) {}
+  default void limitChanged(int before, int now) {}
 
   /** Called when a request got no permit. */
   default void refused(Refusal why) {}

@@ -22,7 +22,7 @@ final class NoLoadLatency {
    * @throws IllegalArgumentException when a number is out of range
    */
   NoLoadLatency(
-      CeilingRange range, int samples, boolean ofMedians, @Nullable Recalibration recalibration) {
+      LimitRange range, int samples, boolean ofMedians, @Nullable Recalibration recalibration) {
     if (samples < 1) {
       throw new IllegalArgumentException("the baseline needs a sample at least, not " + samples);
     }

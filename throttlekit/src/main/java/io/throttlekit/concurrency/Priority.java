@@ -23,7 +23,7 @@ public enum Priority {
   public static final int MAX_LEVEL = 499;
 
   private static final int LEVELS = 100; // of each priority
-  private static final int MOST_DIGITS = 3; // of MAX_LEVEL; more could overflow
+  private static final int MAX_DIGITS = 3; // of MAX_LEVEL; more could overflow
 
   private final int lowest;
 
@@ -45,7 +45,7 @@ public enum Priority {
 
   /** Parses a level in decimal digits. Returns -1 if the text is not a level. */
   public static int level(String text) {
-    if (text.isEmpty() || text.length() > MOST_DIGITS) {
+    if (text.isEmpty() || text.length() > MAX_DIGITS) {
       return -1;
     }
     int number = 0;

@@ -56,10 +56,10 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private static final double IDLE = 0.8;
 
   /** The least first step of a measurement, as a share of the limit in use. */
-  private static final double LEAST_STEP = 0.4;
+  private static final double MIN_STEP = 0.4;
 
   /** The greatest one. */
-  private static final double MOST_STEP = 0.7;
+  private static final double MAX_STEP = 0.7;
 
   /**
    * Intervals after a measurement that some limiters did not acknowledge: the others would bear it
@@ -73,13 +73,13 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private static final long SOON_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   /** The limit is at most so many times the most in flight: an unused limit is unproven. */
-  private static final int MOST_OF_IN_FLIGHT = 5;
+  private static final int MAX_OF_IN_FLIGHT = 5;
 
-  private final CeilingRange range;
+  private final LimitRange range;
   private final Settings settings;
   private final RandomGenerator random;
   private final SampleWindow window;
-  private final ObeyedCeilings obeyed;
+  private final LimitHistory obeyed;
   private final Baseline baseline = new Baseline();
   private final Ascent ascent = new Ascent();
   private double limit;
@@ -151,12 +151,12 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
    *
    * @param random spreads the measurements, so that the limits of a fleet do not fall together
    */
-  public ProbedVegasLimit(CeilingRange range, Settings settings, RandomGenerator random) {
+  public ProbedVegasLimit(LimitRange range, Settings settings, RandomGenerator random) {
     this.range = range;
     this.settings = settings;
     this.random = random;
     this.window = new SampleWindow(settings.window());
-    this.obeyed = new ObeyedCeilings(range.initial());
+    this.obeyed = new LimitHistory(range.initial());
     this.limit = range.initial();
     this.ceiling = range.initial();
   }
@@ -317,7 +317,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
         limit += beta - queue;
       }
     }
-    double top = (double) MOST_OF_IN_FLIGHT * window.maxInFlight();
+    double top = (double) MAX_OF_IN_FLIGHT * window.maxInFlight();
     if (limit > top) {
       // Idle moments are short: an old limit above the bound falls in small steps.
       limit = old > top ? Math.max(old - k, top) : top;
@@ -347,7 +347,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private int firstStep() {
     double idle = IDLE * throughput * baseline.nanos();
     double inUse = Math.min(limit, obeyed.mean());
-    return (int) Math.clamp(idle, LEAST_STEP * inUse, MOST_STEP * inUse);
+    return (int) Math.clamp(idle, MIN_STEP * inUse, MAX_STEP * inUse);
   }
 
   private void descend(Descent under, Sample sample) {

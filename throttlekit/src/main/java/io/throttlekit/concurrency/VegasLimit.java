@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * next one. After Netflix's concurrency-limits, but a dropped request never becomes the baseline.
  */
 public final class VegasLimit implements ConcurrencyLimit {
-  private final CeilingRange range;
+  private final LimitRange range;
   private final Settings settings;
   private final RandomGenerator random;
   private final @Nullable SampleWindow window;
@@ -69,7 +69,7 @@ public final class VegasLimit implements ConcurrencyLimit {
    *
    * @param random spreads the probes, so that the limits of a fleet do not fall together
    */
-  public VegasLimit(CeilingRange range, Settings settings, RandomGenerator random) {
+  public VegasLimit(LimitRange range, Settings settings, RandomGenerator random) {
     this.range = range;
     this.settings = settings;
     this.random = random;

@@ -11,14 +11,14 @@ import io.throttlekit.MonotonicSpan;
  * because two clocks drift apart ({@link ClockDrift}). Distances are capped at a hundred years.
  *
  * @param farMillis the reading, rounded down, in ms since the epoch
- * @param askedNanos when it was requested, in monotonic ns of this process
+ * @param sentNanos when it was requested, in monotonic ns of this process
  * @param answeredNanos when the answer arrived, in the same ns, no earlier
  */
-record ClockReading(long farMillis, long askedNanos, long answeredNanos) {
+record ClockReading(long farMillis, long sentNanos, long answeredNanos) {
   /** Returns until when, in ns of this process, that clock is certainly before {@code millis}. */
   long surelyBefore(long millis) {
     long nanos = MonotonicSpan.nanos(millis - farMillis - 1); // 1 ms: the reading was rounded down
-    return askedNanos + nanos - ClockDrift.after(nanos);
+    return sentNanos + nanos - ClockDrift.after(nanos);
   }
 
   /**
@@ -37,7 +37,7 @@ record ClockReading(long farMillis, long askedNanos, long answeredNanos) {
 
   /** Returns the latest reading of that clock at {@code nanos} of this process, rounded up. */
   long latestMillis(long nanos) {
-    long since = nanos - askedNanos;
+    long since = nanos - sentNanos;
     // 1 ms: the reading was rounded down
     return farMillis + 1 + Math.ceilDiv(since + ClockDrift.after(since), NANOS_PER_MILLI);
   }

@@ -35,10 +35,10 @@ final class CoordinatorHealth {
   /**
    * Records that a call was not answered.
    *
-   * @param askedNanos when it was sent; ignored if another call was answered since
+   * @param sentNanos when it was sent; ignored if another call was answered since
    */
-  void failed(long askedNanos) {
-    if (answers && askedNanos - answeredNanos >= 0) {
+  void failed(long sentNanos) {
+    if (answers && sentNanos - answeredNanos >= 0) {
       set(false);
     }
   }

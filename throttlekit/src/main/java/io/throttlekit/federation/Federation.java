@@ -179,7 +179,7 @@ public final class Federation implements LeaseSource {
           return refill == null
               ? leaseFromCoordinator(
                   ask,
-                  new ClockReading(grant.nowMillis(), answer.askedNanos(), time.monotonicNanos()),
+                  new ClockReading(grant.nowMillis(), answer.sentNanos(), time.monotonicNanos()),
                   late)
               : refill
                   .handle((_, _) -> leaseFromEscrow(ask, counter, escrow, null, late))
@@ -200,7 +200,7 @@ public final class Federation implements LeaseSource {
             grant.endsMillis() - grant.nowMillis(),
             overBy - grant.nowMillis(),
             LeasedUnits.UNKNOWN);
-    return new Answered<>(units, answer.askedNanos());
+    return new Answered<>(units, answer.sentNanos());
   }
 
   /**
@@ -248,7 +248,7 @@ public final class Federation implements LeaseSource {
     health.succeeded();
     listener.leasedFromCoordinator(wanted, answer.value().units());
     LeasedUnits kept = share(ask, answer, escrowClock, late);
-    return new Answered<>(kept, answer.askedNanos());
+    return new Answered<>(kept, answer.sentNanos());
   }
 
   /**
@@ -275,7 +275,7 @@ public final class Federation implements LeaseSource {
       return all;
     }
     ClockReading clock =
-        new ClockReading(grant.storeNowMillis(), answer.askedNanos(), time.monotonicNanos());
+        new ClockReading(grant.storeNowMillis(), answer.sentNanos(), time.monotonicNanos());
     long end = grant.windowEndMillis();
     long begin = end - ask.window().windowMillis();
     long begins = escrowClock.latestMillis(clock.surelyReached(begin));
@@ -289,7 +289,7 @@ public final class Federation implements LeaseSource {
     refill(
         new EscrowRefill(counter, id, end, begins, ends, rest),
         windowNanos(ask),
-        () -> late.accept(new Answered<>(all.ofWhich(rest), answer.askedNanos())));
+        () -> late.accept(new Answered<>(all.ofWhich(rest), answer.sentNanos())));
     return all.ofWhich(ask.units());
   }
 
@@ -347,10 +347,10 @@ public final class Federation implements LeaseSource {
   }
 
   @Override
-  public CompletionStage<?> giveBack(LeaseAsk lease, long windowEndMillis, long units) {
+  public CompletionStage<?> returnUnits(LeaseAsk lease, long windowEndMillis, long units) {
     // Without the coordinator nothing can be leased; the region's other processes spend the escrow.
     CounterKey inEscrow = health.answers() ? regional(lease) : null;
-    return returns.giveBack(lease.key(), budget(lease), inEscrow, windowEndMillis, units);
+    return returns.returnUnits(lease.key(), budget(lease), inEscrow, windowEndMillis, units);
   }
 
   private void probe() {
@@ -366,7 +366,7 @@ public final class Federation implements LeaseSource {
     }
   }
 
-  private StoreException failed(@Nullable Throwable failure, long askedNanos) {
+  private StoreException failed(@Nullable Throwable failure, long sentNanos) {
     // Stages wrap the cause.
     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
     if (cause instanceof TermsMismatchException mismatch) {
@@ -375,7 +375,7 @@ public final class Federation implements LeaseSource {
       listener.mismatch(both);
       return new StoreException(both, null);
     }
-    health.failed(askedNanos);
+    health.failed(sentNanos);
     listener.coordinatorFailed(inWords(cause));
     return cause == null
         ? new StoreException("the coordinator answered nothing", null)

@@ -13,7 +13,7 @@ public interface FederationListener {
   default void leasedFromEscrow(long wanted, long granted) {}
 
   /** The region's escrow did not answer; the coordinator is requested instead. */
-  default void escrowFailed(String whyInWords) {}
+  default void escrowFailed(String failureReason) {}
 
   /** Units were put into the region's escrow. */
   default void refilled(long units) {}
@@ -22,7 +22,7 @@ public interface FederationListener {
   default void leasedFromCoordinator(long wanted, long granted) {}
 
   /** The coordinator did not answer. */
-  default void coordinatorFailed(String whyInWords) {}
+  default void coordinatorFailed(String failureReason) {}
 
   /** No request was sent, because the coordinator does not answer and receives only probes. */
   default void coordinatorLeftAlone() {}

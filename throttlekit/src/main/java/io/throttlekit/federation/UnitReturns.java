@@ -63,7 +63,7 @@ final class UnitReturns {
    * @param inEscrow the counter in the escrow; absent if the escrow keeps its units
    * @return completes when the first call was answered or has failed
    */
-  CompletionStage<?> giveBack(
+  CompletionStage<?> returnUnits(
       CounterKey key,
       Budget budget,
       @Nullable CounterKey inEscrow,
@@ -95,7 +95,7 @@ final class UnitReturns {
             id -> there.release(inEscrow, windowEndMillis, id),
             late -> {
               if (late.value() > 0) {
-                var _ = giveBack(key, budget, null, windowEndMillis, late.value());
+                var _ = returnUnits(key, budget, null, windowEndMillis, late.value());
               }
             })
         .thenApply(Answered::value);

@@ -3,6 +3,6 @@ package io.throttlekit.once;
 /**
  * A response, with the start time of the attempt that it answers.
  *
- * @param askedNanos start of the attempt, monotonic; the store acted later than this
+ * @param sentNanos start of the attempt, monotonic; the store acted later than this
  */
-public record Answered<T>(T value, long askedNanos) {}
+public record Answered<T>(T value, long sentNanos) {}

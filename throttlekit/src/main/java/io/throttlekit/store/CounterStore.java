@@ -46,7 +46,7 @@ public interface CounterStore extends AutoCloseable {
    * @param windowEndMillis of the grant
    * @param units of the grant that were not spent, from 1
    */
-  CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units);
+  CompletionStage<Void> returnUnits(LeaseRequest lease, long windowEndMillis, long units);
 
   /** Resets the counter to unused. */
   CompletionStage<Void> reset(CounterKey key, RateAlgorithm<?> algorithm);

@@ -95,8 +95,8 @@ public final class HeldCounters {
   }
 
   /** Returns units of a grant, if the current window of the added counter is theirs. */
-  public void giveBack(LeaseRequest lease, long windowEndMillis, long units) {
-    Leasing.giveBack(lease, windowEndMillis, units, nowMillis, this::decide);
+  public void returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
+    Leasing.returnUnits(lease, windowEndMillis, units, nowMillis, this::decide);
   }
 
   private Decision decide(Charge charge) {

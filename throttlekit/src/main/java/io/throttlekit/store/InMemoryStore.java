@@ -11,7 +11,7 @@ import io.throttlekit.Decision;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.Transition;
-import io.throttlekit.recent.RecentlyAsked;
+import io.throttlekit.recent.RecentKeys;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -55,7 +55,7 @@ public final class InMemoryStore implements CounterStore {
   private final TimeSource time;
   private final Cache<CounterKey, Counter> counters;
   private final Policy.VarExpiration<CounterKey, Counter> expiration;
-  private final RecentlyAsked<Counter> recent = new RecentlyAsked<>();
+  private final RecentKeys<Counter> recent = new RecentKeys<>();
 
   /** The records of calls with an id, by counter. */
   private final Cache<CounterKey, CallRecords> calls;
@@ -211,7 +211,7 @@ public final class InMemoryStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
+  public CompletionStage<Void> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
     long now = time.wallMillis();
     CallRecords records = records(lease.key());
     synchronized (records) { // as in lease()
@@ -221,7 +221,7 @@ public final class InMemoryStore implements CounterStore {
                 lease.id(),
                 windowEnd(lease, now),
                 () -> {
-                  Leasing.giveBack(
+                  Leasing.returnUnits(
                       lease, windowEndMillis, units, now, charge -> decide(charge, now));
                   return units;
                 });

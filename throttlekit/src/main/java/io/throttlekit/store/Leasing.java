@@ -36,7 +36,7 @@ final class Leasing {
     return new Grant(0, end, nowMillis, decision.remaining());
   }
 
-  static void giveBack(
+  static void returnUnits(
       LeaseRequest lease, long windowEndMillis, long units, long nowMillis, Decides counters) {
     Charge look = new Charge(lease.key(), lease.window(), 0, Overrun.COUNT);
     // Units of another window must not be refunded to this one.

@@ -35,7 +35,7 @@ public interface StoreListener {
   default void connected() {}
 
   /** A connection could not be opened; it is retried. */
-  default void notConnected(String whyInWords) {}
+  default void notConnected(String failureReason) {}
 
   /** The store answers again, after {@link #down()}. */
   default void up() {}

@@ -14,8 +14,8 @@ record BothScopes(LeaseSource region, LeaseSource global) implements LeaseSource
   }
 
   @Override
-  public CompletionStage<?> giveBack(LeaseAsk lease, long windowEndMillis, long units) {
-    return of(lease).giveBack(lease, windowEndMillis, units);
+  public CompletionStage<?> returnUnits(LeaseAsk lease, long windowEndMillis, long units) {
+    return of(lease).returnUnits(lease, windowEndMillis, units);
   }
 
   private LeaseSource of(LeaseAsk ask) {

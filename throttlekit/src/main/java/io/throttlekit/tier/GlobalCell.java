@@ -8,7 +8,7 @@ import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.tier.LeaseWaiter.End;
-import io.throttlekit.tier.Take.Kind;
+import io.throttlekit.tier.AcquireResult.Kind;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,9 +56,9 @@ final class GlobalCell extends LeaseCell {
   }
 
   @Override
-  synchronized Take take(FixedWindow newest, long cost, boolean first, long now) {
+  synchronized AcquireResult take(FixedWindow newest, long cost, boolean first, long now) {
     if (retired) {
-      return Take.RETIRED;
+      return AcquireResult.RETIRED;
     }
     lastUsedNanos = now;
     roll(now);
@@ -76,22 +76,22 @@ final class GlobalCell extends LeaseCell {
       return refusal(wait, now);
     }
     lacked = Math.min(window.limit(), lacked + cost); // bounded: no lease is larger
-    return Take.SHORT;
+    return AcquireResult.SHORT;
   }
 
   @Override
-  synchronized Take takeAtOnce(FixedWindow newest, long cost, long now) {
+  synchronized AcquireResult tryAcquire(FixedWindow newest, long cost, long now) {
     roll(now);
     // Decides without counting demand if the answer is SHORT: the caller then calls take().
     return millisToLeasable(cost, now) > 0 || covers(cost, now)
         ? take(newest, cost, true, now)
-        : Take.SHORT;
+        : AcquireResult.SHORT;
   }
 
   @Override
-  synchronized Take refund(long units, long now) {
+  synchronized AcquireResult refund(long units, long now) {
     if (retired) {
-      return Take.RETIRED;
+      return AcquireResult.RETIRED;
     }
     roll(now);
     // Only of the current window: units of an ended one are worth nothing.
@@ -208,14 +208,14 @@ final class GlobalCell extends LeaseCell {
 
   @Override
   synchronized Completed complete(
-      long wanted, LeasedUnits leased, long askedNanos, long answeredNanos) {
-    WindowUnits of = retired ? null : learn(leased, leasingNext, askedNanos, answeredNanos);
+      long wanted, LeasedUnits leased, long sentNanos, long answeredNanos) {
+    WindowUnits of = retired ? null : learn(leased, leasingNext, sentNanos, answeredNanos);
     if (of == null) {
       lacked = 0;
       // Retired: the waiting requests retry at the cell's successor.
       return completed(retired ? End.CREDITED : End.LATE, leased.units());
     }
-    of.credit(leased, askAgainNanos(answeredNanos));
+    of.credit(leased, retryNanos(answeredNanos));
     unmet = Math.max(0, lacked - of.units());
     lacked = 0;
     return completed(End.CREDITED, 0);
@@ -229,18 +229,18 @@ final class GlobalCell extends LeaseCell {
 
   @Override
   synchronized long completeNext(
-      long wanted, LeasedUnits leased, long askedNanos, long answeredNanos) {
+      long wanted, LeasedUnits leased, long sentNanos, long answeredNanos) {
     askingNext = false;
-    return credit(leased, true, askedNanos, answeredNanos);
+    return credit(leased, true, sentNanos, answeredNanos);
   }
 
   @Override
-  synchronized long credit(LeasedUnits leased, boolean ahead, long askedNanos, long answeredNanos) {
-    WindowUnits of = retired ? null : learn(leased, ahead, askedNanos, answeredNanos);
+  synchronized long credit(LeasedUnits leased, boolean ahead, long sentNanos, long answeredNanos) {
+    WindowUnits of = retired ? null : learn(leased, ahead, sentNanos, answeredNanos);
     if (of == null) {
       return leased.units();
     }
-    of.credit(leased, askAgainNanos(answeredNanos));
+    of.credit(leased, retryNanos(answeredNanos));
     return 0;
   }
 
@@ -322,7 +322,7 @@ final class GlobalCell extends LeaseCell {
     return current.isExhausted(now) ? toEnd : 0;
   }
 
-  private Take spend(long cost, long now) {
+  private AcquireResult spend(long cost, long now) {
     boolean both = clock.mayBeOver(now);
     current.spend(cost);
     if (both) {
@@ -331,17 +331,17 @@ final class GlobalCell extends LeaseCell {
     return taken(both, now);
   }
 
-  private Take taken(boolean ofNextToo, long now) {
+  private AcquireResult taken(boolean ofNextToo, long now) {
     // Others may have used what was left.
     long remaining = Math.min(window.limit(), current.remaining());
     Decision admission = Decision.admit(window.limit(), remaining, millisToEnd(now));
-    return new Take(Kind.TAKEN, admission, clock.endMillis(), ofNextToo);
+    return new AcquireResult(Kind.TAKEN, admission, clock.endMillis(), ofNextToo);
   }
 
-  private Take refusal(long retryMillis, long now) {
+  private AcquireResult refusal(long retryMillis, long now) {
     long wait = Math.max(1, millisToEnd(now));
     Decision refusal = Decision.refuse(window.limit(), current.units(), wait, retryMillis);
-    return new Take(Kind.REFUSED, refusal, clock.endMillis());
+    return new AcquireResult(Kind.REFUSED, refusal, clock.endMillis());
   }
 
   /** Returns the ms until the window has certainly ended, rounded up for retry times. */
@@ -358,7 +358,7 @@ final class GlobalCell extends LeaseCell {
 
   // Without idle returns no units come back before the windows end; else other processes may return
   // some.
-  private long askAgainNanos(long answeredNanos) {
+  private long retryNanos(long answeredNanos) {
     return idleNanos() == 0
         ? clock.overByNanos() + clock.lengthNanos()
         : answeredNanos + idleNanos();

@@ -7,10 +7,10 @@ package io.throttlekit.tier;
  */
 final class LeadTime {
   /** Divides a window: the shortest lead is a twentieth of it. */
-  private static final int LEAST_PARTS = 20;
+  private static final int MIN_PARTS = 20;
 
   /** Divides a window: the longest lead is a quarter of it. */
-  private static final int MOST_PARTS = 4;
+  private static final int MAX_PARTS = 4;
 
   /** Round trips that fit into a lead, so that a slow or repeated answer still arrives in time. */
   private static final int ROUND_TRIPS = 4;
@@ -40,8 +40,8 @@ final class LeadTime {
 
   long nanos() {
     // The lead must end within the window, so its maximum is applied last.
-    long lead = Math.max(lengthNanos / LEAST_PARTS, ROUND_TRIPS * roundTripNanos);
-    return Math.min(lead + lead / SPREAD * share, lengthNanos / MOST_PARTS);
+    long lead = Math.max(lengthNanos / MIN_PARTS, ROUND_TRIPS * roundTripNanos);
+    return Math.min(lead + lead / SPREAD * share, lengthNanos / MAX_PARTS);
   }
 
   @Override

@@ -53,15 +53,15 @@ abstract class LeaseCell extends Keyed {
    * @param newest the current limit
    * @param first whether this is the request's first attempt, so that its cost counts as demand
    */
-  abstract Take take(FixedWindow newest, long cost, boolean first, long now);
+  abstract AcquireResult take(FixedWindow newest, long cost, boolean first, long now);
 
   /** Refunds up to {@code units} that this process spent in the current window. */
-  abstract Take refund(long units, long now);
+  abstract AcquireResult refund(long units, long now);
 
   /**
    * Like a first {@link #take} if that decides at once; otherwise returns without counting demand.
    */
-  abstract Take takeAtOnce(FixedWindow newest, long cost, long now);
+  abstract AcquireResult tryAcquire(FixedWindow newest, long cost, long now);
 
   /** Returns whether units should be leased ahead of need. */
   abstract boolean isLow(long now);
@@ -85,7 +85,7 @@ abstract class LeaseCell extends Keyed {
   }
 
   /** Ends a lease of the next window and credits the grant; returns the unspendable units. */
-  long completeNext(long wanted, LeasedUnits leased, long askedNanos, long answeredNanos) {
+  long completeNext(long wanted, LeasedUnits leased, long sentNanos, long answeredNanos) {
     return leased.units();
   }
 
@@ -107,7 +107,7 @@ abstract class LeaseCell extends Keyed {
   }
 
   /** Ends a lease and credits its grant. */
-  abstract Completed complete(long wanted, LeasedUnits leased, long askedNanos, long answeredNanos);
+  abstract Completed complete(long wanted, LeasedUnits leased, long sentNanos, long answeredNanos);
 
   /**
    * Credits units of a late answer, besides the lease in flight.
@@ -115,7 +115,7 @@ abstract class LeaseCell extends Keyed {
    * @param ahead whether the late answer was for the next window
    * @return the unspendable units
    */
-  abstract long credit(LeasedUnits leased, boolean ahead, long askedNanos, long answeredNanos);
+  abstract long credit(LeasedUnits leased, boolean ahead, long sentNanos, long answeredNanos);
 
   /**
    * Returns units to their window; false when the cell cannot take them and they go to the store.

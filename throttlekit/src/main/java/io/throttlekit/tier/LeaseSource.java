@@ -25,5 +25,5 @@ public interface LeaseSource {
    * @param windowEndMillis of the units
    * @param units from 1
    */
-  CompletionStage<?> giveBack(LeaseAsk lease, long windowEndMillis, long units);
+  CompletionStage<?> returnUnits(LeaseAsk lease, long windowEndMillis, long units);
 }

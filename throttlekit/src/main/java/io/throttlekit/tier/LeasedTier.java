@@ -9,7 +9,7 @@ import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
 import io.throttlekit.once.Answered;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.recent.RecentlyAsked;
+import io.throttlekit.recent.RecentKeys;
 import io.throttlekit.store.StoreException;
 import java.util.Collections;
 import java.util.Iterator;
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LeasedTier implements AutoCloseable {
   /**
-   * The period in which every cell is swept once, for up to {@code MOST_SWEEPS · SWEEP_CELLS}
+   * The period in which every cell is swept once, for up to {@code MAX_SWEEPS · SWEEP_CELLS}
    * cells.
    */
   private static final long SWEEP_NANOS = 1_000_000_000;
@@ -37,26 +37,26 @@ final class LeasedTier implements AutoCloseable {
   private static final int SWEEP_CELLS = 5_000;
 
   /** The most sweeps per second; with more cells, a full round takes longer than a second. */
-  private static final int MOST_SWEEPS = 20;
+  private static final int MAX_SWEEPS = 20;
 
   /**
    * The longest timer, ten minutes: a later due time is found by a sweep, without a task until
    * then.
    */
-  private static final long LONGEST_TIMER_NANOS = 600_000_000_000L;
+  private static final long MAX_TIMER_NANOS = 600_000_000_000L;
 
   private final LeaseSource source;
   private final TimeSource time;
   private final Timer timer;
   private final TierListener listener;
   private final Cache<CounterKey, LeaseCell> cells;
-  private final RecentlyAsked<LeaseCell> recent = new RecentlyAsked<>();
+  private final RecentKeys<LeaseCell> recent = new RecentKeys<>();
 
   /** The rest of the current round; used by one sweep after the other. */
   private Iterator<LeaseCell> unswept = Collections.emptyIterator();
 
   private final AtomicBoolean closed = new AtomicBoolean();
-  private final Outstanding outstanding = new Outstanding();
+  private final InFlightCalls outstanding = new InFlightCalls();
   private final Suspension suspension;
 
   LeasedTier(
@@ -130,7 +130,7 @@ final class LeasedTier implements AutoCloseable {
   }
 
   /** Returns units that a request took and did not spend. */
-  void putBack(LeaseCell cell, long units, Take taken) {
+  void putBack(LeaseCell cell, long units, AcquireResult taken) {
     putBack(cell, units, taken.windowEndMillis());
     if (taken.ofNextToo()) {
       putBack(cell, units, taken.windowEndMillis() + cell.window().windowMillis());
@@ -139,7 +139,7 @@ final class LeasedTier implements AutoCloseable {
 
   private void putBack(LeaseCell cell, long units, long windowEndMillis) {
     if (!cell.putBack(units, windowEndMillis)) {
-      giveBack(cell, units, windowEndMillis);
+      returnUnits(cell, units, windowEndMillis);
     }
   }
 
@@ -199,8 +199,8 @@ final class LeasedTier implements AutoCloseable {
         cells.asMap().remove(cell.key(), cell); // removed() returns what it holds
         continue;
       }
-      giveBack(cell, cell.takeIdle(now));
-      tellForfeits(cell);
+      returnUnits(cell, cell.takeIdle(now));
+      reportForfeits(cell);
       if (cell.isNextDue(now)) {
         prepare(cell);
       }
@@ -269,11 +269,11 @@ final class LeasedTier implements AutoCloseable {
     } else {
       LeasedUnits leased = answer.value();
       listener.leased(ask.units(), leased.units());
-      completed = cell.complete(ask.units(), leased, answer.askedNanos(), now());
+      completed = cell.complete(ask.units(), leased, answer.sentNanos(), now());
       tooLate(cell, completed.unspendable(), leased.windowEndMillis());
       lookAhead(cell);
     }
-    tellForfeits(cell);
+    reportForfeits(cell);
     StoreException why = failure == null ? null : StoreException.of(failure);
     for (LeaseWaiter waiter : completed.waiting()) {
       waiter.leaseEnded(completed.end(), why);
@@ -292,8 +292,8 @@ final class LeasedTier implements AutoCloseable {
     LeaseCell cell = successor != null && successor.isOf(asked.tier()) ? successor : asked;
     listener.leased(leased.units(), leased.units());
     boolean ahead = ask.windowEndMillis() != LeaseAsk.CURRENT;
-    tooLate(cell, cell.credit(leased, ahead, answer.askedNanos(), now()), leased.windowEndMillis());
-    tellForfeits(cell);
+    tooLate(cell, cell.credit(leased, ahead, answer.sentNanos(), now()), leased.windowEndMillis());
+    reportForfeits(cell);
     for (LeaseWaiter waiter : cell.takeWaiters()) {
       waiter.leaseEnded(LeaseWaiter.End.CREDITED, null);
     }
@@ -302,14 +302,14 @@ final class LeasedTier implements AutoCloseable {
   private void tooLate(LeaseCell cell, long units, long windowEndMillis) {
     if (units > 0) {
       listener.lateGrant(units);
-      giveBack(cell, units, windowEndMillis);
+      returnUnits(cell, units, windowEndMillis);
     }
   }
 
   /** Schedules the lease of the next window before it begins, if the cell wants one. */
   private void lookAhead(LeaseCell cell) {
     long nanos = cell.nanosToLook(now());
-    if (nanos > 0 && nanos <= LONGEST_TIMER_NANOS) {
+    if (nanos > 0 && nanos <= MAX_TIMER_NANOS) {
       timer.runAfter(nanos, () -> prepare(cell));
     }
   }
@@ -333,30 +333,30 @@ final class LeasedTier implements AutoCloseable {
     } else {
       LeasedUnits leased = answer.value();
       listener.leased(ask.units(), leased.units());
-      long unspendable = cell.completeNext(ask.units(), leased, answer.askedNanos(), now());
+      long unspendable = cell.completeNext(ask.units(), leased, answer.sentNanos(), now());
       tooLate(cell, unspendable, leased.windowEndMillis());
       lookAhead(cell);
     }
-    tellForfeits(cell);
+    reportForfeits(cell);
   }
 
-  private void giveBack(LeaseCell cell, Leftover left) {
-    giveBack(cell, left.units(), left.windowEndMillis());
-    giveBack(cell, left.ofNext(), left.windowEndMillis() + cell.window().windowMillis());
+  private void returnUnits(LeaseCell cell, Leftover left) {
+    returnUnits(cell, left.units(), left.windowEndMillis());
+    returnUnits(cell, left.ofNext(), left.windowEndMillis() + cell.window().windowMillis());
   }
 
-  private void giveBack(LeaseCell cell, long units, long windowEndMillis) {
+  private void returnUnits(LeaseCell cell, long units, long windowEndMillis) {
     if (units > 0) {
-      listener.gaveBack(units);
+      listener.unitsReturned(units);
       LeaseAsk lease = request(cell, UnitsWanted.of(units, windowEndMillis), DataLoss.REFILL);
       outstanding.begun();
-      giveBack(lease, windowEndMillis, units).whenComplete((_, _) -> outstanding.answered());
+      returnUnits(lease, windowEndMillis, units).whenComplete((_, _) -> outstanding.answered());
     }
   }
 
-  private CompletionStage<?> giveBack(LeaseAsk lease, long windowEndMillis, long units) {
+  private CompletionStage<?> returnUnits(LeaseAsk lease, long windowEndMillis, long units) {
     try {
-      return source.giveBack(lease, windowEndMillis, units);
+      return source.returnUnits(lease, windowEndMillis, units);
     } catch (RuntimeException refused) {
       return CompletableFuture.failedFuture(refused);
     }
@@ -371,11 +371,11 @@ final class LeasedTier implements AutoCloseable {
     }
     Leftover left = cell.retire(now());
     recent.drop(cell.key());
-    giveBack(cell, left);
-    tellForfeits(cell);
+    returnUnits(cell, left);
+    reportForfeits(cell);
   }
 
-  private void tellForfeits(LeaseCell cell) {
+  private void reportForfeits(LeaseCell cell) {
     long forfeited = cell.takeForfeited();
     if (forfeited > 0) {
       listener.forfeited(forfeited);
@@ -384,7 +384,7 @@ final class LeasedTier implements AutoCloseable {
 
   private void sweepLater() {
     // Many cells are swept in several steps per second rather than in one long one.
-    long sweeps = Math.clamp(Math.ceilDiv(cells.estimatedSize(), SWEEP_CELLS), 1, MOST_SWEEPS);
+    long sweeps = Math.clamp(Math.ceilDiv(cells.estimatedSize(), SWEEP_CELLS), 1, MAX_SWEEPS);
     timer.runAfter(
         SWEEP_NANOS / sweeps,
         () -> {

@@ -18,7 +18,7 @@ enum NoFederation implements LeaseSource {
   }
 
   @Override
-  public CompletionStage<?> giveBack(LeaseAsk lease, long windowEndMillis, long units) {
+  public CompletionStage<?> returnUnits(LeaseAsk lease, long windowEndMillis, long units) {
     return CompletableFuture.completedFuture(null);
   }
 }

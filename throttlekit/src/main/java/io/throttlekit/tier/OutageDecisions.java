@@ -3,7 +3,7 @@ package io.throttlekit.tier;
 import io.throttlekit.Claim;
 import io.throttlekit.Decision;
 import io.throttlekit.store.Outcome;
-import io.throttlekit.tier.Standing.Question;
+import io.throttlekit.tier.ClaimState.Question;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -16,10 +16,10 @@ final class OutageDecisions {
   private static final long RETRY_MILLIS = 1_000;
 
   private final Tiers tiers;
-  private final Standing standing;
-  private final TakenUnits taken;
+  private final ClaimState standing;
+  private final AcquiredUnits taken;
 
-  OutageDecisions(Tiers tiers, Standing standing, TakenUnits taken) {
+  OutageDecisions(Tiers tiers, ClaimState standing, AcquiredUnits taken) {
     this.tiers = tiers;
     this.standing = standing;
     this.taken = taken;

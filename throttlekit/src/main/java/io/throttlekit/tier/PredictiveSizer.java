@@ -23,7 +23,7 @@ public final class PredictiveSizer implements LeaseSizer {
   private static final double LEARNING_RATE = 0.01;
 
   /** The largest cost difference kept, at which the weights are about 0.999 and 0.001. */
-  private static final double MOST_AHEAD = Math.log(1000) / LEARNING_RATE;
+  private static final double MAX_AHEAD = Math.log(1000) / LEARNING_RATE;
 
   private final LeaseCost cost;
   private final EoqSizer robust;
@@ -60,7 +60,7 @@ public final class PredictiveSizer implements LeaseSizer {
       long units = Math.min(demand, limit);
       double more =
           cost.of((double) units, following(limit)) - cost.of((double) units, robust.learned());
-      costOfFollowing = Math.clamp(costOfFollowing + more, -MOST_AHEAD, MOST_AHEAD);
+      costOfFollowing = Math.clamp(costOfFollowing + more, -MAX_AHEAD, MAX_AHEAD);
       robust.observe(units, limit);
       predicted = (double) units;
     }

@@ -9,7 +9,7 @@ import io.throttlekit.Decision;
 import io.throttlekit.MonotonicSpan;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.tier.LeaseWaiter.End;
-import io.throttlekit.tier.Take.Kind;
+import io.throttlekit.tier.AcquireResult.Kind;
 
 /*
  * When credits expire. A grant reports the store's clock and the end of its window. This process
@@ -61,7 +61,7 @@ final class StoreCell extends LeaseCell {
   private boolean exhausted;
 
   /** When an exhausted store is asked again: units may have been returned to it. */
-  private long askAgainNanos;
+  private long retryNanos;
 
   /** The last requested size, without what only a larger cost required. */
   private long batch;
@@ -76,9 +76,9 @@ final class StoreCell extends LeaseCell {
   }
 
   @Override
-  synchronized Take take(FixedWindow newest, long cost, boolean first, long now) {
+  synchronized AcquireResult take(FixedWindow newest, long cost, boolean first, long now) {
     if (retired) {
-      return Take.RETIRED;
+      return AcquireResult.RETIRED;
     }
     lastUsedNanos = now;
     roll(now);
@@ -95,29 +95,29 @@ final class StoreCell extends LeaseCell {
       // A reload may lower the limit.
       long remaining = Math.min(window.limit(), credits + leftAtStore);
       Decision admission = Decision.admit(window.limit(), remaining, resetAfter(now));
-      return new Take(Kind.TAKEN, admission, windowEndMillis);
+      return new AcquireResult(Kind.TAKEN, admission, windowEndMillis);
     }
     if (exhausted || cost > window.limit()) {
       long wait = Math.max(1, resetAfter(now));
       long retry = cost > window.limit() ? Decision.NEVER : wait;
       Decision refusal = Decision.refuse(window.limit(), credits, wait, retry);
-      return new Take(Kind.REFUSED, refusal, windowEndMillis);
+      return new AcquireResult(Kind.REFUSED, refusal, windowEndMillis);
     }
     // Credits leased so late in a window would expire on arrival.
-    return windowLasts && now - creditsEndNanos >= 0 ? Take.STRICT : Take.SHORT;
+    return windowLasts && now - creditsEndNanos >= 0 ? AcquireResult.STRICT : AcquireResult.SHORT;
   }
 
   @Override
-  Take refund(long units, long now) {
-    return Take.STRICT; // only the store knows what was spent
+  AcquireResult refund(long units, long now) {
+    return AcquireResult.STRICT; // only the store knows what was spent
   }
 
   @Override
-  synchronized Take takeAtOnce(FixedWindow newest, long cost, long now) {
+  synchronized AcquireResult tryAcquire(FixedWindow newest, long cost, long now) {
     roll(now);
     // A changed limit may have units left: the full path decides.
     boolean decides = credits >= cost || (exhausted && newest.limit() == window.limit());
-    return decides ? take(newest, cost, true, now) : Take.SHORT;
+    return decides ? take(newest, cost, true, now) : AcquireResult.SHORT;
   }
 
   @Override
@@ -145,16 +145,16 @@ final class StoreCell extends LeaseCell {
 
   @Override
   synchronized Completed complete(
-      long wanted, LeasedUnits grant, long askedNanos, long answeredNanos) {
+      long wanted, LeasedUnits grant, long sentNanos, long answeredNanos) {
     batch = Math.min(wanted, sizer.size(0, Math.max(1, window.limit())));
-    long unspendable = credit(grant, false, askedNanos, answeredNanos);
+    long unspendable = credit(grant, false, sentNanos, answeredNanos);
     return completed(unspendable > 0 && !retired ? End.LATE : End.CREDITED, unspendable);
   }
 
   @Override
-  synchronized long credit(LeasedUnits grant, boolean ahead, long askedNanos, long answeredNanos) {
+  synchronized long credit(LeasedUnits grant, boolean ahead, long sentNanos, long answeredNanos) {
     roll(answeredNanos);
-    learnWindow(grant, askedNanos, answeredNanos);
+    learnWindow(grant, sentNanos, answeredNanos);
     leftAtStore = grant.left();
     exhausted = grant.left() == 0 || grant.units() == 0;
     // expired on arrival; carried units must have arrived in time
@@ -165,9 +165,9 @@ final class StoreCell extends LeaseCell {
     return 0;
   }
 
-  private void learnWindow(LeasedUnits grant, long askedNanos, long answeredNanos) {
+  private void learnWindow(LeasedUnits grant, long sentNanos, long answeredNanos) {
     long nanos = MonotonicSpan.nanos(Math.max(0, grant.lastsMillis()));
-    long creditsEnd = askedNanos + nanos - ROUNDING_NANOS - ClockDrift.after(nanos);
+    long creditsEnd = sentNanos + nanos - ROUNDING_NANOS - ClockDrift.after(nanos);
     long windowEnd = answeredNanos + nanos;
     // Another answer for the same window only narrows its end.
     if (grant.windowEndMillis() == windowEndMillis && windowLasts) {
@@ -183,7 +183,7 @@ final class StoreCell extends LeaseCell {
     }
     offer(0, answeredNanos);
     // Without idle returns no units come back before the window ends.
-    askAgainNanos =
+    retryNanos =
         idleNanos() == 0 ? windowEndNanos : answeredNanos + Math.min(idleNanos(), nanos);
   }
 
@@ -246,7 +246,7 @@ final class StoreCell extends LeaseCell {
             windowLasts ? "lasting" : "over",
             leftAtStore,
             exhausted ? "exhausted" : "open",
-            askAgainNanos,
+            retryNanos,
             batch,
             leasing ? "leasing for " + waiting() : "",
             retired ? " retired" : "");
@@ -289,7 +289,7 @@ final class StoreCell extends LeaseCell {
       exhausted = false;
       leftAtStore = 0;
     }
-    if (exhausted && now - askAgainNanos >= 0) {
+    if (exhausted && now - retryNanos >= 0) {
       exhausted = false;
     }
   }

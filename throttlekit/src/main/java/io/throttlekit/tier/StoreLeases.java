@@ -61,11 +61,11 @@ final class StoreLeases implements LeaseSource {
   }
 
   private static Answered<LeasedUnits> units(Answered<Grant> answer) {
-    return new Answered<>(LeasedUnits.of(answer.value()), answer.askedNanos());
+    return new Answered<>(LeasedUnits.of(answer.value()), answer.sentNanos());
   }
 
   @Override
-  public CompletionStage<?> giveBack(LeaseAsk lease, long windowEndMillis, long units) {
+  public CompletionStage<?> returnUnits(LeaseAsk lease, long windowEndMillis, long units) {
     CompletableFuture<Boolean> sent = new CompletableFuture<>();
     returnsInTurn.run(
         lease.key(),
@@ -77,7 +77,7 @@ final class StoreLeases implements LeaseSource {
                       MonotonicSpan.nanos(lease.window().windowMillis()),
                       id ->
                           store
-                              .giveBack(request(lease, id), windowEndMillis, units)
+                              .returnUnits(request(lease, id), windowEndMillis, units)
                               .thenApply(_ -> true),
                       new Ends(ended))
                   .whenComplete((_, failure) -> {

@@ -25,7 +25,7 @@ public interface TierListener {
   default void refillAhead() {}
 
   /** Units are returned to the store. */
-  default void gaveBack(long units) {}
+  default void unitsReturned(long units) {}
 
   /** Units of an ended window expired unused. */
   default void forfeited(long units) {}

@@ -4,16 +4,16 @@ package io.throttlekit.tier;
  * Bounds on memory, waiting and the share of this process.
  *
  * @param maxCells the most counters with leased units, and the most cached refusals; from 1
- * @param patienceNanos the longest wait of a request for leases and the store together, in ns, from
+ * @param waitTimeoutNanos the longest wait of a request for leases and the store together, in ns, from
  *     1; then {@link Outage} decides
  * @param localShare the share of each limit that this process admits by {@link Outage#LOCAL}, 0 to
  *     1
  */
-public record TierSettings(long maxCells, long patienceNanos, double localShare) {
+public record TierSettings(long maxCells, long waitTimeoutNanos, double localShare) {
 
   /** Checks the ranges. */
   public TierSettings {
-    if (maxCells < 1 || patienceNanos < 1) {
+    if (maxCells < 1 || waitTimeoutNanos < 1) {
       throw new IllegalArgumentException("maxCells and patienceNanos must be at least 1");
     }
     // Negated so that NaN fails, too.

@@ -8,7 +8,7 @@ import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.tier.LeaseWaiter.End;
-import io.throttlekit.tier.Standing.Question;
+import io.throttlekit.tier.ClaimState.Question;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -23,13 +23,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class TieredRequest {
   /** Attempts whose global leases all arrive too late; bounds the round trips of one request. */
-  private static final int MOST_LATE = 3;
+  private static final int MAX_LATE = 3;
 
   private final Tiers tiers;
   private final Tiers.Later later;
-  private final Standing standing;
+  private final ClaimState standing;
 
-  private final TakenUnits taken;
+  private final AcquiredUnits taken;
   private final OutageDecisions outages;
 
   /** Leases that the request waits for; 0 while a thread works on it. */
@@ -64,8 +64,8 @@ final class TieredRequest {
   TieredRequest(Tiers tiers, List<TieredClaim> claims, Tiers.Later later) {
     this.tiers = tiers;
     this.later = later;
-    this.standing = new Standing(claims);
-    this.taken = new TakenUnits(standing, tiers.leases);
+    this.standing = new ClaimState(claims);
+    this.taken = new AcquiredUnits(standing, tiers.leases);
     this.outages = new OutageDecisions(tiers, standing, taken);
   }
 
@@ -81,11 +81,11 @@ final class TieredRequest {
   }
 
   private @Nullable TieredOutcome begin() {
-    List<LeaseWish> lacking = decideInMemory();
+    List<MissingLease> lacking = decideInMemory();
     if (lacking.isEmpty() || standing.refused()) {
       mayWait = false;
       if (globalFail() && !standing.refused() && !outages.decideGlobal()) {
-        StoreException why = orPatience(ofAllRegions.failure());
+        StoreException why = orTimeout(ofAllRegions.failure());
         taken.putBackAll();
         later.failed(why);
         return null;
@@ -122,7 +122,7 @@ final class TieredRequest {
   }
 
   /** Ends its wait, if it waits. */
-  void outOfPatience() {
+  void timeOut() {
     List<Waiter> left;
     synchronized (this) {
       timeIsUp = true;
@@ -157,7 +157,7 @@ final class TieredRequest {
     later.failed(StoreException.of(cause));
   }
 
-  private void await(List<LeaseWish> lacking) {
+  private void await(List<MissingLease> lacking) {
     // A request must not hold units of some counters while it waits for others.
     taken.putBackAll();
     boolean tooLate;
@@ -178,14 +178,14 @@ final class TieredRequest {
       tiers.patience.add(this, remainingNanos(tiers.time.monotonicNanos()));
     }
     List<Waiter> all = new ArrayList<>(lacking.size());
-    for (LeaseWish wish : lacking) {
+    for (MissingLease wish : lacking) {
       all.add(new Waiter(wish.cell(), wish.global() ? ofAllRegions : ofStore));
     }
     synchronized (this) {
       waiters = all;
     }
     for (int i = 0; i < all.size(); i++) {
-      LeaseWish wish = lacking.get(i);
+      MissingLease wish = lacking.get(i);
       tiers.leases.lease(wish.cell(), wish.cost(), wish.onDataLoss(), all.get(i));
     }
     forgetIfTimeIsUp(all); // the timer may have been faster than this loop
@@ -222,10 +222,10 @@ final class TieredRequest {
   }
 
   /** Decides the charges that need no store; returns the leases that are lacking. */
-  private List<LeaseWish> decideInMemory() {
+  private List<MissingLease> decideInMemory() {
     long now = tiers.time.monotonicNanos();
     tiers.leases.checkClock(now);
-    List<LeaseWish> lacking = new ArrayList<>(0);
+    List<MissingLease> lacking = new ArrayList<>(0);
     standing.clear();
     for (int c = 0; c < standing.claims(); c++) {
       switch (standing.claim(c).tier()) {
@@ -247,7 +247,7 @@ final class TieredRequest {
     }
   }
 
-  private void spend(int claim, Tier.Leasing tier, long now, List<LeaseWish> lacking) {
+  private void spend(int claim, Tier.Leasing tier, long now, List<MissingLease> lacking) {
     DataLoss onDataLoss = standing.claim(claim).claim().onDataLoss();
     boolean global = tier instanceof Tier.Global;
     for (int i = standing.start(claim); i < standing.end(claim); i++) {
@@ -256,9 +256,9 @@ final class TieredRequest {
         continue; // only the store knows what a refund or a peek needs
       }
       LeaseCell cell = tiers.leases.cell(charge, tier, first);
-      Take take = take(cell, charge, now);
+      AcquireResult take = take(cell, charge, now);
       // A cell that was retired after the look-up is replaced by its successor.
-      while (take.kind() == Take.Kind.RETIRED) {
+      while (take.kind() == AcquireResult.Kind.RETIRED) {
         cell = tiers.leases.cell(charge, tier, first);
         take = take(cell, charge, now);
       }
@@ -266,18 +266,18 @@ final class TieredRequest {
       if (decision != null) {
         standing.decide(i, decision, global ? DecidedBy.GLOBAL_LEASE : DecidedBy.LEASE);
       }
-      if (take.kind() == Take.Kind.TAKEN) {
+      if (take.kind() == AcquireResult.Kind.TAKEN) {
         taken.add(i, cell, take);
         tiers.leases.refill(cell, onDataLoss, now);
-      } else if (take.kind() == Take.Kind.SHORT
+      } else if (take.kind() == AcquireResult.Kind.SHORT
           && (global ? !globalFail() : !ofStore.fail() && ofStore.late() == 0)) {
         // A peek needs one unit.
-        lacking.add(new LeaseWish(cell, Math.max(1, charge.cost()), onDataLoss, global));
+        lacking.add(new MissingLease(cell, Math.max(1, charge.cost()), onDataLoss, global));
       }
     }
   }
 
-  private Take take(LeaseCell cell, Charge charge, long now) {
+  private AcquireResult take(LeaseCell cell, Charge charge, long now) {
     FixedWindow window = (FixedWindow) charge.algorithm();
     // A refund is not idempotent: only the first attempt refunds.
     return charge.cost() < 0
@@ -286,7 +286,7 @@ final class TieredRequest {
   }
 
   private boolean globalFail() {
-    return ofAllRegions.fail() || ofAllRegions.late() >= MOST_LATE;
+    return ofAllRegions.fail() || ofAllRegions.late() >= MAX_LATE;
   }
 
   /** Returns the remaining wait. The caller's deadline is read once, before the first wait. */
@@ -294,13 +294,13 @@ final class TieredRequest {
     if (!endKnown) {
       endKnown = true;
       // A deadline that has passed is negative.
-      endNanos = nowNanos + Math.clamp(later.patienceNanos(), 0, tiers.maxWaitNanos);
+      endNanos = nowNanos + Math.clamp(later.waitTimeoutNanos(), 0, tiers.maxWaitNanos);
     }
     return endNanos - nowNanos;
   }
 
-  private StoreException orPatience(@Nullable StoreException why) {
-    return why != null ? why : Patience.atItsEnd();
+  private StoreException orTimeout(@Nullable StoreException why) {
+    return why != null ? why : WaitTimeouts.atItsEnd();
   }
 
   private void ask(Question question) {
@@ -308,7 +308,7 @@ final class TieredRequest {
     // A charge whose lease failed is decided by its outage policy, not by another wait for the
     // store.
     if (ofStore.fail() && lacksLease(question)) {
-      told(question, null, orPatience(ofStore.failure()), 0);
+      told(question, null, orTimeout(ofStore.failure()), 0);
       return;
     }
     tiers
@@ -331,11 +331,11 @@ final class TieredRequest {
 
   /** Answers the request with the store's outcome, or by the outage policies. */
   private void told(
-      Question question, @Nullable Outcome outcome, @Nullable Throwable failure, long askedNanos) {
+      Question question, @Nullable Outcome outcome, @Nullable Throwable failure, long sentNanos) {
     TieredOutcome settled;
     try {
       if (outcome != null) {
-        learn(question, outcome, askedNanos);
+        learn(question, outcome, sentNanos);
         fill(question, outcome);
       } else if (!outages.decide()) {
         fail(failure == null ? new IllegalStateException("no outcome") : failure);
@@ -349,7 +349,7 @@ final class TieredRequest {
     later.decided(settled);
   }
 
-  private void learn(Question question, Outcome outcome, long askedNanos) {
+  private void learn(Question question, Outcome outcome, long sentNanos) {
     for (int n = 0; n < question.charges().size(); n++) {
       Charge charge = standing.charge(question.charges().get(n));
       // A refund frees units that cells and refusals believe to be used up.
@@ -357,7 +357,7 @@ final class TieredRequest {
         tiers.leases.reopen(charge.key());
       }
       if (isAlone(question, n)) {
-        tiers.denials.learn(charge, outcome.decisions().get(n), askedNanos);
+        tiers.denials.learn(charge, outcome.decisions().get(n), sentNanos);
       }
     }
   }

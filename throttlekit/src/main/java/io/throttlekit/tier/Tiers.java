@@ -33,7 +33,7 @@ public final class Tiers implements AutoCloseable {
   final LeasedTier leases;
   final CachedDenyTier denials;
   final LocalShare share;
-  final Patience patience;
+  final WaitTimeouts patience;
   final long maxWaitNanos;
 
   /** Creates tiers in front of {@code store}, which {@link #close} does not close. */
@@ -71,8 +71,8 @@ public final class Tiers implements AutoCloseable {
             listener);
     this.denials = new CachedDenyTier(settings.maxCells(), time);
     this.share = new LocalShare(settings.localShare());
-    this.patience = new Patience(time, timer);
-    this.maxWaitNanos = settings.patienceNanos();
+    this.patience = new WaitTimeouts(time, timer);
+    this.maxWaitNanos = settings.waitTimeoutNanos();
   }
 
   /**
@@ -91,10 +91,10 @@ public final class Tiers implements AutoCloseable {
 
     /**
      * Returns the caller's remaining deadline in ns from now, if it is shorter than {@link
-     * TierSettings#patienceNanos}. Called at most once, on the thread that calls {@link
+     * TierSettings#waitTimeoutNanos}. Called at most once, on the thread that calls {@link
      * Tiers#acquire}, and only for a request that has to wait.
      */
-    default long patienceNanos() {
+    default long waitTimeoutNanos() {
       return Long.MAX_VALUE;
     }
   }
@@ -123,7 +123,7 @@ public final class Tiers implements AutoCloseable {
     long now = time.monotonicNanos();
     leases.checkClock(now);
     LeaseCell cell = leases.cell(charge, leased, true);
-    Take take = cell.takeAtOnce((FixedWindow) charge.algorithm(), charge.cost(), now);
+    AcquireResult take = cell.tryAcquire((FixedWindow) charge.algorithm(), charge.cost(), now);
     Decision decision = take.decision();
     if (decision == null) {
       return null;

@@ -10,7 +10,7 @@ import java.util.Deque;
  * thread-safe.
  */
 public final class Wakeups {
-  private final long finestNanos;
+  private final long resolutionNanos;
 
   /** The due times of the timers that have not run, the earliest last. */
   private final Deque<Long> due = new ArrayDeque<>();
@@ -18,11 +18,11 @@ public final class Wakeups {
   /**
    * Creates an object without timers.
    *
-   * @param finestNanos the shortest timer, from 1: an event that is due earlier is late by less
+   * @param resolutionNanos the shortest timer, from 1: an event that is due earlier is late by less
    *     than this
    */
-  public Wakeups(long finestNanos) {
-    this.finestNanos = finestNanos;
+  public Wakeups(long resolutionNanos) {
+    this.resolutionNanos = resolutionNanos;
   }
 
   /**
@@ -30,7 +30,7 @@ public final class Wakeups {
    * is running. The caller starts that timer, which calls {@link #ran}.
    */
   public long begin(long endNanos, long nowNanos) {
-    long nanos = Math.max(finestNanos, endNanos - nowNanos);
+    long nanos = Math.max(resolutionNanos, endNanos - nowNanos);
     Long earliest = due.peekLast();
     if (earliest != null && earliest - (nowNanos + nanos) <= 0) { // by difference: can overflow
       return 0;

@@ -7,7 +7,7 @@ final class WindowUnits {
   private long left;
   private boolean granted;
   private boolean exhausted;
-  private long askAgainNanos;
+  private long retryNanos;
 
   long units() {
     return units;
@@ -25,7 +25,7 @@ final class WindowUnits {
 
   /** Returns whether nothing was left and a retry is not yet due. */
   boolean isExhausted(long now) {
-    if (exhausted && now - askAgainNanos >= 0) {
+    if (exhausted && now - retryNanos >= 0) {
       exhausted = false;
     }
     return exhausted;
@@ -42,7 +42,7 @@ final class WindowUnits {
     if (leased.left() != LeasedUnits.UNKNOWN) {
       left = leased.left();
       exhausted = left == 0 || leased.units() == 0;
-      askAgainNanos = askAgain;
+      retryNanos = askAgain;
     }
   }
 

@@ -33,7 +33,7 @@ class AdaptiveLimiterExplorationTest {
     private final ManualTime time = new ManualTime(0);
     private final ManualTimer timer = new ManualTimer(time);
     private final AdaptiveLimiter limiter =
-        AdaptiveLimiter.of(Ceilings.movable(1, 3, 2))
+        AdaptiveLimiter.of(TestLimits.movable(1, 3, 2))
             .queueing(new Queueing(1, 1, 10 * MILLI))
             .time(time, timer)
             .build();
@@ -42,7 +42,7 @@ class AdaptiveLimiterExplorationTest {
     private final Map<String, String> told = new TreeMap<>();
 
     private final Map<String, Permit> held = new LinkedHashMap<>();
-    private final Map<String, Waiting> waiting = new LinkedHashMap<>();
+    private final Map<String, PendingPermit> waiting = new LinkedHashMap<>();
     private int admissions;
     private int ends;
     private int clock;
@@ -83,8 +83,8 @@ class AdaptiveLimiterExplorationTest {
         }
         case "end" -> end(name);
         case "can" -> cancel(name);
-        case "gro" -> limiter.learn(Ceilings.GROW);
-        case "shr" -> limiter.learn(Ceilings.SHRINK);
+        case "gro" -> limiter.learn(TestLimits.GROW);
+        case "shr" -> limiter.learn(TestLimits.SHRINK);
         default -> {
           clock++;
           time.advance(5);
@@ -95,10 +95,10 @@ class AdaptiveLimiterExplorationTest {
     }
 
     private void ask(String name) {
-      Waiting handle =
+      PendingPermit handle =
           limiter.acquire(
               PermitRequest.PLAIN,
-              new Applicant() {
+              new PermitCallback() {
                 @Override
                 public void admitted(Permit permit) {
                   Limiter.this.admitted(name, permit);
@@ -143,7 +143,7 @@ class AdaptiveLimiterExplorationTest {
     }
 
     private void cancel(String name) {
-      Waiting handle = waiting.remove(name);
+      PendingPermit handle = waiting.remove(name);
       told.put(name, "cancelled");
       if (handle != null && !handle.cancel()) {
         broken = "who waits can cancel";

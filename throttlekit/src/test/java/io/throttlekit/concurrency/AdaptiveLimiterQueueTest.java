@@ -1,8 +1,8 @@
 package io.throttlekit.concurrency;
 
-import static io.throttlekit.concurrency.Applicants.taken;
-import static io.throttlekit.concurrency.Ceilings.fixed;
-import static io.throttlekit.concurrency.Ceilings.movable;
+import static io.throttlekit.concurrency.PermitCallbacks.taken;
+import static io.throttlekit.concurrency.TestLimits.fixed;
+import static io.throttlekit.concurrency.TestLimits.movable;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -24,7 +24,7 @@ class AdaptiveLimiterQueueTest {
   void row16WhoWaitsIsLetInWhenAPermitIsRecorded() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(2, 3));
     Permit permit = taken(limiter.tryAcquire());
-    Applicants asking = new Applicants(limiter);
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("waits");
     assertThat(limiter.figures().queued()).isEqualTo(1);
     assertThat(asking.told()).isEmpty();
@@ -36,7 +36,7 @@ class AdaptiveLimiterQueueTest {
   @Test
   void row20WhoFindsTheQueueFullIsRefusedAtOnce() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(3, 3));
-    Applicants asking = new Applicants(limiter);
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");
     asking.ask("1");
     asking.ask("2");
@@ -54,7 +54,7 @@ class AdaptiveLimiterQueueTest {
   @Test
   void moreAndMoreAreRefusedByLotAsTheQueueFillsUp() {
     AdaptiveLimiter limiter = limiter(10, Queueing.of(1, 2));
-    Applicants asking = new Applicants(limiter);
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     lot = 0;
     for (int i = 0; i < 20; i++) {
       asking.ask("" + i);
@@ -74,7 +74,7 @@ class AdaptiveLimiterQueueTest {
   @Test
   void firstComeFirstServedAndNobodyOvertakes() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(9, 9));
-    Applicants asking = new Applicants(limiter);
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("a");
     asking.ask("b");
     asking.ask("c");
@@ -92,7 +92,7 @@ class AdaptiveLimiterQueueTest {
     LimiterListener atTheRise =
         new LimiterListener() {
           @Override
-          public void ceilingChanged(int before, int now) {
+          public void limitChanged(int before, int now) {
             overtaken[0] = limiter[0].tryAcquire() != null;
           }
         };
@@ -101,10 +101,10 @@ class AdaptiveLimiterQueueTest {
             .queueing(Queueing.of(9, 9))
             .listener(atTheRise)
             .build();
-    Applicants asking = new Applicants(limiter[0]);
+    PermitCallbacks asking = new PermitCallbacks(limiter[0]);
     asking.ask("in flight");
     asking.ask("waits");
-    limiter[0].learn(Ceilings.GROW);
+    limiter[0].learn(TestLimits.GROW);
     assertThat(overtaken[0]).isFalse();
     assertThat(asking.told()).containsExactly("in flight", "waits");
   }
@@ -112,7 +112,7 @@ class AdaptiveLimiterQueueTest {
   @Test
   void whoHasWaitedLongEnoughIsRefusedAndLeavesNothingBehind() {
     AdaptiveLimiter limiter = limiter(1, new Queueing(9, 9, 20 * MILLI));
-    Applicants asking = new Applicants(limiter);
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");
     asking.ask("20 ms", waiting(50));
     asking.ask("5 ms", waiting(5));
@@ -138,7 +138,7 @@ class AdaptiveLimiterQueueTest {
   @Test
   void roomThatComesTooLateIsGivenToTheNextWhoStillWaits() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(9, 9));
-    Applicants asking = new Applicants(limiter);
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");
     asking.ask("impatient", waiting(5));
     asking.ask("patient");
@@ -150,7 +150,7 @@ class AdaptiveLimiterQueueTest {
   @Test
   void oneTimerServesAllWhoWaitEquallyLong() {
     AdaptiveLimiter limiter = limiter(1, new Queueing(99, 99, 20 * MILLI));
-    Applicants asking = new Applicants(limiter);
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     for (int i = 0; i < 50; i++) {
       asking.ask("" + i);
     }
@@ -160,7 +160,7 @@ class AdaptiveLimiterQueueTest {
   @Test
   void whoWaitsLongKeepsOneTimerBesideThoseOfManyWhoWaitShortly() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(99, 99));
-    Applicants asking = new Applicants(limiter);
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");
     asking.ask("an hour", waiting(3_600_000));
     for (int i = 0; i < 1_000; i++) {
@@ -174,10 +174,10 @@ class AdaptiveLimiterQueueTest {
   @Test
   void whoCancelsIsToldNothingAndTheNextMovesUp() {
     AdaptiveLimiter limiter = limiter(1, new Queueing(9, 9, 20 * MILLI));
-    Applicants asking = new Applicants(limiter);
-    Waiting inFlight = asking.ask("a");
-    Waiting b = asking.ask("b");
-    Waiting c = asking.ask("c");
+    PermitCallbacks asking = new PermitCallbacks(limiter);
+    PendingPermit inFlight = asking.ask("a");
+    PendingPermit b = asking.ask("b");
+    PendingPermit c = asking.ask("c");
     assertThat(inFlight.cancel()).isFalse();
     assertThat(b.cancel()).isTrue();
     assertThat(b.cancel()).isFalse();
@@ -192,7 +192,7 @@ class AdaptiveLimiterQueueTest {
   @Test
   void closingRefusesThoseWhoWaitAndLetsNobodyWaitAnyMore() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(9, 9));
-    Applicants asking = new Applicants(limiter);
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");
     asking.ask("waits");
     limiter.close();
@@ -231,7 +231,7 @@ class AdaptiveLimiterQueueTest {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(9, 9));
     Permit permit = taken(limiter.tryAcquire());
     limiter.acquire(PermitRequest.PLAIN, onAdmission(own -> fail("later")));
-    Applicants asking = new Applicants(limiter);
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("next");
     permit.release();
     thread.setUncaughtExceptionHandler(null);
@@ -248,12 +248,12 @@ class AdaptiveLimiterQueueTest {
   void aWaitingRequestIsNotAskedAgainWhenTheQueueShrinksWithTheCeiling() {
     AdaptiveLimiter limiter =
         AdaptiveLimiter.of(movable(1, 4, 4)).time(time, timer).queueing(Queueing.of(1, 1)).build();
-    Applicants asking = new Applicants(limiter);
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     for (int i = 0; i < 8; i++) {
       asking.ask("" + i);
     }
-    limiter.learn(Ceilings.SHRINK);
-    limiter.learn(Ceilings.SHRINK);
+    limiter.learn(TestLimits.SHRINK);
+    limiter.learn(TestLimits.SHRINK);
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(1, 4, 4, 1));
     assertThat(asking.told()).containsExactly("0", "1", "2", "3");
   }
@@ -266,8 +266,8 @@ class AdaptiveLimiterQueueTest {
     void admitted(Permit permit);
   }
 
-  private static Applicant onAdmission(Admission admission) {
-    return new Applicant() {
+  private static PermitCallback onAdmission(Admission admission) {
+    return new PermitCallback() {
       @Override
       public void admitted(Permit permit) {
         admission.admitted(permit);

@@ -20,16 +20,16 @@ public class AdaptiveLimiterRaceTest {
   private static final int OUT_BEFORE = 12;
 
   private final AdaptiveLimiter limiter =
-      AdaptiveLimiter.of(Ceilings.movable(1, 99, OUT_BEFORE)).queueing(Queueing.of(1, 1)).build();
+      AdaptiveLimiter.of(TestLimits.movable(1, 99, OUT_BEFORE)).queueing(Queueing.of(1, 1)).build();
   private final List<Permit> outBefore = new ArrayList<>();
-  private final Waiting waitedBefore;
+  private final PendingPermit waitedBefore;
   private final AtomicInteger givenBack = new AtomicInteger();
   private final AtomicInteger admitted = new AtomicInteger();
 
   /** All permits are in use, and one request waits. */
   public AdaptiveLimiterRaceTest() {
     for (int i = 0; i < OUT_BEFORE; i++) {
-      outBefore.add(Applicants.taken(limiter.tryAcquire()));
+      outBefore.add(PermitCallbacks.taken(limiter.tryAcquire()));
     }
     waitedBefore = limiter.acquire(PermitRequest.PLAIN, counting());
   }
@@ -54,13 +54,13 @@ public class AdaptiveLimiterRaceTest {
   }
 
   @Operation
-  public void giveBack() {
+  public void returnUnits() {
     outBefore.get(givenBack.getAndIncrement() / 2).release();
   }
 
   @Operation
   public void grow() {
-    limiter.learn(Ceilings.GROW);
+    limiter.learn(TestLimits.GROW);
   }
 
   /** Runs after all operations have ended. */
@@ -100,8 +100,8 @@ public class AdaptiveLimiterRaceTest {
         .check(AdaptiveLimiterRaceTest.class);
   }
 
-  private Applicant counting() {
-    return new Applicant() {
+  private PermitCallback counting() {
+    return new PermitCallback() {
       @Override
       public void admitted(Permit permit) {
         admitted.getAndIncrement();

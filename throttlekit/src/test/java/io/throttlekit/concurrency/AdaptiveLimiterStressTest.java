@@ -24,13 +24,13 @@ class AdaptiveLimiterStressTest {
   private static final int THREADS = 4;
   private static final int STEPS = 20_000;
   private static final int CEILING = 5;
-  private static final int MOST_QUEUED = 10;
+  private static final int MAX_QUEUED = 10;
 
   private final AdaptiveLimiter limiter =
-      AdaptiveLimiter.of(Ceilings.fixed(CEILING)).queueing(Queueing.of(1, 2)).build();
+      AdaptiveLimiter.of(TestLimits.fixed(CEILING)).queueing(Queueing.of(1, 2)).build();
   private final ConcurrentLinkedQueue<Permit> held = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<Permit> ended = new ConcurrentLinkedQueue<>();
-  private final ConcurrentLinkedDeque<Waiting> waiting = new ConcurrentLinkedDeque<>();
+  private final ConcurrentLinkedDeque<PendingPermit> waiting = new ConcurrentLinkedDeque<>();
 
   /** Permits in use: decremented before one is ended, incremented after one was acquired. */
   private final AtomicInteger live = new AtomicInteger();
@@ -53,7 +53,7 @@ class AdaptiveLimiterStressTest {
     assertThat(told.sum() + cancelled.sum()).isEqualTo(asked.sum());
     assertThat(live).hasValue(0);
     assertThat(mostLive).hasValue(CEILING);
-    assertThat(mostQueued.get()).isBetween(MOST_QUEUED / 2, MOST_QUEUED);
+    assertThat(mostQueued.get()).isBetween(MAX_QUEUED / 2, MAX_QUEUED);
     assertThat(cancelled.sum()).as("cancelled in time").isGreaterThan(THREADS);
   }
 
@@ -73,7 +73,7 @@ class AdaptiveLimiterStressTest {
         mostQueued.accumulateAndGet(limiter.figures().queued(), Math::max);
       }
       case 4 -> {
-        Waiting handle = waiting.pollLast();
+        PendingPermit handle = waiting.pollLast();
         if (handle != null && handle.cancel()) {
           cancelled.increment();
         }
@@ -108,8 +108,8 @@ class AdaptiveLimiterStressTest {
     held.add(permit);
   }
 
-  private Applicant applicant() {
-    return new Applicant() {
+  private PermitCallback applicant() {
+    return new PermitCallback() {
       @Override
       public void admitted(Permit permit) {
         told.increment();

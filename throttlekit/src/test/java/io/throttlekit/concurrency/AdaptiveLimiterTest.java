@@ -1,10 +1,10 @@
 package io.throttlekit.concurrency;
 
-import static io.throttlekit.concurrency.Applicants.taken;
-import static io.throttlekit.concurrency.Ceilings.GROW;
-import static io.throttlekit.concurrency.Ceilings.SHRINK;
-import static io.throttlekit.concurrency.Ceilings.fixed;
-import static io.throttlekit.concurrency.Ceilings.movable;
+import static io.throttlekit.concurrency.PermitCallbacks.taken;
+import static io.throttlekit.concurrency.TestLimits.GROW;
+import static io.throttlekit.concurrency.TestLimits.SHRINK;
+import static io.throttlekit.concurrency.TestLimits.fixed;
+import static io.throttlekit.concurrency.TestLimits.movable;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -53,9 +53,9 @@ class AdaptiveLimiterTest {
 
   @Test
   void row18CeilingsAndQueuesOutOfRangeAreRefused() {
-    assertThatThrownBy(() -> new CeilingRange(2, 2, 1)).hasMessageContaining("initial 1");
-    assertThatThrownBy(() -> new CeilingRange(1, 2, 0)).hasMessageContaining("initial 0");
-    assertThatThrownBy(() -> new CeilingRange(1, 2, 3)).hasMessageContaining("initial 3");
+    assertThatThrownBy(() -> new LimitRange(2, 2, 1)).hasMessageContaining("initial 1");
+    assertThatThrownBy(() -> new LimitRange(1, 2, 0)).hasMessageContaining("initial 0");
+    assertThatThrownBy(() -> new LimitRange(1, 2, 3)).hasMessageContaining("initial 3");
     assertThatThrownBy(() -> Queueing.of(.5, 2)).hasMessageContaining("0.5, 2.0");
     assertThatThrownBy(() -> Queueing.of(2, .5)).hasMessageContaining("2.0, 0.5");
     assertThatThrownBy(() -> Queueing.of(2, 1)).hasMessageContaining("2.0, 1.0");
@@ -70,7 +70,7 @@ class AdaptiveLimiterTest {
   @Test
   void row31GrowingLetsInAllWhoWaitAndThereIsRoomFor() {
     AdaptiveLimiter limiter = limiter(movable(1, 3, 1)).queueing(Queueing.of(5, 5)).build();
-    Applicants asking = new Applicants(limiter);
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     for (String name : List.of("first", "second", "third")) {
       asking.ask(name);
     }
@@ -85,7 +85,7 @@ class AdaptiveLimiterTest {
   @Test
   void row31ShrinkingTakesNoPermitBackAndReleasesPayTheDebtFirst() {
     AdaptiveLimiter limiter = limiter(movable(1, 3, 3)).queueing(Queueing.of(5, 5)).build();
-    Applicants asking = new Applicants(limiter);
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     for (int i = 0; i < 4; i++) {
       asking.ask("" + i);
     }
@@ -134,7 +134,7 @@ class AdaptiveLimiterTest {
   @Test
   void aSampleIsFromThePermitOnAndSaysHowManyWereInFlightThen() {
     // More than 2 ms is too slow; with half of the limit in flight it grows.
-    AimdLimit law = new AimdLimit(new CeilingRange(1, 9, 4), .5, 2 * MILLI);
+    AimdLimit law = new AimdLimit(new LimitRange(1, 9, 4), .5, 2 * MILLI);
     AdaptiveLimiter limiter = limiter(law).queueing(Queueing.of(1, 1)).build();
     Permit first = taken(limiter.tryAcquire());
     Permit second = taken(limiter.tryAcquire());
@@ -143,8 +143,8 @@ class AdaptiveLimiterTest {
     assertThat(law.ceiling()).as("1 of 4").isEqualTo(4);
     second.record();
     assertThat(law.ceiling()).as("2 of 4").isEqualTo(5);
-    limiter.obey(new AimdLimit(new CeilingRange(1, 9, 1), .5, 2 * MILLI));
-    Applicants asking = new Applicants(limiter);
+    limiter.obey(new AimdLimit(new LimitRange(1, 9, 1), .5, 2 * MILLI));
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("holds");
     asking.ask("waits");
     time.advance(2);
@@ -160,7 +160,7 @@ class AdaptiveLimiterTest {
 
   @Test
   void whoeverMeasuredNearerToTheBackendSaysHowLongItTook() {
-    AimdLimit law = new AimdLimit(new CeilingRange(1, 9, 4), .5, 2 * MILLI);
+    AimdLimit law = new AimdLimit(new LimitRange(1, 9, 4), .5, 2 * MILLI);
     AdaptiveLimiter limiter = limiter(law).build();
     Permit late = taken(limiter.tryAcquire());
     Permit slow = taken(limiter.tryAcquire());
@@ -184,7 +184,7 @@ class AdaptiveLimiterTest {
             .listener(
                 new LimiterListener() {
                   @Override
-                  public void ceilingChanged(int before, int now) {
+                  public void limitChanged(int before, int now) {
                     throw new IllegalStateException(before + " -> " + now);
                   }
 
@@ -208,7 +208,7 @@ class AdaptiveLimiterTest {
         .listener(
             new LimiterListener() {
               @Override
-              public void ceilingChanged(int before, int now) {
+              public void limitChanged(int before, int now) {
                 events.add(before + " -> " + now);
               }
             });

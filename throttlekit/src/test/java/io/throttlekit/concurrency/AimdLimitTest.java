@@ -46,22 +46,22 @@ class AimdLimitTest {
 
   @Test
   void neverGrowsBeyondTheMost() {
-    AimdLimit limit = new AimdLimit(new CeilingRange(1, 3, 3), 0.9, TIMEOUT);
+    AimdLimit limit = new AimdLimit(new LimitRange(1, 3, 3), 0.9, TIMEOUT);
     limit.learn(completed(1, Integer.MAX_VALUE));
     assertThat(limit.ceiling()).isEqualTo(3);
   }
 
   @Test
   void numbersOutOfRangeAreRefused() {
-    CeilingRange range = new CeilingRange(1, 2, 1);
+    LimitRange range = new LimitRange(1, 2, 1);
     assertThatThrownBy(() -> new AimdLimit(range, 0.4, 1)).hasMessageContaining("0.4");
     assertThatThrownBy(() -> new AimdLimit(range, Double.NaN, 1)).hasMessageContaining("NaN");
     assertThatThrownBy(() -> new AimdLimit(range, 1, 1)).hasMessageContaining("1.0");
     assertThatThrownBy(() -> new AimdLimit(range, 0.9, 0)).hasMessageContaining("0");
-    assertThatThrownBy(() -> new CeilingRange(0, 2, 1)).hasMessageContaining("min is 0");
-    assertThatThrownBy(() -> new CeilingRange(3, 2, 3)).hasMessageContaining("max 2");
-    assertThatThrownBy(() -> new CeilingRange(2, 9, 1)).hasMessageContaining("initial 1");
-    assertThatThrownBy(() -> new CeilingRange(2, 9, 10)).hasMessageContaining("initial 10");
+    assertThatThrownBy(() -> new LimitRange(0, 2, 1)).hasMessageContaining("min is 0");
+    assertThatThrownBy(() -> new LimitRange(3, 2, 3)).hasMessageContaining("max 2");
+    assertThatThrownBy(() -> new LimitRange(2, 9, 1)).hasMessageContaining("initial 1");
+    assertThatThrownBy(() -> new LimitRange(2, 9, 10)).hasMessageContaining("initial 10");
     assertThatThrownBy(() -> new Sample(0, -1, 0, 1, false, false)).hasMessageContaining("-1");
     assertThatThrownBy(() -> new Sample(0, 1, 0, 0, false, false)).hasMessageContaining("0");
   }
@@ -110,7 +110,7 @@ class AimdLimitTest {
   void learnsOncePerWindowFromItsMedian() {
     AimdLimit limit =
         new AimdLimit(
-            new CeilingRange(20, 200, 30),
+            new LimitRange(20, 200, 30),
             0.9,
             new TooLong.Timeout(Samples.ms(100)),
             WindowSettings.defaults());
@@ -127,14 +127,14 @@ class AimdLimitTest {
 
   private static AimdLimit comparing(int initial, @Nullable Recalibration recalibration) {
     return new AimdLimit(
-        new CeilingRange(1, 200, initial),
+        new LimitRange(1, 200, initial),
         0.9,
         new TooLong.TimesNoLoad(2, 100, recalibration),
         null);
   }
 
   private static AimdLimit from(int initial) {
-    return new AimdLimit(new CeilingRange(20, 200, initial), 0.9, TIMEOUT);
+    return new AimdLimit(new LimitRange(20, 200, initial), 0.9, TIMEOUT);
   }
 
   private static Sample completed(long rttNanos, int inFlight) {

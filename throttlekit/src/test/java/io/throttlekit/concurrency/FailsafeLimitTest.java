@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
  * otherwise, 1 s is the baseline of ten windows, and a request ends every 2 s and closes a window.
  */
 class FailsafeLimitTest {
-  private static final CeilingRange RANGE = new CeilingRange(1, 200, 20);
+  private static final LimitRange RANGE = new LimitRange(1, 200, 20);
   private static final WindowSettings EACH = new WindowSettings(ms(1_000), ms(1_000), 1);
 
   private double now;
@@ -25,7 +25,7 @@ class FailsafeLimitTest {
   @Test
   void row1BeginsAtItsInitialCeiling() {
     assertThat(new FailsafeLimit(RANGE, Settings.defaults()).ceiling()).isEqualTo(20);
-    assertThat(new FailsafeLimit(new CeilingRange(1, 10, 5), Settings.defaults()).ceiling())
+    assertThat(new FailsafeLimit(new LimitRange(1, 10, 5), Settings.defaults()).ceiling())
         .isEqualTo(5);
   }
 
@@ -137,21 +137,21 @@ class FailsafeLimitTest {
   @Test
   void row14Headroom() {
     Headroom thrice = inFlight -> 3.0 * inFlight;
-    assertThat(thrice.ceilingFor(100)).isEqualTo(300);
-    assertThat(Headroom.times(5).ceilingFor(100)).isEqualTo(500);
+    assertThat(thrice.limitFor(100)).isEqualTo(300);
+    assertThat(Headroom.times(5).limitFor(100)).isEqualTo(500);
     Headroom decaying = Headroom.times(5, 1, 1.2);
-    assertThat(decaying.ceilingFor(10)).isEqualTo(40);
-    assertThat(decaying.ceilingFor(100)).isEqualTo(300);
-    assertThat(decaying.ceilingFor(200)).isCloseTo(540, within(1.0));
-    assertThat(decaying.ceilingFor(1_000)).isEqualTo(2_000);
-    assertThat(Headroom.times(5, 2, 1.2).ceilingFor(10_000)).isEqualTo(12_000);
+    assertThat(decaying.limitFor(10)).isEqualTo(40);
+    assertThat(decaying.limitFor(100)).isEqualTo(300);
+    assertThat(decaying.limitFor(200)).isCloseTo(540, within(1.0));
+    assertThat(decaying.limitFor(1_000)).isEqualTo(2_000);
+    assertThat(Headroom.times(5, 2, 1.2).limitFor(10_000)).isEqualTo(12_000);
   }
 
   @Test
   void row17AResetForgetsEverything() {
     FailsafeLimit law =
         new FailsafeLimit(
-            new CeilingRange(5, 100, 10), new Settings(EACH, .9, 10, 50, Headroom.times(5), 0));
+            new LimitRange(5, 100, 10), new Settings(EACH, .9, 10, 50, Headroom.times(5), 0));
     law.refused(0, 0);
     for (int i = 0; i < 40; i++) {
       after(law, 1_000, 20);
@@ -170,9 +170,9 @@ class FailsafeLimitTest {
 
   @Test
   void row18NumbersOutOfRangeAreRefused() {
-    assertThatThrownBy(() -> new CeilingRange(2, 2, 1)).hasMessageContaining("initial 1");
-    assertThatThrownBy(() -> new CeilingRange(1, 2, 0)).hasMessageContaining("initial 0");
-    assertThatThrownBy(() -> new CeilingRange(1, 2, 3)).hasMessageContaining("initial 3");
+    assertThatThrownBy(() -> new LimitRange(2, 2, 1)).hasMessageContaining("initial 1");
+    assertThatThrownBy(() -> new LimitRange(1, 2, 0)).hasMessageContaining("initial 0");
+    assertThatThrownBy(() -> new LimitRange(1, 2, 3)).hasMessageContaining("initial 3");
     assertThatThrownBy(() -> new WindowSettings(ms(1_001), ms(1_000), 1))
         .hasMessageContaining("maxNanos 1000000000");
     Headroom five = Headroom.times(5);
@@ -234,19 +234,19 @@ class FailsafeLimitTest {
   void shrinksWhereAllIsInUseAndThroughputFallsWithWhatIsInFlight() {
     FailsafeLimit idle = warm(5, 0);
     FailsafeLimit busy = warm(5, 0);
-    List<Integer> idleCeilings = new ArrayList<>();
-    List<Integer> busyCeilings = new ArrayList<>();
+    List<Integer> idleLimits = new ArrayList<>();
+    List<Integer> busyLimits = new ArrayList<>();
     for (int i = 0; i < 12; i++) {
       int inFlight = 40 + i;
       double rtt = 1_000 * Math.pow(inFlight / 40.0, 1.3);
       now += 2_000;
       idle.learn(ended(rtt, inFlight, false));
       busy.learn(ended(rtt, inFlight, true));
-      idleCeilings.add(idle.ceiling());
-      busyCeilings.add(busy.ceiling());
+      idleLimits.add(idle.ceiling());
+      busyLimits.add(busy.ceiling());
     }
-    assertThat(idleCeilings).endsWith(27, 28, 29, 30, 30, 30);
-    assertThat(busyCeilings).endsWith(27, 28, 29, 28, 27, 26);
+    assertThat(idleLimits).endsWith(27, 28, 29, 30, 30, 30);
+    assertThat(busyLimits).endsWith(27, 28, 29, 28, 27, 26);
   }
 
   @Test
@@ -286,7 +286,7 @@ class FailsafeLimitTest {
     return warm(RANGE, new Settings(EACH, .9, 10, 50, Headroom.times(factor), stabilizationNanos));
   }
 
-  private static FailsafeLimit warm(CeilingRange range, Settings settings) {
+  private static FailsafeLimit warm(LimitRange range, Settings settings) {
     FailsafeLimit law = new FailsafeLimit(range, settings);
     law.refused(0, 0); // the first window starts with the first call
     for (int i = 0; i < 10; i++) {
@@ -320,7 +320,7 @@ class FailsafeLimitTest {
   private static int stepFrom(int initial, double rttMillis) {
     FailsafeLimit law =
         warm(
-            new CeilingRange(1, 2_000, initial),
+            new LimitRange(1, 2_000, initial),
             new Settings(EACH, .9, 10, 50, Headroom.times(5), 0));
     law.learn(completed(2_000, rttMillis, 1_000));
     return law.ceiling() - initial;

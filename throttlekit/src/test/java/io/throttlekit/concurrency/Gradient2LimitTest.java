@@ -160,7 +160,7 @@ class Gradient2LimitTest {
 
   @Test
   void learnsOncePerWindowFromItsMedian() {
-    Gradient2Limit law = new Gradient2Limit(new CeilingRange(4, 512, 100), Settings.defaults());
+    Gradient2Limit law = new Gradient2Limit(new LimitRange(4, 512, 100), Settings.defaults());
     second(law, 0, 10, 1, false);
     law.learn(completed(1_015, 1, 1));
     assertThat(law.noLoadNanos()).isEqualTo(ms(10));
@@ -175,7 +175,7 @@ class Gradient2LimitTest {
 
   @Test
   void numbersOutOfRangeAreRefused() {
-    CeilingRange range = new CeilingRange(4, 8, 4);
+    LimitRange range = new LimitRange(4, 8, 4);
     assertThatThrownBy(() -> new Settings(.9, .2, 1, null, null)).hasMessageContaining("0.9");
     assertThatThrownBy(() -> new Settings(Double.NaN, .2, 1, null, null))
         .hasMessageContaining("NaN");
@@ -224,6 +224,6 @@ class Gradient2LimitTest {
   private static Gradient2Limit each(
       int min, int max, int initial, @Nullable Recalibration recalibration) {
     return new Gradient2Limit(
-        new CeilingRange(min, max, initial), new Settings(2, .2, 100, null, recalibration));
+        new LimitRange(min, max, initial), new Settings(2, .2, 100, null, recalibration));
   }
 }

@@ -1,7 +1,7 @@
 package io.throttlekit.concurrency;
 
-import static io.throttlekit.concurrency.Applicants.taken;
-import static io.throttlekit.concurrency.Ceilings.fixed;
+import static io.throttlekit.concurrency.PermitCallbacks.taken;
+import static io.throttlekit.concurrency.TestLimits.fixed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
@@ -22,7 +22,7 @@ class PrioritizerTest {
   @Test
   void row34AHalfFullQueueRefusesTheLowerHalfOfTheLevels() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(2, 4));
-    Applicants asking = new Applicants(limiter);
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");
     for (double own : new double[] {.1, .4, .2, .3}) {
       lot = own;
@@ -40,7 +40,7 @@ class PrioritizerTest {
   @Test
   void row35AFullQueueRefusesAllButTheHighestLevelThatWaits() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(1, 2));
-    Applicants asking = new Applicants(limiter);
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");
     lot = .2;
     asking.ask("low", PermitRequest.of(prioritizer.level(Priority.LOW)));
@@ -59,7 +59,7 @@ class PrioritizerTest {
   @Test
   void row37BelowTheThresholdNobodyWaits() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(1, 2));
-    Applicants asking = withThreshold(limiter, 200);
+    PermitCallbacks asking = withThreshold(limiter, 200);
     asking.ask("low", PermitRequest.of(199));
     asking.ask("high", PermitRequest.of(300));
     assertThat(asking.told()).containsExactly("low PRIORITY_TOO_LOW");
@@ -70,7 +70,7 @@ class PrioritizerTest {
   @Test
   void row37WithRoomEveryLevelIsLetInByALimiterThatSharesItsPrioritizerWithNone() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(1, 2));
-    Applicants asking = withThreshold(limiter, 200);
+    PermitCallbacks asking = withThreshold(limiter, 200);
     asking.permit().release();
     assertThat(limiter.canAcquire(PermitRequest.of(0))).isTrue();
     asking.ask("low", PermitRequest.of(0));
@@ -84,7 +84,7 @@ class PrioritizerTest {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(1, 2));
     withThreshold(limiter, 200);
     AdaptiveLimiter other = limiter(1, Queueing.of(1, 2));
-    Applicants asking = new Applicants(other);
+    PermitCallbacks asking = new PermitCallbacks(other);
     asking.ask("low", PermitRequest.of(100));
     assertThat(other.tryAcquire(PermitRequest.of(100))).isNull();
     assertThat(other.canAcquire(PermitRequest.of(100))).isFalse();
@@ -100,7 +100,7 @@ class PrioritizerTest {
   @Test
   void row38AFullQueueRefusesEveryLevel() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(1, 1));
-    Applicants asking = new Applicants(limiter);
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");
     asking.ask("waits", PermitRequest.of(100));
     prioritizer.calibrate();
@@ -115,7 +115,7 @@ class PrioritizerTest {
     usage.used("user2", 200);
     usage.calibrate();
     AdaptiveLimiter limiter = limiter(1, Queueing.of(1, 2));
-    Applicants asking = withThreshold(limiter, 275);
+    PermitCallbacks asking = withThreshold(limiter, 275);
     asking.ask("user1", of("user1"));
     asking.ask("user2", of("user2"));
     assertThat(asking.told()).containsExactly("user2 PRIORITY_TOO_LOW");
@@ -148,7 +148,7 @@ class PrioritizerTest {
   void noQueueGrowsBeyondItsBoundAlsoWhereAPrioritizerIsShared() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(1, 2));
     AdaptiveLimiter other = limiter(1, Queueing.of(1, 2));
-    Applicants asking = new Applicants(limiter);
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     for (int i = 0; i < 9; i++) {
       asking.ask("" + i, PermitRequest.of(499));
     }
@@ -169,9 +169,9 @@ class PrioritizerTest {
   @Test
   void theThresholdStaysWhereItIsWhileAsManyAskAndTheQueueStaysAsFull() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(100, 300));
-    Applicants asking = new Applicants(limiter);
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");
-    List<Waiting> queue = new ArrayList<>();
+    List<PendingPermit> queue = new ArrayList<>();
     for (int i = 0; i < 200; i++) {
       queue.add(asking.ask("waits", PermitRequest.of(i % 100)));
     }
@@ -192,16 +192,16 @@ class PrioritizerTest {
   }
 
   /** One in flight, and a queue that was full of {@code level} when the threshold was set. */
-  private Applicants withThreshold(AdaptiveLimiter limiter, int level) {
-    Applicants asking = new Applicants(limiter);
+  private PermitCallbacks withThreshold(AdaptiveLimiter limiter, int level) {
+    PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");
-    List<Waiting> queue = new ArrayList<>();
+    List<PendingPermit> queue = new ArrayList<>();
     for (int i = 0; i < 2; i++) {
       queue.add(asking.ask("waits", PermitRequest.of(level)));
     }
     prioritizer.calibrate();
     assertThat(prioritizer.threshold()).isEqualTo(level);
-    queue.forEach(Waiting::cancel);
+    queue.forEach(PendingPermit::cancel);
     asking.told();
     return asking;
   }

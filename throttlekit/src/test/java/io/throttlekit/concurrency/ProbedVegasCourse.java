@@ -44,7 +44,7 @@ final class ProbedVegasCourse {
   }
 
   ProbedVegasLimit from(int initial) {
-    return new ProbedVegasLimit(new CeilingRange(4, 500, initial), FIFTY, new SplittableRandom(7));
+    return new ProbedVegasLimit(new LimitRange(4, 500, initial), FIFTY, new SplittableRandom(7));
   }
 
   /**

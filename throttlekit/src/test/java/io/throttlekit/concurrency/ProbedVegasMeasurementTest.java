@@ -174,7 +174,7 @@ class ProbedVegasMeasurementTest {
   void aCeilingThatCannotBeLoweredIsMeasuredAtOnceAndRises() {
     ProbedVegasLimit law =
         new ProbedVegasLimit(
-            new CeilingRange(4, 500, 4), ProbedVegasCourse.FIFTY, new SplittableRandom(7));
+            new LimitRange(4, 500, 4), ProbedVegasCourse.FIFTY, new SplittableRandom(7));
     law.inForce(4, 0);
     for (int i = 0; i < 10; i++) {
       course.window(law, 20, 1);
@@ -247,7 +247,7 @@ class ProbedVegasMeasurementTest {
       course.now = 0;
       ProbedVegasLimit law =
           new ProbedVegasLimit(
-              new CeilingRange(4, 500, 40), ProbedVegasCourse.FIFTY, new SplittableRandom(seed));
+              new LimitRange(4, 500, 40), ProbedVegasCourse.FIFTY, new SplittableRandom(seed));
       course.saturated(law, 20, 10); // the first window: its latency may include a queue
       assertThat(law.measuring()).isTrue();
       course.probed(law, found, 50);

@@ -136,7 +136,7 @@ class VegasLimitTest {
   @Test
   void aDecreaseThatIsNoNumberChangesNothing() {
     Settings broken = new Settings(1, 30, ceiling -> Double.NaN, null);
-    VegasLimit law = new VegasLimit(new CeilingRange(1, 20, 10), broken, new SplittableRandom(1));
+    VegasLimit law = new VegasLimit(new LimitRange(1, 20, 10), broken, new SplittableRandom(1));
     law.learn(dropped(0, 10, 10));
     assertThat(law.ceiling()).isEqualTo(10);
   }
@@ -144,7 +144,7 @@ class VegasLimitTest {
   @Test
   void learnsOncePerWindowFromItsMedian() {
     VegasLimit law =
-        new VegasLimit(new CeilingRange(1, 200, 100), Settings.defaults(), new SplittableRandom(1));
+        new VegasLimit(new LimitRange(1, 200, 100), Settings.defaults(), new SplittableRandom(1));
     second(law, 0, 10, 100, false);
     law.learn(completed(1_015, 1, 100));
     assertThat(law.ceiling()).isEqualTo(100);
@@ -174,7 +174,7 @@ class VegasLimitTest {
   private static int[] halvedTwice(double smoothing) {
     VegasLimit law =
         new VegasLimit(
-            new CeilingRange(1, 200, 100),
+            new LimitRange(1, 200, 100),
             new Settings(smoothing, 30, ceiling -> ceiling / 2, null),
             new SplittableRandom(1));
     law.learn(completed(0, 10, 100));
@@ -186,7 +186,7 @@ class VegasLimitTest {
 
   private static VegasLimit each(int min, int max, int initial) {
     return new VegasLimit(
-        new CeilingRange(min, max, initial),
+        new LimitRange(min, max, initial),
         new Settings(1, 30, ceiling -> ceiling - Log10.of(ceiling), null),
         new SplittableRandom(1));
   }

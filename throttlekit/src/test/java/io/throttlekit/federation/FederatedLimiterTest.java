@@ -32,7 +32,7 @@ class FederatedLimiterTest {
   private final FixedWindow hundred = new FixedWindow(100, 10_000);
   private final ManualTime time = new ManualTime(START);
   private final HeldCoordinator coordinator = new HeldCoordinator(time);
-  private final Heard heard = new Heard();
+  private final RecordingFederationListener heard = new RecordingFederationListener();
   private final List<Runnable> timers = new ArrayList<>();
   private final FederatedLimiter limiter = limiter("eu");
 

@@ -33,7 +33,7 @@ class FederationOutageTest {
   private final ManualTime time = new ManualTime(START + 10);
   private final HeldCoordinator coordinator = new HeldCoordinator(time);
   private final HeldEscrow escrow = new HeldEscrow(time);
-  private final Heard heard = new Heard();
+  private final RecordingFederationListener heard = new RecordingFederationListener();
   private final Federation federation =
       new Federation(
           coordinator,
@@ -127,7 +127,7 @@ class FederationOutageTest {
     coordinator.calls.fail(false);
     LeaseAsk back =
         new LeaseAsk(KEY, hundred, tier(true), DataLoss.REFILL, START + 10_000, 5, 5, 5);
-    federation.giveBack(back, START + 10_000, 5);
+    federation.returnUnits(back, START + 10_000, 5);
     assertThat(coordinator.returns).hasSize(1);
   }
 
@@ -137,7 +137,7 @@ class FederationOutageTest {
     escrow.escrow.refill(new EscrowRefill(REGIONAL, "x", START + 10_000, START, START + 9_000, 5));
     LeaseAsk back =
         new LeaseAsk(KEY, hundred, tier(true), DataLoss.REFILL, START + 10_000, 5, 5, 5);
-    federation.giveBack(back, START + 10_000, 5);
+    federation.returnUnits(back, START + 10_000, 5);
     assertThat(lease(true).join().units()).isEqualTo(5);
   }
 

@@ -44,7 +44,7 @@ class FederationTest {
   private final ManualTime near = new ManualTime(START + 9_000_000);
   private final HeldCoordinator coordinator = new HeldCoordinator(far);
   private final HeldEscrow escrow = new HeldEscrow(near);
-  private final Heard heard = new Heard();
+  private final RecordingFederationListener heard = new RecordingFederationListener();
   private final Federation federation = federation("n1", escrow);
 
   @Test
@@ -214,7 +214,7 @@ class FederationTest {
   @Test
   void whatGoesBackTakesTheEscrowsRestAlong() {
     lease(8, 1_000);
-    await(federation.giveBack(ask(END, 5, 5, false), END, 5));
+    await(federation.returnUnits(ask(END, 5, 5, false), END, 5));
     assertThat(coordinator.returns.getFirst().units()).isEqualTo(21);
     assertThat(coordinator.returns.getFirst().windowEndMillis()).isEqualTo(END);
     assertThat(heard.said.getLast()).isEqualTo("returned 21 true");
@@ -231,7 +231,7 @@ class FederationTest {
             new Clocks(here, (_, _) -> {}),
             new FederationSettings("us", "n1", 3, 5),
             heard);
-    await(us.giveBack(ask(END, 5, 5, false), END, 5));
+    await(us.returnUnits(ask(END, 5, 5, false), END, 5));
     assertThat(coordinator.returns.getFirst().units()).isEqualTo(5);
     assertThat(lease(20, 20).units()).isEqualTo(16);
   }
@@ -240,7 +240,7 @@ class FederationTest {
   void whatGoesBackDoesSoThoughTheEscrowIsDown() {
     lease(8, 8);
     escrow.calls.fail(true);
-    await(federation.giveBack(ask(END, 5, 5, false), END, 5));
+    await(federation.returnUnits(ask(END, 5, 5, false), END, 5));
     assertThat(coordinator.returns.getFirst().units()).isEqualTo(5);
   }
 
@@ -248,7 +248,7 @@ class FederationTest {
   void whatGoesBackLateIsToldToBeWorthNothing() {
     lease(8, 8);
     far.advance(6_000);
-    await(federation.giveBack(ask(END, 5, 5, false), END, 5));
+    await(federation.returnUnits(ask(END, 5, 5, false), END, 5));
     assertThat(heard.said).endsWith("returned 5 false", "lost 5 RETURN");
   }
 
@@ -260,7 +260,7 @@ class FederationTest {
       for (Federation each : List.of(federation, other)) {
         await(lease(each, ask(LeaseAsk.CURRENT, 2, 6, false)));
         escrow.escrow.release(REGIONAL, END).toCompletableFuture().join();
-        await(each.giveBack(ask(END, 1, 1, false), END, 1));
+        await(each.returnUnits(ask(END, 1, 1, false), END, 1));
       }
     }
     escrow.refills.forEach(refill -> ids.add(refill.id()));

@@ -113,7 +113,7 @@ final class SimulatedMesh {
     }
 
     @Override
-    public void coordinatorFailed(String whyInWords) {
+    public void coordinatorFailed(String failureReason) {
       failed++;
     }
 

@@ -49,7 +49,7 @@ abstract class Oracle {
   }
 
   /** Refunds units, the newest first, as far as they still count. */
-  void giveBack(long now, long units) {
+  void returnUnits(long now, long units) {
     long at = Math.max(newest, now);
     long left = units;
     for (int i = counted.size() - 1; i >= 0 && left > 0 && stillCounts(counted.get(i), at); i--) {
@@ -81,7 +81,7 @@ abstract class Oracle {
   }
 
   final Decision refund(long now, long units) {
-    giveBack(now, units);
+    returnUnits(now, units);
     return Decision.admit(limit, left(now), wholeAt(now) - now);
   }
 

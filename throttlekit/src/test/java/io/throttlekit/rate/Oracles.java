@@ -154,7 +154,7 @@ final class Oracles {
     }
 
     @Override
-    void giveBack(long now, long units) {
+    void returnUnits(long now, long units) {
       long at = Math.max(now, newest) * rate;
       if (arrival > at) {
         arrival = Math.max(at, arrival - units * window);
@@ -207,7 +207,7 @@ final class Oracles {
     }
 
     @Override
-    void giveBack(long now, long units) {
+    void returnUnits(long now, long units) {
       if (usedAt(now) > 0) {
         count(now, -units);
       }

@@ -261,10 +261,10 @@ public abstract class CounterStoreConformance {
   void aReturnThatComesTwiceCountsOnce() {
     Assumptions.assumeTrue(knowsCalls());
     Grant grant = lease("a", 5);
-    join(store.giveBack(request(16, 1, 5), grant.windowEndMillis(), 2));
-    join(store.giveBack(request(16, 1, 5), grant.windowEndMillis(), 2));
+    join(store.returnUnits(request(16, 1, 5), grant.windowEndMillis(), 2));
+    join(store.returnUnits(request(16, 1, 5), grant.windowEndMillis(), 2));
     assertThat(left(five, "a")).isEqualTo(2);
-    join(store.giveBack(request(16, 2, 5), grant.windowEndMillis(), 2));
+    join(store.returnUnits(request(16, 2, 5), grant.windowEndMillis(), 2));
     assertThat(left(five, "a")).isEqualTo(4);
   }
 
@@ -293,23 +293,23 @@ public abstract class CounterStoreConformance {
   @Test
   void takesUnitsOfALeaseBackInTheirWindowOnly() {
     Grant grant = lease("a", 5);
-    giveBack("a", grant.windowEndMillis(), 2);
+    returnUnits("a", grant.windowEndMillis(), 2);
     assertThat(left(five, "a")).isEqualTo(2);
     clock.setWall(WINDOW_END);
     assertThat(lease("a", 4).units()).isEqualTo(4);
-    giveBack("a", grant.windowEndMillis(), 3);
+    returnUnits("a", grant.windowEndMillis(), 3);
     assertThat(left(five, "a")).isEqualTo(1);
-    giveBack("a", WINDOW_END + 2 * MINUTE, 3);
+    returnUnits("a", WINDOW_END + 2 * MINUTE, 3);
     assertThat(left(five, "a")).isEqualTo(1);
   }
 
   @ParameterizedTest
   @ValueSource(longs = {6, 1L << 50})
   void takesNoMoreBackThanIsCounted(long units) {
-    giveBack("never seen", WINDOW_END, units);
+    returnUnits("never seen", WINDOW_END, units);
     assertThat(left(five, "never seen")).isEqualTo(5);
     acquire(enforced(charge(five, "a", 3)));
-    giveBack("a", WINDOW_END, units);
+    returnUnits("a", WINDOW_END, units);
     assertThat(left(five, "a")).isEqualTo(5);
   }
 
@@ -387,8 +387,8 @@ public abstract class CounterStoreConformance {
     return join(store.lease(request(user, five, units)));
   }
 
-  private void giveBack(String user, long windowEndMillis, long units) {
-    join(store.giveBack(request(user, five, 1), windowEndMillis, units));
+  private void returnUnits(String user, long windowEndMillis, long units) {
+    join(store.returnUnits(request(user, five, 1), windowEndMillis, units));
   }
 
   private static LeaseRequest request(String user, FixedWindow window, long units) {

@@ -51,9 +51,9 @@ final class KeptElsewhere implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
+  public CompletionStage<Void> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
     HeldCounters held = hold(lease);
-    held.giveBack(lease, windowEndMillis, units);
+    held.returnUnits(lease, windowEndMillis, units);
     write(lease.key(), lease.window(), held.state(lease.key()));
     return CompletableFuture.completedFuture(null);
   }

@@ -28,12 +28,12 @@ public final class OpenLoad implements AutoCloseable {
    * One request that has ended.
    *
    * @param user the user that was charged
-   * @param askedNanos when it was sent, by {@link System#nanoTime}
+   * @param sentNanos when it was sent, by {@link System#nanoTime}
    * @param waitNanos its wait timeout
    * @param tookNanos its duration
    */
   public record Answered(
-      String user, long askedNanos, long waitNanos, long tookNanos, boolean failed) {
+      String user, long sentNanos, long waitNanos, long tookNanos, boolean failed) {
 
     /** Returns whether it failed before its own deadline. */
     public boolean failedInItsTime() {
@@ -107,9 +107,9 @@ public final class OpenLoad implements AutoCloseable {
     while (System.nanoTime() - begun < MAX_WAIT_NANOS) {
       var first =
           answered.stream()
-              .filter(each -> !each.failed && each.askedNanos - nanos > 0)
+              .filter(each -> !each.failed && each.sentNanos - nanos > 0)
               .filter(each -> users.test(each.user))
-              .mapToLong(each -> each.askedNanos + each.tookNanos - nanos)
+              .mapToLong(each -> each.sentNanos + each.tookNanos - nanos)
               .min();
       if (first.isPresent()) {
         return first.getAsLong();

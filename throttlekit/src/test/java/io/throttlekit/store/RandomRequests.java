@@ -71,7 +71,7 @@ final class RandomRequests {
       implements Step {
     @Override
     public Object askOf(CounterStore store) {
-      store.giveBack(lease, windowEnd, units).toCompletableFuture().join();
+      store.returnUnits(lease, windowEnd, units).toCompletableFuture().join();
       return true;
     }
   }

@@ -127,8 +127,8 @@ public abstract class StallConformance {
     List<Answered> open =
         load.answered().stream()
             .filter(each -> isOfServer(each.user()))
-            .filter(each -> each.askedNanos() - fromNanos > 0)
-            .filter(each -> each.askedNanos() - untilNanos < 0)
+            .filter(each -> each.sentNanos() - fromNanos > 0)
+            .filter(each -> each.sentNanos() - untilNanos < 0)
             .toList();
     assertThat(open).hasSizeGreaterThan(MIN_WHILE_OPEN);
     assertThat(open.stream().filter(each -> !each.failedInItsTime()))

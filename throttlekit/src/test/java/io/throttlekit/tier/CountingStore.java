@@ -89,9 +89,9 @@ final class CountingStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
+  public CompletionStage<Void> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
     long before = used(lease);
-    CompletionStage<Void> done = store.giveBack(lease, windowEndMillis, units);
+    CompletionStage<Void> done = store.returnUnits(lease, windowEndMillis, units);
     long back = before - used(lease);
     counted -= back;
     worthless += units - back;

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Runs the real federation in every order of events of small configurations. */
 class FederationExplorationTest {
-  private static final long MOST_STATES = 150_000;
+  private static final long MAX_STATES = 150_000;
   private static final Faults NONE = Faults.NONE;
   private static final Faults ONE_EVICTION = new Faults(0, 0, 1);
 
@@ -98,7 +98,7 @@ class FederationExplorationTest {
   void noOrderOfEventsAdmitsMoreThanTheLimit(String what, Scope scope, Set<String> interesting) {
     Set<String> reached = new HashSet<>();
     Exploration seen =
-        Explorer.explore(new Replay<>(() -> new FederatedNodes(scope, reached)), MOST_STATES);
+        Explorer.explore(new Replay<>(() -> new FederatedNodes(scope, reached)), MAX_STATES);
     assertThat(seen.violation()).as(what).isNull();
     assertThat(seen.distinct()).isGreaterThan(5_000);
     assertThat(reached).as(what).containsAll(interesting);

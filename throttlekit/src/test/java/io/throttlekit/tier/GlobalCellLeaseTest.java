@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Cost;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.tier.Take.Kind;
+import io.throttlekit.tier.AcquireResult.Kind;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -48,25 +48,25 @@ class GlobalCellLeaseTest {
 
   @Test
   void allThatCouldNotBeServedIsAskedForTogether() {
-    assertThat(take(cell, 5, 0)).isEqualTo(Take.SHORT);
+    assertThat(take(cell, 5, 0)).isEqualTo(AcquireResult.SHORT);
     assertThat(cell.beginLease(5, 0).units()).isEqualTo(10);
     for (int i = 0; i < 5; i++) {
-      assertThat(take(cell, 5, 0)).isEqualTo(Take.SHORT);
+      assertThat(take(cell, 5, 0)).isEqualTo(AcquireResult.SHORT);
     }
     cell.complete(10, units(10, END, END, 90), 0, 0);
     assertThat(take(cell, 10, 0).kind()).isEqualTo(Kind.TAKEN);
-    assertThat(take(cell, 5, 0)).isEqualTo(Take.SHORT);
+    assertThat(take(cell, 5, 0)).isEqualTo(AcquireResult.SHORT);
     assertThat(cell.beginLease(5, 0).units()).as("of 30, 10 were covered").isEqualTo(20);
     cell.complete(20, units(20, END, END, 70), 0, 0);
     assertThat(take(cell, 20, 0).kind()).isEqualTo(Kind.TAKEN);
-    assertThat(take(cell, 5, 0)).isEqualTo(Take.SHORT);
+    assertThat(take(cell, 5, 0)).isEqualTo(AcquireResult.SHORT);
     assertThat(cell.beginLease(5, 0).units()).as("covered").isLessThanOrEqualTo(10);
   }
 
   @Test
   void whoWasRefusedInAnOutageIsNotAskedForAfterIt() {
     for (int i = 0; i < 50; i++) {
-      assertThat(take(cell, 1, 0)).isEqualTo(Take.SHORT);
+      assertThat(take(cell, 1, 0)).isEqualTo(AcquireResult.SHORT);
       assertThat(cell.beginLease(1, 0).units()).isPositive();
       cell.fail();
     }
@@ -164,7 +164,7 @@ class GlobalCellLeaseTest {
         cell.take(GlobalCells.HUNDRED, 1, false, 0);
       }
     }
-    assertThat(take(cell, 1, OVER)).isEqualTo(Take.SHORT);
+    assertThat(take(cell, 1, OVER)).isEqualTo(AcquireResult.SHORT);
     lease(cell, 1, units(10, 2 * END, END, 90), OVER, OVER);
     assertThat(take(cell, 1, OVER + ms(1_000)).kind()).isEqualTo(Kind.TAKEN);
     assertThat(cell.beginLease(0, OVER + ms(1_000)).units()).as("8 will be, 9 are there").isZero();
@@ -263,13 +263,13 @@ class GlobalCellLeaseTest {
   @Test
   void whereOnlyTheNextWindowLacksUnitsItIsTheNextThatIsLeased() {
     lease(cell, 1, units(50, END, END, 50), 0, 0);
-    assertThat(take(cell, 5, LASTS)).isEqualTo(Take.SHORT);
+    assertThat(take(cell, 5, LASTS)).isEqualTo(AcquireResult.SHORT);
     assertThat(cell.beginLease(5, LASTS))
         .as("as many as were wanted")
         .isEqualTo(new UnitsWanted(5, 10, 5, 2 * END));
     cell.complete(5, units(5, 2 * END, 10_001, 90), LASTS, LASTS);
     assertThat(take(cell, 4, LASTS).ofNextToo()).isTrue();
-    assertThat(take(cell, 5, LASTS)).as("1 is left of the next").isEqualTo(Take.SHORT);
+    assertThat(take(cell, 5, LASTS)).as("1 is left of the next").isEqualTo(AcquireResult.SHORT);
     UnitsWanted again = cell.beginLease(5, LASTS);
     assertThat(again.units()).isEqualTo(10);
     assertThat(again.windowEndMillis()).isEqualTo(2 * END);
@@ -280,7 +280,7 @@ class GlobalCellLeaseTest {
   @Test
   void whereThisWindowLacksUnitsTheOneThatLastsIsLeased() {
     lease(cell, 1, units(4, END, END, LeasedUnits.UNKNOWN), 0, 0);
-    assertThat(take(cell, 5, LASTS)).isEqualTo(Take.SHORT);
+    assertThat(take(cell, 5, LASTS)).isEqualTo(AcquireResult.SHORT);
     UnitsWanted wanted = cell.beginLease(5, LASTS);
     assertThat(wanted.units()).isPositive();
     assertThat(wanted.windowEndMillis()).isEqualTo(LeaseAsk.CURRENT);
@@ -300,12 +300,12 @@ class GlobalCellLeaseTest {
   void demandIsLearnedFromWindowByWindowAndCountedOnce() {
     Asked sizer = new Asked(10);
     GlobalCell counting = GlobalCells.cell(0, 0, sizer);
-    assertThat(take(counting, 3, 0)).isEqualTo(Take.SHORT);
-    assertThat(counting.take(GlobalCells.HUNDRED, 3, false, 0)).isEqualTo(Take.SHORT);
-    assertThat(counting.takeAtOnce(GlobalCells.HUNDRED, 3, 0)).isEqualTo(Take.SHORT);
+    assertThat(take(counting, 3, 0)).isEqualTo(AcquireResult.SHORT);
+    assertThat(counting.take(GlobalCells.HUNDRED, 3, false, 0)).isEqualTo(AcquireResult.SHORT);
+    assertThat(counting.tryAcquire(GlobalCells.HUNDRED, 3, 0)).isEqualTo(AcquireResult.SHORT);
     lease(counting, 3, units(10, END, END, 90), 0, 0);
     assertThat(counting.take(GlobalCells.HUNDRED, 3, false, 0).kind()).isEqualTo(Kind.TAKEN);
-    assertThat(counting.takeAtOnce(GlobalCells.HUNDRED, 2, 0).kind()).isEqualTo(Kind.TAKEN);
+    assertThat(counting.tryAcquire(GlobalCells.HUNDRED, 2, 0).kind()).isEqualTo(Kind.TAKEN);
     take(counting, 1, OVER);
     take(counting, 1, OVER + ms(20_020));
     assertThat(sizer.observed).containsExactly(5L, 1L);

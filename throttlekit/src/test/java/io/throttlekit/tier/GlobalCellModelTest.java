@@ -2,7 +2,7 @@ package io.throttlekit.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.tier.Take.Kind;
+import io.throttlekit.tier.AcquireResult.Kind;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -28,7 +28,7 @@ class GlobalCellModelTest {
   }
 
   /** A call in flight, and the coordinator's answer. */
-  private record Call(boolean next, long wanted, long askedNanos, LeasedUnits answer) {}
+  private record Call(boolean next, long wanted, long sentNanos, LeasedUnits answer) {}
 
   /** One cell, and a coordinator whose clock is far ahead by a random span. */
   private static final class Run {
@@ -37,7 +37,7 @@ class GlobalCellModelTest {
     private final GlobalCell cell = GlobalCells.cell(2, GlobalCells.IDLE, new FixedSizer(10));
     private final TreeMap<Long, Account> accounts = new TreeMap<>();
     private final List<Call> calls = new ArrayList<>();
-    private final List<Take> taken = new ArrayList<>();
+    private final List<AcquireResult> taken = new ArrayList<>();
     private final Map<Kind, Integer> reached = new HashMap<>();
     private final long ahead;
     private final long oneWayNanos;
@@ -82,7 +82,7 @@ class GlobalCellModelTest {
         case 8 -> ask(cell.beginNext(now), true);
         case 9, 10, 11, 12 -> answer();
         case 13 -> putBack();
-        case 14 -> giveBack(random.nextInt(8) == 0 ? cell.takeIdle(now) : new Leftover(0, 0));
+        case 14 -> returnUnits(random.nextInt(8) == 0 ? cell.takeIdle(now) : new Leftover(0, 0));
         default -> {
           if (random.nextInt(40) == 0) {
             cell.reopen();
@@ -92,10 +92,10 @@ class GlobalCellModelTest {
     }
 
     private void take(long cost) {
-      Take take =
+      AcquireResult take =
           random.nextBoolean()
               ? cell.take(GlobalCells.HUNDRED, cost, random.nextBoolean(), now)
-              : cell.takeAtOnce(GlobalCells.HUNDRED, cost, now);
+              : cell.tryAcquire(GlobalCells.HUNDRED, cost, now);
       reached.merge(take.kind(), 1, Integer::sum);
       if (take.kind() != Kind.TAKEN) {
         return;
@@ -112,7 +112,7 @@ class GlobalCellModelTest {
       }
     }
 
-    private void spend(Take take, long units) {
+    private void spend(AcquireResult take, long units) {
       move(take.windowEndMillis(), units);
       if (take.ofNextToo()) {
         move(take.windowEndMillis() + GlobalCells.END, units);
@@ -173,8 +173,8 @@ class GlobalCellModelTest {
       }
       long unspendable =
           call.next()
-              ? cell.completeNext(call.wanted(), call.answer(), call.askedNanos(), now)
-              : cell.complete(call.wanted(), call.answer(), call.askedNanos(), now).unspendable();
+              ? cell.completeNext(call.wanted(), call.answer(), call.sentNanos(), now)
+              : cell.complete(call.wanted(), call.answer(), call.sentNanos(), now).unspendable();
       assertThat(unspendable).isIn(0L, call.answer().units());
       late += unspendable > 0 ? 1 : 0;
       account(call.answer().windowEndMillis()).left += call.answer().units() - unspendable;
@@ -184,7 +184,7 @@ class GlobalCellModelTest {
       if (taken.isEmpty()) {
         return;
       }
-      Take take = taken.remove(random.nextInt(taken.size()));
+      AcquireResult take = taken.remove(random.nextInt(taken.size()));
       long end = take.windowEndMillis();
       assertThat(cell.putBack(1, end)).isTrue();
       move(end, -1);
@@ -194,7 +194,7 @@ class GlobalCellModelTest {
       }
     }
 
-    private void giveBack(Leftover left) {
+    private void returnUnits(Leftover left) {
       if (left.units() > 0) {
         account(left.windowEndMillis()).left -= left.units();
         account(left.windowEndMillis()).granted -= left.units();

@@ -34,7 +34,7 @@ public class GlobalCellRaceTest {
 
   @Operation
   public String takeOfEither() {
-    return cell.takeAtOnce(window, 1, EITHER).toString();
+    return cell.tryAcquire(window, 1, EITHER).toString();
   }
 
   @Operation

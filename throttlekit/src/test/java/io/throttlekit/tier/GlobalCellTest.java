@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Decision;
 import io.throttlekit.tier.LeaseWaiter.End;
-import io.throttlekit.tier.Take.Kind;
+import io.throttlekit.tier.AcquireResult.Kind;
 import org.junit.jupiter.api.Test;
 
 /** Tests which window's units a cell spends, to the nanosecond and the unit. */
@@ -25,16 +25,16 @@ class GlobalCellTest {
 
   @Test
   void nothingIsSpentBeforeAnythingIsLeased() {
-    assertThat(take(cell, 1, 0)).isEqualTo(Take.SHORT);
-    assertThat(take(cell, 0, 0)).as("a look").isEqualTo(Take.SHORT);
-    assertThat(cell.takeAtOnce(GlobalCells.HUNDRED, 1, 0)).isEqualTo(Take.SHORT);
+    assertThat(take(cell, 1, 0)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 0, 0)).as("a look").isEqualTo(AcquireResult.SHORT);
+    assertThat(cell.tryAcquire(GlobalCells.HUNDRED, 1, 0)).isEqualTo(AcquireResult.SHORT);
   }
 
   @Test
   void whileAWindowSurelyLastsOnlyItsOwnUnitsAreSpent() {
     leaseBoth(10, 5);
     assertThat(take(cell, 8, LASTS - 1))
-        .isEqualTo(new Take(Kind.TAKEN, Decision.admit(100, 92, 22), END, false));
+        .isEqualTo(new AcquireResult(Kind.TAKEN, Decision.admit(100, 92, 22), END, false));
     assertThat(cell.retire(LASTS - 1)).isEqualTo(new Leftover(2, END, 5));
   }
 
@@ -42,11 +42,11 @@ class GlobalCellTest {
   void whereItMayBeEitherAsMuchIsSpentOfBoth() {
     leaseBoth(10, 5);
     assertThat(take(cell, 3, LASTS))
-        .isEqualTo(new Take(Kind.TAKEN, Decision.admit(100, 97, 21), END, true));
-    assertThat(take(cell, 3, OVER - 1)).as("2 are left of the next").isEqualTo(Take.SHORT);
+        .isEqualTo(new AcquireResult(Kind.TAKEN, Decision.admit(100, 97, 21), END, true));
+    assertThat(take(cell, 3, OVER - 1)).as("2 are left of the next").isEqualTo(AcquireResult.SHORT);
     assertThat(take(cell, 2, OVER - 1).ofNextToo()).isTrue();
-    assertThat(take(cell, 1, OVER - 1)).isEqualTo(Take.SHORT);
-    assertThat(take(cell, 1, OVER)).as("of the next, which is spent").isEqualTo(Take.SHORT);
+    assertThat(take(cell, 1, OVER - 1)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 1, OVER)).as("of the next, which is spent").isEqualTo(AcquireResult.SHORT);
     assertThat(cell.takeForfeited()).isEqualTo(5);
   }
 
@@ -54,9 +54,9 @@ class GlobalCellTest {
   void unitsOfTheNextWindowAloneAreWorthNothingBeforeItSurelyBegan() {
     leaseBoth(10, 10);
     assertThat(take(cell, 10, 0).kind()).isEqualTo(Kind.TAKEN);
-    assertThat(take(cell, 1, LASTS - 1)).isEqualTo(Take.SHORT);
-    assertThat(take(cell, 1, OVER - 1)).isEqualTo(Take.SHORT);
-    Take ofNext = take(cell, 1, OVER);
+    assertThat(take(cell, 1, LASTS - 1)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 1, OVER - 1)).isEqualTo(AcquireResult.SHORT);
+    AcquireResult ofNext = take(cell, 1, OVER);
     assertThat(ofNext.windowEndMillis()).isEqualTo(2 * END);
     assertThat(ofNext.ofNextToo()).isFalse();
   }
@@ -66,13 +66,13 @@ class GlobalCellTest {
     leaseBoth(2, 1);
     assertThat(take(cell, 0, 0).decision()).isEqualTo(Decision.admit(100, 92, 10_010));
     assertThat(take(cell, 1, LASTS).ofNextToo()).isTrue();
-    assertThat(take(cell, 0, LASTS)).isEqualTo(Take.SHORT);
+    assertThat(take(cell, 0, LASTS)).isEqualTo(AcquireResult.SHORT);
   }
 
   @Test
   void whatIsLeftOfAWindowEndsWithIt() {
     lease(cell, 1, units(10, END, 10_000, 90), 0, 0);
-    assertThat(take(cell, 1, OVER)).isEqualTo(Take.SHORT);
+    assertThat(take(cell, 1, OVER)).isEqualTo(AcquireResult.SHORT);
     assertThat(cell.takeForfeited()).isEqualTo(10);
     assertThat(cell.takeForfeited()).as("told once").isZero();
   }
@@ -80,7 +80,7 @@ class GlobalCellTest {
   @Test
   void whatWasLeasedOfTheNextEndsWithThatOne() {
     leaseBoth(10, 5);
-    assertThat(take(cell, 1, OVER + ms(10_010))).isEqualTo(Take.SHORT);
+    assertThat(take(cell, 1, OVER + ms(10_010))).isEqualTo(AcquireResult.SHORT);
     assertThat(cell.takeForfeited()).isEqualTo(15);
     assertThat(cell.retire(OVER + ms(10_010))).isEqualTo(new Leftover(0, 3 * END));
   }
@@ -91,8 +91,8 @@ class GlobalCellTest {
     Completed late = lease(cell, 11, units(7, END, 10_000, 80), 0, ms(1));
     assertThat(late.end()).isEqualTo(End.LATE);
     assertThat(late.unspendable()).isEqualTo(7);
-    assertThat(take(cell, 11, ms(1))).isEqualTo(Take.SHORT);
-    assertThat(take(cell, 1, OVER)).as("nor does it say when this one ends").isEqualTo(Take.SHORT);
+    assertThat(take(cell, 11, ms(1))).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 1, OVER)).as("nor does it say when this one ends").isEqualTo(AcquireResult.SHORT);
   }
 
   @Test
@@ -147,18 +147,18 @@ class GlobalCellTest {
     assertThat(take(cell, 4, ms(10)).decision()).isEqualTo(Decision.refuse(100, 3, 10_000, 10_000));
     assertThat(take(cell, 3, ms(10)).kind()).isEqualTo(Kind.TAKEN);
     assertThat(take(cell, 0, OVER - 1).kind()).as("a look").isEqualTo(Kind.REFUSED);
-    assertThat(cell.takeAtOnce(GlobalCells.HUNDRED, 1, OVER - 1).decision())
+    assertThat(cell.tryAcquire(GlobalCells.HUNDRED, 1, OVER - 1).decision())
         .isEqualTo(Decision.refuse(100, 0, 1, 1));
     assertThat(cell.beginLease(1, OVER - 1).units()).isZero();
     assertThat(cell.isLow(ms(10))).isFalse();
-    assertThat(take(cell, 1, OVER)).isEqualTo(Take.SHORT);
+    assertThat(take(cell, 1, OVER)).isEqualTo(AcquireResult.SHORT);
     assertThat(cell.beginLease(1, OVER).units()).isPositive();
   }
 
   @Test
   void aCoordinatorThatGrantsLessAndHasSomeLeftIsAskedAgain() { // it answered an earlier lease
     lease(cell, 10, units(3, END, 10_000, 5), 0, 0);
-    assertThat(take(cell, 4, 0)).isEqualTo(Take.SHORT);
+    assertThat(take(cell, 4, 0)).isEqualTo(AcquireResult.SHORT);
   }
 
   @Test
@@ -170,7 +170,7 @@ class GlobalCellTest {
   @Test
   void anEscrowThatDoesNotSayWhatIsLeftIsAskedAgain() {
     lease(cell, 10, units(3, END, 10_000, LeasedUnits.UNKNOWN), 0, 0);
-    assertThat(take(cell, 4, 0)).isEqualTo(Take.SHORT);
+    assertThat(take(cell, 4, 0)).isEqualTo(AcquireResult.SHORT);
     assertThat(take(cell, 1, 0).decision()).isEqualTo(Decision.admit(100, 2, 10_010));
   }
 
@@ -179,7 +179,7 @@ class GlobalCellTest {
     GlobalCell each = GlobalCells.cell(IDLE);
     lease(each, 1, units(0, END, 10_000, 0), 0, ms(100));
     assertThat(take(each, 1, ms(100 + IDLE) - 1).kind()).isEqualTo(Kind.REFUSED);
-    assertThat(take(each, 1, ms(100 + IDLE))).isEqualTo(Take.SHORT);
+    assertThat(take(each, 1, ms(100 + IDLE))).isEqualTo(AcquireResult.SHORT);
   }
 
   @Test
@@ -187,7 +187,7 @@ class GlobalCellTest {
     lease(cell, 1, units(0, END, 10_000, 0), 0, 0);
     assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.REFUSED);
     cell.reopen();
-    assertThat(take(cell, 1, 0)).isEqualTo(Take.SHORT);
+    assertThat(take(cell, 1, 0)).isEqualTo(AcquireResult.SHORT);
   }
 
   @Test
@@ -201,15 +201,15 @@ class GlobalCellTest {
         .isEqualTo(Decision.refuse(100, 8, 21, 10_021));
     assertThat(take(cell, 1, OVER).kind()).isEqualTo(Kind.REFUSED);
     cell.reopen();
-    assertThat(take(cell, 1, OVER)).isEqualTo(Take.SHORT);
+    assertThat(take(cell, 1, OVER)).isEqualTo(AcquireResult.SHORT);
   }
 
   @Test
   void thatOneWindowWasUsedUpSaysNothingOfLaterOnes() {
     lease(cell, 1, units(0, END, 10_000, 0), 0, 0);
-    assertThat(take(cell, 1, OVER)).isEqualTo(Take.SHORT);
+    assertThat(take(cell, 1, OVER)).isEqualTo(AcquireResult.SHORT);
     lease(cell, 1, units(10, 2 * END, 10_000, 90), OVER, OVER);
-    assertThat(take(cell, 1, ms(19_999))).as("of the third, too").isEqualTo(Take.SHORT);
+    assertThat(take(cell, 1, ms(19_999))).as("of the third, too").isEqualTo(AcquireResult.SHORT);
   }
 
   @Test
@@ -277,7 +277,7 @@ class GlobalCellTest {
     leaseNext(each, 5, 90, 0);
     assertThat(each.takeIdle(ms(IDLE) - 1)).isEqualTo(new Leftover(0, END));
     assertThat(each.takeIdle(ms(IDLE))).isEqualTo(new Leftover(9, END, 5));
-    assertThat(take(each, 1, ms(IDLE))).isEqualTo(Take.SHORT);
+    assertThat(take(each, 1, ms(IDLE))).isEqualTo(AcquireResult.SHORT);
   }
 
   @Test

@@ -31,7 +31,7 @@ final class GlobalCells {
     return new GlobalCell(Node.key("user"), HUNDRED, tier, sizer, 0);
   }
 
-  static Take take(GlobalCell from, long cost, long now) {
+  static AcquireResult take(GlobalCell from, long cost, long now) {
     return from.take(HUNDRED, cost, true, now);
   }
 

@@ -79,9 +79,9 @@ final class HeldSource implements LeaseSource {
   }
 
   @Override
-  public CompletionStage<?> giveBack(LeaseAsk lease, long windowEndMillis, long units) {
+  public CompletionStage<?> returnUnits(LeaseAsk lease, long windowEndMillis, long units) {
     back.add(new Back(windowEndMillis, units));
-    return held(federation.giveBack(lease, windowEndMillis, units));
+    return held(federation.returnUnits(lease, windowEndMillis, units));
   }
 
   private <T> CompletionStage<T> held(CompletionStage<T> answer) {

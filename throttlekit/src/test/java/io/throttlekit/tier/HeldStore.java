@@ -92,9 +92,9 @@ final class HeldStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
+  public CompletionStage<Void> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
     givenBack.add(units);
-    return failing ? failed() : store.giveBack(lease, windowEndMillis, units);
+    return failing ? failed() : store.returnUnits(lease, windowEndMillis, units);
   }
 
   @Override

@@ -57,7 +57,7 @@ class KeptInMemoryTest {
     advance(60_000);
     node.tiers.leases.sweep();
     assertThat(node.tiers.cells()).isZero();
-    assertThat(node.counted.gaveBack + node.counted.forfeited).isEqualTo(9);
+    assertThat(node.counted.unitsReturned + node.counted.forfeited).isEqualTo(9);
   }
 
   @Test

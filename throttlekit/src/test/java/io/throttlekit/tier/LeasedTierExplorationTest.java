@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Runs the real {@link LeasedTier} in every order of events of small configurations. */
 class LeasedTierExplorationTest {
-  private static final long MOST_STATES = 1_000_000;
+  private static final long MAX_STATES = 1_000_000;
 
   @ParameterizedTest(name = "{0} nodes, limit {1}, batch {2}, window {3} ms, coupled {7}")
   @CsvSource({
@@ -29,7 +29,7 @@ class LeasedTierExplorationTest {
       boolean faults,
       boolean coupled) {
     Scope scope = new Scope(nodes, limit, batch, windowMillis, ticks, requests, faults, coupled);
-    Exploration seen = Explorer.explore(new Replay<>(() -> new LeasingNodes(scope)), MOST_STATES);
+    Exploration seen = Explorer.explore(new Replay<>(() -> new LeasingNodes(scope)), MAX_STATES);
     assertThat(seen.violation()).isNull();
     assertThat(seen.distinct()).isGreaterThan(1_000);
   }

@@ -40,10 +40,10 @@ class LeasedTierTest {
     }
     large.time.advance(2_000);
     large.tiers.leases.sweep();
-    assertThat(large.counted.gaveBack).isEqualTo(5_000);
+    assertThat(large.counted.unitsReturned).isEqualTo(5_000);
     large.tiers.leases.sweep();
     large.tiers.leases.sweep();
-    assertThat(large.counted.gaveBack).isEqualTo(12_000);
+    assertThat(large.counted.unitsReturned).isEqualTo(12_000);
   }
 
   @Test
@@ -58,7 +58,7 @@ class LeasedTierTest {
       large.time.advance(100);
       large.timer.run();
     }
-    assertThat(large.counted.gaveBack).isEqualTo(12_000);
+    assertThat(large.counted.unitsReturned).isEqualTo(12_000);
   }
 
   @Test

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class MixedFleet {
   static final int NODES = 3;
   private static final long START = 1_200_000;
-  private static final int MOST_MOVES = 10_000;
+  private static final int MAX_MOVES = 10_000;
 
   private final SplittableRandom random;
   private final boolean losses;
@@ -229,7 +229,7 @@ final class MixedFleet {
   private void drain() {
     for (int n = 0; n < NODES; n++) {
       for (int moves = 0; !ways.get(n).calls().isEmpty(); moves++) {
-        if (moves > MOST_MOVES) {
+        if (moves > MAX_MOVES) {
           throw new IllegalStateException("node " + n + " calls for ever: " + ways.get(n).calls());
         }
         move(n, 0);

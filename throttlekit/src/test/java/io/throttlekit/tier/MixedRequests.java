@@ -18,7 +18,7 @@ import java.util.SplittableRandom;
  * counters, so that they interact. A request does not charge a counter that it refunds.
  */
 final class MixedRequests {
-  static final long LONGEST_BATCH = 7;
+  static final long MAX_BATCH = 7;
   static final long WINDOW = 40;
   private static final List<Role> ROLES =
       List.of(Role.ENFORCED, Role.ENFORCED, Role.QUOTA, Role.SHADOW);
@@ -29,7 +29,7 @@ final class MixedRequests {
 
   private final SplittableRandom random;
   private final boolean coupled;
-  private long batch = LONGEST_BATCH;
+  private long batch = MAX_BATCH;
   private long lowWater;
 
   MixedRequests(SplittableRandom random, boolean coupled) {
@@ -51,7 +51,7 @@ final class MixedRequests {
 
   /** Changes the lease size from now on, as a policy reload does. */
   void reload() {
-    batch = 1 + random.nextLong(LONGEST_BATCH);
+    batch = 1 + random.nextLong(MAX_BATCH);
     lowWater = random.nextLong(3);
   }
 

@@ -18,7 +18,7 @@ class MixedTiersTest {
   @ParameterizedTest(name = "coupled {0}, with losses {1}")
   @CsvSource({"true, false", "true, true", "false, false", "false, true"})
   void noWindowOfACounterAdmitsMoreThanPromised(boolean coupled, boolean losses) {
-    long carried = coupled ? 0 : MixedFleet.NODES * (MixedRequests.LONGEST_BATCH - 1);
+    long carried = coupled ? 0 : MixedFleet.NODES * (MixedRequests.MAX_BATCH - 1);
     for (long seed = 1; seed <= SEEDS; seed++) {
       MixedFleet fleet = run(seed, coupled, losses);
       for (Map.Entry<Slot, Long> spent : fleet.spent().entrySet()) {

@@ -51,19 +51,19 @@ final class Node {
   static final class Reply implements Tiers.Later {
     @Nullable TieredOutcome outcome;
     @Nullable StoreException failure;
-    private final long patienceNanos;
+    private final long waitTimeoutNanos;
 
     Reply() {
       this(Long.MAX_VALUE);
     }
 
-    Reply(long patienceNanos) {
-      this.patienceNanos = patienceNanos;
+    Reply(long waitTimeoutNanos) {
+      this.waitTimeoutNanos = waitTimeoutNanos;
     }
 
     @Override
-    public long patienceNanos() {
-      return patienceNanos;
+    public long waitTimeoutNanos() {
+      return waitTimeoutNanos;
     }
 
     @Override
@@ -113,7 +113,7 @@ final class Node {
     long leased;
     long riders;
     long refills;
-    long gaveBack;
+    long unitsReturned;
     long forfeited;
     long late;
     final List<Outage> outages = new ArrayList<>();
@@ -134,8 +134,8 @@ final class Node {
     }
 
     @Override
-    public void gaveBack(long units) {
-      gaveBack += units;
+    public void unitsReturned(long units) {
+      unitsReturned += units;
     }
 
     @Override

@@ -69,12 +69,12 @@ final class SlowStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
+  public CompletionStage<Void> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
     return journeys
         .tell(
             "give back " + units + " of " + lease.key() + " until " + windowEndMillis,
             () -> {
-              var _ = store.giveBack(lease, windowEndMillis, units).toCompletableFuture().join();
+              var _ = store.returnUnits(lease, windowEndMillis, units).toCompletableFuture().join();
               return true;
             })
         .thenApply(_ -> null);

@@ -25,7 +25,7 @@ public class StoreCellRaceTest {
 
   @Operation
   public String take() {
-    Take take = cell.take(window, 1, true, 1);
+    AcquireResult take = cell.take(window, 1, true, 1);
     return take.kind() + " " + take.decision();
   }
 

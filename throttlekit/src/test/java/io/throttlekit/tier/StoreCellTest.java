@@ -6,7 +6,7 @@ import io.throttlekit.Decision;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Grant;
 import io.throttlekit.tier.LeaseWaiter.End;
-import io.throttlekit.tier.Take.Kind;
+import io.throttlekit.tier.AcquireResult.Kind;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -59,7 +59,7 @@ class StoreCellTest {
   void whatWasTakenInAnotherWindowIsNotPutBack(boolean coupled) {
     StoreCell each = cell(coupled, new FixedSizer(10));
     lease(each, new Grant(10, END, 0, 90), 0, 0);
-    Take taken = take(each, 10, 0);
+    AcquireResult taken = take(each, 10, 0);
     assertThat(each.putBack(10, taken.windowEndMillis())).isTrue();
     assertThat(take(each, 10, 0).kind()).isEqualTo(Kind.TAKEN);
     lease(each, new Grant(10, 2 * END, END, 90), ms(END), ms(END));
@@ -70,11 +70,11 @@ class StoreCellTest {
   @Test
   void aRetiredCellTakesLeasesAndKeepsNothing() {
     lease(cell, new Grant(10, END, 0, 90), 0, 0);
-    Take taken = take(cell, 1, 0);
+    AcquireResult taken = take(cell, 1, 0);
     assertThat(cell.retire(0)).isEqualTo(new Leftover(9, END));
     assertThat(cell.putBack(1, taken.windowEndMillis())).isFalse();
     assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.RETIRED);
-    assertThat(cell.takeAtOnce(hundred, 1, 0).decision()).isNull();
+    assertThat(cell.tryAcquire(hundred, 1, 0).decision()).isNull();
     assertThat(cell.beginLease(1, 0).units()).isZero();
     assertThat(cell.retire(0).units()).isZero();
   }
@@ -178,7 +178,7 @@ class StoreCellTest {
     StoreCell counting = cell(true, sizer);
     lease(counting, new Grant(0, END, 0, 0), 0, 0);
     FixedWindow more = new FixedWindow(200, 10_000);
-    assertThat(counting.takeAtOnce(more, 3, 0).decision()).isNull();
+    assertThat(counting.tryAcquire(more, 3, 0).decision()).isNull();
     assertThat(counting.take(more, 3, true, 0).kind()).isEqualTo(Kind.SHORT);
     assertThat(counting.take(more, 3, false, 0).kind()).isEqualTo(Kind.SHORT);
     lease(counting, new Grant(10, 2 * END, END, 190), ms(END), ms(END));
@@ -214,7 +214,7 @@ class StoreCellTest {
     return new StoreCell(Node.key("user"), hundred, options, new FixedSizer(10), 0);
   }
 
-  private Take take(StoreCell from, long cost, long now) {
+  private AcquireResult take(StoreCell from, long cost, long now) {
     return from.take(hundred, cost, true, now);
   }
 

@@ -37,7 +37,7 @@ class SuspensionTest {
     assertThat(node.admitted(200, leased(hundred, 10, 1)))
         .as("of the window that lasts: none is of the one before")
         .isEqualTo(100);
-    assertThat(node.counted.gaveBack).isEqualTo(9);
+    assertThat(node.counted.unitsReturned).isEqualTo(9);
   }
 
   @Test
@@ -50,7 +50,7 @@ class SuspensionTest {
     assertThat(global.admitted(200, hundred(1)))
         .as("of the window that lasts: none is of the one before")
         .isEqualTo(100);
-    assertThat(global.counted.gaveBack).isEqualTo(held);
+    assertThat(global.counted.unitsReturned).isEqualTo(held);
     assertThat(source.back).containsExactly(new Back(1_000_000 + WINDOW, held));
   }
 
@@ -95,7 +95,7 @@ class SuspensionTest {
     node.time.setWall(node.time.wallMillis() + 99);
     node.time.advance(Suspension.EVERY_NANOS / 1_000_000);
     assertThat(node.admitted(9, leased(hundred, 10, 1))).isEqualTo(9);
-    assertThat(node.counted.gaveBack).isZero();
+    assertThat(node.counted.unitsReturned).isZero();
     assertThat(store.leases).hasSize(1);
   }
 }

@@ -33,7 +33,7 @@ public record Offered(
     double slowestProbeMillis) {
 
   /** Delay of the generator from which a run is not a measurement of the service. */
-  public static final double MOST_LAG_MILLIS = 5;
+  public static final double MAX_LAG_MILLIS = 5;
 
   /** Returns answers in time per second. */
   public double inTimePerSecond() {
@@ -42,7 +42,7 @@ public record Offered(
 
   /** Returns whether the generator sent on time. */
   public boolean isPunctual() {
-    return lagMillis < MOST_LAG_MILLIS;
+    return lagMillis < MAX_LAG_MILLIS;
   }
 
   /** Returns a row of a Markdown table. */

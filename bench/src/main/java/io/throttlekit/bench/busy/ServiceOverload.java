@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 
 /**
  * Offers a service up to ten times the load that it can decide, from clients with a timeout of
- * {@value ImpatientClients#PATIENCE_MILLIS} ms.
+ * {@value TimeoutClients#PATIENCE_MILLIS} ms.
  */
 public final class ServiceOverload {
   /** Decisions per second to which the service is throttled. */
@@ -35,7 +35,7 @@ public final class ServiceOverload {
       throws InterruptedException {
     List<Offered> all = new ArrayList<>();
     try (ThrottledService service = new ThrottledService(CAPACITY);
-        ImpatientClients clients = new ImpatientClients(service.port())) {
+        TimeoutClients clients = new TimeoutClients(service.port())) {
       var _ = clients.offer(CAPACITY, warmUp.dividedBy(2));
       var _ = clients.offer(4 * CAPACITY, warmUp.dividedBy(2));
       for (int factor : factors) {

@@ -54,8 +54,8 @@ final class SlowStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
-    return counters.giveBack(lease, windowEndMillis, units);
+  public CompletionStage<Void> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
+    return counters.returnUnits(lease, windowEndMillis, units);
   }
 
   @Override

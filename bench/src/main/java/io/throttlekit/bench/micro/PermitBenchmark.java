@@ -6,7 +6,7 @@ import com.netflix.concurrency.limits.limit.FixedLimit;
 import com.netflix.concurrency.limits.limiter.SimpleLimiter;
 import io.throttlekit.concurrency.AdaptiveLimiter;
 import io.throttlekit.concurrency.AimdLimit;
-import io.throttlekit.concurrency.CeilingRange;
+import io.throttlekit.concurrency.LimitRange;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -25,7 +25,7 @@ public class PermitBenchmark extends ShortRuns {
   private static final long HOUR = 3_600_000_000_000L; // a timeout that no sample reaches
 
   private final AdaptiveLimiter limiter =
-      AdaptiveLimiter.of(new AimdLimit(new CeilingRange(CEILING, CEILING, CEILING), 0.9, HOUR))
+      AdaptiveLimiter.of(new AimdLimit(new LimitRange(CEILING, CEILING, CEILING), 0.9, HOUR))
           .build();
   private final SimpleLimiter<String> netflix =
       SimpleLimiter.newBuilder().limit(FixedLimit.of(CEILING)).build();

@@ -55,7 +55,7 @@ class ServiceOverloadTest {
     }
     abort(
         "the generator had no processor of its own: its lag (p99) has to be below "
-            + Offered.MOST_LAG_MILLIS
+            + Offered.MAX_LAG_MILLIS
             + " ms at each load, and was in each attempt "
             + lags
             + "; bin/bench overload-service judges it on a machine that is not busy");

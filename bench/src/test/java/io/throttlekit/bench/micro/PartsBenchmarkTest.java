@@ -69,7 +69,7 @@ class PartsBenchmarkTest {
   @ParameterizedTest
   @MethodSource("laws")
   void everyLawLearnsFromTheBenchmark(String law) {
-    LawBenchmark benchmark = new LawBenchmark();
+    LimitAlgorithmBenchmark benchmark = new LimitAlgorithmBenchmark();
     benchmark.law = law;
     benchmark.create();
     TreeSet<Integer> ceilings = new TreeSet<>();
@@ -81,6 +81,6 @@ class PartsBenchmarkTest {
   }
 
   static List<String> laws() throws NoSuchFieldException {
-    return List.of(LawBenchmark.class.getField("law").getAnnotation(Param.class).value());
+    return List.of(LimitAlgorithmBenchmark.class.getField("law").getAnnotation(Param.class).value());
   }
 }

@@ -11,7 +11,7 @@ import java.time.Duration;
  * @param lengths distribution of the service time
  */
 record Capacity(int workers, Duration service, Lengths lengths) {
-  private static final double MOST_PER_SECOND = 300; // see the constructor
+  private static final double MAX_PER_SECOND = 300; // see the constructor
   private static final int GOOD_WITHIN = 5; // times the service time, as in the simulation
 
   /**
@@ -29,7 +29,7 @@ record Capacity(int workers, Duration service, Lengths lengths) {
   Capacity {
     if (workers < 1
         || !service.isPositive()
-        || workers * 1e9 / service.toNanos() > MOST_PER_SECOND) {
+        || workers * 1e9 / service.toNanos() > MAX_PER_SECOND) {
       throw new IllegalArgumentException(
           "an upstream has a worker at least, and serves up to 300 requests a second");
     }

@@ -37,10 +37,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Client {
   /** More than are in use at the highest load, and fewer than a process may open. */
-  private static final int MOST_CONNECTIONS = 4_000;
+  private static final int MAX_CONNECTIONS = 4_000;
 
   private final EventLoop loop;
-  private final long patienceNanos;
+  private final long waitTimeoutNanos;
   private final Course course;
   private final TimeSource time;
   private final Bootstrap bootstrap;
@@ -54,7 +54,7 @@ final class Client {
    */
   Client(int port, EventLoop loop, Duration patience, Course course, TimeSource time) {
     this.loop = loop;
-    this.patienceNanos = patience.toNanos();
+    this.waitTimeoutNanos = patience.toNanos();
     this.course = course;
     this.time = time;
     this.bootstrap =
@@ -81,7 +81,7 @@ final class Client {
     }
     if (free != null) {
       free.begin(second, intendedNanos);
-    } else if (open < MOST_CONNECTIONS) {
+    } else if (open < MAX_CONNECTIONS) {
       open++;
       var _ =
           bootstrap
@@ -127,7 +127,7 @@ final class Client {
       }
       this.second = second;
       this.intendedNanos = intendedNanos;
-      long left = intendedNanos + patienceNanos - time.monotonicNanos();
+      long left = intendedNanos + waitTimeoutNanos - time.monotonicNanos();
       givesUp = loop.schedule(this::giveUp, left, NANOSECONDS);
       var request =
           new DefaultFullHttpRequest(

@@ -25,7 +25,7 @@ public record OverloadSummary(
   private static final int OF_A_MINUTE = 40;
 
   /** A longer delay is reported: it is no longer small compared with a service time. */
-  private static final long TOLD_MILLIS = 20;
+  private static final long REPORTED_MILLIS = 20;
 
   /** A phase, and its figures for each arm. */
   record Row(Phase phase, Map<Limiter, Figures> arms) {
@@ -88,7 +88,7 @@ public record OverloadSummary(
           "phases of less than a minute contain the law's first measurement, which costs goodput:"
               + " they say less%n".formatted());
     }
-    if (latestMillis > TOLD_MILLIS) {
+    if (latestMillis > REPORTED_MILLIS) {
       table.append(
           "the machine was busy: a request was sent %d ms late, which its latency includes%n"
               .formatted(latestMillis));

@@ -4,20 +4,20 @@ import com.google.protobuf.Any;
 import io.envoyproxy.envoy.service.discovery.v3.DeltaDiscoveryRequest;
 import io.envoyproxy.envoy.service.discovery.v3.DeltaDiscoveryResponse;
 import io.envoyproxy.envoy.service.discovery.v3.Resource;
-import io.throttlekit.envoy.ceiling.Asked.Subscription;
+import io.throttlekit.envoy.ceiling.DiscoveryMessage.Subscription;
 
 /** Delta xDS: messages name resources to add or remove, responses contain changed resources. */
 record Delta(String resource) implements Wire<DeltaDiscoveryRequest, DeltaDiscoveryResponse> {
 
   @Override
-  public Asked read(DeltaDiscoveryRequest message) {
-    return new Asked(
+  public DiscoveryMessage read(DeltaDiscoveryRequest message) {
+    return new DiscoveryMessage(
         message.getNode().getId(),
         message.getTypeUrl(),
         message.getInitialResourceVersionsOrDefault(resource, ""),
         subscription(message),
         message.getResponseNonce(),
-        message.hasErrorDetail() ? Asked.refusal(message.getErrorDetail()) : "");
+        message.hasErrorDetail() ? DiscoveryMessage.refusal(message.getErrorDetail()) : "");
   }
 
   private Subscription subscription(DeltaDiscoveryRequest message) {

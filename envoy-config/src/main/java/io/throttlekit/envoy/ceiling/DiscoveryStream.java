@@ -6,7 +6,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.envoy.NodeId;
 import io.throttlekit.envoy.NodeIds;
-import io.throttlekit.envoy.ceiling.Asked.Subscription;
+import io.throttlekit.envoy.ceiling.DiscoveryMessage.Subscription;
 import io.throttlekit.envoy.ceiling.Parts.Part;
 import org.jspecify.annotations.Nullable;
 
@@ -28,11 +28,11 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
   static final int CREDITS = 8;
 
   /** Longest version kept. Ours are shorter, so a longer one was not issued by this server. */
-  private static final int LONGEST_VERSION = 100;
+  private static final int MAX_VERSION = 100;
 
   private final Wire<Q, A> wire;
   private final ServerCallStreamObserver<A> call;
-  private final CeilingServer server;
+  private final LimitServer server;
   private final NodeIds allowed;
   private String node = "";
   private String version = "";
@@ -46,7 +46,7 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
   private long sent;
 
   DiscoveryStream(
-      Wire<Q, A> wire, ServerCallStreamObserver<A> call, CeilingServer server, NodeIds allowed) {
+      Wire<Q, A> wire, ServerCallStreamObserver<A> call, LimitServer server, NodeIds allowed) {
     this.wire = wire;
     this.call = call;
     this.server = server;
@@ -169,11 +169,11 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     }
   }
 
-  private void received(Asked asked) {
+  private void received(DiscoveryMessage asked) {
     if (node.isEmpty()) {
       Status denied = denied(asked.node());
       if (denied != null) {
-        server.turnAway(this, asked.node(), denied);
+        server.reject(this, asked.node(), denied);
         return;
       }
       node = asked.node();
@@ -181,7 +181,7 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     if (asked.typeUrl().isEmpty() || asked.typeUrl().equals(RuntimeLayer.TYPE_URL)) {
       if (!asked.nonce().isEmpty()) {
         answered(asked);
-      } else if (!asked.version().isEmpty() && asked.version().length() <= LONGEST_VERSION) {
+      } else if (!asked.version().isEmpty() && asked.version().length() <= MAX_VERSION) {
         version = asked.version();
       }
       subscribe(asked.subscription());
@@ -202,7 +202,7 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     return server.full();
   }
 
-  private void answered(Asked asked) {
+  private void answered(DiscoveryMessage asked) {
     if (!asked.refusal().isEmpty()) {
       server.refused(node, asked.refusal());
     } else if (part != null) {

@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
  * the log, and bounded in number, so that no client can fill the log. Thread-safe.
  */
 final class Notices {
-  private static final Logger LOG = LoggerFactory.getLogger(CeilingServer.class);
+  private static final Logger LOG = LoggerFactory.getLogger(LimitServer.class);
 
   /**
    * Lines kept between two writes, of which there are two a second. A fleet of hundreds of Envoys

@@ -1,15 +1,15 @@
 package io.throttlekit.envoy.ceiling;
 
-import io.throttlekit.concurrency.CeilingShares;
+import io.throttlekit.concurrency.LimitShares;
 
 /** One limit, and the value its listener was last notified of. For one thread at a time. */
 final class Offered {
-  final CeilingShares shares;
+  final LimitShares shares;
   private long obeyed;
   private long changedNanos;
   private long told;
 
-  Offered(CeilingShares shares) {
+  Offered(LimitShares shares) {
     this.shares = shares;
   }
 
@@ -22,7 +22,7 @@ final class Offered {
   }
 
   /** Notifies the listener of the last change. */
-  void tell(Ceiling ceiling, CeilingListener listener) {
+  void tell(ClusterLimit ceiling, LimitServerListener listener) {
     if (obeyed != told) {
       told = obeyed;
       listener.obeyed(ceiling, (int) Math.min(obeyed, Integer.MAX_VALUE), changedNanos);

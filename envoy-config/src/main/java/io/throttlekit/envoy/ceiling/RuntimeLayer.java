@@ -22,7 +22,7 @@ final class RuntimeLayer {
   /**
    * @throws IllegalArgumentException when the share is negative
    */
-  void put(Ceiling ceiling, int share) {
+  void put(ClusterLimit ceiling, int share) {
     if (share < 0) {
       throw new IllegalArgumentException(ceiling + " has a share of " + share);
     }

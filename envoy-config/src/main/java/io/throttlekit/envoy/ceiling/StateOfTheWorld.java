@@ -3,14 +3,14 @@ package io.throttlekit.envoy.ceiling;
 import com.google.protobuf.Any;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
-import io.throttlekit.envoy.ceiling.Asked.Subscription;
+import io.throttlekit.envoy.ceiling.DiscoveryMessage.Subscription;
 
 /** State-of-the-world xDS: each message and each response names all resources. */
 record StateOfTheWorld(String resource) implements Wire<DiscoveryRequest, DiscoveryResponse> {
 
   @Override
-  public Asked read(DiscoveryRequest message) {
-    return new Asked(
+  public DiscoveryMessage read(DiscoveryRequest message) {
+    return new DiscoveryMessage(
         message.getNode().getId(),
         message.getTypeUrl(),
         message.getVersionInfo(),
@@ -18,7 +18,7 @@ record StateOfTheWorld(String resource) implements Wire<DiscoveryRequest, Discov
             ? Subscription.WANTED
             : Subscription.UNWANTED,
         message.getResponseNonce(),
-        message.hasErrorDetail() ? Asked.refusal(message.getErrorDetail()) : "");
+        message.hasErrorDetail() ? DiscoveryMessage.refusal(message.getErrorDetail()) : "");
   }
 
   @Override

@@ -11,7 +11,7 @@ import com.google.protobuf.Any;
 interface Wire<Q, A> {
 
   /** Reads an Envoy's message. */
-  Asked read(Q message);
+  DiscoveryMessage read(Q message);
 
   /** Writes a response with the only resource. */
   A write(Any resource, String version, String nonce);

@@ -9,7 +9,7 @@ import io.grpc.netty.NettyServerBuilder;
 import io.throttlekit.TimeSource;
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.envoy.EnvoyWiring;
-import io.throttlekit.envoy.ceiling.Ceiling.Priority;
+import io.throttlekit.envoy.ceiling.ClusterLimit.Priority;
 import io.throttlekit.testkit.envoy.EnvoyProcess;
 import io.throttlekit.testkit.envoy.EnvoyProgram;
 import io.throttlekit.testkit.envoy.RealEnvoy;
@@ -66,7 +66,7 @@ class EnvoyCeilingTest {
   @Test
   void obeysWhatItWasToldLastThroughEveryChange() throws Exception {
     int port = reserved.number();
-    CeilingServer ceilings = serve(port, "one");
+    LimitServer ceilings = serve(port, "one");
     ceilings.offer("upstream", Priority.DEFAULT, 2);
     try (EnvoyProcess envoy = start(bootstrap(port))) {
       awaitObeyed(2);
@@ -106,7 +106,7 @@ class EnvoyCeilingTest {
 
   @Test
   void goesBackToItsBootstrapWhenTheCeilingIsTakenBack() throws Exception {
-    CeilingServer ceilings = serve(0, "one");
+    LimitServer ceilings = serve(0, "one");
     ceilings.offer("upstream", Priority.DEFAULT, 0);
     String three =
         bootstrap(servers.getFirst().getPort()).replace("max_requests: 100", "max_requests: 3");
@@ -150,10 +150,10 @@ class EnvoyCeilingTest {
     }
   }
 
-  private CeilingServer serve(int port, String epoch) throws IOException {
-    CeilingServer ceilings =
-        new CeilingServer(
-            CeilingSettings.DEFAULT,
+  private LimitServer serve(int port, String epoch) throws IOException {
+    LimitServer ceilings =
+        new LimitServer(
+            LimitServerSettings.DEFAULT,
             TimeSource.system(),
             epoch,
             (_, requests, _) -> obeyed.add(requests));

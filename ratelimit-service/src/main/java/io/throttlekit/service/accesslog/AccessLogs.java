@@ -7,7 +7,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.log.LogInterval;
-import io.throttlekit.service.sensor.Sensed;
+import io.throttlekit.service.sensor.OutcomeListener;
 import java.time.Duration;
 
 /**
@@ -23,11 +23,11 @@ import java.time.Duration;
  */
 public final class AccessLogs extends AccessLogServiceImplBase {
   // copies arrive within about ten thousand requests of each other
-  private static final int MOST_REMEMBERED = 1 << 15;
+  private static final int MAX_REMEMBERED = 1 << 15;
   // an Envoy may send thousands of faulty entries a second
   private static final Duration LOG_INTERVAL = Duration.ofSeconds(10);
 
-  private final Sensed sensed;
+  private final OutcomeListener sensed;
   private final AccessLogListener listener;
   private final TimeSource time;
   private final int samplesPerSecond;
@@ -41,12 +41,12 @@ public final class AccessLogs extends AccessLogServiceImplBase {
    *     are reported as crowded out
    */
   public AccessLogs(
-      Sensed sensed, AccessLogListener listener, TimeSource time, int samplesPerSecond) {
+      OutcomeListener sensed, AccessLogListener listener, TimeSource time, int samplesPerSecond) {
     this.sensed = sensed;
     this.listener = listener;
     this.time = time;
     this.samplesPerSecond = samplesPerSecond;
-    this.recent = new RecentIds(MOST_REMEMBERED);
+    this.recent = new RecentIds(MAX_REMEMBERED);
     this.faults = new LogInterval(LOG_INTERVAL, time.monotonicNanos());
   }
 
@@ -66,7 +66,7 @@ public final class AccessLogs extends AccessLogServiceImplBase {
     listener.closed();
   }
 
-  Sensed sensed() {
+  OutcomeListener sensed() {
     return sensed;
   }
 

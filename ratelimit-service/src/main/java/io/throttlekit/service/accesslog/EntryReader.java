@@ -31,11 +31,11 @@ public final class EntryReader {
       List.of("envoy.filters.http.ext_authz", "envoy.filters.http.ratelimit");
 
   // longer than any lease id of this service
-  private static final int LONGEST_LEASE = 128;
+  private static final int MAX_LEASE = 128;
   // routes are kept in memory, and paths are chosen by clients
-  private static final int LONGEST_ROUTE = 64;
+  private static final int MAX_ROUTE = 64;
   // above the longest IPv6 address with a zone
-  private static final int LONGEST_ADDRESS = 64;
+  private static final int MAX_ADDRESS = 64;
 
   /** A client counts as slow if writing to it takes longer than 1/50 of the time of receiving. */
   private static final int SLOW_READER_ONE_IN = 50;
@@ -76,7 +76,7 @@ public final class EntryReader {
    */
   private static String client(AccessLogCommon common) {
     String address = common.getDownstreamRemoteAddress().getSocketAddress().getAddress();
-    return address.length() <= LONGEST_ADDRESS ? address : "";
+    return address.length() <= MAX_ADDRESS ? address : "";
   }
 
   /**
@@ -86,10 +86,10 @@ public final class EntryReader {
   private static String route(HTTPAccessLogEntry entry, AccessLogCommon common) {
     String name = common.getRouteName();
     if (!name.isEmpty()) {
-      return name.length() <= LONGEST_ROUTE ? name : name.substring(0, LONGEST_ROUTE);
+      return name.length() <= MAX_ROUTE ? name : name.substring(0, MAX_ROUTE);
     }
     String path = entry.getRequest().getPath();
-    int end = Math.min(path.length(), LONGEST_ROUTE);
+    int end = Math.min(path.length(), MAX_ROUTE);
     for (int i = 1; i < end; i++) {
       char c = path.charAt(i);
       if (c == '/' || c == '?') {
@@ -105,7 +105,7 @@ public final class EntryReader {
       Struct said = metadata.getFilterMetadataOrDefault(namespace, Struct.getDefaultInstance());
       Value lease = said.getFieldsOrDefault(LEASE, Value.getDefaultInstance());
       String id = lease.getStringValue();
-      if (!id.isEmpty() && id.length() <= LONGEST_LEASE && !leases.contains(id)) {
+      if (!id.isEmpty() && id.length() <= MAX_LEASE && !leases.contains(id)) {
         leases.add(id);
       }
     }

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 /** Reads the times of an entry, which may be invalid. */
 final class EntryTimes {
   /** A request that takes longer than a day yields no useful sample. */
-  private static final long LONGEST_SECONDS = TimeUnit.DAYS.toSeconds(1);
+  private static final long MAX_SECONDS = TimeUnit.DAYS.toSeconds(1);
 
   /** Later times in nanoseconds since 1970 would overflow a {@code long}. */
   private static final long LATEST_SECONDS = 9_000_000_000L;
@@ -22,7 +22,7 @@ final class EntryTimes {
    * Returns a duration in ns from 0 to a day, or −1 if it is out of range. An absent duration is 0.
    */
   static long nanos(Duration duration) {
-    return nanos(duration.getSeconds(), duration.getNanos(), LONGEST_SECONDS);
+    return nanos(duration.getSeconds(), duration.getNanos(), MAX_SECONDS);
   }
 
   /**

@@ -22,9 +22,9 @@ import org.slf4j.LoggerFactory;
 final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
   private static final Logger LOG = LoggerFactory.getLogger(LogStream.class);
   // bounds the work of one message
-  private static final int MOST_ENTRIES = 10_000;
+  private static final int MAX_ENTRIES = 10_000;
   // stream ids are kept in memory and chosen by clients
-  private static final int LONGEST_STREAM_ID = 256;
+  private static final int MAX_STREAM_ID = 256;
 
   private final AccessLogs logs;
   private final StreamObserver<StreamAccessLogsResponse> answers;
@@ -62,7 +62,7 @@ final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
       logs.listener().skipped(Skipped.TCP, message.getTcpLogs().getLogEntryCount());
     }
     List<HTTPAccessLogEntry> entries = message.getHttpLogs().getLogEntryList();
-    int count = Math.min(entries.size(), MOST_ENTRIES);
+    int count = Math.min(entries.size(), MAX_ENTRIES);
     if (count < entries.size()) {
       logs.listener().skipped(Skipped.TOO_MANY, entries.size() - count);
     }
@@ -132,7 +132,7 @@ final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
   private boolean isNew(Reading reading, AccessLogCommon common) {
     String id = reading.leases().isEmpty() ? common.getStreamId() : reading.leases().getFirst();
     return id.isEmpty()
-        || id.length() > LONGEST_STREAM_ID
+        || id.length() > MAX_STREAM_ID
         || logs.recent()
             .isNew(
                 reading.leases().isEmpty()

@@ -27,10 +27,10 @@ final class SenderClock {
   /**
    * Returns the estimated time of the event, never after {@code arrivedNanos}.
    *
-   * @param saidNanos time by the sender's clock, from 0
+   * @param statedNanos time by the sender's clock, from 0
    */
-  long happenedNanos(long saidNanos, long arrivedNanos) {
-    long difference = arrivedNanos - saidNanos;
+  long happenedNanos(long statedNanos, long arrivedNanos) {
+    long difference = arrivedNanos - statedNanos;
     if (!began) {
       began = true;
       restart(difference, arrivedNanos);

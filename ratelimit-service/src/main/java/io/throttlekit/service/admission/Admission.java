@@ -28,7 +28,7 @@ public interface Admission {
      * Returns the wait timeout of the caller in ns from now, or {@link Long#MAX_VALUE} if it set
      * none. Call it while the request is being decided, on that thread.
      */
-    default long patienceNanos() {
+    default long waitTimeoutNanos() {
       return Long.MAX_VALUE;
     }
 
@@ -37,6 +37,6 @@ public interface Admission {
      * it has an answer, or at once if it has cancelled already. The default is for callers that
      * cannot cancel.
      */
-    default void whenGone(Runnable action) {}
+    default void onCancelled(Runnable action) {}
   }
 }

@@ -4,12 +4,12 @@ import io.throttlekit.Charge;
 import io.throttlekit.Claim;
 import io.throttlekit.Claim.Role;
 import io.throttlekit.Decision;
-import io.throttlekit.descriptors.Ceiling;
+import io.throttlekit.descriptors.ConcurrencyRule;
 import io.throttlekit.descriptors.Descriptor;
 import io.throttlekit.descriptors.Limit;
 import io.throttlekit.descriptors.Rule;
-import io.throttlekit.service.concurrency.Entering;
-import io.throttlekit.service.concurrency.Wanted;
+import io.throttlekit.service.concurrency.SlotAcquisition;
+import io.throttlekit.service.concurrency.SlotRequest;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.tier.DecidedBy;
@@ -42,7 +42,7 @@ final class ManyDescriptors {
    */
   private int[] wantedAt = {};
 
-  private @Nullable Entering entering;
+  private @Nullable SlotAcquisition entering;
 
   /** Whether a descriptor in quota mode is certain to pass, so that the others cannot refuse. */
   private boolean quotaPasses;
@@ -83,10 +83,10 @@ final class ManyDescriptors {
   }
 
   /** Returns the answer if a concurrency limit refuses the request; no counter is charged then. */
-  Answer refusedBelowCeiling() {
+  Answer refusedByLimiter() {
     Verdict[] verdicts = new Verdict[rules.length];
     for (int i = 0; i < verdicts.length; i++) {
-      Verdict verdict = ofCeiling(i);
+      Verdict verdict = ofConcurrency(i);
       verdicts[i] = verdict == null ? Verdict.UNTOUCHED : verdict;
     }
     return new Answer(false, Arrays.asList(verdicts));
@@ -103,12 +103,12 @@ final class ManyDescriptors {
    * Returns the concurrency limits that the request reaches and that the service enforces; mostly
    * none.
    */
-  List<Wanted> wanted() {
-    List<Wanted> wanted = List.of();
+  List<SlotRequest> wanted() {
+    List<SlotRequest> wanted = List.of();
     for (int i = 0; i < rules.length; i++) {
       Rule rule = rules[i];
-      Ceiling terms = rule == null ? null : rule.ceiling();
-      if (rule != null && terms != null && terms.gate() instanceof Ceiling.AtService gate) {
+      ConcurrencyRule terms = rule == null ? null : rule.ceiling();
+      if (rule != null && terms != null && terms.gate() instanceof ConcurrencyRule.AtService gate) {
         if (wanted.isEmpty()) {
           wanted = new ArrayList<>(1);
           wantedAt = new int[rules.length];
@@ -119,7 +119,7 @@ final class ManyDescriptors {
         if (cost >= 0 && !descriptor.refund()) { // a refund has nothing in flight
           wantedAt[i] = wanted.size();
           boolean refuses = !rule.shadow() && !compatibility.shadowMode();
-          wanted.add(new Wanted(rule, terms, gate, descriptor.entries(), cost == 0, refuses));
+          wanted.add(new SlotRequest(rule, terms, gate, descriptor.entries(), cost == 0, refuses));
         }
       }
     }
@@ -127,13 +127,13 @@ final class ManyDescriptors {
   }
 
   /** Records the decisions of the concurrency limits. */
-  void entered(Entering by) {
+  void entered(SlotAcquisition by) {
     entering = by;
   }
 
-  private @Nullable Verdict ofCeiling(int index) {
+  private @Nullable Verdict ofConcurrency(int index) {
     Rule rule = rules[index];
-    Entering by = entering;
+    SlotAcquisition by = entering;
     int number = wantedAt.length == 0 ? NOT_WANTED : wantedAt[index];
     Decision decision = by == null || number == NOT_WANTED ? null : by.decision(number);
     if (rule == null || decision == null) {
@@ -143,7 +143,7 @@ final class ManyDescriptors {
     // a request occupies one slot whatever it costs
     long hits = Math.min(1, request.costOf(descriptor));
     metrics.decided(rule, descriptor.entries(), hits, decision, rule.shadow());
-    return Verdict.ofCeiling(rule.shadow() ? Role.SHADOW : Role.ENFORCED, rule, decision);
+    return Verdict.ofConcurrency(rule.shadow() ? Role.SHADOW : Role.ENFORCED, rule, decision);
   }
 
   /** Drops replaced rules. The names that a rule replaces count even if it is replaced itself. */
@@ -223,7 +223,7 @@ final class ManyDescriptors {
       if (rule == null) {
         verdicts[i] = Verdict.UNTOUCHED;
       } else if (rule.limits().isEmpty()) {
-        Verdict verdict = ofCeiling(i);
+        Verdict verdict = ofConcurrency(i);
         verdicts[i] = verdict == null ? Verdict.unlimited(rule) : verdict;
       } else {
         int end = first + rule.limits().size();
@@ -239,7 +239,7 @@ final class ManyDescriptors {
       Rule rule, int index, List<Decision> decisions, List<DecidedBy> decidedBy) {
     int telling = 0;
     for (int i = 1; i < decisions.size(); i++) {
-      if (tellsMore(decisions.get(i), decisions.get(telling))) {
+      if (isMoreInformative(decisions.get(i), decisions.get(telling))) {
         telling = i;
       }
     }
@@ -255,7 +255,7 @@ final class ManyDescriptors {
    * Returns whether {@code one} is reported rather than {@code other}: a refusal before an
    * admission, then the longer wait, then the smaller remaining fraction.
    */
-  private static boolean tellsMore(Decision one, Decision other) {
+  private static boolean isMoreInformative(Decision one, Decision other) {
     if (one.admitted() != other.admitted()) {
       return !one.admitted();
     }

@@ -11,9 +11,9 @@ import io.throttlekit.descriptors.Limit;
 import io.throttlekit.descriptors.LimitOverride;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.Rule;
-import io.throttlekit.service.concurrency.ConcurrencyGate;
+import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.LeaseEnd;
-import io.throttlekit.service.concurrency.Wanted;
+import io.throttlekit.service.concurrency.SlotRequest;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.store.StoreException;
@@ -34,7 +34,7 @@ public final class PolicyAdmission implements Admission {
 
   private final Supplier<@Nullable PolicyBook> policies;
   private final Counters counters;
-  private final ConcurrencyGate gate;
+  private final ConcurrencyLimiter gate;
   private final CompatibilityConfig compatibility;
   private final RateLimitMetrics metrics;
 
@@ -46,7 +46,7 @@ public final class PolicyAdmission implements Admission {
   public PolicyAdmission(
       Supplier<@Nullable PolicyBook> policies,
       Counters counters,
-      ConcurrencyGate gate,
+      ConcurrencyLimiter gate,
       CompatibilityConfig compatibility,
       RateLimitMetrics metrics) {
     this.policies = policies;
@@ -189,10 +189,10 @@ public final class PolicyAdmission implements Admission {
   private @Nullable Answer decideMany(
       RateLimitRequest request, @Nullable Rule[] rules, Later later) {
     ManyDescriptors many = new ManyDescriptors(request, rules, compatibility, metrics);
-    List<Wanted> wanted = many.wanted();
+    List<SlotRequest> wanted = many.wanted();
     return wanted.isEmpty()
         ? charge(request, many, later)
-        : new BelowCeilings(request, many, counters, gate.time(), later).enter(gate, wanted);
+        : new LimitedAdmission(request, many, counters, gate.time(), later).enter(gate, wanted);
   }
 
   private @Nullable Answer charge(RateLimitRequest request, ManyDescriptors many, Later later) {
@@ -233,8 +233,8 @@ public final class PolicyAdmission implements Admission {
     }
 
     @Override
-    public long patienceNanos() {
-      return later.patienceNanos();
+    public long waitTimeoutNanos() {
+      return later.waitTimeoutNanos();
     }
   }
 }

@@ -44,7 +44,7 @@ public record Verdict(
   }
 
   /** Returns the verdict that follows from a decision of a concurrency limit. */
-  static Verdict ofCeiling(Role role, Rule rule, Decision decision) {
+  static Verdict ofConcurrency(Role role, Rule rule, Decision decision) {
     boolean refused = !decision.admitted() && role != Role.SHADOW;
     return new Verdict(refused, role, rule, null, decision, DecidedBy.MEMORY);
   }

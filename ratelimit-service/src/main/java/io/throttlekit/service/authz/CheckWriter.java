@@ -27,7 +27,7 @@ import java.util.function.Supplier;
 final class CheckWriter {
   private static final int FORBIDDEN = 403;
   private static final int TOO_MANY_REQUESTS = 429;
-  private static final int LEAST_SERVER_ERROR = 500;
+  private static final int MIN_SERVER_ERROR = 500;
   private static final int SERVICE_UNAVAILABLE = 503;
 
   private final AnswerExtras extras;
@@ -67,7 +67,7 @@ final class CheckWriter {
     for (HeaderValue header : told.getResponseHeadersToAddList()) {
       denied.addHeaders(HeaderValueOption.newBuilder().setHeader(header));
     }
-    Code code = status < LEAST_SERVER_ERROR ? Code.RESOURCE_EXHAUSTED : Code.UNAVAILABLE;
+    Code code = status < MIN_SERVER_ERROR ? Code.RESOURCE_EXHAUSTED : Code.UNAVAILABLE;
     return response(code, told).setDeniedResponse(denied).build();
   }
 
@@ -102,7 +102,7 @@ final class CheckWriter {
   }
 
   private RateLimitResponse told(Answer answer, Supplier<RateLimitRequest> asked) {
-    return extras.of(answer, extras.tellsWhatWasAsked() ? asByFilter(asked.get()) : null);
+    return extras.of(answer, extras.reportsWhatWasRequested() ? asByFilter(asked.get()) : null);
   }
 
   /** Returns the request in the form of Envoy's rate limit filter. */

@@ -106,7 +106,7 @@ final class CallCommand implements Callable<Integer> {
       out.println(JsonFormat.printer().omittingInsignificantWhitespace().print(response));
       return;
     }
-    AnswerInWords words = new AnswerInWords(hits == null ? 1 : hits);
+    ResponseText words = new ResponseText(hits == null ? 1 : hits);
     List<DescriptorArgument> descriptors = asked.descriptors();
     out.println(words.overall(response));
     for (int i = 0; i < response.getStatusesCount() && i < descriptors.size(); i++) {

@@ -1,7 +1,7 @@
 package io.throttlekit.service.concurrency;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.Ceiling.LeaseTerms;
+import io.throttlekit.descriptors.ConcurrencyRule.LeaseTerms;
 import io.throttlekit.tier.Timer;
 import io.throttlekit.tier.Wakeups;
 import java.util.ArrayList;
@@ -21,25 +21,25 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Leases {
   // 10 ms: leases that expire close together share one timer
-  private static final long FINEST_NANOS = 10_000_000;
+  private static final long RESOLUTION_NANOS = 10_000_000;
 
   private final TimeSource time;
   private final Timer timer;
-  private final GateListener listener;
+  private final ConcurrencyListener listener;
   private final int most;
   private final LeaseIds ids;
 
   // Guarded by this.
   private final Map<String, Lease> byId = new HashMap<>();
   private final Map<Long, LinkedHashMap<String, Lease>> byTtl = new HashMap<>();
-  private final Wakeups wakeups = new Wakeups(FINEST_NANOS);
+  private final Wakeups wakeups = new Wakeups(RESOLUTION_NANOS);
 
   /**
    * Creates a table of at most {@code most} leases.
    *
    * @param timer follows {@code time}
    */
-  Leases(TimeSource time, Timer timer, GateListener listener, int most) {
+  Leases(TimeSource time, Timer timer, ConcurrencyListener listener, int most) {
     this.time = time;
     this.timer = timer;
     this.listener = listener;
@@ -81,7 +81,7 @@ public final class Leases {
       }
       remove(lease);
     }
-    tellEnd(lease, LeaseEnd.ACCESS_LOG, ending);
+    recordEnd(lease, LeaseEnd.ACCESS_LOG, ending);
   }
 
   /** Returns whether a lease with this id is open and ends when its request is logged. */
@@ -102,7 +102,7 @@ public final class Leases {
     if (lease == null) {
       listener.stale();
     } else {
-      tellEnd(lease, how);
+      recordEnd(lease, how);
     }
   }
 
@@ -117,17 +117,17 @@ public final class Leases {
       lived = remove(lease);
     }
     if (lived) {
-      tellEnd(lease, how);
+      recordEnd(lease, how);
     }
   }
 
-  private void tellEnd(Lease lease, LeaseEnd how) {
+  private void recordEnd(Lease lease, LeaseEnd how) {
     // only then did the request reach the backend and end
     boolean answered = how == LeaseEnd.STREAM_DONE;
-    tellEnd(lease, how, answered ? Ending.Plain.ANSWERED : Ending.Plain.UNTOLD);
+    recordEnd(lease, how, answered ? Ending.Plain.ANSWERED : Ending.Plain.UNTOLD);
   }
 
-  private void tellEnd(Lease lease, LeaseEnd how, Ending ending) {
+  private void recordEnd(Lease lease, LeaseEnd how, Ending ending) {
     try {
       lease.end(ending);
     } finally {
@@ -172,7 +172,7 @@ public final class Leases {
       inNanos = beginTimer(now);
     }
     runAfter(inNanos, now);
-    due.forEach(lease -> tellEnd(lease, LeaseEnd.EXPIRED));
+    due.forEach(lease -> recordEnd(lease, LeaseEnd.EXPIRED));
   }
 
   /** Returns the ns until another timer must run, or 0 if none is needed. */

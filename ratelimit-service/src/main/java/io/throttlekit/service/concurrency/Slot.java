@@ -5,17 +5,17 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A slot in flight below one concurrency limit, which ends once. Thread-safe. */
 final class Slot {
-  private final HeldCeiling ceiling;
+  private final PinnedLimit ceiling;
   private final Permit permit;
   private final AtomicBoolean ended = new AtomicBoolean();
 
-  Slot(HeldCeiling ceiling, Permit permit) {
+  Slot(PinnedLimit ceiling, Permit permit) {
     this.ceiling = ceiling;
     this.permit = permit;
   }
 
   /** Releases the slot without evidence about the backend. */
-  void giveBack() {
+  void returnUnits() {
     end(Ending.Plain.UNTOLD);
   }
 

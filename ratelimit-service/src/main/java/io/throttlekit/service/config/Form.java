@@ -22,7 +22,7 @@ record Form<T>(
     boolean list,
     Function<List<String>, @Nullable T> parser,
     Function<T, String> printer,
-    Complaint complaint,
+    InvalidText complaint,
     @Nullable Structure<T> structure) {
 
   /**
@@ -32,8 +32,8 @@ record Form<T>(
    * @param reason returns why the text is invalid, and what would be valid; empty when {@code
    *     expected} is enough
    */
-  record Complaint(UnaryOperator<String> shown, UnaryOperator<String> reason) {
-    static final Complaint PLAIN = new Complaint(Secrets::mask, text -> "");
+  record InvalidText(UnaryOperator<String> shown, UnaryOperator<String> reason) {
+    static final InvalidText PLAIN = new InvalidText(Secrets::mask, text -> "");
   }
 
   /** Creates a syntax whose errors show only what is expected. */
@@ -43,7 +43,7 @@ record Form<T>(
       boolean list,
       Function<List<String>, @Nullable T> parser,
       Function<T, String> printer) {
-    this(expected, words, list, parser, printer, Complaint.PLAIN, null);
+    this(expected, words, list, parser, printer, InvalidText.PLAIN, null);
   }
 
   /** Creates a syntax whose value is one text. */
@@ -65,7 +65,7 @@ record Form<T>(
         false,
         texts -> texts.size() == 1 ? structure.read(texts.getFirst()).value() : null,
         printer,
-        new Complaint(Secrets::mask, text -> String.join("; ", structure.read(text).mistakes())),
+        new InvalidText(Secrets::mask, text -> String.join("; ", structure.read(text).mistakes())),
         structure);
   }
 
@@ -75,7 +75,7 @@ record Form<T>(
   }
 
   /** Returns the same syntax with this description of invalid texts. */
-  Form<T> complaining(Complaint complaint) {
+  Form<T> complaining(InvalidText complaint) {
     return new Form<>(expected, words, list, parser, printer, complaint, structure);
   }
 

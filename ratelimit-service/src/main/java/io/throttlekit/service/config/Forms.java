@@ -117,7 +117,7 @@ final class Forms {
 
   static Form<StoreUri> storeUri() {
     return Form.of(StoreUri.EXPECTED, StoreUri::parse, uri -> quoted(uri.toString()))
-        .complaining(new Form.Complaint(Secrets::maskStore, StoreUri::wrongWith));
+        .complaining(new Form.InvalidText(Secrets::maskStore, StoreUri::wrongWith));
   }
 
   /** Returns a syntax that also accepts an empty text. */
@@ -153,7 +153,7 @@ final class Forms {
             text -> isSecret(text) ? text : null,
             text -> alwaysQuoted(text.isEmpty() ? "" : Secrets.HIDDEN))
         .complaining(
-            new Form.Complaint(
+            new Form.InvalidText(
                 text -> Secrets.HIDDEN,
                 text ->
                     text.equals(Secrets.HIDDEN)

@@ -12,7 +12,7 @@ final class GoDuration {
   // Digits are bounded, so that parsing is cheap; both code points of µ are allowed, as in Go.
   private static final Pattern PART =
       Pattern.compile("([0-9]{1,18}(?:\\.[0-9]{0,18})?|\\.[0-9]{1,18})(ns|us|µs|μs|ms|s|m|h)");
-  private static final BigDecimal MOST_NANOS = BigDecimal.valueOf(Long.MAX_VALUE);
+  private static final BigDecimal MAX_NANOS = BigDecimal.valueOf(Long.MAX_VALUE);
 
   private GoDuration() {}
 
@@ -32,7 +32,7 @@ final class GoDuration {
               new BigDecimal(group(part, 1)).multiply(BigDecimal.valueOf(nanosOf(group(part, 2)))));
       end = part.end();
     }
-    if (end == 0 || end != unsigned.length() || nanos.compareTo(MOST_NANOS) > 0) {
+    if (end == 0 || end != unsigned.length() || nanos.compareTo(MAX_NANOS) > 0) {
       return null;
     }
     return Duration.ofNanos(nanos.longValue());

@@ -87,7 +87,7 @@ final class SettingValues {
 
   private static String malformed(Setting<?> setting, List<String> texts, Origin origin) {
     String text = String.join(",", texts);
-    Form.Complaint complaint = setting.form().complaint();
+    Form.InvalidText complaint = setting.form().complaint();
     String value = complaint.shown().apply(text);
     // Keeps an error on one line of a terminal.
     String shown = value.length() > 120 ? value.substring(0, 120) + "…" : value;

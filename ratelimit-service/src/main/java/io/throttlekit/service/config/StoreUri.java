@@ -23,7 +23,7 @@ record StoreUri(StoreAddress address, Login login) {
 
   /** Reader of the URIs of one scheme. */
   private interface Reader {
-    StoreAddress read(UriParts uri) throws UriMistake;
+    StoreAddress read(UriParts uri) throws InvalidUriException;
   }
 
   /** A supported scheme, also used for spelling hints. */
@@ -55,7 +55,7 @@ record StoreUri(StoreAddress address, Login login) {
   static @Nullable StoreUri parse(String text) {
     try {
       return read(text);
-    } catch (UriMistake e) {
+    } catch (InvalidUriException e) {
       return null;
     }
   }
@@ -68,7 +68,7 @@ record StoreUri(StoreAddress address, Login login) {
     try {
       read(text);
       return "";
-    } catch (UriMistake e) {
+    } catch (InvalidUriException e) {
       return String.valueOf(e.getMessage());
     }
   }
@@ -79,7 +79,7 @@ record StoreUri(StoreAddress address, Login login) {
     return login.given() ? uri.replaceFirst("://", "://" + Secrets.HIDDEN + "@") : uri;
   }
 
-  private static StoreUri read(String text) throws UriMistake {
+  private static StoreUri read(String text) throws InvalidUriException {
     if (text.equals("memory")) {
       return memory();
     }
@@ -95,47 +95,47 @@ record StoreUri(StoreAddress address, Login login) {
     }
     List<String> words = SCHEMES.stream().map(Scheme::word).toList();
     String hint = Spelling.hint(uri.scheme(), words);
-    throw new UriMistake("there is no store of that scheme" + hint, EXPECTED);
+    throw new InvalidUriException("there is no store of that scheme" + hint, EXPECTED);
   }
 
   /** Returns the error of a text that does not have the form of a URI. */
-  private static UriMistake unreadable(String text) {
+  private static InvalidUriException unreadable(String text) {
     if (text.length() > LONGEST) {
-      return new UriMistake("it is longer than " + LONGEST + " characters");
+      return new InvalidUriException("it is longer than " + LONGEST + " characters");
     }
     if (HOST_AND_PORT.matcher(text).matches() && UriParts.isNode(text)) {
-      return new UriMistake("it has no scheme", "redis://" + text);
+      return new InvalidUriException("it has no scheme", "redis://" + text);
     }
     if (text.regionMatches(true, 0, "jdbc:", 0, 5)) {
-      return new UriMistake("it is the URL of a driver, which begins too early", EXPECTED);
+      return new InvalidUriException("it is the URL of a driver, which begins too early", EXPECTED);
     }
     if (NO_SLASHES.matcher(text).matches()) {
-      return new UriMistake("two slashes have to follow the scheme", EXPECTED);
+      return new InvalidUriException("two slashes have to follow the scheme", EXPECTED);
     }
     if (!text.contains("://")) {
       String hint = Spelling.hint(text, List.of("memory"));
-      return new UriMistake("it has no scheme" + hint, EXPECTED);
+      return new InvalidUriException("it has no scheme" + hint, EXPECTED);
     }
-    return new UriMistake("what follows the scheme cannot be read", EXPECTED);
+    return new InvalidUriException("what follows the scheme cannot be read", EXPECTED);
   }
 
   /**
    * Reads {@code user:password@} and {@code :password@}. A word alone is the password, but for
    * PostgreSQL the user, which may authenticate without a password.
    */
-  private static Login login(String text, boolean userAlone) throws UriMistake {
+  private static Login login(String text, boolean userAlone) throws InvalidUriException {
     int colon = text.indexOf(':');
     int end = colon >= 0 ? colon : userAlone ? text.length() : 0; // of the user
     String user = UriText.decode(text.substring(0, end));
     String password = UriText.decode(text.substring(colon >= 0 ? colon + 1 : end));
     if (user == null || password == null) {
-      throw new UriMistake("in a password % stands before two hexadecimal digits; % itself is %25");
+      throw new InvalidUriException("in a password % stands before two hexadecimal digits; % itself is %25");
     }
     if (user.equals(Secrets.HIDDEN) || password.equals(Secrets.HIDDEN)) {
-      throw new UriMistake("*** stands where a password was not printed");
+      throw new InvalidUriException("*** stands where a password was not printed");
     }
     if (!user.isEmpty() && password.isEmpty() && !userAlone) {
-      throw new UriMistake("a user needs a password: USER:PASSWORD@HOST");
+      throw new InvalidUriException("a user needs a password: USER:PASSWORD@HOST");
     }
     return new Login(user, password);
   }

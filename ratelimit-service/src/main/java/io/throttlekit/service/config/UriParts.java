@@ -21,7 +21,7 @@ record UriParts(
     String scheme, String login, String hosts, String path, String query, @Nullable String name) {
 
   // Far above a cluster's seeds; bounds the list that is printed.
-  private static final int MOST_NODES = 1_000;
+  private static final int MAX_NODES = 1_000;
   private static final Pattern URI =
       Pattern.compile(
           "(?<scheme>[A-Za-z][A-Za-z+.-]*)://((?<login>[^\\s\\p{Cntrl}]*)@)?"
@@ -51,30 +51,30 @@ record UriParts(
   }
 
   /** Returns the hosts and ports; at least one. */
-  List<StoreAddress.Node> nodes(int standardPort) throws UriMistake {
+  List<StoreAddress.Node> nodes(int standardPort) throws InvalidUriException {
     List<StoreAddress.Node> nodes = new ArrayList<>();
     for (String text : hosts.split(",", -1)) {
       Matcher node = NODE.matcher(text);
       if (!node.matches()) {
-        throw new UriMistake("each host is a name or an IP address, then a port");
+        throw new InvalidUriException("each host is a name or an IP address, then a port");
       }
       String port = part(node, "port");
       int number = port.isEmpty() ? standardPort : Integer.parseInt(port);
       if (number < 1 || number > 65_535) {
-        throw new UriMistake("a port is a number from 1 to 65535");
+        throw new InvalidUriException("a port is a number from 1 to 65535");
       }
       nodes.add(new StoreAddress.Node(part(node, "host").replaceAll("[\\[\\]]", ""), number));
     }
-    if (nodes.size() > MOST_NODES) {
-      throw new UriMistake("there are more than " + MOST_NODES + " hosts");
+    if (nodes.size() > MAX_NODES) {
+      throw new InvalidUriException("there are more than " + MAX_NODES + " hosts");
     }
     return nodes;
   }
 
   /** Reports an error for a name after {@code #}, which is for Sentinels only. */
-  void noName() throws UriMistake {
+  void noName() throws InvalidUriException {
     if (name != null) {
-      throw new UriMistake("a name after # needs redis-sentinel://");
+      throw new InvalidUriException("a name after # needs redis-sentinel://");
     }
   }
 

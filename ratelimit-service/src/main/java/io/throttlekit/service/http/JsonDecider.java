@@ -1,7 +1,7 @@
 package io.throttlekit.service.http;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
-import io.throttlekit.service.rls.Answered;
+import io.throttlekit.service.rls.PendingResponse;
 import java.util.concurrent.Callable;
 
 /** Decides requests that come as JSON. Thread-safe. */
@@ -15,5 +15,5 @@ public interface JsonDecider {
    * @return the answer; a caller that cannot deliver it must mark it as lost
    * @throws Exception of {@code body}, or of {@code RateLimitFrontEnd.answer}
    */
-  Answered answer(Callable<RateLimitRequest> body) throws Exception;
+  PendingResponse answer(Callable<RateLimitRequest> body) throws Exception;
 }

@@ -5,7 +5,7 @@ import com.google.protobuf.util.JsonFormat;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.throttlekit.service.admission.NoPoliciesException;
-import io.throttlekit.service.rls.Answered;
+import io.throttlekit.service.rls.PendingResponse;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.store.StoreException;
 import java.util.regex.Pattern;
@@ -68,7 +68,7 @@ final class JsonRoute implements Route {
     return NOT_PRINTABLE.matcher(String.valueOf(cause.getMessage())).replaceAll(" ");
   }
 
-  private static Reply reply(Answered answered) throws InvalidProtocolBufferException {
+  private static Reply reply(PendingResponse answered) throws InvalidProtocolBufferException {
     RateLimitResponse response = answered.response();
     int status = response.getOverallCode() == Code.OK ? 200 : 429;
     boolean printed = false;

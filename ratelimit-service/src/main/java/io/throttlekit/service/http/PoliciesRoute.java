@@ -2,7 +2,7 @@ package io.throttlekit.service.http;
 
 import com.google.gson.stream.JsonWriter;
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.Ceiling;
+import io.throttlekit.descriptors.ConcurrencyRule;
 import io.throttlekit.descriptors.Limit;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.Problem;
@@ -161,7 +161,7 @@ final class PoliciesRoute implements Route {
       json.endObject();
     }
     json.endArray();
-    Ceiling ceiling = rule.ceiling();
+    ConcurrencyRule ceiling = rule.ceiling();
     if (ceiling != null) {
       json.name("concurrency");
       writeCeiling(json, ceiling);
@@ -169,23 +169,23 @@ final class PoliciesRoute implements Route {
     json.endObject();
   }
 
-  private static void writeCeiling(JsonWriter json, Ceiling ceiling) throws IOException {
+  private static void writeCeiling(JsonWriter json, ConcurrencyRule ceiling) throws IOException {
     json.beginObject();
     json.name("algorithm").value(ceiling.law().id());
     json.name("min").value(ceiling.range().min());
     json.name("max").value(ceiling.range().max());
     json.name("initial").value(ceiling.range().initial());
     switch (ceiling.gate()) {
-      case Ceiling.AtEnvoys envoys -> {
+      case ConcurrencyRule.AtEnvoys envoys -> {
         json.name("gate").value("envoy");
         json.name("cluster").value(envoys.cluster());
         json.name("circuit_breaker").value(envoys.highPriority() ? "high" : "default");
       }
-      case Ceiling.AtService service -> {
+      case ConcurrencyRule.AtService service -> {
         json.name("gate").value("service");
         json.name("lease_ttl_ms").value(service.lease().ttlMillis());
         json.name("release").value(service.lease().release().name().toLowerCase(Locale.ROOT));
-        Ceiling.WaitingRoom queue = service.queue();
+        ConcurrencyRule.WaitingRoom queue = service.queue();
         if (queue != null) {
           json.name("queue_initial").value(queue.initial());
           json.name("queue_max").value(queue.max());

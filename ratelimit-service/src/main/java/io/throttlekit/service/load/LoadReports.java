@@ -6,7 +6,7 @@ import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsResponse;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
-import io.throttlekit.service.sensor.Sensed;
+import io.throttlekit.service.sensor.OutcomeListener;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>Thread-safe; never blocks, and a direct executor is sufficient.
  */
 public final class LoadReports extends LoadReportingServiceImplBase {
-  private final Sensed sensed;
+  private final OutcomeListener sensed;
   private final LoadReportListener listener;
   private final TimeSource time;
   private final LoadStatsResponse wanted;
@@ -36,7 +36,7 @@ public final class LoadReports extends LoadReportingServiceImplBase {
    * @param interval reporting interval of Envoys, from 1 ms
    */
   public LoadReports(
-      Sensed sensed, LoadReportListener listener, TimeSource time, Duration interval) {
+      OutcomeListener sensed, LoadReportListener listener, TimeSource time, Duration interval) {
     this.sensed = sensed;
     this.listener = listener;
     this.time = time;
@@ -66,7 +66,7 @@ public final class LoadReports extends LoadReportingServiceImplBase {
     return wanted;
   }
 
-  Sensed sensed() {
+  OutcomeListener sensed() {
     return sensed;
   }
 

@@ -72,7 +72,7 @@ final class LoadStream implements StreamObserver<LoadStatsRequest> {
   }
 
   /** Rejects the stream with this status. */
-  private void turnAway(Status status) {
+  private void reject(Status status) {
     reports.listener().turnedAway();
     over();
     answers.onError(status.asRuntimeException());
@@ -88,11 +88,11 @@ final class LoadStream implements StreamObserver<LoadStatsRequest> {
 
   private boolean begins(String named) {
     if (!NodeId.isUsable(named)) {
-      turnAway(Status.INVALID_ARGUMENT.withDescription(NodeId.WANTED));
+      reject(Status.INVALID_ARGUMENT.withDescription(NodeId.WANTED));
       return false;
     }
     if (!allowed.allow(named)) {
-      turnAway(Status.PERMISSION_DENIED.withDescription(NodeIds.DENIED));
+      reject(Status.PERMISSION_DENIED.withDescription(NodeIds.DENIED));
       return false;
     }
     node = named;

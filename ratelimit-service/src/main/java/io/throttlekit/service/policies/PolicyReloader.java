@@ -163,7 +163,7 @@ public final class PolicyReloader implements AutoCloseable {
     problems.forEach(PolicyReloader::tell);
     RuntimeFolder runtime = runtimeOf(config);
     if (reading.sources().isEmpty() && runtime != null) { // that program logs nothing in this case
-      LOG.warn("{}", NothingCounts.in(runtime));
+      LOG.warn("{}", MissingPolicies.in(runtime));
     }
     LOG.info(
         "policies loaded from {} (rules: {}, domains: {}, files: {})",

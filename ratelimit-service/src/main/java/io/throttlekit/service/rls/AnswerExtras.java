@@ -42,14 +42,14 @@ public final class AnswerExtras {
   }
 
   /** Returns whether {@link #of} needs the request. */
-  public boolean tellsWhatWasAsked() {
+  public boolean reportsWhatWasRequested() {
     return metadata != null;
   }
 
   /**
    * Returns the fields of a response besides its statuses.
    *
-   * @param asked the request; ignored unless {@link #tellsWhatWasAsked}
+   * @param asked the request; ignored unless {@link #reportsWhatWasRequested}
    */
   public RateLimitResponse of(Answer answer, @Nullable RateLimitRequest asked) {
     Denial denial = denialOf(answer);

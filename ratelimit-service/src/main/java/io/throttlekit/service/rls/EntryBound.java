@@ -12,7 +12,7 @@ public record EntryBound(int maxBytes) {
   private static final int MAX_BYTES_PER_CHAR = 3;
 
   /** Longest key shown in an error message. */
-  private static final int LONGEST_SHOWN = 60;
+  private static final int MAX_SHOWN = 60;
 
   /**
    * Checks entries.
@@ -52,10 +52,10 @@ public record EntryBound(int maxBytes) {
    */
   private static String shown(String key) {
     StringBuilder shown = new StringBuilder();
-    for (int i = 0; i < Math.min(key.length(), LONGEST_SHOWN); i++) {
+    for (int i = 0; i < Math.min(key.length(), MAX_SHOWN); i++) {
       char c = key.charAt(i);
       shown.append(c < ' ' || c > '~' ? '?' : c);
     }
-    return shown.append(key.length() > LONGEST_SHOWN ? "..." : "").toString();
+    return shown.append(key.length() > MAX_SHOWN ? "..." : "").toString();
   }
 }

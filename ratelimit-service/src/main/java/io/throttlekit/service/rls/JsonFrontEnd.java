@@ -28,14 +28,14 @@ public final class JsonFrontEnd {
    * Reads, decides and writes; blocks if a store is needed, so it must not run on an event loop.
    *
    * @param body reads the message; an exception counts as a failure and is rethrown
-   * @return the answer; a caller that cannot deliver it must call {@link Answered#lost}
+   * @return the answer; a caller that cannot deliver it must call {@link PendingResponse#lost}
    * @throws Exception thrown by {@code body} or {@link RateLimitFrontEnd#answer}
    */
-  public Answered answer(Callable<RateLimitRequest> body) throws Exception {
+  public PendingResponse answer(Callable<RateLimitRequest> body) throws Exception {
     long start = time.monotonicNanos();
     @Nullable Failure failure = Failure.SERVICE;
     try {
-      Answered answered = Answered.by(frontEnd, body.call());
+      PendingResponse answered = PendingResponse.by(frontEnd, body.call());
       failure = null;
       return answered;
     } catch (StoreException outage) {

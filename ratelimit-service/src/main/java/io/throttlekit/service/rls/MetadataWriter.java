@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  * the denial metadata of the rule that refused and, if configured, its path. Immutable.
  */
 final class MetadataWriter {
-  private final boolean tellDecidingRule;
+  private final boolean reportDecidingRule;
 
-  MetadataWriter(boolean tellDecidingRule) {
-    this.tellDecidingRule = tellDecidingRule;
+  MetadataWriter(boolean reportDecidingRule) {
+    this.reportDecidingRule = reportDecidingRule;
   }
 
   Struct write(RateLimitRequest request, Answer answer) {
@@ -41,7 +41,7 @@ final class MetadataWriter {
     if (!ofRules.isEmpty()) {
       metadata.putFields("metadata", JsonValue.of(ofRules));
     }
-    String decidedBy = tellDecidingRule ? decidedBy(answer) : "";
+    String decidedBy = reportDecidingRule ? decidedBy(answer) : "";
     if (!decidedBy.isEmpty()) {
       metadata.putFields("decidedBy", text(decidedBy));
     }

@@ -64,7 +64,7 @@ public final class RateLimitFrontEnd implements FrontEnd {
 
   /**
    * Reads, decides and writes; blocks if a store is needed, so it must not run on an event loop.
-   * For callers that always deliver the answer; others need {@link Answered}.
+   * For callers that always deliver the answer; others need {@link PendingResponse}.
    *
    * @throws InvalidRequestException if the message is not a valid request
    * @throws NoPoliciesException if no policies were ever loaded
@@ -72,6 +72,6 @@ public final class RateLimitFrontEnd implements FrontEnd {
    */
   public RateLimitResponse answer(
       io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest message) {
-    return Answered.by(this, message).response();
+    return PendingResponse.by(this, message).response();
   }
 }

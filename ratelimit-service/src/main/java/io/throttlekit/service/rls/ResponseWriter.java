@@ -16,7 +16,7 @@ import java.util.List;
 /** Writes an answer as the message that Envoy reads. Thread-safe. */
 final class ResponseWriter {
   /** Nesting depth above what {@link RequestReader} accepts, which counts unknown groups only. */
-  private static final int MOST_NESTED = 200;
+  private static final int MAX_NESTED = 200;
 
   private final AnswerExtras extras;
 
@@ -35,7 +35,7 @@ final class ResponseWriter {
       size += statuses[i].sizeInResponse();
     }
     RateLimitResponse rest =
-        extras.of(answer, extras.tellsWhatWasAsked() ? request(message) : null);
+        extras.of(answer, extras.reportsWhatWasRequested() ? request(message) : null);
     size += rest.getSerializedSize();
     byte[] response = new byte[size];
     CodedOutputStream out = CodedOutputStream.newInstance(response);
@@ -54,7 +54,7 @@ final class ResponseWriter {
 
   private static RateLimitRequest request(byte[] message) {
     CodedInputStream in = CodedInputStream.newInstance(message);
-    in.setRecursionLimit(MOST_NESTED);
+    in.setRecursionLimit(MAX_NESTED);
     try {
       return RateLimitRequest.parseFrom(in);
     } catch (IOException impossible) {

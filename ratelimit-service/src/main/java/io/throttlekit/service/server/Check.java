@@ -12,11 +12,11 @@ import java.io.InputStream;
 
 /** Serves external authorization on the same calls as {@link ShouldRateLimit}. Thread-safe. */
 final class Check implements ServerCallHandler<InputStream, byte[]> {
-  private final Deciding deciding;
+  private final CallContext deciding;
   private final DecisionTracing tracing;
 
   Check(CheckFrontEnd frontEnd, DecisionTracing tracing, TimeSource time) {
-    this.deciding = new Deciding(frontEnd, frontEnd.metrics(), time, CallWarnings.ofChecks(time));
+    this.deciding = new CallContext(frontEnd, frontEnd.metrics(), time, CallWarnings.ofChecks(time));
     this.tracing = tracing;
   }
 

@@ -9,7 +9,7 @@ import io.throttlekit.service.admission.MemoryCounters;
 import io.throttlekit.service.admission.PolicyAdmission;
 import io.throttlekit.service.admission.TieredCounters;
 import io.throttlekit.service.authz.CheckFrontEnd;
-import io.throttlekit.service.concurrency.ConcurrencyGate;
+import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.GrpcConfig;
@@ -49,7 +49,7 @@ import org.jspecify.annotations.Nullable;
 public record DecisionPath(
     ServiceConfig config,
     RateLimitFrontEnd frontEnd,
-    ConcurrencyGate gate,
+    ConcurrencyLimiter gate,
     @Nullable CheckFrontEnd checks,
     RateLimitMetrics metrics,
     TimeSource time,
@@ -89,7 +89,7 @@ public record DecisionPath(
       TimeSource time,
       @Nullable EventLoopGroup loops) {
     CompatibilityConfig compatibility = config.compatibility();
-    ConcurrencyGate gate = gate(telemetry, time);
+    ConcurrencyLimiter gate = gate(telemetry, time);
     Admission admission =
         new PolicyAdmission(policies::book, counters, gate, compatibility, metrics);
     RateLimitFrontEnd frontEnd =
@@ -131,10 +131,10 @@ public record DecisionPath(
             new CheckMetrics(telemetry.meter()));
   }
 
-  private static ConcurrencyGate gate(Telemetry telemetry, TimeSource time) {
+  private static ConcurrencyLimiter gate(Telemetry telemetry, TimeSource time) {
     ConcurrencyMetrics counted = new ConcurrencyMetrics(telemetry.meter());
-    ConcurrencyGate gate =
-        new ConcurrencyGate(time, DecisionPath::runAfter, counted, DecisionPath::retryAfterMillis);
+    ConcurrencyLimiter gate =
+        new ConcurrencyLimiter(time, DecisionPath::runAfter, counted, DecisionPath::retryAfterMillis);
     counted.show(gate);
     return gate;
   }

@@ -11,21 +11,21 @@ final class ExpectedTimeout {
       Metadata.Key.of("x-envoy-expected-rq-timeout-ms", Metadata.ASCII_STRING_MARSHALLER);
 
   /** One day. Longer values are clamped to it. */
-  private static final long LONGEST_MILLIS = 86_400_000;
+  private static final long MAX_MILLIS = 86_400_000;
 
   /**
-   * The digits of {@link #LONGEST_MILLIS}; a longer text is no timeout, and cannot overflow a long.
+   * The digits of {@link #MAX_MILLIS}; a longer text is no timeout, and cannot overflow a long.
    */
-  private static final int MOST_DIGITS = 8;
+  private static final int MAX_DIGITS = 8;
 
   /** The shortest timeout, as the header is in whole milliseconds. */
-  static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+  static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
   /** The divisor of the timeout that yields the time reserved for the answer's way back. */
   private static final int WAY_BACK_SHARE = 10;
 
   /** The least time reserved for the answer's way back, where a tenth of the timeout is less. */
-  private static final long LEAST_WAY_BACK_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+  private static final long MIN_WAY_BACK_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
   private ExpectedTimeout() {}
 
@@ -39,7 +39,7 @@ final class ExpectedTimeout {
    * @param readNanos time since it was read, at most its age; added to the gRPC deadline because
    *     the age, which is subtracted, contains it
    */
-  static long patienceNanos(
+  static long waitTimeoutNanos(
       Metadata headers, @Nullable Deadline deadline, long ageNanos, long readNanos) {
     long byGrpc =
         deadline == null
@@ -49,7 +49,7 @@ final class ExpectedTimeout {
     return timeout == Long.MAX_VALUE
         ? timeout
         : Math.max(
-            0, timeout - Math.max(timeout / WAY_BACK_SHARE, LEAST_WAY_BACK_NANOS) - ageNanos);
+            0, timeout - Math.max(timeout / WAY_BACK_SHARE, MIN_WAY_BACK_NANOS) - ageNanos);
   }
 
   /**
@@ -77,7 +77,7 @@ final class ExpectedTimeout {
 
   /** Returns the milliseconds in the text, at most a day; 0 where it is not a timeout. */
   private static long millis(@Nullable String text) {
-    if (text == null || text.isEmpty() || text.length() > MOST_DIGITS) {
+    if (text == null || text.isEmpty() || text.length() > MAX_DIGITS) {
       return 0;
     }
     long millis = 0;
@@ -88,6 +88,6 @@ final class ExpectedTimeout {
       }
       millis = millis * 10 + digit;
     }
-    return Math.min(millis, LONGEST_MILLIS);
+    return Math.min(millis, MAX_MILLIS);
   }
 }

@@ -45,11 +45,11 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   private static final int COUNTED = 2;
 
   private static final AtomicReferenceFieldUpdater<RateLimitCall, @Nullable Runnable> WHEN_GONE =
-      AtomicReferenceFieldUpdater.newUpdater(RateLimitCall.class, Runnable.class, "whenGone");
+      AtomicReferenceFieldUpdater.newUpdater(RateLimitCall.class, Runnable.class, "onCancelled");
   private static final AtomicIntegerFieldUpdater<RateLimitCall> ENDED =
       AtomicIntegerFieldUpdater.newUpdater(RateLimitCall.class, "ended");
 
-  private final Deciding deciding;
+  private final CallContext deciding;
   private final ServerCall<InputStream, byte[]> call;
   private final Metadata headers;
   private final @Nullable DecisionSpan span;
@@ -78,10 +78,10 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
    * changed through {@link #WHEN_GONE} only.
    */
   @SuppressWarnings("UnusedVariable")
-  private volatile @Nullable Runnable whenGone;
+  private volatile @Nullable Runnable onCancelled;
 
   RateLimitCall(
-      Deciding deciding,
+      CallContext deciding,
       ServerCall<InputStream, byte[]> call,
       Metadata headers,
       @Nullable DecisionSpan span) {
@@ -95,7 +95,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   /** Starts a call and requests its message. */
   static RateLimitCall begin(
-      Deciding deciding,
+      CallContext deciding,
       ServerCall<InputStream, byte[]> call,
       Metadata headers,
       @Nullable DecisionSpan span) {
@@ -145,7 +145,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
             abandoned(Abandonment.RESET, now);
           }
         }
-        tellEnd(now);
+        recordEnd(now);
       } else if (ENDED.compareAndSet(this, ANSWERED, COUNTED)) { // the answer was not sent
         if (gaveUp) {
           abandoned(Abandonment.RESET, now);
@@ -170,7 +170,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   }
 
   @Override
-  public void whenGone(Runnable action) {
+  public void onCancelled(Runnable action) {
     Runnable before = WHEN_GONE.get(this);
     while (!(before instanceof Gone) && !WHEN_GONE.compareAndSet(this, before, action)) {
       before = WHEN_GONE.get(this);
@@ -206,9 +206,9 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   }
 
   @Override
-  public long patienceNanos() {
+  public long waitTimeoutNanos() {
     long now = deciding.time().monotonicNanos();
-    return ExpectedTimeout.patienceNanos(
+    return ExpectedTimeout.waitTimeoutNanos(
         headers, Context.current().getDeadline(), Math.max(0, now - arrivedNanos), now - readNanos);
   }
 
@@ -236,7 +236,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     boolean late = isLate(now);
     if (lease != null) {
       // Before the answer is sent: a cancellation from here on releases the permit.
-      whenGone(lease::cancelled);
+      onCancelled(lease::cancelled);
       if (late) {
         failLate(now);
         return;
@@ -274,7 +274,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   private boolean isTooOld() {
     // The age is compared first: almost every call is younger, and skips parsing the header.
     long age = startNanos - arrivedNanos;
-    return age >= ExpectedTimeout.SHORTEST_NANOS
+    return age >= ExpectedTimeout.MIN_NANOS
         && age >= ExpectedTimeout.decidedBeforeNanos(headers, Context.current().getDeadline());
   }
 
@@ -286,7 +286,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   private boolean isLate(long now) {
     long age = now - arrivedNanos;
     // The age first: almost every call is younger, and skips parsing the header.
-    return age >= ExpectedTimeout.SHORTEST_NANOS && age >= ExpectedTimeout.timeoutNanos(headers);
+    return age >= ExpectedTimeout.MIN_NANOS && age >= ExpectedTimeout.timeoutNanos(headers);
   }
 
   /**
@@ -354,7 +354,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
       if (span != null) {
         span.failed(String.valueOf(status.getDescription()));
       }
-      tellEnd(now);
+      recordEnd(now);
     } finally {
       call.close(status, new Metadata());
       gone(); // an error carries no lease
@@ -379,7 +379,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     return claimed;
   }
 
-  private void tellEnd(long now) {
+  private void recordEnd(long now) {
     try {
       count(now);
     } finally {

@@ -151,7 +151,7 @@ final class ServerTls implements AutoCloseable {
    * TLS may resume an older session.
    */
   private void endUntrusted() {
-    int ended = clients == null ? 0 : connections.closeUnless(files::vouchFor);
+    int ended = clients == null ? 0 : connections.closeUnless(files::trusts);
     if (ended > 0) {
       LOG.warn("{} connections ended: {} does not vouch for them", ended, config.clientCa());
     }

@@ -16,7 +16,7 @@ import java.io.InputStream;
  * decided and answered in one turn of the event loop, as plain bytes.
  */
 final class ShouldRateLimit implements ServerCallHandler<InputStream, byte[]> {
-  private final Deciding deciding;
+  private final CallContext deciding;
   private final DecisionTracing tracing;
 
   ShouldRateLimit(
@@ -24,12 +24,12 @@ final class ShouldRateLimit implements ServerCallHandler<InputStream, byte[]> {
       RateLimitMetrics metrics,
       DecisionTracing tracing,
       TimeSource time) {
-    this.deciding = new Deciding(frontEnd, metrics, time, CallWarnings.ofRateLimits(time));
+    this.deciding = new CallContext(frontEnd, metrics, time, CallWarnings.ofRateLimits(time));
     this.tracing = tracing;
   }
 
   /** Returns the collaborators of its calls. */
-  Deciding deciding() {
+  CallContext deciding() {
     return deciding;
   }
 

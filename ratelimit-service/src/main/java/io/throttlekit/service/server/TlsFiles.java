@@ -82,7 +82,7 @@ final class TlsFiles {
   }
 
   /** Returns whether a client that presents this chain is trusted by these files. */
-  boolean vouchFor(X509Certificate[] chain) {
+  boolean trusts(X509Certificate[] chain) {
     try {
       KeyStore authorities = KeyStore.getInstance(KeyStore.getDefaultType());
       authorities.load(null, null);

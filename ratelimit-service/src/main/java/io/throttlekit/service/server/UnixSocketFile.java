@@ -26,7 +26,7 @@ record UnixSocketFile(Path path) {
         throw new ListenException(
             "cannot listen for gRPC on " + path + ": it is not a socket", null);
       }
-      if (somebodyListens()) {
+      if (hasListener()) {
         throw new ListenException(
             "cannot listen for gRPC on " + path + ": another process does", null);
       }
@@ -41,7 +41,7 @@ record UnixSocketFile(Path path) {
     Files.deleteIfExists(path);
   }
 
-  private boolean somebodyListens() {
+  private boolean hasListener() {
     try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(path))) {
       return channel.isConnected();
     } catch (IOException refused) {

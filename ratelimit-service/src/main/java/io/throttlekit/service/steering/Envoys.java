@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Envoys {
   // bounds memory against made-up node ids
-  private static final int MOST_ENVOYS = 10_000;
+  private static final int MAX_ENVOYS = 10_000;
 
   /**
    * Age up to which a report is used. Reports come every second; an Envoy that lost its stream
@@ -154,7 +154,7 @@ final class Envoys {
 
   private @Nullable Envoy envoy(String node, long nowNanos) {
     Envoy known = envoys.get(node);
-    if (known == null && (envoys.size() < MOST_ENVOYS || (granted != null && mayReport(node)))) {
+    if (known == null && (envoys.size() < MAX_ENVOYS || (granted != null && mayReport(node)))) {
       known = new Envoy(nowNanos);
       envoys.put(node, known);
     }

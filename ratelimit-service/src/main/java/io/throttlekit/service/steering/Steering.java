@@ -3,18 +3,18 @@ package io.throttlekit.service.steering;
 import io.grpc.BindableService;
 import io.throttlekit.TimeSource;
 import io.throttlekit.concurrency.LimiterFigures;
-import io.throttlekit.concurrency.Obedience;
-import io.throttlekit.descriptors.Ceiling.AtEnvoys;
+import io.throttlekit.concurrency.Acknowledgements;
+import io.throttlekit.descriptors.ConcurrencyRule.AtEnvoys;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.Rule;
-import io.throttlekit.envoy.ceiling.Ceiling;
-import io.throttlekit.envoy.ceiling.Ceiling.Priority;
-import io.throttlekit.envoy.ceiling.CeilingListener;
-import io.throttlekit.envoy.ceiling.CeilingServer;
-import io.throttlekit.envoy.ceiling.CeilingSettings;
+import io.throttlekit.envoy.ceiling.ClusterLimit;
+import io.throttlekit.envoy.ceiling.ClusterLimit.Priority;
+import io.throttlekit.envoy.ceiling.LimitServerListener;
+import io.throttlekit.envoy.ceiling.LimitServer;
+import io.throttlekit.envoy.ceiling.LimitServerSettings;
 import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.Reading;
-import io.throttlekit.service.sensor.Sensed;
+import io.throttlekit.service.sensor.OutcomeListener;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -39,21 +39,21 @@ import org.slf4j.LoggerFactory;
  * cluster receive all of its requests. Thread-safe; waits only for the short critical sections of
  * other threads.
  */
-public final class Steering implements Sensed, AutoCloseable {
+public final class Steering implements OutcomeListener, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Steering.class);
   // half of the logs' interval
   private static final long TICK_MILLIS = 500;
 
   private final TimeSource time;
-  private final CeilingServer server;
+  private final LimitServer server;
   private final ScheduledExecutorService timer =
       new ScheduledThreadPoolExecutor(
           1,
           Thread.ofPlatform().daemon().name("steering").factory(),
           new ThreadPoolExecutor.DiscardPolicy()); // tasks after the shutdown are dropped
   private final LongAdder turnedAway = new LongAdder();
-  private volatile Map<Ceiling, SteeredCeiling> steered = Map.of();
-  private volatile Map<String, List<SteeredCeiling>> byCluster = Map.of();
+  private volatile Map<ClusterLimit, SharedLimit> steered = Map.of();
+  private volatile Map<String, List<SharedLimit>> byCluster = Map.of();
 
   /**
    * Creates an instance without limits, which is idle until {@link #start}.
@@ -61,13 +61,13 @@ public final class Steering implements Sensed, AutoCloseable {
    * @param maxEnvoys streams of Envoys that request their limits, from 1; more are rejected
    */
   public Steering(TimeSource time, int maxEnvoys) {
-    this(time, CeilingSettings.DEFAULT.withMaxStreams(maxEnvoys));
+    this(time, LimitServerSettings.DEFAULT.withMaxStreams(maxEnvoys));
   }
 
-  Steering(TimeSource time, CeilingSettings settings) {
+  Steering(TimeSource time, LimitServerSettings settings) {
     this.time = time;
     String epoch = Long.toString(time.wallMillis(), Character.MAX_RADIX);
-    this.server = new CeilingServer(settings, time, epoch, new Obeyed(), this::later);
+    this.server = new LimitServer(settings, time, epoch, new Obeyed(), this::later);
   }
 
   /** Returns the services from which Envoys request their limits, to be added to a gRPC server. */
@@ -87,15 +87,15 @@ public final class Steering implements Sensed, AutoCloseable {
    * Where a limit is withdrawn, Envoys apply the threshold of their bootstraps.
    */
   public synchronized void follow(PolicyBook book) {
-    Map<Ceiling, SteeredCeiling> before = steered;
-    Map<Ceiling, SteeredCeiling> next = new LinkedHashMap<>();
+    Map<ClusterLimit, SharedLimit> before = steered;
+    Map<ClusterLimit, SharedLimit> next = new LinkedHashMap<>();
     for (Rule rule : book.rules()) {
-      Ceiling ceiling = ceiling(rule);
+      ClusterLimit ceiling = ceiling(rule);
       if (ceiling != null) {
         next.computeIfAbsent(ceiling, _ -> steer(ceiling, before.get(ceiling), rule));
       }
     }
-    Map<String, List<SteeredCeiling>> clusters = new HashMap<>();
+    Map<String, List<SharedLimit>> clusters = new HashMap<>();
     next.forEach((ceiling, of) ->
         clusters.computeIfAbsent(ceiling.cluster(), _ -> new ArrayList<>()).add(of));
     steered = next;
@@ -129,7 +129,7 @@ public final class Steering implements Sensed, AutoCloseable {
     steered.values().forEach(ceiling -> ceiling.left(node, stream));
   }
 
-  private List<SteeredCeiling> of(String cluster) {
+  private List<SharedLimit> of(String cluster) {
     return byCluster.getOrDefault(cluster, List.of());
   }
 
@@ -155,9 +155,9 @@ public final class Steering implements Sensed, AutoCloseable {
   }
 
   /** Passes to {@code reader} how far Envoys have acknowledged each limit, with its rule. */
-  public void forEachObeyed(BiConsumer<Rule, Obedience> reader) {
+  public void forEachObeyed(BiConsumer<Rule, Acknowledgements> reader) {
     steered.forEach((ceiling, of) -> {
-      Obedience obeyed = server.obedience(ceiling);
+      Acknowledgements obeyed = server.obedience(ceiling);
       if (obeyed != null) {
         reader.accept(of.rule(), obeyed);
       }
@@ -174,7 +174,7 @@ public final class Steering implements Sensed, AutoCloseable {
 
   /** Returns how many limits are kept from rising because too much of the log is missing. */
   public long held() {
-    return steered.values().stream().filter(SteeredCeiling::held).count();
+    return steered.values().stream().filter(SharedLimit::held).count();
   }
 
   /** Returns how many node ids have several open streams, which divide their share. */
@@ -193,27 +193,27 @@ public final class Steering implements Sensed, AutoCloseable {
     timer.shutdownNow();
   }
 
-  private static @Nullable Ceiling ceiling(Rule rule) {
+  private static @Nullable ClusterLimit ceiling(Rule rule) {
     var terms = rule.ceiling();
     return terms != null && terms.gate() instanceof AtEnvoys at
-        ? new Ceiling(at.cluster(), at.highPriority() ? Priority.HIGH : Priority.DEFAULT)
+        ? new ClusterLimit(at.cluster(), at.highPriority() ? Priority.HIGH : Priority.DEFAULT)
         : null;
   }
 
-  private SteeredCeiling steer(Ceiling ceiling, @Nullable SteeredCeiling current, Rule rule) {
+  private SharedLimit steer(ClusterLimit ceiling, @Nullable SharedLimit current, Rule rule) {
     var terms = rule.ceiling();
     if (terms == null) {
       throw new IllegalArgumentException(rule.path() + " has no ceiling");
     }
     if (current == null) {
       LOG.info("{} is steered, from {} requests on", inWords(ceiling), terms.range().initial());
-      return new SteeredCeiling(rule, terms, time.monotonicNanos());
+      return new SharedLimit(rule, terms, time.monotonicNanos());
     }
     current.follow(rule, terms);
     return current;
   }
 
-  private static String inWords(Ceiling ceiling) {
+  private static String inWords(ClusterLimit ceiling) {
     return "max_requests of cluster "
         + ceiling.cluster()
         + (ceiling.priority() == Priority.HIGH ? " for high priority" : "");
@@ -234,10 +234,10 @@ public final class Steering implements Sensed, AutoCloseable {
     }
   }
 
-  private final class Obeyed implements CeilingListener {
+  private final class Obeyed implements LimitServerListener {
     @Override
-    public void obeyed(Ceiling ceiling, int requests, long sinceNanos) {
-      SteeredCeiling of = steered.get(ceiling);
+    public void obeyed(ClusterLimit ceiling, int requests, long sinceNanos) {
+      SharedLimit of = steered.get(ceiling);
       if (of != null) {
         of.obeyed(requests, sinceNanos);
       }

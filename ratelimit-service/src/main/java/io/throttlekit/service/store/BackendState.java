@@ -20,7 +20,7 @@ final class BackendState implements StoreListener {
   private static final Logger LOG = LoggerFactory.getLogger(BackendState.class);
 
   /** Maximum of different failure reasons that are logged per outage. */
-  private static final int MOST_REASONS = 10;
+  private static final int MAX_REASONS = 10;
 
   /** Minimum interval between two warnings of one kind. */
   private static final long WARN_EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -181,18 +181,18 @@ final class BackendState implements StoreListener {
   }
 
   @Override
-  public void notConnected(String whyInWords) {
-    notConnected = whyInWords;
+  public void notConnected(String failureReason) {
+    notConnected = failureReason;
     answers = false;
     metrics.up(false);
     reachable.accept(false);
-    if (reasonsNotToConnect.size() < MOST_REASONS && reasonsNotToConnect.add(whyInWords)) {
+    if (reasonsNotToConnect.size() < MAX_REASONS && reasonsNotToConnect.add(failureReason)) {
       complained = true;
       LOG.warn(
           "no connection to the {} {}; on_outage of each rule decides: {}",
           role.name(),
           address,
-          whyInWords);
+          failureReason);
     }
   }
 
@@ -246,7 +246,7 @@ final class BackendState implements StoreListener {
     metrics.failed(reason, requests);
     String cause = setting.isEmpty() ? inWords : inWords + "; if it is only slow, raise " + setting;
     lastFailure = cause;
-    if (leftAlone && logged.size() < MOST_REASONS && logged.add(cause)) {
+    if (leftAlone && logged.size() < MAX_REASONS && logged.add(cause)) {
       LOG.warn("the {} {} does not answer: {}", role.name(), address, cause);
     }
   }

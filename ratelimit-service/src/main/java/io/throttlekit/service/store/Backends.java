@@ -49,7 +49,7 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
   private static final long COLLECT_EVERY_MILLIS = 10_000;
 
   /** Minimum connect timeout that PostgreSQL's connection pool accepts. */
-  private static final long LEAST_CONNECT_MILLIS = 250;
+  private static final long MIN_CONNECT_MILLIS = 250;
 
   /** Maximum of requests in one round trip to Redis. */
   private static final int MAX_BATCH = 64;
@@ -172,7 +172,7 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
         deadline.toMillis(),
         leaseDeadline.toMillis(),
         breaker(config.breaker()),
-        Math.max(LEAST_CONNECT_MILLIS, config.deadlines().connect().toMillis()),
+        Math.max(MIN_CONNECT_MILLIS, config.deadlines().connect().toMillis()),
         COLLECT_EVERY_MILLIS);
   }
 

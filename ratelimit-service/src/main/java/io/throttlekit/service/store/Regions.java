@@ -44,12 +44,12 @@ import org.jspecify.annotations.Nullable;
 
 /** The limits that this process shares with other regions. Thread-safe. */
 final class Regions {
-  private static final Budget NOBODYS = nobodys();
-  private static final Tier.Global NOBODYS_TIER =
-      new Tier.Global(new LeaseSize.Fixed(1), 0, 0, NOBODYS.terms(), DataLoss.REFILL, false);
+  private static final Budget PROBE_BUDGET = nobodys();
+  private static final Tier.Global PROBE_TIER =
+      new Tier.Global(new LeaseSize.Fixed(1), 0, 0, PROBE_BUDGET.terms(), DataLoss.REFILL, false);
 
   /** End of a window in 1970: no units are leased from it, and nothing is written. */
-  private static final long ENDED = NOBODYS.window().windowMillis();
+  private static final long ENDED = PROBE_BUDGET.window().windowMillis();
 
   /** Maximum of calls that warm up the path to a backend. */
   private static final int MAX_CALLS = 200;
@@ -142,7 +142,7 @@ final class Regions {
    *
    * @return whether the coordinator has answered
    */
-  boolean awaitAnswers(Greeting greeting) throws InterruptedException {
+  boolean awaitAnswers(ReadinessProbe greeting) throws InterruptedException {
     FutureTask<Boolean> near = new FutureTask<>(() -> warmUp(escrow, greeting));
     Thread.ofVirtual().name("escrow-greeting").start(near);
     try {
@@ -157,18 +157,18 @@ final class Regions {
     }
   }
 
-  private static boolean warmUp(@Nullable Backend<RegionalEscrow> near, Greeting greeting)
+  private static boolean warmUp(@Nullable Backend<RegionalEscrow> near, ReadinessProbe greeting)
       throws InterruptedException {
     return near == null
         || warmUp(
             near,
-            () -> near.ready().get().thenCompose(_ -> near.api().lease(NOBODYS.key(), 1)),
+            () -> near.ready().get().thenCompose(_ -> near.api().lease(PROBE_BUDGET.key(), 1)),
             greeting);
   }
 
   /** Returns whether the backend has answered at least once. */
   private static boolean warmUp(
-      Backend<?> backend, Supplier<CompletionStage<?>> call, Greeting greeting)
+      Backend<?> backend, Supplier<CompletionStage<?>> call, ReadinessProbe greeting)
       throws InterruptedException {
     boolean answered = greeting.await(backend, call, 1, Long.MAX_VALUE);
     if (answered) {
@@ -178,12 +178,12 @@ final class Regions {
   }
 
   private CompletionStage<?> leaseNothing() {
-    BudgetLease nothing = new BudgetLease(NOBODYS, region, ENDED, 1, DataLoss.REFILL);
+    BudgetLease nothing = new BudgetLease(PROBE_BUDGET, region, ENDED, 1, DataLoss.REFILL);
     return coordinator.ready().get().thenCompose(_ -> coordinator.api().lease(nothing));
   }
 
   /** Decides requests in memory as real ones are decided, each with a lease of its own. */
-  private void decide(Greeting moment) throws InterruptedException {
+  private void decide(ReadinessProbe moment) throws InterruptedException {
     TimeSource time = clocks.time();
     InMemoryCoordinator own = new InMemoryCoordinator(time);
     Federation nobodys =
@@ -200,7 +200,7 @@ final class Regions {
       var _ =
           moment.await(
               Backend.here(own),
-              () -> warm.charge(NOBODYS.key(), NOBODYS.window(), NOBODYS_TIER, 1, Outage.DENY),
+              () -> warm.charge(PROBE_BUDGET.key(), PROBE_BUDGET.window(), PROBE_TIER, 1, Outage.DENY),
               MAX_DECISIONS,
               Long.MAX_VALUE);
     }

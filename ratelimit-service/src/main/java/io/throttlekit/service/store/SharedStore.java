@@ -37,7 +37,7 @@ public final class SharedStore implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SharedStore.class);
 
   /** Maximum time that a start waits for the first answers. */
-  private static final Duration LONGEST_GREETING = Duration.ofSeconds(2);
+  private static final Duration MAX_GREETING = Duration.ofSeconds(2);
 
   /** Fast answers that are awaited: the first calls of a new JVM are slow. */
   private static final int FAST_ANSWERS = 10;
@@ -140,7 +140,7 @@ public final class SharedStore implements AutoCloseable {
    * @return the backends that have answered; the others may answer later
    */
   public Answering awaitAnswers() throws InterruptedException {
-    Greeting greeting = new Greeting(time, time.monotonicNanos() + LONGEST_GREETING.toNanos());
+    ReadinessProbe greeting = new ReadinessProbe(time, time.monotonicNanos() + MAX_GREETING.toNanos());
     Regions far = regions;
     FutureTask<Boolean> coordinator =
         new FutureTask<>(() -> far == null || far.awaitAnswers(greeting));

@@ -2,8 +2,8 @@ package io.throttlekit.service.telemetry;
 
 import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.concurrency.Refusal;
-import io.throttlekit.service.concurrency.ConcurrencyGate;
-import io.throttlekit.service.concurrency.GateListener;
+import io.throttlekit.service.concurrency.ConcurrencyLimiter;
+import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.concurrency.LeaseEnd;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.LongAdder;
  *
  * <p>No label comes from a request. Create once. Thread-safe.
  */
-public final class ConcurrencyMetrics implements GateListener {
+public final class ConcurrencyMetrics implements ConcurrencyListener {
   private static final String PREFIX = "throttlekit_concurrency_";
 
   private final Meter meter;
@@ -43,8 +43,8 @@ public final class ConcurrencyMetrics implements GateListener {
   }
 
   /** Registers the gauges, which read {@code gate} at every collection. */
-  public void show(ConcurrencyGate gate) {
-    CeilingGauges.show(meter, gate.ceilings()::forEach);
+  public void show(ConcurrencyLimiter gate) {
+    LimitGauges.show(meter, gate.ceilings()::forEach);
     new OurCounters(meter)
         .gauge(PREFIX + "live_leases", "Leases that have not ended", gate.leases()::size);
   }

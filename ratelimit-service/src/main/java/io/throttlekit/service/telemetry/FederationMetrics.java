@@ -20,7 +20,7 @@ public final class FederationMetrics implements FederationListener {
   private static final Logger LOG = LoggerFactory.getLogger(FederationMetrics.class);
   private static final String PREFIX = "throttlekit_federation_";
   // bounds memory and the log if every message differs
-  private static final int MOST_LOGGED = 100;
+  private static final int MAX_LOGGED = 100;
 
   private final LongAdder escrowLeases;
   private final LongAdder escrowUnits;
@@ -75,10 +75,10 @@ public final class FederationMetrics implements FederationListener {
   }
 
   @Override
-  public void escrowFailed(String whyInWords) {
+  public void escrowFailed(String failureReason) {
     escrowFailures.increment();
-    if (isNew(whyInWords, loggedFailures)) {
-      LOG.warn("the region's store did not do what was asked of it: {}", whyInWords);
+    if (isNew(failureReason, loggedFailures)) {
+      LOG.warn("the region's store did not do what was asked of it: {}", failureReason);
     }
   }
 
@@ -94,7 +94,7 @@ public final class FederationMetrics implements FederationListener {
   }
 
   @Override
-  public void coordinatorFailed(String whyInWords) {
+  public void coordinatorFailed(String failureReason) {
     coordinatorFailures.increment();
   }
 
@@ -128,6 +128,6 @@ public final class FederationMetrics implements FederationListener {
   }
 
   private static boolean isNew(String words, Set<String> logged) {
-    return logged.size() < MOST_LOGGED && logged.add(words);
+    return logged.size() < MAX_LOGGED && logged.add(words);
   }
 }

@@ -46,9 +46,9 @@ public final class Scrape {
    */
   public Page page(@Nullable String accept) throws IOException {
     MetricSnapshots.Builder ours = MetricSnapshots.builder();
-    OriginalCounters originals = new OriginalCounters();
+    EnvoyRatelimitCounters originals = new EnvoyRatelimitCounters();
     for (MetricSnapshot metric : metrics.collect()) {
-      if (metric instanceof CounterSnapshot counter && OriginalCounters.isOne(counter)) {
+      if (metric instanceof CounterSnapshot counter && EnvoyRatelimitCounters.isOne(counter)) {
         originals.add(counter);
       } else {
         ours.metricSnapshot(metric);

@@ -101,7 +101,7 @@ public final class TierMetrics implements TierListener {
 
   /** Counts units returned to the store. */
   @Override
-  public void gaveBack(long units) {
+  public void unitsReturned(long units) {
     returnedUnits.add(units);
   }
 

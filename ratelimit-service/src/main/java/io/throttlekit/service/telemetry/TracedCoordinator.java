@@ -13,7 +13,7 @@ public record TracedCoordinator(GlobalCoordinator far, String address, Tracer tr
 
   @Override
   public CompletionStage<Grant> lease(BudgetLease lease) {
-    return FarSpans.around(
+    return ClientSpans.around(
         tracer,
         "coordinator.lease",
         (span, grant) -> {

@@ -15,7 +15,7 @@ public record TracedEscrow(RegionalEscrow far, String region, Tracer tracer)
 
   @Override
   public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
-    return FarSpans.around(
+    return ClientSpans.around(
         tracer,
         "escrow.lease",
         (span, grant) -> {
@@ -31,7 +31,7 @@ public record TracedEscrow(RegionalEscrow far, String region, Tracer tracer)
 
   @Override
   public CompletionStage<Boolean> refill(EscrowRefill refill) {
-    return FarSpans.around(
+    return ClientSpans.around(
         tracer,
         "escrow.refill",
         (span, taken) -> {

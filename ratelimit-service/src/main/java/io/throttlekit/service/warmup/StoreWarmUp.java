@@ -53,7 +53,7 @@ public final class StoreWarmUp {
   private static final int REQUESTS_PER_SERVER = 5_000;
 
   /** Minimum of connections, on hosts with fewer event loops. */
-  private static final int LEAST_CALLERS = 4;
+  private static final int MIN_CALLERS = 4;
 
   /** Bursts of leases per server, because the requests themselves hardly lease. */
   private static final int LEASE_BURSTS = 100;
@@ -68,7 +68,7 @@ public final class StoreWarmUp {
   private final CounterStore store;
   private final EventLoopGroup loops;
   private final TimeSource time;
-  private final Visit visit;
+  private final WarmUpRound visit;
 
   /** The leases requested last; confined to the thread that calls {@link #run}. */
   private CompletableFuture<?> inFlight = CompletableFuture.completedFuture(null);
@@ -86,11 +86,11 @@ public final class StoreWarmUp {
       EventLoopGroup loops,
       TimeSource time,
       CountDownLatch stopped) {
-    this.config = ScratchConfig.of(config, Visit.LARGEST_BURST);
+    this.config = ScratchConfig.of(config, WarmUpRound.LARGEST_BURST);
     this.store = store;
     this.loops = loops;
     this.time = time;
-    this.visit = new Visit(time, stopped);
+    this.visit = new WarmUpRound(time, stopped);
   }
 
   /** Runs the warm-up; returns the number of answered requests. */
@@ -101,7 +101,7 @@ public final class StoreWarmUp {
     }
     long end = time.monotonicNanos() + LONGEST.toNanos();
     PolicyStore policies = visit.policies(StoreTraffic.POLICIES);
-    List<Caller> callers = StoreTraffic.callers(Math.max(LEAST_CALLERS, count(loops)));
+    List<Caller> callers = StoreTraffic.callers(Math.max(MIN_CALLERS, count(loops)));
     int answered = 0;
     while (answered < most && visit.mayGoOn(end)) {
       int round = Math.min(REQUESTS_PER_SERVER, most - answered);

@@ -40,7 +40,7 @@ public final class WarmUp {
   private final boolean traced;
   private final boolean shared;
   private final TimeSource time;
-  private final Visit visit;
+  private final WarmUpRound visit;
 
   /**
    * Creates a warm-up of a service configured like {@code config}.
@@ -48,11 +48,11 @@ public final class WarmUp {
    * @param stopped reaches zero when the warm-up shall stop
    */
   public WarmUp(ServiceConfig config, TimeSource time, CountDownLatch stopped) {
-    this.config = ScratchConfig.of(config, Visit.LARGEST_BURST);
+    this.config = ScratchConfig.of(config, WarmUpRound.LARGEST_BURST);
     this.shared = !config.store().address().inMemory() || config.federation() != null;
     this.traced = config.telemetry().tracing();
     this.time = time;
-    this.visit = new Visit(time, stopped);
+    this.visit = new WarmUpRound(time, stopped);
   }
 
   /** Runs the warm-up; returns the number of answered requests. */

@@ -30,7 +30,7 @@ import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.sensor.Recorded;
-import io.throttlekit.service.sensor.Sensed;
+import io.throttlekit.service.sensor.OutcomeListener;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -269,7 +269,7 @@ class AccessLogsTest {
   void anEntryThatNobodyCanCopeWithDoesNotCostTheOthers() {
     AccessLogs failing =
         new AccessLogs(
-            new Sensed() {
+            new OutcomeListener() {
               @Override
               public void ended(String node, Reading reading, long began, long arrived) {
                 recorded.ended(node, reading, began, arrived);

@@ -186,7 +186,7 @@ class CeilingAdmissionTest {
   void aRequestWaitsHalfOfItsCallersTimeoutAtMost(Counted counted) {
     Deciding deciding = new Deciding(counted, QUEUED, Setup.NATIVE);
     assertThat(deciding.ask(charge("up")).admitted()).isTrue();
-    Heard waits = wait(deciding, 18_000_000, charge("up")); // of a timeout of 20 ms
+    RecordingCallback waits = wait(deciding, 18_000_000, charge("up")); // of a timeout of 20 ms
     deciding.time.advance(9);
     deciding.timer.run();
     assertThat(waits.isAnswered()).isFalse();
@@ -202,8 +202,8 @@ class CeilingAdmissionTest {
   void whoeverWaitedIsLetInAndThenCharged(Counted counted) {
     Deciding deciding = new Deciding(counted, QUEUED, Setup.NATIVE);
     Answer first = deciding.ask(charge("up"));
-    Heard second = wait(deciding, 18_000_000, charge("up"), charge("user"));
-    Heard third = wait(deciding, 18_000_000, charge("up"), charge("user"));
+    RecordingCallback second = wait(deciding, 18_000_000, charge("up"), charge("user"));
+    RecordingCallback third = wait(deciding, 18_000_000, charge("up"), charge("user"));
     end(deciding, first);
     assertThat(second.answer().admitted()).isTrue();
     assertThat(third.isAnswered()).isFalse();
@@ -217,7 +217,7 @@ class CeilingAdmissionTest {
   void whoeverLeavesTheQueueIsNotInFlightNorCharged() {
     Deciding deciding = Deciding.by(QUEUED);
     Answer first = deciding.ask(charge("up"));
-    Heard leaves = wait(deciding, 18_000_000, charge("up"), charge("user"));
+    RecordingCallback leaves = wait(deciding, 18_000_000, charge("up"), charge("user"));
     leaves.leave();
     end(deciding, first);
     assertThat(leaves.isAnswered()).isFalse();
@@ -225,9 +225,9 @@ class CeilingAdmissionTest {
     assertThat(deciding.ask(charge("user")).admitted()).isTrue();
   }
 
-  private static Heard wait(Deciding deciding, long patienceNanos, Descriptor... descriptors) {
+  private static RecordingCallback wait(Deciding deciding, long waitTimeoutNanos, Descriptor... descriptors) {
     RateLimitRequest request = new RateLimitRequest("d", List.of(descriptors), 1);
-    return Heard.of(deciding.admission, request, patienceNanos);
+    return RecordingCallback.of(deciding.admission, request, waitTimeoutNanos);
   }
 
   private static void end(Deciding deciding, Answer answer) {

@@ -4,7 +4,7 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.Descriptor;
 import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.service.concurrency.ConcurrencyGate;
+import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.Gated;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.server.Book;
@@ -27,7 +27,7 @@ final class Deciding {
   private final AtomicReference<@Nullable PolicyBook> book = new AtomicReference<>();
   final ManualTimer timer = new ManualTimer(time);
   final Gated gated = new Gated();
-  final ConcurrencyGate gate = new ConcurrencyGate(time, timer, gated, () -> 1_500);
+  final ConcurrencyLimiter gate = new ConcurrencyLimiter(time, timer, gated, () -> 1_500);
   final PolicyAdmission admission;
 
   /** Creates an admission; {@code descriptors} is null for no policies yet. */
@@ -63,7 +63,7 @@ final class Deciding {
 
   Answer ask(String domain, long hits, Descriptor... descriptors) {
     RateLimitRequest request = new RateLimitRequest(domain, List.of(descriptors), hits);
-    return Heard.of(admission, request).answer();
+    return RecordingCallback.of(admission, request).answer();
   }
 
   /** Returns tiers in front of {@code store} whose timer never runs. */

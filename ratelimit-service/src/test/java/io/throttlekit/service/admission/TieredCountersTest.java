@@ -83,8 +83,8 @@ class TieredCountersTest {
     }
 
     @Override
-    public CompletionStage<Void> giveBack(LeaseRequest lease, long windowEndMillis, long units) {
-      return store.giveBack(lease, windowEndMillis, units);
+    public CompletionStage<Void> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
+      return store.returnUnits(lease, windowEndMillis, units);
     }
 
     @Override
@@ -172,7 +172,7 @@ class TieredCountersTest {
     }
 
     @Override
-    public long patienceNanos() {
+    public long waitTimeoutNanos() {
       return 2_000_000;
     }
   }
@@ -185,13 +185,13 @@ class TieredCountersTest {
     return ask(counters, key).verdict().decidedBy();
   }
 
-  private Heard ask(String key) {
+  private RecordingCallback ask(String key) {
     return ask(kept, key);
   }
 
-  private Heard ask(Counters counters, String key) {
+  private RecordingCallback ask(Counters counters, String key) {
     RateLimitRequest request = new RateLimitRequest("d", List.of(Deciding.charge(key)), 1);
-    return Heard.of(admission(counters), request);
+    return RecordingCallback.of(admission(counters), request);
   }
 
   private PolicyAdmission admission(Counters counters) {

@@ -12,7 +12,7 @@ import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.MemoryCounters;
 import io.throttlekit.service.admission.PolicyAdmission;
 import io.throttlekit.service.admission.RateLimitRequest;
-import io.throttlekit.service.concurrency.ConcurrencyGate;
+import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.Gated;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.ExtAuthzConfig;
@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 public final class Authorizing {
   public final ManualTime time = new ManualTime(0);
   public final Gated gated = new Gated();
-  public final ConcurrencyGate gate = new ConcurrencyGate(time, this::runAfter, gated, () -> 1_500);
+  public final ConcurrencyLimiter gate = new ConcurrencyLimiter(time, this::runAfter, gated, () -> 1_500);
   public final RateLimitMetrics metrics;
   public final CheckFrontEnd frontEnd;
   private final ManualTimer timer = new ManualTimer(time);

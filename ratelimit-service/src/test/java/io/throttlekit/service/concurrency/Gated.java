@@ -1,7 +1,7 @@
 package io.throttlekit.service.concurrency;
 
 import io.throttlekit.concurrency.Refusal;
-import io.throttlekit.descriptors.Ceiling;
+import io.throttlekit.descriptors.ConcurrencyRule;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.server.Book;
 import java.util.List;
@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** Records the events of a limiter. */
-public final class Gated implements GateListener {
+public final class Gated implements ConcurrencyListener {
   private static final String LARGE = "max: 100000, initial: 100000";
 
   public final List<Refusal> refusals = new CopyOnWriteArrayList<>();
@@ -22,37 +22,37 @@ public final class Gated implements GateListener {
   public final AtomicInteger noRoom = new AtomicInteger();
 
   /** Returns a lease of one request in flight. */
-  public static Lease lease(ConcurrencyGate gate) {
+  public static Lease lease(ConcurrencyLimiter gate) {
     return lease(gate, LARGE);
   }
 
   /** Returns a lease of one request in flight below a concurrency limit with these fields. */
-  public static Lease lease(ConcurrencyGate gate, String concurrency) {
+  public static Lease lease(ConcurrencyLimiter gate, String concurrency) {
     Rule rule =
         Book.of("domain: d\ndescriptors: [{key: k, concurrency: {" + concurrency + "}}]\n")
             .rules()
             .getFirst();
-    Ceiling terms = Objects.requireNonNull(rule.ceiling());
+    ConcurrencyRule terms = Objects.requireNonNull(rule.ceiling());
     AtomicReference<@Nullable Lease> lease = new AtomicReference<>();
     var _ =
         gate.enter(
             List.of(
-                new Wanted(
+                new SlotRequest(
                     rule,
                     terms,
-                    (Ceiling.AtService) terms.gate(),
+                    (ConcurrencyRule.AtService) terms.gate(),
                     new String[] {"k", "v"},
                     false,
                     true)),
             0,
-            new Entering.Later() {
+            new SlotAcquisition.Later() {
               @Override
-              public void entered(Entering by, @Nullable Lease held) {
+              public void entered(SlotAcquisition by, @Nullable Lease held) {
                 lease.set(held);
               }
 
               @Override
-              public void refused(Entering by) {}
+              public void refused(SlotAcquisition by) {}
             });
     return Objects.requireNonNull(lease.get());
   }

@@ -17,17 +17,17 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.envoy.EnvoyWiring;
 import io.throttlekit.service.accesslog.AccessLogs;
-import io.throttlekit.service.concurrency.ConcurrencyGate;
+import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.Gated;
 import io.throttlekit.service.concurrency.LeaseEnd;
 import io.throttlekit.service.load.LoadReports;
 import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Load;
-import io.throttlekit.service.sensor.LoggedEnds;
+import io.throttlekit.service.sensor.AccessLogReleases;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.sensor.Recorded;
 import io.throttlekit.service.sensor.Recorded.Left;
-import io.throttlekit.service.sensor.Sensed;
+import io.throttlekit.service.sensor.OutcomeListener;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
 import io.throttlekit.service.telemetry.LoadReportMetrics;
 import io.throttlekit.testkit.net.ReservedPort;
@@ -80,8 +80,8 @@ class EnvoySensorsTest {
   private final ReservedPort closed = ReservedPort.take();
   private final Recorded recorded = new Recorded();
   private final Gated gated = new Gated();
-  private final ConcurrencyGate gate =
-      new ConcurrencyGate(TimeSource.system(), (_, _) -> {}, gated, () -> 1_000);
+  private final ConcurrencyLimiter gate =
+      new ConcurrencyLimiter(TimeSource.system(), (_, _) -> {}, gated, () -> 1_000);
   private final HttpClient client =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private Upstream upstream;
@@ -92,7 +92,7 @@ class EnvoySensorsTest {
   void start() throws IOException {
     upstream = Upstream.start();
     var meter = OpenTelemetry.noop().getMeter("test");
-    Sensed sensed = new Both(recorded, new LoggedEnds(gate.leases()));
+    OutcomeListener sensed = new Both(recorded, new AccessLogReleases(gate.leases()));
     server =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .directExecutor()
@@ -275,7 +275,7 @@ class EnvoySensorsTest {
     }
   }
 
-  private record Both(Sensed one, Sensed other) implements Sensed {
+  private record Both(OutcomeListener one, OutcomeListener other) implements OutcomeListener {
     @Override
     public void ended(String node, Reading reading, long beganNanos, long arrivedNanos) {
       other.ended(node, reading, beganNanos, arrivedNanos); // whoever awaits the first sees both

@@ -17,7 +17,7 @@ import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.envoy.EnvoyWiring;
 import io.throttlekit.service.accesslog.AccessLogs;
 import io.throttlekit.service.load.LoadReports;
-import io.throttlekit.service.sensor.BothSensed;
+import io.throttlekit.service.sensor.CompositeOutcomeListener;
 import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Recorded;
 import io.throttlekit.service.server.Book;
@@ -66,7 +66,7 @@ class EnvoyTimeoutsTest {
   /** The end of a phase, whose median limit counts. */
   private static final int MEASURED_SECONDS = THOROUGH ? 60 : 3;
 
-  private static final Duration PHASE_TIMEOUT = Duration.ofSeconds(10 * PHASE_SECONDS);
+  private static final Duration PHASE_TIMEOUT = Duration.ofSeconds(10L * PHASE_SECONDS);
 
   private static final String ROUTES =
       """
@@ -103,7 +103,7 @@ class EnvoyTimeoutsTest {
             """));
     steering.start();
     var meter = OpenTelemetry.noop().getMeter("test");
-    var sensed = new BothSensed(steering, recorded);
+    var sensed = new CompositeOutcomeListener(steering, recorded);
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .directExecutor()

@@ -49,7 +49,7 @@ class RegionsTest {
   private static final int EU = 0;
   private static final int US = 1;
   private static final int AP = 2;
-  private static final int MOST_TRIES = 5;
+  private static final int MAX_TRIES = 5;
 
   /** What a region's process and store can have leased of one window and not spent. */
   private static final long HELD = 6 * LEASE;
@@ -101,7 +101,7 @@ class RegionsTest {
     onEach(fleet -> {
       int tries = 1;
       while (!isSpentAfterOneThatWasNot(fleet, "held " + tries)) {
-        assertThat(tries++).as("windows that were not spent").isLessThan(MOST_TRIES);
+        assertThat(tries++).as("windows that were not spent").isLessThan(MAX_TRIES);
       }
     });
   }

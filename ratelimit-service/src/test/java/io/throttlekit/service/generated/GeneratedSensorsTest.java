@@ -23,9 +23,9 @@ import io.envoyproxy.envoy.service.runtime.v3.RuntimeDiscoveryServiceGrpc;
 import io.grpc.BindableService;
 import io.grpc.MethodDescriptor;
 import io.throttlekit.ManualTime;
-import io.throttlekit.envoy.ceiling.Ceiling.Priority;
-import io.throttlekit.envoy.ceiling.CeilingServer;
-import io.throttlekit.envoy.ceiling.CeilingSettings;
+import io.throttlekit.envoy.ceiling.ClusterLimit.Priority;
+import io.throttlekit.envoy.ceiling.LimitServer;
+import io.throttlekit.envoy.ceiling.LimitServerSettings;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.accesslog.AccessLogListener;
 import io.throttlekit.service.accesslog.AccessLogs;
@@ -116,9 +116,9 @@ class GeneratedSensorsTest {
   void damagedSubscriptionsCrashNothingAndMakeNoEnvoyObeyMoreThanTheLimit(long seed)
       throws Exception {
     List<Integer> obeyed = new ArrayList<>();
-    CeilingServer server =
-        new CeilingServer(
-            CeilingSettings.DEFAULT, time, "e", (_, requests, _) -> obeyed.add(requests));
+    LimitServer server =
+        new LimitServer(
+            LimitServerSettings.DEFAULT, time, "e", (_, requests, _) -> obeyed.add(requests));
     server.offer("up", Priority.DEFAULT, LIMIT);
     List<Attack<?>> attacks =
         List.of(
@@ -140,7 +140,7 @@ class GeneratedSensorsTest {
                 GeneratedSensorsTest::deltaSubscription));
     Hostile hostile = new Hostile(seed, attacks);
     Set<Class<?>> variants = new HashSet<>();
-    try (Logged errors = Logged.by(CeilingServer.class)) {
+    try (Logged errors = Logged.by(LimitServer.class)) {
       for (int round = 0; round < ROUNDS; round++) {
         for (Message pushed : hostile.send(MESSAGES)) {
           variants.add(pushed.getClass());
@@ -229,7 +229,7 @@ class GeneratedSensorsTest {
         .setTypeUrl(RUNTIME)
         .setVersionInfo(version)
         .setResponseNonce(nonce)
-        .addResourceNames(CeilingSettings.DEFAULT.resource())
+        .addResourceNames(LimitServerSettings.DEFAULT.resource())
         .build();
   }
 
@@ -243,7 +243,7 @@ class GeneratedSensorsTest {
       case 0 ->
           request.toBuilder()
               .clearResourceNamesSubscribe()
-              .addResourceNamesUnsubscribe(CeilingSettings.DEFAULT.resource())
+              .addResourceNamesUnsubscribe(LimitServerSettings.DEFAULT.resource())
               .build();
       case 1 ->
           request.toBuilder().setErrorDetail(com.google.rpc.Status.getDefaultInstance()).build();
@@ -255,8 +255,8 @@ class GeneratedSensorsTest {
     return DeltaDiscoveryRequest.newBuilder()
         .setNode(Node.newBuilder().setId(node))
         .setTypeUrl(RUNTIME)
-        .putInitialResourceVersions(CeilingSettings.DEFAULT.resource(), version)
-        .addResourceNamesSubscribe(CeilingSettings.DEFAULT.resource())
+        .putInitialResourceVersions(LimitServerSettings.DEFAULT.resource(), version)
+        .addResourceNamesSubscribe(LimitServerSettings.DEFAULT.resource())
         .build();
   }
 
@@ -274,7 +274,7 @@ class GeneratedSensorsTest {
   }
 
   private static <A extends Message> Attack<A> attack(
-      CeilingServer server,
+      LimitServer server,
       MethodDescriptor<?, A> method,
       Function<RandomGenerator, Message> messages) {
     BindableService service =

@@ -31,8 +31,8 @@ record ReferenceAsked(
     boolean refund,
     boolean override,
     boolean shared) {
-  private static final int MOST_DESCRIPTORS = 200;
-  private static final BigInteger MOST_HITS = BigInteger.TWO.pow(53).subtract(BigInteger.ONE);
+  private static final int MAX_DESCRIPTORS = 200;
+  private static final BigInteger MAX_HITS = BigInteger.TWO.pow(53).subtract(BigInteger.ONE);
   private static final LimitUnit[] UNITS = {
     LimitUnit.SECOND,
     LimitUnit.MINUTE,
@@ -48,14 +48,14 @@ record ReferenceAsked(
     int descriptors = message.getDescriptorsCount();
     return !message.getDomain().isEmpty()
         && descriptors >= 1
-        && descriptors <= MOST_DESCRIPTORS
+        && descriptors <= MAX_DESCRIPTORS
         && message.getDescriptorsList().stream().allMatch(ReferenceAsked::valid);
   }
 
   private static boolean valid(RateLimitDescriptor descriptor) {
     BigInteger hits = new BigInteger(Long.toUnsignedString(descriptor.getHitsAddend().getValue()));
     int unit = descriptor.getLimit().getUnitValue();
-    return hits.compareTo(MOST_HITS) <= 0
+    return hits.compareTo(MAX_HITS) <= 0
         && (!descriptor.hasLimit() || (unit >= 1 && unit <= UNITS.length));
   }
 

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * the algorithms that are no fixed windows.
  */
 final class ReferenceService {
-  private static final long MOST_REMAINING = 0xFFFF_FFFFL;
+  private static final long MAX_REMAINING = 0xFFFF_FFFFL;
 
   private final CompatibilityConfig mode;
   private final ReferenceCounters counters = new ReferenceCounters();
@@ -238,7 +238,7 @@ final class ReferenceService {
       return status.build();
     }
     if (rule.unlimited()) {
-      return status.setLimitRemaining((int) MOST_REMAINING).build();
+      return status.setLimitRemaining((int) MAX_REMAINING).build();
     }
     int telling = telling(decisions);
     ReferenceRule.Part limit = rule.limits().get(telling);
@@ -248,7 +248,7 @@ final class ReferenceService {
       status.setCode(Code.OVER_LIMIT);
     }
     long remaining = hidden ? 0 : Math.max(0, decision.remaining());
-    status.setLimitRemaining((int) Math.min(remaining, MOST_REMAINING));
+    status.setLimitRemaining((int) Math.min(remaining, MAX_REMAINING));
     LimitUnit unit = limit.unit();
     status
         .getCurrentLimitBuilder()

@@ -17,7 +17,7 @@ import io.throttlekit.service.config.DebugConfig;
 import io.throttlekit.service.config.HttpConfig;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.policies.PolicyStore;
-import io.throttlekit.service.rls.Answered;
+import io.throttlekit.service.rls.PendingResponse;
 import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.Telemetry;
 import java.io.IOException;
@@ -63,7 +63,7 @@ class HttpServersTest {
         new HttpFixture(
             servers.service(
                 new HttpConfig("127.0.0.1", 0, false, false, 64),
-                _ -> new Answered(RateLimitResponse.getDefaultInstance()),
+                _ -> new PendingResponse(RateLimitResponse.getDefaultInstance()),
                 1_000,
                 false,
                 serving::get));

@@ -15,7 +15,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.config.HttpConfig;
-import io.throttlekit.service.rls.Answered;
+import io.throttlekit.service.rls.PendingResponse;
 import io.throttlekit.service.rls.InvalidRequestException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -334,7 +334,7 @@ class JsonRouteTest {
         .service(config, this::decide, MAX_BODY, standsIn, () -> true);
   }
 
-  private Answered decide(Callable<RateLimitRequest> body) throws Exception {
+  private PendingResponse decide(Callable<RateLimitRequest> body) throws Exception {
     RateLimitRequest request;
     try {
       request = body.call();
@@ -344,12 +344,12 @@ class JsonRouteTest {
     }
     asked.add(request);
     return switch (request.getDomain()) {
-      case "over" -> new Answered(OVER);
+      case "over" -> new PendingResponse(OVER);
       case "invalid" -> throw new InvalidRequestException("rate limit domain must not be empty");
       case "outage" -> throw new NoPoliciesException();
       case "broken" -> throw new LinkageError("broken");
       case "bug" -> throw new IllegalStateException("bug");
-      default -> new Answered(OK);
+      default -> new PendingResponse(OK);
     };
   }
 

@@ -56,7 +56,7 @@ class JsonFrontEndTest {
 
   @Test
   void aLeaseIsOverWhenItsAnswerIsLost() throws Exception {
-    Answered first = gated.answer(() -> x(entries("up", "a")));
+    PendingResponse first = gated.answer(() -> x(entries("up", "a")));
     assertThat(first.response().getOverallCode()).isEqualTo(Code.OK);
     assertThat(ceiling.gate().leases().size()).isEqualTo(1);
     first.lost();

@@ -38,8 +38,8 @@ class AbandonedCallsTest {
   private final SdkTracerProvider tracers =
       SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(spans)).build();
   private final DecisionTracing tracing = DecisionTracing.on(tracers.get("test"), 1);
-  private final Deciding deciding =
-      new Deciding(
+  private final CallContext deciding =
+      new CallContext(
           new RateLimitFrontEnd((_, _) -> null, Setup.BARE, Setup.NATIVE, Setup.limits()),
           new Counted(),
           time,

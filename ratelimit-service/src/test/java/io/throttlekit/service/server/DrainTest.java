@@ -38,13 +38,13 @@ import io.grpc.reflection.v1.ServerReflectionResponse;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
-import io.throttlekit.envoy.ceiling.Ceiling.Priority;
-import io.throttlekit.envoy.ceiling.CeilingServer;
-import io.throttlekit.envoy.ceiling.CeilingSettings;
+import io.throttlekit.envoy.ceiling.ClusterLimit.Priority;
+import io.throttlekit.envoy.ceiling.LimitServer;
+import io.throttlekit.envoy.ceiling.LimitServerSettings;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.accesslog.AccessLogs;
 import io.throttlekit.service.authz.Authorizing;
-import io.throttlekit.service.concurrency.ConcurrencyGate;
+import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.LeaseEnd;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.load.LoadReports;
@@ -236,8 +236,8 @@ class DrainTest {
 
   @Test
   void anEnvoyThatAsksForItsCeilingsDoesNotHoldUpTheDrain() throws Exception {
-    CeilingServer ceilings =
-        new CeilingServer(CeilingSettings.DEFAULT, TimeSource.system(), "e1", (_, _, _) -> {});
+    LimitServer ceilings =
+        new LimitServer(LimitServerSettings.DEFAULT, TimeSource.system(), "e1", (_, _, _) -> {});
     ceilings.offer("up", Priority.DEFAULT, 10);
     GrpcServer server =
         setup.serve(
@@ -291,7 +291,7 @@ class DrainTest {
     channel.shutdownNow();
   }
 
-  private static int queued(ConcurrencyGate gate) {
+  private static int queued(ConcurrencyLimiter gate) {
     AtomicInteger queued = new AtomicInteger();
     gate.ceilings().forEach((_, figures) -> queued.addAndGet(figures.queued()));
     return queued.get();

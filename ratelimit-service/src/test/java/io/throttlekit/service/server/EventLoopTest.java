@@ -28,17 +28,17 @@ import io.grpc.stub.ClientResponseObserver;
 import io.grpc.stub.StreamObserver;
 import io.opentelemetry.api.OpenTelemetry;
 import io.throttlekit.TimeSource;
-import io.throttlekit.envoy.ceiling.Ceiling;
-import io.throttlekit.envoy.ceiling.Ceiling.Priority;
-import io.throttlekit.envoy.ceiling.CeilingListener;
-import io.throttlekit.envoy.ceiling.CeilingServer;
-import io.throttlekit.envoy.ceiling.CeilingSettings;
+import io.throttlekit.envoy.ceiling.ClusterLimit;
+import io.throttlekit.envoy.ceiling.ClusterLimit.Priority;
+import io.throttlekit.envoy.ceiling.LimitServerListener;
+import io.throttlekit.envoy.ceiling.LimitServer;
+import io.throttlekit.envoy.ceiling.LimitServerSettings;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.accesslog.AccessLogs;
 import io.throttlekit.service.authz.Authorizing;
 import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.Reading;
-import io.throttlekit.service.sensor.Sensed;
+import io.throttlekit.service.sensor.OutcomeListener;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
 import io.throttlekit.service.telemetry.DecisionTracing;
 import java.lang.management.ManagementFactory;
@@ -186,10 +186,10 @@ class EventLoopTest {
   @Test
   void whatAnEnvoyAcknowledgesIsHeardOnTheEventLoopItselfWithoutEverBlockingIt() throws Exception {
     Obeyed obeyed = new Obeyed();
-    CeilingSettings eager =
-        new CeilingSettings(
+    LimitServerSettings eager =
+        new LimitServerSettings(
             "ceiling", 9, Duration.ofSeconds(15), Duration.ofSeconds(1), Duration.ZERO);
-    CeilingServer ceilings = new CeilingServer(eager, TimeSource.system(), "e1", obeyed);
+    LimitServer ceilings = new LimitServer(eager, TimeSource.system(), "e1", obeyed);
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
     GrpcServer server = setup.serve(Setup.loopback(), ceilings.services());
     ManagedChannel channel = Channels.to(server);
@@ -285,7 +285,7 @@ class EventLoopTest {
   }
 
   /** Records the threads that it is called on. */
-  private static final class Reader implements Sensed {
+  private static final class Reader implements OutcomeListener {
     final Set<Thread> threads = ConcurrentHashMap.newKeySet();
     final AtomicInteger read = new AtomicInteger();
 
@@ -314,14 +314,14 @@ class EventLoopTest {
   }
 
   /** Records the threads, except the test's own, on which limits are acknowledged. */
-  private static final class Obeyed implements CeilingListener {
+  private static final class Obeyed implements LimitServerListener {
     final Set<Thread> threads = ConcurrentHashMap.newKeySet();
     private final Thread own = Thread.currentThread();
     private final Semaphore changes = new Semaphore(0);
     private volatile int newest;
 
     @Override
-    public void obeyed(Ceiling ceiling, int requests, long sinceNanos) {
+    public void obeyed(ClusterLimit ceiling, int requests, long sinceNanos) {
       if (!Thread.currentThread().equals(own)) {
         threads.add(Thread.currentThread());
       }

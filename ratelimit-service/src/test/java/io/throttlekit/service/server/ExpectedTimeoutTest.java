@@ -34,7 +34,7 @@ class ExpectedTimeoutTest {
 
   @Test
   void whereNoTimeoutIsSaidNothingIsLimited() {
-    assertThat(ExpectedTimeout.patienceNanos(new Metadata(), null, 0, 0)).isEqualTo(Long.MAX_VALUE);
+    assertThat(ExpectedTimeout.waitTimeoutNanos(new Metadata(), null, 0, 0)).isEqualTo(Long.MAX_VALUE);
   }
 
   @Test
@@ -43,35 +43,35 @@ class ExpectedTimeoutTest {
     headers.put(Metadata.Key.of(HEADER, Metadata.ASCII_STRING_MARSHALLER), "20");
     Deadline eight = Deadline.after(8, TimeUnit.MILLISECONDS, STOPPED);
     Deadline over = Deadline.after(-8, TimeUnit.MILLISECONDS, STOPPED);
-    assertThat(ExpectedTimeout.patienceNanos(headers, eight, 0, 0)).isEqualTo(6_000_000);
-    assertThat(ExpectedTimeout.patienceNanos(new Metadata(), eight, 0, 0)).isEqualTo(6_000_000);
-    assertThat(ExpectedTimeout.patienceNanos(headers, over, 0, 0)).isZero();
+    assertThat(ExpectedTimeout.waitTimeoutNanos(headers, eight, 0, 0)).isEqualTo(6_000_000);
+    assertThat(ExpectedTimeout.waitTimeoutNanos(new Metadata(), eight, 0, 0)).isEqualTo(6_000_000);
+    assertThat(ExpectedTimeout.waitTimeoutNanos(headers, over, 0, 0)).isZero();
   }
 
   @Test
   void theDeadlineOfTheCallCountsFromItsArrivalThoughGrpcCountsFromWhenItWasRead() {
     Deadline forty = Deadline.after(40, TimeUnit.MILLISECONDS, STOPPED);
-    assertThat(ExpectedTimeout.patienceNanos(new Metadata(), forty, 15_000_000, 0))
+    assertThat(ExpectedTimeout.waitTimeoutNanos(new Metadata(), forty, 15_000_000, 0))
         .as("it lay unread for 15 ms")
         .isEqualTo(21_000_000);
-    assertThat(ExpectedTimeout.patienceNanos(new Metadata(), forty, 25_000_000, 10_000_000))
+    assertThat(ExpectedTimeout.waitTimeoutNanos(new Metadata(), forty, 25_000_000, 10_000_000))
         .as("and was read 10 ms ago, so its caller waits for 50 ms")
         .isEqualTo(20_000_000);
-    assertThat(ExpectedTimeout.patienceNanos(new Metadata(), forty, 40_000_000, 0)).isZero();
+    assertThat(ExpectedTimeout.waitTimeoutNanos(new Metadata(), forty, 40_000_000, 0)).isZero();
   }
 
   @Test
   void theTimeSinceTheCallCameIsNoLongerLeft() {
     Metadata headers = new Metadata();
     headers.put(Metadata.Key.of(HEADER, Metadata.ASCII_STRING_MARSHALLER), "100");
-    assertThat(ExpectedTimeout.patienceNanos(headers, null, 40_000_000, 0)).isEqualTo(50_000_000);
-    assertThat(ExpectedTimeout.patienceNanos(headers, null, 90_000_000, 0)).isZero();
-    assertThat(ExpectedTimeout.patienceNanos(headers, null, 500_000_000, 0)).isZero();
+    assertThat(ExpectedTimeout.waitTimeoutNanos(headers, null, 40_000_000, 0)).isEqualTo(50_000_000);
+    assertThat(ExpectedTimeout.waitTimeoutNanos(headers, null, 90_000_000, 0)).isZero();
+    assertThat(ExpectedTimeout.waitTimeoutNanos(headers, null, 500_000_000, 0)).isZero();
   }
 
   private static long patience(String text) {
     Metadata headers = new Metadata();
     headers.put(Metadata.Key.of(HEADER, Metadata.ASCII_STRING_MARSHALLER), text);
-    return ExpectedTimeout.patienceNanos(headers, null, 0, 0);
+    return ExpectedTimeout.waitTimeoutNanos(headers, null, 0, 0);
   }
 }

@@ -11,7 +11,7 @@ import io.throttlekit.service.Logged;
 import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
-import io.throttlekit.service.concurrency.ConcurrencyGate;
+import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.Gated;
 import io.throttlekit.service.concurrency.LeaseEnd;
 import io.throttlekit.service.rls.InvalidRequestException;
@@ -43,8 +43,8 @@ class RateLimitCallTest {
   private final Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
   private final AtomicReference<@Nullable Later> later = new AtomicReference<>();
   private final Gated gated = new Gated();
-  private final ConcurrencyGate gate =
-      new ConcurrencyGate(setup.time, (_, _) -> {}, gated, () -> 1_000);
+  private final ConcurrencyLimiter gate =
+      new ConcurrencyLimiter(setup.time, (_, _) -> {}, gated, () -> 1_000);
 
   private final ShouldRateLimit service =
       new ShouldRateLimit(
@@ -61,10 +61,10 @@ class RateLimitCallTest {
           setup.time);
 
   private final List<Failure> failures = Collections.synchronizedList(new ArrayList<>());
-  private final Deciding deciding = deciding(setup.time);
+  private final CallContext deciding = deciding(setup.time);
 
-  private Deciding deciding(TimeSource time) {
-    return new Deciding(
+  private CallContext deciding(TimeSource time) {
+    return new CallContext(
         service.deciding().frontEnd(), new Counted(), time, CallWarnings.ofRateLimits(time));
   }
 
@@ -178,7 +178,7 @@ class RateLimitCallTest {
   @Test
   void faultsAreLoggedOnceInTenSeconds() {
     ManualTime time = new ManualTime(0);
-    Deciding slow = deciding(time);
+    CallContext slow = deciding(time);
     try (Logged logged = Logged.by(CallWarnings.class)) {
       for (int i = 0; i < 1_000; i++) {
         begun(slow, new SentCall(), new Metadata()).failed(new IllegalStateException("a bug"));
@@ -198,7 +198,7 @@ class RateLimitCallTest {
   void aLeaseIsOverWhenTheAnswerComesLaterThanItsCallerWaits() {
     Metadata headers = waiting("20");
     ManualTime time = new ManualTime(0);
-    Deciding slow = deciding(time);
+    CallContext slow = deciding(time);
     SentCall inTime = new SentCall();
     RateLimitCall answered = begun(slow, inTime, headers);
     time.advance(19);
@@ -228,12 +228,12 @@ class RateLimitCallTest {
   void whatWaitsForRoomHearsOnceThatItsCallerIsGone() {
     RateLimitCall begun = begun(new SentCall());
     AtomicInteger told = new AtomicInteger();
-    begun.whenGone(told::incrementAndGet);
+    begun.onCancelled(told::incrementAndGet);
     assertThat(told).hasValue(0);
     begun.onCancel();
     begun.onCancel();
     assertThat(told).hasValue(1);
-    begun.whenGone(told::incrementAndGet);
+    begun.onCancelled(told::incrementAndGet);
     assertThat(told).as("at once").hasValue(2);
   }
 
@@ -253,8 +253,8 @@ class RateLimitCallTest {
   @Test
   void aDecisionWaitsNoLongerThanEnvoySaysItDoes() {
     RateLimitCall waiting = begun(deciding(new ManualTime(0)), new SentCall(), waiting("20"));
-    assertThat(waiting.patienceNanos()).isEqualTo(18_000_000);
-    assertThat(begun(new SentCall()).patienceNanos()).isEqualTo(Long.MAX_VALUE);
+    assertThat(waiting.waitTimeoutNanos()).isEqualTo(18_000_000);
+    assertThat(begun(new SentCall()).waitTimeoutNanos()).isEqualTo(Long.MAX_VALUE);
   }
 
   /**
@@ -314,7 +314,7 @@ class RateLimitCallTest {
     return begun(deciding, call, headers);
   }
 
-  private static RateLimitCall begun(Deciding deciding, SentCall call, Metadata headers) {
+  private static RateLimitCall begun(CallContext deciding, SentCall call, Metadata headers) {
     RateLimitCall begun = new RateLimitCall(deciding, call, headers, null);
     begun.onMessage(new ByteArrayInputStream(x(entries("one", "a")).toByteArray()));
     begun.onHalfClose();

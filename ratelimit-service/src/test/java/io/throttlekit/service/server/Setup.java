@@ -7,8 +7,8 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.service.admission.MemoryCounters;
 import io.throttlekit.service.admission.PolicyAdmission;
-import io.throttlekit.service.concurrency.ConcurrencyGate;
-import io.throttlekit.service.concurrency.GateListener;
+import io.throttlekit.service.concurrency.ConcurrencyLimiter;
+import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.DeniedBody;
 import io.throttlekit.service.config.GrpcConfig;
@@ -46,7 +46,7 @@ public final class Setup {
   final Health health = new Health();
   final RateLimitMetrics metrics;
   final RateLimitFrontEnd frontEnd;
-  private final ConcurrencyGate gate;
+  private final ConcurrencyLimiter gate;
 
   /** Creates a service with these policies; null for none yet. */
   public Setup(@Nullable String yaml, CompatibilityConfig compatibility, ResponseConfig response) {
@@ -79,8 +79,8 @@ public final class Setup {
   }
 
   /** Returns a limiter whose timer never runs, without listeners. */
-  public static ConcurrencyGate gate(TimeSource time) {
-    return new ConcurrencyGate(time, (_, _) -> {}, GateListener.NONE, () -> 1_500);
+  public static ConcurrencyLimiter gate(TimeSource time) {
+    return new ConcurrencyLimiter(time, (_, _) -> {}, ConcurrencyListener.NONE, () -> 1_500);
   }
 
   /** Returns metrics of a store that are never collected. */
@@ -96,7 +96,7 @@ public final class Setup {
   }
 
   /** Returns the limiter of concurrent requests. */
-  public ConcurrencyGate gate() {
+  public ConcurrencyLimiter gate() {
     return gate;
   }
 

@@ -7,7 +7,7 @@ import io.grpc.Server;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import io.throttlekit.ManualTime;
-import io.throttlekit.envoy.ceiling.CeilingSettings;
+import io.throttlekit.envoy.ceiling.LimitServerSettings;
 import io.throttlekit.envoy.ceiling.FakeEnvoy;
 import io.throttlekit.service.server.Book;
 import java.io.IOException;
@@ -23,8 +23,8 @@ class HostileReportsTest {
   private static final long MILLI = 1_000_000L;
   private static final List<String> HONEST = List.of("a", "b", "c", "d");
 
-  private static final CeilingSettings AT_ONCE =
-      new CeilingSettings(
+  private static final LimitServerSettings AT_ONCE =
+      new LimitServerSettings(
           "ceiling", 1_000, Duration.ofSeconds(15), Duration.ofSeconds(1), Duration.ZERO);
 
   /** Behaviour of a fifth Envoy beside four with low load. */

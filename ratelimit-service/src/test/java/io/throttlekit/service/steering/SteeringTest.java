@@ -9,10 +9,10 @@ import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
-import io.throttlekit.concurrency.Obedience;
+import io.throttlekit.concurrency.Acknowledgements;
 import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.envoy.ceiling.CeilingServer;
-import io.throttlekit.envoy.ceiling.CeilingSettings;
+import io.throttlekit.envoy.ceiling.LimitServer;
+import io.throttlekit.envoy.ceiling.LimitServerSettings;
 import io.throttlekit.envoy.ceiling.FakeEnvoy;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.sensor.Kind;
@@ -37,8 +37,8 @@ import org.junit.jupiter.api.Test;
 class SteeringTest {
   private static final long MILLI = 1_000_000L;
 
-  private static final CeilingSettings AT_ONCE =
-      new CeilingSettings(
+  private static final LimitServerSettings AT_ONCE =
+      new LimitServerSettings(
           "ceiling", 1_000, Duration.ofSeconds(15), Duration.ofSeconds(1), Duration.ZERO);
 
   private final ManualTime time = new ManualTime(0);
@@ -109,7 +109,7 @@ class SteeringTest {
     }
     steering.tick();
     assertThat(steering.turnedAway()).isZero();
-    try (Logged logged = Logged.by(CeilingServer.class)) {
+    try (Logged logged = Logged.by(LimitServer.class)) {
       FakeEnvoy.connect(channel, "one-more");
       assertThat(steering.turnedAway()).isEqualTo(1);
       steering.tick();
@@ -125,7 +125,7 @@ class SteeringTest {
     FakeEnvoy first = FakeEnvoy.connect(channel, "twin");
     first.obeyAll();
     steering.tick();
-    try (Logged logged = Logged.by(CeilingServer.class)) {
+    try (Logged logged = Logged.by(LimitServer.class)) {
       FakeEnvoy second = FakeEnvoy.connect(channel, "twin");
       settle(first, second);
       assertThat(first.share("up") + second.share("up")).isEqualTo(20);
@@ -187,31 +187,31 @@ class SteeringTest {
   @Test
   void showsWhoObeysAndWhatIsHeldBackForThoseThatDoNot() {
     follow("min: 20, max: 20");
-    assertThat(obedience()).isEqualTo(new Obedience(0, 0, 0));
+    assertThat(obedience()).isEqualTo(new Acknowledgements(0, 0, 0));
     FakeEnvoy first = FakeEnvoy.connect(channel, "first");
-    assertThat(obedience()).isEqualTo(new Obedience(1, 1, 0));
+    assertThat(obedience()).isEqualTo(new Acknowledgements(1, 1, 0));
     first.obeyAll();
     steering.tick();
-    assertThat(obedience()).isEqualTo(new Obedience(1, 0, 0));
+    assertThat(obedience()).isEqualTo(new Acknowledgements(1, 0, 0));
     FakeEnvoy second = FakeEnvoy.connect(channel, "second"); // the share of the first has to shrink
-    assertThat(obedience()).isEqualTo(new Obedience(2, 2, 10));
+    assertThat(obedience()).isEqualTo(new Acknowledgements(2, 2, 10));
     settle(first, second);
-    assertThat(obedience()).isEqualTo(new Obedience(2, 0, 0));
+    assertThat(obedience()).isEqualTo(new Acknowledgements(2, 0, 0));
     first.disconnect();
-    assertThat(obedience()).isEqualTo(new Obedience(1, 0, 10));
+    assertThat(obedience()).isEqualTo(new Acknowledgements(1, 0, 10));
     report("first", Told.load(0, 0));
     steering.tick();
     settle(second);
-    assertThat(obedience()).isEqualTo(new Obedience(1, 0, 0));
+    assertThat(obedience()).isEqualTo(new Acknowledgements(1, 0, 0));
     steering.follow(PolicyBook.empty());
-    List<Obedience> none = new ArrayList<>();
+    List<Acknowledgements> none = new ArrayList<>();
     steering.forEachObeyed((_, obeyed) -> none.add(obeyed));
     assertThat(none).isEmpty();
   }
 
   @Test
   void tellsOfEveryEnvoyThatComesAndLeaves() {
-    try (Logged logged = Logged.by(CeilingServer.class)) {
+    try (Logged logged = Logged.by(LimitServer.class)) {
       FakeEnvoy first = FakeEnvoy.connect(channel, "first");
       FakeEnvoy.connect(channel, "second");
       first.disconnect();
@@ -245,8 +245,8 @@ class SteeringTest {
     assertThat(refusals()).containsExactly(Map.entry("other", 0L));
   }
 
-  private Obedience obedience() {
-    List<Obedience> all = new ArrayList<>();
+  private Acknowledgements obedience() {
+    List<Acknowledgements> all = new ArrayList<>();
     steering.forEachObeyed((_, obeyed) -> all.add(obeyed));
     assertThat(all).hasSize(1);
     return all.getFirst();

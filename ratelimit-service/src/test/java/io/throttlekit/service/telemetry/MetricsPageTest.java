@@ -3,13 +3,13 @@ package io.throttlekit.service.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
-import io.throttlekit.concurrency.Obedience;
-import io.throttlekit.descriptors.Ceiling;
+import io.throttlekit.concurrency.Acknowledgements;
+import io.throttlekit.descriptors.ConcurrencyRule;
 import io.throttlekit.descriptors.Rule;
-import io.throttlekit.service.concurrency.ConcurrencyGate;
-import io.throttlekit.service.concurrency.Entering;
+import io.throttlekit.service.concurrency.ConcurrencyLimiter;
+import io.throttlekit.service.concurrency.SlotAcquisition;
 import io.throttlekit.service.concurrency.Lease;
-import io.throttlekit.service.concurrency.Wanted;
+import io.throttlekit.service.concurrency.SlotRequest;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Setup;
@@ -62,14 +62,14 @@ class MetricsPageTest {
       new FederationMetrics(fixture.telemetry.meter());
       new AccessLogMetrics(fixture.telemetry.meter());
       new LoadReportMetrics(fixture.telemetry.meter());
-      CeilingGauges.showHeld(fixture.telemetry.meter(), () -> 0);
-      CeilingGauges.showTurnedAway(fixture.telemetry.meter(), () -> 0);
-      CeilingGauges.showSharedNodes(fixture.telemetry.meter(), () -> 0);
+      LimitGauges.showHeld(fixture.telemetry.meter(), () -> 0);
+      LimitGauges.showTurnedAway(fixture.telemetry.meter(), () -> 0);
+      LimitGauges.showSharedNodes(fixture.telemetry.meter(), () -> 0);
       new SensorMetrics(fixture.telemetry.meter());
       Rule rule = Book.of(CEILING).rules().getFirst();
-      CeilingGauges.showObedience(
-          fixture.telemetry.meter(), reader -> reader.accept(rule, new Obedience(0, 0, 0)));
-      CeilingGauges.showRefusals(fixture.telemetry.meter(), reader -> reader.accept(rule, 0L));
+      LimitGauges.showAcknowledgements(
+          fixture.telemetry.meter(), reader -> reader.accept(rule, new Acknowledgements(0, 0, 0)));
+      LimitGauges.showRefusals(fixture.telemetry.meter(), reader -> reader.accept(rule, 0L));
       showACeiling(new ConcurrencyMetrics(fixture.telemetry.meter()));
       List<String> scraped = fixture.scraped();
       decisions.stop();
@@ -83,24 +83,24 @@ class MetricsPageTest {
   }
 
   private static void showACeiling(ConcurrencyMetrics metrics) {
-    ConcurrencyGate gate =
-        new ConcurrencyGate(new ManualTime(0), (_, _) -> {}, metrics, () -> 1_000);
+    ConcurrencyLimiter gate =
+        new ConcurrencyLimiter(new ManualTime(0), (_, _) -> {}, metrics, () -> 1_000);
     metrics.show(gate);
     Rule rule = Book.of(CEILING).rules().getFirst();
-    Ceiling ceiling = Objects.requireNonNull(rule.ceiling());
+    ConcurrencyRule ceiling = Objects.requireNonNull(rule.ceiling());
     String[] entries = {"k", "v"};
     var _ =
         gate.enter(
             List.of(
-                new Wanted(
-                    rule, ceiling, (Ceiling.AtService) ceiling.gate(), entries, false, true)),
+                new SlotRequest(
+                    rule, ceiling, (ConcurrencyRule.AtService) ceiling.gate(), entries, false, true)),
             0,
-            new Entering.Later() {
+            new SlotAcquisition.Later() {
               @Override
-              public void entered(Entering entering, @Nullable Lease lease) {}
+              public void entered(SlotAcquisition entering, @Nullable Lease lease) {}
 
               @Override
-              public void refused(Entering entering) {}
+              public void refused(SlotAcquisition entering) {}
             });
   }
 

@@ -43,8 +43,8 @@ class TierMetricsTest {
     metrics.rider();
     metrics.refillAhead();
     metrics.refillAhead();
-    metrics.gaveBack(30);
-    metrics.gaveBack(1);
+    metrics.unitsReturned(30);
+    metrics.unitsReturned(1);
     metrics.forfeited(4);
     metrics.lateGrant(5);
     metrics.lateGrant(6);

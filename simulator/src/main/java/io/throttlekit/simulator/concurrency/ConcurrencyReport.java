@@ -12,9 +12,9 @@ import java.util.stream.Collectors;
  * except for Netflix's Vegas, which draws random numbers of its own.
  */
 public final class ConcurrencyReport {
-  private final List<Standing> standings;
+  private final List<ContenderResult> standings;
 
-  private ConcurrencyReport(List<Standing> standings) {
+  private ConcurrencyReport(List<ContenderResult> standings) {
     this.standings = standings;
   }
 
@@ -29,7 +29,7 @@ public final class ConcurrencyReport {
 
   /** Runs some scenarios. */
   static ConcurrencyReport of(List<Scenario> scenarios, List<Contender> contenders, int seeds) {
-    return new ConcurrencyReport(Standing.all(scenarios, contenders, seeds));
+    return new ConcurrencyReport(ContenderResult.all(scenarios, contenders, seeds));
   }
 
   /**
@@ -37,7 +37,7 @@ public final class ConcurrencyReport {
    * missed target.
    */
   public String markdown() {
-    List<Standing> firsts = of(standings.getFirst().scenario());
+    List<ContenderResult> firsts = of(standings.getFirst().scenario());
     String names =
         firsts.stream().map(one -> one.contender().name()).collect(Collectors.joining(" | "));
     StringBuilder table = new StringBuilder("| target | | " + names + " |\n|---|---|");
@@ -105,10 +105,10 @@ public final class ConcurrencyReport {
   }
 
   private List<Scenario> scenarios() {
-    return standings.stream().map(Standing::scenario).distinct().toList();
+    return standings.stream().map(ContenderResult::scenario).distinct().toList();
   }
 
-  private List<Standing> of(Scenario scenario) {
+  private List<ContenderResult> of(Scenario scenario) {
     return standings.stream().filter(one -> one.scenario().equals(scenario)).toList();
   }
 }

@@ -8,10 +8,10 @@ import java.util.function.LongFunction;
  * @param name in tables
  * @param laws creates the algorithm in its initial state, from a seed
  */
-record Contender(String name, LongFunction<Law> laws) {
+record Contender(String name, LongFunction<SimulatedAlgorithm> laws) {
 
   /** Creates the algorithm in its initial state. */
-  Law law(long seed) {
+  SimulatedAlgorithm law(long seed) {
     return laws.apply(seed);
   }
 }

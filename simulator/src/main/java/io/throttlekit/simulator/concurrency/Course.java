@@ -131,7 +131,7 @@ final class Course {
   }
 
   /** Returns the limits of the seconds in which it was not lowered for a measurement. */
-  double[] settledCeilings(int from, int to) {
+  double[] settledLimits(int from, int to) {
     return IntStream.range(from, to)
         .filter(at -> !seconds[at].probed)
         .mapToDouble(at -> seconds[at].ceiling())

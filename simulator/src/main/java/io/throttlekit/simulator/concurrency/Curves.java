@@ -38,7 +38,7 @@ final class Curves {
   private Curves() {}
 
   /** Returns the drawing as SVG. */
-  static String of(Scenario scenario, List<Standing> standings) {
+  static String of(Scenario scenario, List<ContenderResult> standings) {
     Curves curves = new Curves();
     curves.begin(scenario, standings.size());
     for (int i = 0; i < standings.size(); i++) {
@@ -71,14 +71,14 @@ final class Curves {
     }
   }
 
-  private void row(Standing standing, int y) {
+  private void row(ContenderResult standing, int y) {
     add("<text x=\"0\" y=\"%d\">%s</text>%n", y + HEIGHT / 2 + 4, standing.contender().name());
     for (int i = 0; i < MEASURES.size(); i++) {
       panel(standing, MEASURES.get(i), left(i), y);
     }
   }
 
-  private void panel(Standing standing, Measure measure, int x, int y) {
+  private void panel(ContenderResult standing, Measure measure, int x, int y) {
     add("<path class=\"b\" d=\"M%d %dv%dh%d", x, y, HEIGHT, WIDTH);
     int end = 0;
     for (Phase phase : standing.scenario().plan().phases()) {

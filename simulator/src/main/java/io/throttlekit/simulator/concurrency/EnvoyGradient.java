@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
  * example and the defaults: updates every 100 ms, a measurement every 60 s plus up to 15 % jitter,
  * with 50 requests at a limit of 3, and a buffer of a quarter.
  */
-final class EnvoyGradient implements Law {
+final class EnvoyGradient implements SimulatedAlgorithm {
   private static final long UPDATE = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long PROBE = TimeUnit.SECONDS.toNanos(60);
   private static final double JITTER = 0.15;

@@ -185,29 +185,29 @@ final class Scenarios {
   }
 
   private static double wobble(Course run, int from, int to) {
-    double[] ceilings = run.settledCeilings(from, to);
+    double[] ceilings = run.settledLimits(from, to);
     double mean = Arrays.stream(ceilings).average().orElse(Double.NaN);
     double squares = Arrays.stream(ceilings).map(c -> (c - mean) * (c - mean)).sum();
     return Math.sqrt(squares / ceilings.length) / mean;
   }
 
   private static double offPlateau(Course run) {
-    double plateau = Arrays.stream(run.settledCeilings(100, 120)).average().orElse(Double.NaN);
-    return Arrays.stream(run.settledCeilings(72, 120))
+    double plateau = Arrays.stream(run.settledLimits(100, 120)).average().orElse(Double.NaN);
+    return Arrays.stream(run.settledLimits(72, 120))
         .map(ceiling -> Math.abs(ceiling / plateau - 1))
         .max()
         .orElse(Double.NaN);
   }
 
   private static double dip(Course run) {
-    double[] before = run.settledCeilings(110, 120);
-    double least = Arrays.stream(run.settledCeilings(120, 180)).min().orElse(Double.NaN);
+    double[] before = run.settledLimits(110, 120);
+    double least = Arrays.stream(run.settledLimits(120, 180)).min().orElse(Double.NaN);
     return before.length == 0 ? Double.NaN : least / before[before.length - 1];
   }
 
   private static double drift(Course run) {
-    double third = Arrays.stream(run.settledCeilings(120, 180)).average().orElse(Double.NaN);
-    double last = Arrays.stream(run.settledCeilings(1_740, 1_800)).average().orElse(Double.NaN);
+    double third = Arrays.stream(run.settledLimits(120, 180)).average().orElse(Double.NaN);
+    double last = Arrays.stream(run.settledLimits(1_740, 1_800)).average().orElse(Double.NaN);
     return Math.abs(last / third - 1);
   }
 

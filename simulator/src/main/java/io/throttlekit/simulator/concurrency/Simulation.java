@@ -24,8 +24,8 @@ final class Simulation {
   private static final int LENGTHS = 2;
 
   private final Plan plan;
-  private final Gate gate;
-  private final Law law;
+  private final SimulatedLimiter gate;
+  private final SimulatedAlgorithm law;
   private final Chance arrivals;
   private final Chance lengths;
   private final Requests requests = new Requests();
@@ -35,7 +35,7 @@ final class Simulation {
   private Phase phase;
   private long nextArrival;
 
-  private Simulation(Plan plan, Law law, Gate gate, long seed) {
+  private Simulation(Plan plan, SimulatedAlgorithm law, SimulatedLimiter gate, long seed) {
     this.plan = plan;
     this.law = law;
     this.gate = gate;
@@ -50,7 +50,7 @@ final class Simulation {
    *
    * @param gate applies the limit of {@code law}
    */
-  static Course play(Plan plan, Law law, Gate gate, long seed) {
+  static Course play(Plan plan, SimulatedAlgorithm law, SimulatedLimiter gate, long seed) {
     return new Simulation(plan, law, gate, seed).play();
   }
 

@@ -11,7 +11,7 @@ import io.throttlekit.tier.LeaseCost;
  */
 final class PublishedEoq implements Learner {
   private static final double EPSILON = 1e-8; // avoids a division by zero before the first slope
-  private static final double SHORTEST_STEP = 1e-6; // where the range has one size
+  private static final double MIN_STEP = 1e-6; // where the range has one size
 
   private final LeaseCost cost;
   private final double lowest;
@@ -27,7 +27,7 @@ final class PublishedEoq implements Learner {
     this.cost = cost;
     this.lowest = Math.log((double) least);
     this.highest = Math.log((double) most);
-    this.step = Math.max(SHORTEST_STEP, highest - lowest);
+    this.step = Math.max(MIN_STEP, highest - lowest);
     this.logSize = Math.clamp(Math.log((double) first), lowest, highest);
   }
 

@@ -14,7 +14,7 @@ import org.w3c.dom.Document;
 import org.xml.sax.InputSource;
 
 class ConcurrencyReportTest {
-  private static final int MOST_BYTES = 40_000;
+  private static final int MAX_BYTES = 40_000;
 
   @TempDir private Path folder;
 
@@ -42,7 +42,7 @@ class ConcurrencyReportTest {
     for (int seed = 1; seed <= 3; seed++) {
       worst = Math.min(worst, scenario.play(ours, seed).goodput(120, 180));
     }
-    assertThat(Standing.of(scenario, ours, 3).figures().getFirst()).isEqualTo(worst);
+    assertThat(ContenderResult.of(scenario, ours, 3).figures().getFirst()).isEqualTo(worst);
   }
 
   @Test
@@ -59,7 +59,7 @@ class ConcurrencyReportTest {
   @Test
   void whatIsDrawnForAllLawsStaysSmall() throws IOException {
     ConcurrencyReport.of(List.of(scenario()), Contenders.all(), 1).draw(folder);
-    assertThat(Files.size(folder.resolve("step-2.svg"))).isLessThan(MOST_BYTES);
+    assertThat(Files.size(folder.resolve("step-2.svg"))).isLessThan(MAX_BYTES);
   }
 
   private static ConcurrencyReport report() {

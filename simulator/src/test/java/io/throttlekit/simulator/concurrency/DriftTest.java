@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.netflix.concurrency.limits.limit.Gradient2Limit;
 import com.netflix.concurrency.limits.limit.WindowedLimit;
-import io.throttlekit.concurrency.CeilingRange;
+import io.throttlekit.concurrency.LimitRange;
 import io.throttlekit.concurrency.FailsafeLimit;
 import io.throttlekit.concurrency.Sample;
 import java.util.List;
@@ -20,7 +20,7 @@ class DriftTest {
   private static final Contender WINDOWED =
       new Contender(
           "windowed",
-          _ -> new NetflixLaw(WindowedLimit.newBuilder().build(Gradient2Limit.newDefault())));
+          _ -> new NetflixAlgorithm(WindowedLimit.newBuilder().build(Gradient2Limit.newDefault())));
 
   private static final Contender DEAF = new Contender("deaf", _ -> deaf());
 
@@ -58,10 +58,10 @@ class DriftTest {
    * Returns an algorithm like failsafe-go's: it counts as in use only by the request that ends a
    * window.
    */
-  private static Law deaf() {
+  private static SimulatedAlgorithm deaf() {
     FailsafeLimit limit =
-        new FailsafeLimit(new CeilingRange(1, 200, 20), FailsafeLimit.Settings.defaults());
-    return new Law() {
+        new FailsafeLimit(new LimitRange(1, 200, 20), FailsafeLimit.Settings.defaults());
+    return new SimulatedAlgorithm() {
       @Override
       public int ceiling() {
         return limit.ceiling();

@@ -22,7 +22,7 @@ class SimulationTest {
   @ParameterizedTest
   @MethodSource("lengths")
   void refusesAsErlangsLossFormulaSaysHoweverLengthsVary(Lengths lengths) {
-    Course course = play(plan(0.9, lengths), new FixedCeiling(20));
+    Course course = play(plan(0.9, lengths), new FixedAlgorithm(20));
     assertThat(lossOf(20, 18)).isEqualTo(0.1092, within(0.00005));
     assertThat(course.refused(SETTLED, END)).isEqualTo(0.1092, within(0.002));
     assertThat(course.mostInFlight(0, END)).isEqualTo(20);
@@ -30,13 +30,13 @@ class SimulationTest {
 
   @Test
   void refusesAsAQueueOfTenPlacesDoes() {
-    Course course = play(plan(0.9, Lengths.EXPONENTIAL), new FixedCeiling(30));
+    Course course = play(plan(0.9, Lengths.EXPONENTIAL), new FixedAlgorithm(30));
     assertThat(course.refused(SETTLED, END)).isEqualTo(lossOf(20, 10, 18), within(0.0015));
   }
 
   @Test
   void requestsWaitAsErlangsDelayFormulaSays() {
-    Course course = play(plan(0.9, Lengths.EXPONENTIAL), FixedCeiling.NONE);
+    Course course = play(plan(0.9, Lengths.EXPONENTIAL), FixedAlgorithm.NONE);
     double loss = lossOf(20, 18);
     double waits = loss / (1 - 0.9 * (1 - loss));
     double mean = Plan.MEAN_MILLIS + waits / (1 - 0.9);
@@ -48,7 +48,7 @@ class SimulationTest {
   @ParameterizedTest
   @ValueSource(ints = {20, 26, 60})
   void underSaturationTheTimeIsTheCeilingByTheCapacity(int ceiling) {
-    Course course = play(plan(5, Lengths.logNormal(0.5)), new FixedCeiling(ceiling));
+    Course course = play(plan(5, Lengths.logNormal(0.5)), new FixedAlgorithm(ceiling));
     assertThat(course.endedPerSecond(SETTLED, END)).isEqualTo(1_000, within(15.0));
     assertThat(course.meanLatency(SETTLED, END)).isEqualTo(ceiling, within(0.02 * ceiling));
     assertThat(course.ceiling(0, END)).isEqualTo(ceiling, within(1e-9));
@@ -56,7 +56,7 @@ class SimulationTest {
 
   @Test
   void withoutALimitClientsGiveUpAndNothingIsGood() {
-    Course course = play(Plan.empty().then(20, 3), FixedCeiling.NONE);
+    Course course = play(Plan.empty().then(20, 3), FixedAlgorithm.NONE);
     assertThat(course.goodput(5, 20)).isZero();
     assertThat(course.latency(1, 5, 20)).isEqualTo(1_000);
     assertThat(course.endedPerSecond(5, 20)).isEqualTo(3_000, within(60.0));
@@ -66,7 +66,7 @@ class SimulationTest {
   @Test
   void aBackendThatLosesServersFinishesWhatItHasBegunAndThenDoesLess() {
     Plan plan = Plan.empty().then(20, 2).then(20, 2, 10, Plan.MEAN_MILLIS, Plan.VARIATION);
-    Course course = play(plan.then(20, 2), new FixedCeiling(30));
+    Course course = play(plan.then(20, 2), new FixedAlgorithm(30));
     assertThat(course.endedPerSecond(1, 20)).isEqualTo(1_000, within(20.0));
     assertThat(course.endedPerSecond(21, 40)).isEqualTo(500, within(15.0));
     assertThat(course.endedPerSecond(41, 60)).isEqualTo(1_000, within(20.0));
@@ -75,10 +75,10 @@ class SimulationTest {
   @Test
   void aSeedSaysEverything() {
     Plan plan = Plan.empty().then(10, 1.2);
-    Course course = play(plan, new FixedCeiling(30));
-    assertThat(figures(play(plan, new FixedCeiling(30)))).isEqualTo(figures(course));
+    Course course = play(plan, new FixedAlgorithm(30));
+    assertThat(figures(play(plan, new FixedAlgorithm(30)))).isEqualTo(figures(course));
     assertThat(figures(course)).isEqualTo("0.996 0.176 60.12");
-    Course other = Simulation.play(plan, FixedCeiling.NONE, exact(new FixedCeiling(30)), 2);
+    Course other = Simulation.play(plan, FixedAlgorithm.NONE, exact(new FixedAlgorithm(30)), 2);
     assertThat(figures(other)).isNotEqualTo(figures(course));
   }
 
@@ -91,12 +91,12 @@ class SimulationTest {
     return Plan.empty().then(new Phase(END, load * 1_000, 20, Plan.MEAN_MILLIS, lengths));
   }
 
-  private static Course play(Plan plan, Law law) {
+  private static Course play(Plan plan, SimulatedAlgorithm law) {
     return Simulation.play(plan, law, exact(law), SEED);
   }
 
-  private static Gate exact(Law law) {
-    return new ExactGate(law);
+  private static SimulatedLimiter exact(SimulatedAlgorithm law) {
+    return new InProcessLimiter(law);
   }
 
   /** Returns the loss by Erlang B. */

@@ -18,7 +18,7 @@ class TargetsTest {
   @ParameterizedTest(name = "{0}")
   @MethodSource("scenarios")
   void probedVegasReachesEveryTargetOnEverySeed(Scenario scenario) {
-    Standing standing = Standing.of(scenario, Contenders.probedVegas(), SEEDS);
+    ContenderResult standing = ContenderResult.of(scenario, Contenders.probedVegas(), SEEDS);
     List<Target> targets = scenario.targets();
     assertThat(targets).isNotEmpty();
     for (int i = 0; i < targets.size(); i++) {

@@ -1,0 +1,102 @@
+package io.throttlekit.postgres;
+
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.fail;
+
+import io.throttlekit.Charge;
+import io.throttlekit.Claim;
+import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
+import io.throttlekit.Decision;
+import io.throttlekit.Overrun;
+import io.throttlekit.federation.Budget;
+import io.throttlekit.federation.BudgetLease;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.CounterStore;
+import io.throttlekit.store.LeaseRequest;
+import io.throttlekit.store.Outcome;
+import io.throttlekit.store.Terms;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** Short forms of calls in tests. */
+final class StoreCalls {
+  /** A window that ends in fewer than one test run in a few thousand years. */
+  static final FixedWindow FIVE = new FixedWindow(5, 1000L * 365 * 24 * 3_600_000);
+
+  /** The timeout of a test's wait: a busy machine may need most of it. */
+  private static final long PATIENCE_SECONDS = 60;
+
+  private StoreCalls() {}
+
+  static CounterKey key(RateAlgorithm<?> algorithm, String user) {
+    return CounterKey.of("shop|" + algorithm.id() + '|' + algorithm.windowMillis(), "user", user);
+  }
+
+  static Claim claim(RateAlgorithm<?> algorithm, String user, long cost, DataLoss onDataLoss) {
+    Charge charge = new Charge(key(algorithm, user), algorithm, cost, Overrun.REFUSE);
+    return new Claim(Claim.Role.ENFORCED, List.of(charge), onDataLoss);
+  }
+
+  static CompletionStage<Outcome> ask(CounterStore store, String user, long cost) {
+    return store.acquire(List.of(claim(FIVE, user, cost, DataLoss.REFILL)));
+  }
+
+  static Decision acquire(CounterStore store, String user, long cost) {
+    return answer(ask(store, user, cost)).decisions().getFirst();
+  }
+
+  static long left(CounterStore store, String user) {
+    return answer(store.peek(key(FIVE, user), FIVE)).decisions().getFirst().remaining();
+  }
+
+  static LeaseRequest lease(String user, long units) {
+    return new LeaseRequest(key(FIVE, user), FIVE, units, DataLoss.REFILL);
+  }
+
+  static Budget budget(FixedWindow window, String user) {
+    return new Budget(key(window, user), window, new Terms("shop", List.of(window)));
+  }
+
+  static BudgetLease wish(Budget budget, String region, long units) {
+    return new BudgetLease(budget, region, BudgetLease.CURRENT, units, DataLoss.REFILL);
+  }
+
+  static <T> T answer(CompletionStage<T> stage) {
+    return stage.toCompletableFuture().orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS).join();
+  }
+
+  /** Returns the failure of a stage; fails the test if there is none. */
+  static Throwable failure(CompletionStage<?> stage) {
+    CompletableFuture<?> asked =
+        stage.toCompletableFuture().orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    CompletionException thrown = catchThrowableOfType(CompletionException.class, asked::join);
+    return Objects.requireNonNull(thrown.getCause());
+  }
+
+  static boolean answers(CompletionStage<?> stage) {
+    try {
+      answer(stage);
+      return true;
+    } catch (CompletionException _) {
+      return false;
+    }
+  }
+
+  static void await(String what, BooleanSupplier condition) {
+    long begun = System.nanoTime();
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - begun > TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)) {
+        fail("not " + what + " after " + PATIENCE_SECONDS + " s");
+      }
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+    }
+  }
+}

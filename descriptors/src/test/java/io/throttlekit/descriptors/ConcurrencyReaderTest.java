@@ -1,0 +1,259 @@
+package io.throttlekit.descriptors;
+
+import static io.throttlekit.descriptors.Loading.book;
+import static io.throttlekit.descriptors.Loading.onlyRule;
+import static io.throttlekit.descriptors.Loading.problems;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.concurrency.LimitRange;
+import io.throttlekit.descriptors.ConcurrencyRule.AtEnvoys;
+import io.throttlekit.descriptors.ConcurrencyRule.AtService;
+import io.throttlekit.descriptors.ConcurrencyRule.LimitAlgorithm;
+import io.throttlekit.descriptors.ConcurrencyRule.LeaseTerms;
+import io.throttlekit.descriptors.ConcurrencyRule.Release;
+import io.throttlekit.descriptors.ConcurrencyRule.WaitingRoom;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ConcurrencyReaderTest {
+  private static final LeaseTerms MINUTE = new LeaseTerms(60_000, Release.STREAM_DONE);
+
+  @Test
+  void hasDefaultsForAllThatItDoesNotSay() {
+    assertThat(ceiling(""))
+        .isEqualTo(
+            new ConcurrencyRule(
+                LimitAlgorithm.PROBED_VEGAS,
+                new LimitRange(1, 1_000, 20),
+                new AtService(MINUTE, null, null)));
+    assertThat(ceiling("queue: {}").gate())
+        .isEqualTo(new AtService(MINUTE, new WaitingRoom(2, 3), null));
+    assertThat(ceiling("priority: {entry: p}").gate())
+        .isEqualTo(new AtService(MINUTE, new WaitingRoom(2, 3), "p"));
+    assertThat(ceiling("lease: {}, algorithm: , min: ~").gate())
+        .isEqualTo(new AtService(MINUTE, null, null));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "probed_vegas, 1, 1000",
+    "Vegas, 1, 1000",
+    "failsafe, 1, 200",
+    "gradient2, 20, 200",
+    "AIMD, 20, 200"
+  })
+  void everyLawHasARangeOfItsOwn(String law, int min, int max) {
+    ConcurrencyRule ceiling = ceiling("algorithm: " + law);
+    assertThat(ceiling.law().id()).isEqualToIgnoringCase(law);
+    assertThat(ceiling.range()).isEqualTo(new LimitRange(min, max, 20));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "'min: 30', 30, 200, 30",
+    "'max: 7', 3, 7, 7",
+    "'max: 30', 15, 30, 20",
+    "'max: 40', 20, 40, 20",
+    "'min: 300', 300, 600, 300",
+    "'min: 600000', 600000, 1000000, 600000",
+    "'max: 7, min: 7', 7, 7, 7",
+    "'min: 2, max: 3, initial: 3', 2, 3, 3",
+    "'initial: 200', 20, 200, 200"
+  })
+  void aRangeIsAsItIsWrittenAndFitsAroundIt(String fields, int min, int max, int initial) {
+    assertThat(ceiling("algorithm: aimd, " + fields).range())
+        .isEqualTo(new LimitRange(min, max, initial));
+  }
+
+  @Test
+  void oneBoundThatLeavesNoRoomIsAWarning() {
+    assertThat(problems(policy("max: 1")))
+        .containsExactly(
+            "a.yaml:3:33: warning: the ceiling is always 1: this `max` leaves it no room to move"
+                + " (write min: 1 too if that is meant)");
+    assertThat(problems(policy("min: 1000000")))
+        .containsExactly(
+            "a.yaml:3:33: warning: the ceiling is always 1000000: this `min` leaves it no room to"
+                + " move (write max: 1000000 too if that is meant)");
+    assertThat(problems(policy("min: 1, max: 1"), policy("max: 2").replace("k,", "j,"))).isEmpty();
+  }
+
+  @Test
+  void readsEveryPartOfEachGate() {
+    assertThat(
+            ceiling(
+                    "lease: {ttl: 5s, release: access_log, flush_interval: 5ms, service_time:"
+                        + " 20ms}, queue: {initial: 1.5, max: 2.25}, priority: {entry: p}, gate:"
+                        + " service")
+                .gate())
+        .isEqualTo(
+            new AtService(
+                new LeaseTerms(5_000, Release.ACCESS_LOG), new WaitingRoom(1.5, 2.25), "p"));
+    assertThat(ceiling("gate: envoy, cluster: up").gate()).isEqualTo(new AtEnvoys("up", false));
+    assertThat(ceiling("gate: envoy, cluster: up, circuit_breaker: high").gate())
+        .isEqualTo(new AtEnvoys("up", true));
+  }
+
+  @Test
+  void aLogThatIsNotBufferedIsSoonEnoughForEveryRequest() {
+    String lease = "lease: {release: access_log, flush_interval: 0, service_time: 1ms}";
+    assertThat(((AtService) ceiling(lease).gate()).lease().release()).isEqualTo(Release.ACCESS_LOG);
+  }
+
+  @Test
+  void keepsFlagsNameAndMetadataAndHasNoLimit() {
+    Rule rule =
+        onlyRule(
+            "domain: d\ndescriptors:\n  - {key: k, shadow_mode: true, name: n, metadata: {a: 1},"
+                + " replaces: [{name: m}], concurrency: {}}\n");
+    assertThat(rule.limits()).isEmpty();
+    assertThat(rule.unlimited()).isFalse();
+    assertThat(rule.shadow()).isTrue();
+    assertThat(rule.name()).isEqualTo("n");
+    assertThat(rule.replaces()).containsExactly("m");
+    assertThat(Objects.requireNonNull(rule.metadata())).containsEntry("a", 1L);
+  }
+
+  @Test
+  void aPriorityLeadsToTheSameRuleAndTheSameCeiling() {
+    PolicyBook book =
+        book(
+            """
+            domain: d
+            descriptors:
+              - key: up
+                value: a*
+                share_threshold: true
+                concurrency: {priority: {entry: p}}
+                descriptors: [{key: q, concurrency: {}}]
+            """);
+    Rule rule = Objects.requireNonNull(match(book, "up", "ab"));
+    String[] prioritized = {"up", "ac", "p", "high"};
+    assertThat(match(book, prioritized)).isSameAs(rule);
+    assertThat(rule.chargedEntries(prioritized)).containsExactly("up", "a*");
+    assertThat(rule.chargedEntries(new String[] {"up", "ab"})).containsExactly("up", "a*");
+    assertThat(rule.metricKeys(prioritized)).containsExactly("up_a*");
+    assertThat(match(book, "up", "ab", "q", "1")).isNotSameAs(rule);
+    assertThat(match(book, "up", "ab", "r", "1")).isNull();
+    assertThat(match(book, "up", "ab", "p", "high", "p", "high")).isNull();
+    assertThat(book.rules()).hasSize(2);
+  }
+
+  @Test
+  void itsIdentityIsTheDomainAndNotTheLawNorTheNumbers() {
+    Rule rule = onlyRule(policy("min: 2"));
+    assertThat(onlyRule(policy("algorithm: aimd, max: 50")).limiterScope())
+        .isEqualTo(rule.limiterScope());
+    assertThat(onlyRule(policy("").replace("domain: d", "domain: e")).limiterScope())
+        .isNotEqualTo(rule.limiterScope());
+    assertThat(rule.limiterScope()).doesNotContain("fixed_window");
+  }
+
+  @Test
+  void readsAsWordsThatPeopleUnderstand() {
+    assertThat(onlyRule(policy("")).inWords())
+        .isEqualTo(
+            "1 to 1000 in flight (probed_vegas, from 20), with a lease for each request until its"
+                + " stream is done, at most 1m");
+    assertThat(
+            onlyRule(
+                    policy(
+                        "min: 4, max: 9, algorithm: aimd, queue: {initial: 1.5}, priority: {entry:"
+                            + " p}, lease: {release: access_log, flush_interval: 0, service_time:"
+                            + " 1s}"))
+                .inWords())
+        .isEqualTo(
+            "4 to 9 in flight (aimd, from 9), with a lease for each request until it is logged, at"
+                + " most 1m, a queue of 1.5 to 3 ceilings, by priority of entry p");
+    assertThat(onlyRule(policy("gate: envoy, cluster: up, circuit_breaker: high")).inWords())
+        .isEqualTo(
+            "1 to 1000 in flight (probed_vegas, from 20), pushed to Envoys for cluster up (high"
+                + " priority)");
+  }
+
+  @Test
+  void explainsACeilingAndAPriorityAndARelease() {
+    PolicyBook book = book(policy("priority: {entry: p}"));
+    Explanation found = new Explainer().explain(book, "d", new String[] {"k", "1", "p", "low"});
+    assertThat(found.summary()).startsWith("rule `k` at a.yaml:3:14: 1 to 1000 in flight");
+    assertThat(found.steps()).hasSize(2);
+    assertThat(found.summary()).doesNotContain("medium");
+    assertThat(new Explainer().explain(book, "d", new String[] {"k", "1", "p", "urgent"}).summary())
+        .endsWith(", by priority of entry p; p=urgent is no priority: medium");
+    assertThat(new Explainer().explain(book, "d", new String[] {"k", "p"}).summary())
+        .endsWith(", by priority of entry p");
+    Explanation release =
+        new Explainer().explain(book, "d", new String[] {"k", "1", Rule.LEASE_ENTRY, "xyz"});
+    assertThat(release.outcome()).isEqualTo(Explanation.Outcome.RELEASE);
+    assertThat(release.toString())
+        .isEqualTo(
+            "no rule: entry 2 gives back the lease `xyz`, whatever the others reach; never"
+                + " charged");
+  }
+
+  @Test
+  void saysNothingMoreOfWhatCouldNotBeRead() {
+    assertThat(problems(policy("<<: *gone"))).singleElement().asString().contains("gone");
+    assertThat(problems(policy("gate: envoi, queue: {}, cluster: up")))
+        .singleElement()
+        .asString()
+        .contains("did you mean envoy?");
+  }
+
+  private static @Nullable Rule match(PolicyBook book, String... entries) {
+    return Descriptors.match(book, entries);
+  }
+
+  private static ConcurrencyRule ceiling(String fields) {
+    assertThat(problems(policy(fields))).isEmpty();
+    return Objects.requireNonNull(onlyRule(policy(fields)).ceiling());
+  }
+
+  private static String policy(String fields) {
+    return "domain: d\ndescriptors:\n  - {key: k, concurrency: {" + fields + "}}\n";
+  }
+
+  @Test
+  void whatNeedsASensorIsAnErrorWithoutOne() {
+    LoadOptions blind = new LoadOptions(true).withoutSteering().withoutAccessLogs();
+    String log = "lease: {release: access_log, flush_interval: 0, service_time: 1ms}";
+    LoadResult result =
+        new PolicyLoader(blind)
+            .load(Loading.sources(policy("gate: envoy, cluster: up"), policy(log)));
+    assertThat(result.book()).isNull();
+    assertThat(result.problems())
+        .extracting(problem -> problem.toString().replaceAll("^.*error: ", ""))
+        .contains(
+            "`gate: envoy` learns from access logs, which this service does not take (set"
+                + " concurrency.access_log: true, or write gate: service)",
+            "`release: access_log` waits for access logs, which this service does not take (set"
+                + " concurrency.access_log: true, or write release: stream_done)");
+  }
+
+  @Test
+  void twoRulesCannotSteerOneCircuitBreaker() {
+    String one = policy("gate: envoy, cluster: up");
+    String high = policy("gate: envoy, cluster: up, circuit_breaker: high").replace(": d", ": e");
+    String again = one.replace("domain: d", "domain: f");
+    assertThat(problems(one, high)).isEmpty();
+    assertThat(problems(one, high, again))
+        .singleElement()
+        .asString()
+        .endsWith(
+            "error: the max_requests of cluster `up` is steered by the rule at a.yaml:3:14"
+                + " already (remove one of them)");
+  }
+
+  @Test
+  void whatIsPushedCannotBeAShadow() {
+    String shadow = policy("gate: envoy, cluster: up").replace("{key", "{shadow_mode: true, key");
+    assertThat(problems(shadow))
+        .singleElement()
+        .asString()
+        .contains("3:6", "`shadow_mode` has no meaning with `gate: envoy`");
+    assertThat(problems(shadow.replace("true", "false"))).isEmpty();
+  }
+}

@@ -1,0 +1,47 @@
+package io.throttlekit.service;
+
+import io.throttlekit.descriptors.ConcurrencyRule.AtEnvoys;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.config.ExtAuthzConfig;
+import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.config.Spelling;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Logs conflicts between policies and configuration, each of which is valid by itself. */
+final class PolicyWarnings {
+  private static final Logger LOG = LoggerFactory.getLogger(PolicyWarnings.class);
+
+  private PolicyWarnings() {}
+
+  /** Logs the conflicts of policies that have just taken effect. */
+  static void tell(ServiceConfig config, PolicyBook book) {
+    ExtAuthzConfig authz = config.extAuthz();
+    if (authz != null && !authz.domain().isEmpty() && book.domain(authz.domain()) == null) {
+      LOG.warn(
+          "no policy has the domain `{}`{}: ext_authz.domain names it, and Checks fail",
+          authz.domain(),
+          Spelling.hint(authz.domain(), book.domains()));
+    }
+    if (config.compatibility().shadowMode()) {
+      reportUnsteered(book, "compatibility.shadow_mode: true");
+    } else if (!config.concurrency().steer()) {
+      reportUnsteered(book, "concurrency.steer: false");
+    }
+  }
+
+  private static void reportUnsteered(PolicyBook book, String why) {
+    Set<String> clusters = new LinkedHashSet<>();
+    for (Rule rule : book.rules()) {
+      var terms = rule.ceiling();
+      if (terms != null && terms.gate() instanceof AtEnvoys at) {
+        clusters.add(at.cluster());
+      }
+    }
+    clusters.forEach(
+        cluster -> LOG.info("cluster {} is not steered by this process ({})", cluster, why));
+  }
+}

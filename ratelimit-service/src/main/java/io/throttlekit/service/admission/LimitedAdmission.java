@@ -1,0 +1,187 @@
+package io.throttlekit.service.admission;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.admission.Admission.Later;
+import io.throttlekit.service.concurrency.ConcurrencyLimiter;
+import io.throttlekit.service.concurrency.SlotAcquisition;
+import io.throttlekit.service.concurrency.Lease;
+import io.throttlekit.service.concurrency.SlotRequest;
+import io.throttlekit.store.StoreException;
+import io.throttlekit.tier.TieredOutcome;
+import io.throttlekit.tier.Tiers;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Admission of one request that reaches concurrency limits: it acquires a slot below each of them
+ * and is charged afterwards. If the charge refuses or fails, the slots are released without a
+ * latency sample, because the backend never received the request.
+ *
+ * <p>For one request; callbacks may arrive on any thread.
+ */
+final class LimitedAdmission implements SlotAcquisition.Later, Tiers.Later {
+  /** Longest wait for a slot of a request without a timeout. */
+  private static final long MAX_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  private final RateLimitRequest request;
+  private final ManyDescriptors many;
+  private final Counters counters;
+  private final TimeSource time;
+  private final Later later;
+  private final long waitTimeoutNanos;
+  private final long beganNanos;
+
+  // Written only by the thread that owns the request, and published when that hands it on.
+  private @Nullable Lease lease;
+
+  // Guarded by this.
+  private @Nullable SlotAcquisition entering;
+  private @Nullable Answer answer;
+  private @Nullable Throwable failure;
+  private boolean left;
+  private boolean returned;
+
+  LimitedAdmission(
+      RateLimitRequest request,
+      ManyDescriptors many,
+      Counters counters,
+      TimeSource time,
+      Later later) {
+    this.request = request;
+    this.many = many;
+    this.counters = counters;
+    this.time = time;
+    this.later = later;
+    this.waitTimeoutNanos = later.waitTimeoutNanos();
+    this.beganNanos = time.monotonicNanos();
+  }
+
+  /** Returns the answer, or null if {@code later} receives it. */
+  @Nullable Answer enter(ConcurrencyLimiter gate, List<SlotRequest> wanted) {
+    later.onCancelled(this::leave);
+    SlotAcquisition begun = gate.enter(wanted, longestWaitNanos(), this);
+    boolean gone;
+    Answer known;
+    Throwable failed;
+    synchronized (this) {
+      returned = true;
+      entering = begun;
+      gone = left;
+      known = answer;
+      failed = failure;
+    }
+    // leave() ran before `entering` was set
+    if (gone) {
+      begun.leave();
+    }
+    if (failed != null) {
+      later.failed(failed);
+    }
+    return known;
+  }
+
+  @Override
+  public void entered(SlotAcquisition by, @Nullable Lease held) {
+    lease = held;
+    try {
+      many.entered(by);
+      List<RuleClaim> claims = many.claims();
+      if (claims.isEmpty()) {
+        settle(many.nothingCharged());
+      } else {
+        TieredOutcome outcome = counters.decide(claims, this);
+        if (outcome != null) {
+          settle(many.answer(outcome));
+        }
+      }
+    } catch (RuntimeException | Error unexpected) { // without this the call would never be answered
+      fail(unexpected);
+    }
+  }
+
+  @Override
+  public void refused(SlotAcquisition by) {
+    try {
+      many.entered(by);
+      tell(many.refusedByLimiter());
+    } catch (RuntimeException | Error unexpected) {
+      fail(unexpected);
+    }
+  }
+
+  @Override
+  public void decided(TieredOutcome outcome) {
+    try {
+      settle(many.answer(outcome));
+    } catch (RuntimeException | Error unexpected) {
+      fail(unexpected);
+    }
+  }
+
+  @Override
+  public void failed(StoreException cause) {
+    fail(cause);
+  }
+
+  /** Returns the wait timeout of the caller less the time spent waiting for slots. */
+  @Override
+  public long waitTimeoutNanos() {
+    return waitTimeoutNanos == Long.MAX_VALUE
+        ? waitTimeoutNanos
+        : Math.max(0, waitTimeoutNanos - (time.monotonicNanos() - beganNanos));
+  }
+
+  /**
+   * Returns about half of the caller's timeout. The wait timeout is at most nine tenths of it, so
+   * 5/9 of the wait timeout is half of the timeout.
+   */
+  private long longestWaitNanos() {
+    return waitTimeoutNanos == Long.MAX_VALUE ? MAX_WAIT_NANOS : waitTimeoutNanos / 9 * 5;
+  }
+
+  private void leave() {
+    SlotAcquisition begun;
+    synchronized (this) {
+      left = true;
+      begun = entering;
+    }
+    if (begun != null) {
+      begun.leave();
+    }
+  }
+
+  private void settle(Answer charged) {
+    Lease held = lease;
+    if (held != null && !charged.admitted()) {
+      held.refused();
+    }
+    tell(charged.admitted() ? charged.with(held) : charged);
+  }
+
+  private void tell(Answer known) {
+    synchronized (this) {
+      // enter() has not returned: it returns the answer itself
+      if (!returned) {
+        answer = known;
+        return;
+      }
+    }
+    later.answered(PolicyAdmission.told(request, known));
+  }
+
+  private void fail(Throwable cause) {
+    Lease held = lease;
+    if (held != null) {
+      held.refused();
+    }
+    synchronized (this) {
+      // enter() has not returned: it reports the failure itself
+      if (!returned) {
+        failure = cause;
+        return;
+      }
+    }
+    later.failed(cause);
+  }
+}

@@ -1,0 +1,76 @@
+package io.throttlekit.service.cli;
+
+import com.google.protobuf.Duration;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStatus;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
+import java.util.Locale;
+
+/**
+ * Formats responses of the service for people.
+ *
+ * @param hits cost of each descriptor of the request
+ */
+record ResponseText(long hits) {
+
+  String overall(RateLimitResponse response) {
+    boolean look = hits == 0;
+    return switch (response.getOverallCode()) {
+      case OK -> look ? "OK: just a look, nothing was charged" : "OK: the request may pass";
+      case OVER_LIMIT ->
+          look
+              ? "OVER_LIMIT: just a look, nothing was charged; a request would be refused"
+              : "OVER_LIMIT: the request is refused";
+      default -> response.getOverallCode() + ": the service did not decide";
+    };
+  }
+
+  /**
+   * Describes a status. Remaining units and limit are separate, not "x of y": with a burst more
+   * units can remain than the limit.
+   */
+  String of(DescriptorStatus status) {
+    if (!status.hasCurrentLimit()) {
+      return status.getCode() + ", no limit";
+    }
+    RateLimit limit = status.getCurrentLimit();
+    String name = limit.getName().isEmpty() ? "" : " (" + limit.getName() + ")";
+    return "%s, %s left%s, limit %s %s%s, resets in %s"
+        .formatted(
+            status.getCode(),
+            Integer.toUnsignedString(status.getLimitRemaining()),
+            tooMuch(status),
+            Integer.toUnsignedString(limit.getRequestsPerUnit()),
+            window(limit),
+            name,
+            seconds(status.getDurationUntilReset()));
+  }
+
+  /**
+   * Returns a remark on a cost above the limit. The response does not contain it, and a burst may
+   * allow it.
+   */
+  private String tooMuch(DescriptorStatus status) {
+    if (status.getCode() != Code.OVER_LIMIT || hits <= 1) {
+      return "";
+    }
+    long limit = Integer.toUnsignedLong(status.getCurrentLimit().getRequestsPerUnit());
+    return hits > limit
+        ? " for a cost of " + hits + ", which never fits unless a burst allows it"
+        : " for a cost of " + hits;
+  }
+
+  private static String window(RateLimit limit) {
+    return limit.getUnit() == RateLimit.Unit.UNKNOWN
+        ? "per window, of a length that the protocol has no word for" // every: 10s
+        : "per " + limit.getUnit().name().toLowerCase(Locale.ROOT);
+  }
+
+  private static String seconds(Duration duration) {
+    return duration.getNanos() == 0
+        ? duration.getSeconds() + " s"
+        : String.format(
+            Locale.ROOT, "%.3f s", duration.getSeconds() + duration.getNanos() / 1_000_000_000.0);
+  }
+}

@@ -1,0 +1,85 @@
+package io.throttlekit.service.concurrency;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.tier.Timer;
+import java.util.List;
+import java.util.function.LongSupplier;
+
+/**
+ * Limiter that admits as many requests in flight as the concurrency limits that they reach allow,
+ * and gives each admitted one a lease. Thread-safe; never blocks.
+ */
+public final class ConcurrencyLimiter {
+  // bounds memory where a client chooses the entries
+  private static final int MAX_IDLE_CEILINGS = 10_000;
+  // bounds memory where leases are not released before their TTL
+  private static final int MAX_LEASES = 1_000_000;
+
+  private final TimeSource time;
+  private final ConcurrencyLimits ceilings;
+  private final Leases leases;
+  private final ConcurrencyListener listener;
+  private final LongSupplier retryAfterMillis;
+
+  /**
+   * Creates a limiter with nothing in flight.
+   *
+   * @param timer follows {@code time}
+   * @param retryAfterMillis supplies the Retry-After of each refused request, above 0; random
+   *     values keep clients from retrying all at once
+   */
+  public ConcurrencyLimiter(
+      TimeSource time, Timer timer, ConcurrencyListener listener, LongSupplier retryAfterMillis) {
+    this(time, timer, listener, retryAfterMillis, MAX_IDLE_CEILINGS, MAX_LEASES);
+  }
+
+  ConcurrencyLimiter(
+      TimeSource time,
+      Timer timer,
+      ConcurrencyListener listener,
+      LongSupplier retryAfterMillis,
+      int mostIdleCeilings,
+      int mostLeases) {
+    this.time = time;
+    this.ceilings = new ConcurrencyLimits(time, timer, mostIdleCeilings);
+    this.leases = new Leases(time, timer, listener, mostLeases);
+    this.listener = listener;
+    this.retryAfterMillis = retryAfterMillis;
+  }
+
+  /**
+   * Acquires a slot below each of the wanted concurrency limits.
+   *
+   * @param wanted at least one
+   * @param waitNanos the wait timeout, from 0
+   * @param later receives the result, before this returns or later
+   */
+  public SlotAcquisition enter(List<SlotRequest> wanted, long waitNanos, SlotAcquisition.Later later) {
+    SlotAcquisition entering = new SlotAcquisition(this, wanted, waitNanos, later);
+    entering.ask(0);
+    return entering;
+  }
+
+  /** Returns the concurrency limits, for display. */
+  public ConcurrencyLimits ceilings() {
+    return ceilings;
+  }
+
+  /** Returns the leases, to end them. */
+  public Leases leases() {
+    return leases;
+  }
+
+  /** Returns the clock of the leases. */
+  public TimeSource time() {
+    return time;
+  }
+
+  ConcurrencyListener listener() {
+    return listener;
+  }
+
+  long retryAfterMillis() {
+    return retryAfterMillis.getAsLong();
+  }
+}

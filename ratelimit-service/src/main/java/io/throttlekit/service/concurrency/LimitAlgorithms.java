@@ -1,0 +1,52 @@
+package io.throttlekit.service.concurrency;
+
+import io.throttlekit.concurrency.AimdLimit;
+import io.throttlekit.concurrency.AimdLimit.TooLong;
+import io.throttlekit.concurrency.LimitRange;
+import io.throttlekit.concurrency.ConcurrencyLimit;
+import io.throttlekit.concurrency.FailsafeLimit;
+import io.throttlekit.concurrency.Gradient2Limit;
+import io.throttlekit.concurrency.ProbedVegasLimit;
+import io.throttlekit.concurrency.VegasLimit;
+import io.throttlekit.concurrency.WindowSettings;
+import io.throttlekit.descriptors.ConcurrencyRule;
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
+
+/** Creates the limit algorithms that policies name, each with its own settings. */
+public final class LimitAlgorithms {
+  // AIMD of concurrency-limits has the same backoff ratio
+  private static final double AIMD_BACKOFF = 0.9;
+  // a request is late at twice the latency without load
+  private static final double AIMD_TOLERANCE = 2;
+  // the least of so many latencies counts as the latency without load
+  private static final int AIMD_BASELINE = 100;
+
+  private LimitAlgorithms() {}
+
+  /** Returns a limit algorithm that starts at the initial limit of the range. */
+  public static ConcurrencyLimit of(ConcurrencyRule.LimitAlgorithm law, LimitRange range) {
+    return of(law, range, new SplittableRandom());
+  }
+
+  /**
+   * Returns a limit algorithm that starts at the initial limit of the range.
+   *
+   * @param random schedules the measurements of algorithms that probe
+   */
+  public static ConcurrencyLimit of(ConcurrencyRule.LimitAlgorithm law, LimitRange range, RandomGenerator random) {
+    return switch (law) {
+      case PROBED_VEGAS ->
+          new ProbedVegasLimit(range, ProbedVegasLimit.Settings.defaults(), random);
+      case GRADIENT2 -> new Gradient2Limit(range, Gradient2Limit.Settings.defaults());
+      case VEGAS -> new VegasLimit(range, VegasLimit.Settings.defaults(), random);
+      case AIMD ->
+          new AimdLimit(
+              range,
+              AIMD_BACKOFF,
+              new TooLong.TimesNoLoad(AIMD_TOLERANCE, AIMD_BASELINE, null),
+              WindowSettings.defaults());
+      case FAILSAFE -> new FailsafeLimit(range, FailsafeLimit.Settings.defaults());
+    };
+  }
+}

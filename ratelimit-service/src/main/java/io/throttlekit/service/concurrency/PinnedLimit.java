@@ -1,0 +1,140 @@
+package io.throttlekit.service.concurrency;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.concurrency.AdaptiveLimiter;
+import io.throttlekit.concurrency.LimitRange;
+import io.throttlekit.concurrency.ConcurrencyLimit;
+import io.throttlekit.concurrency.LimiterBuilder;
+import io.throttlekit.concurrency.LimiterFigures;
+import io.throttlekit.concurrency.Prioritizer;
+import io.throttlekit.concurrency.Queueing;
+import io.throttlekit.descriptors.ConcurrencyRule;
+import io.throttlekit.descriptors.Rule;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One concurrency limit of this process: its limiter, and the number of requests that use it. While
+ * that is above 0, the limit is pinned and cannot be evicted.
+ *
+ * <p>Only {@link ConcurrencyLimits} counts pins, under the lock of the key. Thread-safe.
+ */
+final class PinnedLimit {
+  private final ConcurrencyLimits home;
+  private final CounterKey key;
+  private volatile Rule rule;
+  private volatile ConcurrencyRule terms;
+  private volatile AdaptiveLimiter limiter;
+  private volatile @Nullable Prioritizer prioritizer;
+  private int pins;
+
+  PinnedLimit(ConcurrencyLimits home, CounterKey key, Rule rule, ConcurrencyRule terms) {
+    this.home = home;
+    this.key = key;
+    this.rule = rule;
+    this.terms = terms;
+    this.prioritizer = prioritizer(terms);
+    this.limiter = limiter(terms, LimitAlgorithms.of(terms.law(), terms.range()));
+  }
+
+  CounterKey key() {
+    return key;
+  }
+
+  /** Returns the rule that requested it last. */
+  Rule rule() {
+    return rule;
+  }
+
+  AdaptiveLimiter limiter() {
+    return limiter;
+  }
+
+  /**
+   * Returns the prioritizer that assigns levels to requests, or null if all have the same priority.
+   */
+  @Nullable Prioritizer prioritizer() {
+    return prioritizer;
+  }
+
+  LimiterFigures figures() {
+    return limiter.figures();
+  }
+
+  /**
+   * Counts one more use. Runs under the lock of the key and therefore notifies no listener. Another
+   * queue needs a new limiter, which is created only while nothing uses this one.
+   */
+  void pin(Rule asked, ConcurrencyRule wanted) {
+    if (pins == 0 && !sameQueue(terms, wanted)) {
+      ConcurrencyLimit law = law(wanted);
+      prioritizer = prioritizer(wanted);
+      limiter = limiter(wanted, law);
+      terms = wanted;
+    }
+    pins++;
+  }
+
+  /**
+   * Applies the limit algorithm and the range of the rule if they changed; the new algorithm starts
+   * at the current limit.
+   */
+  void follow(Rule asked, ConcurrencyRule wanted) {
+    // by identity: a reload creates new rules, and requests in between skip the lock
+    if (rule == asked) {
+      return;
+    }
+    ConcurrencyLimit law;
+    synchronized (this) {
+      rule = asked;
+      if (terms.law() == wanted.law() && terms.range().equals(wanted.range())) {
+        return;
+      }
+      law = law(wanted);
+      terms = new ConcurrencyRule(wanted.law(), wanted.range(), terms.gate());
+    }
+    limiter.obey(law); // outside the lock: it may admit queued requests
+  }
+
+  /** Counts one use less, under the lock of the key, and returns whether none is left. */
+  boolean unpinned() {
+    return --pins == 0;
+  }
+
+  void unpin() {
+    home.unpin(this);
+  }
+
+  private static boolean sameQueue(ConcurrencyRule one, ConcurrencyRule other) {
+    return one.gate() instanceof ConcurrencyRule.AtService first
+        && other.gate() instanceof ConcurrencyRule.AtService second
+        && Objects.equals(first.queue(), second.queue())
+        && (first.priorityEntry() == null) == (second.priorityEntry() == null);
+  }
+
+  private ConcurrencyLimit law(ConcurrencyRule wanted) {
+    LimitRange range = wanted.range();
+    int now = Math.clamp(limiter.figures().ceiling(), range.min(), range.max());
+    return LimitAlgorithms.of(wanted.law(), new LimitRange(range.min(), range.max(), now));
+  }
+
+  private static @Nullable Prioritizer prioritizer(ConcurrencyRule terms) {
+    return terms.gate() instanceof ConcurrencyRule.AtService service && service.priorityEntry() != null
+        ? new Prioritizer()
+        : null;
+  }
+
+  private AdaptiveLimiter limiter(ConcurrencyRule wanted, ConcurrencyLimit law) {
+    LimiterBuilder builder = AdaptiveLimiter.of(law).time(home.time(), home.timer());
+    ConcurrencyRule.WaitingRoom queue =
+        wanted.gate() instanceof ConcurrencyRule.AtService service ? service.queue() : null;
+    if (queue != null) {
+      var _ = builder.queueing(Queueing.of(queue.initial(), queue.max()));
+    }
+    Prioritizer levels = prioritizer;
+    if (levels != null) {
+      var _ = builder.prioritizer(levels);
+    }
+    return builder.build();
+  }
+}

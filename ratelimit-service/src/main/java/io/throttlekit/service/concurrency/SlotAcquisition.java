@@ -1,0 +1,279 @@
+package io.throttlekit.service.concurrency;
+
+import io.throttlekit.Decision;
+import io.throttlekit.concurrency.PermitCallback;
+import io.throttlekit.concurrency.LimiterFigures;
+import io.throttlekit.concurrency.Permit;
+import io.throttlekit.concurrency.PermitRequest;
+import io.throttlekit.concurrency.Prioritizer;
+import io.throttlekit.concurrency.Refusal;
+import io.throttlekit.concurrency.PendingPermit;
+import io.throttlekit.descriptors.ConcurrencyRule.LeaseTerms;
+import io.throttlekit.descriptors.ConcurrencyRule.Release;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Passage of one request through the concurrency limits that it reaches, one after the other, until
+ * it has a slot below all of them or one refuses it. A limit that is reached twice is entered once.
+ *
+ * <p>The callback runs once, on the calling thread or on another, or never if the request
+ * {@linkplain #leave left} before. Until then only one thread at a time uses the fields that are
+ * not guarded by this. Thread-safe.
+ */
+public final class SlotAcquisition {
+
+  /** Callback for the result. */
+  public interface Later {
+
+    /**
+     * Admits the request.
+     *
+     * @param lease the slots in flight, which must be ended; null if there are none
+     */
+    void entered(SlotAcquisition entering, @Nullable Lease lease);
+
+    /** Refuses the request; nothing is in flight. */
+    void refused(SlotAcquisition entering);
+  }
+
+  private final ConcurrencyLimiter gate;
+  private final List<SlotRequest> wanted;
+  private final @Nullable Decision[] decisions;
+  private final long untilNanos;
+  private final boolean forEver;
+  private final Later later;
+  private final List<PinnedLimit> passed;
+  private final List<Slot> slots;
+
+  // Guarded by this.
+  private @Nullable PendingPermit waiting;
+  private boolean gone;
+
+  SlotAcquisition(ConcurrencyLimiter gate, List<SlotRequest> wanted, long waitNanos, Later later) {
+    this.gate = gate;
+    this.wanted = wanted;
+    this.decisions = new @Nullable Decision[wanted.size()];
+    this.forEver = waitNanos == Long.MAX_VALUE;
+    // now + Long.MAX_VALUE would overflow
+    this.untilNanos = forEver ? 0 : gate.time().monotonicNanos() + waitNanos;
+    this.later = later;
+    this.passed = new ArrayList<>(wanted.size());
+    this.slots = new ArrayList<>(wanted.size());
+  }
+
+  /**
+   * Returns the decision of the wanted concurrency limit number {@code index}, or null if it was
+   * not reached.
+   */
+  public @Nullable Decision decision(int index) {
+    return decisions[index];
+  }
+
+  /** Stops waiting because the caller is gone; the callback does not run afterwards. */
+  public void leave() {
+    PendingPermit was;
+    synchronized (this) {
+      gone = true;
+      was = waiting;
+    }
+    if (was != null && was.cancel()) {
+      abandon();
+    }
+  }
+
+  void ask(int first) {
+    for (int i = first; i < wanted.size(); i++) {
+      if (!enters(i)) {
+        return;
+      }
+    }
+    if (slots.isEmpty()) {
+      later.entered(this, null);
+      return;
+    }
+    Lease lease = gate.leases().open(slots, terms());
+    if (lease == null) {
+      gate.listener().noRoomForLeases();
+      withoutLease();
+    } else {
+      later.entered(this, lease);
+    }
+  }
+
+  /**
+   * Refuses a request for which there is no lease, on behalf of the first concurrency limit that
+   * enforces.
+   */
+  private void withoutLease() {
+    for (int i = 0; i < wanted.size(); i++) {
+      Decision full = decisions[i];
+      if (wanted.get(i).refuses() && full != null) {
+        decisions[i] = Decision.refuse(full.limit(), 0, 0, gate.retryAfterMillis());
+        var _ = refuse();
+        return;
+      }
+    }
+    returnUnits();
+    later.entered(this, null);
+  }
+
+  /**
+   * Returns the terms of the lease: the shortest TTL of the limits reached, because it is the
+   * tightest bound on the request, and {@code ACCESS_LOG} if any limit uses it, because an entry
+   * describes the whole request.
+   */
+  private LeaseTerms terms() {
+    long ttl = Long.MAX_VALUE;
+    Release release = Release.STREAM_DONE;
+    for (SlotRequest each : wanted) {
+      LeaseTerms lease = each.gate().lease();
+      ttl = Math.min(ttl, lease.ttlMillis());
+      release = lease.release() == Release.ACCESS_LOG ? Release.ACCESS_LOG : release;
+    }
+    return new LeaseTerms(ttl, release);
+  }
+
+  private void returnUnits() {
+    slots.forEach(Slot::returnUnits);
+  }
+
+  /** Returns whether the next limit can be entered at once. */
+  private boolean enters(int index) {
+    SlotRequest next = wanted.get(index);
+    PinnedLimit ceiling = gate.ceilings().pin(next.rule(), next.terms(), next.entries());
+    if (passed.contains(ceiling)) {
+      decisions[index] = decided(true, ceiling);
+      ceiling.unpin();
+      return true;
+    }
+    if (next.looks()) {
+      boolean room = ceiling.limiter().canAcquire(asked(next, ceiling, 0));
+      decisions[index] = decided(room, ceiling);
+      ceiling.unpin();
+      return room || !next.refuses() || refuse();
+    }
+    passed.add(ceiling);
+    if (!next.refuses()) {
+      // shadow mode: counted if there is room, never queued
+      Permit permit = ceiling.limiter().tryAcquire(asked(next, ceiling, 0));
+      took(index, ceiling, permit);
+      return true;
+    }
+    Turn turn = new Turn(index, ceiling);
+    PendingPermit waits = ceiling.limiter().acquire(asked(next, ceiling, waitNanos()), turn);
+    return turn.goesOn(waits);
+  }
+
+  private PermitRequest asked(SlotRequest next, PinnedLimit ceiling, long waitNanos) {
+    Prioritizer prioritizer = ceiling.prioritizer();
+    int level = prioritizer == null ? 0 : Levels.of(next.priority(), prioritizer);
+    return new PermitRequest(level, null, waitNanos);
+  }
+
+  private long waitNanos() {
+    return forEver ? Long.MAX_VALUE : Math.max(0, untilNanos - gate.time().monotonicNanos());
+  }
+
+  private void took(int index, PinnedLimit ceiling, @Nullable Permit permit) {
+    decisions[index] = decided(permit != null, ceiling);
+    if (permit == null) {
+      gate.listener().refused(Refusal.CEILING_REACHED);
+      ceiling.unpin();
+    } else {
+      slots.add(new Slot(ceiling, permit));
+    }
+  }
+
+  private boolean refuse() {
+    returnUnits();
+    later.refused(this);
+    return false;
+  }
+
+  private void abandon() {
+    passed.getLast().unpin();
+    returnUnits();
+  }
+
+  private synchronized boolean isGone() {
+    return gone;
+  }
+
+  private Decision decided(boolean admitted, PinnedLimit ceiling) {
+    LimiterFigures now = ceiling.figures();
+    int left = Math.max(0, now.ceiling() - now.inFlight());
+    return admitted
+        ? Decision.admit(now.ceiling(), left, 0)
+        : Decision.refuse(now.ceiling(), left, 0, gate.retryAfterMillis());
+  }
+
+  /**
+   * Acquires a slot below one concurrency limit and continues with the next: at once, or on the
+   * thread that runs the callback.
+   */
+  private final class Turn implements PermitCallback {
+    private final int index;
+    private final PinnedLimit ceiling;
+
+    // Guarded by the entering.
+    private boolean returned;
+    private boolean admitted;
+
+    Turn(int index, PinnedLimit ceiling) {
+      this.index = index;
+      this.ceiling = ceiling;
+    }
+
+    @Override
+    public void admitted(Permit permit) {
+      took(index, ceiling, permit);
+      boolean onOtherThread;
+      synchronized (SlotAcquisition.this) {
+        admitted = true;
+        onOtherThread = returned;
+      }
+      if (onOtherThread) {
+        if (isGone()) {
+          returnUnits();
+        } else {
+          ask(index + 1);
+        }
+      }
+    }
+
+    @Override
+    public void refused(Refusal why) {
+      gate.listener().refused(why);
+      decisions[index] = decided(false, ceiling);
+      ceiling.unpin();
+      if (isGone()) {
+        returnUnits();
+      } else {
+        var _ = refuse();
+      }
+    }
+
+    /**
+     * Returns whether the slot was acquired before {@code acquire} returned, so that the caller has
+     * to continue.
+     */
+    boolean goesOn(PendingPermit waits) {
+      boolean entered;
+      boolean left;
+      synchronized (SlotAcquisition.this) {
+        returned = true;
+        waiting = waits;
+        entered = admitted;
+        left = gone;
+      }
+      if (entered && left) {
+        returnUnits();
+      } else if (left && waits.cancel()) {
+        abandon();
+      }
+      return entered && !left;
+    }
+  }
+}

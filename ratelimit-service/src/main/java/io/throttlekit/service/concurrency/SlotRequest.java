@@ -1,0 +1,37 @@
+package io.throttlekit.service.concurrency;
+
+import io.throttlekit.descriptors.ConcurrencyRule;
+import io.throttlekit.descriptors.Rule;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A concurrency limit that a request reaches.
+ *
+ * @param rule the rule with the limit
+ * @param terms of the rule
+ * @param gate of the terms
+ * @param entries of the descriptor that reached it: key, value, key, value …
+ * @param looks whether to check for room only, without a slot
+ * @param refuses whether the request is refused if there is no room; if not, it never waits
+ */
+public record SlotRequest(
+    Rule rule,
+    ConcurrencyRule terms,
+    ConcurrencyRule.AtService gate,
+    @SuppressWarnings("ArrayRecordComponent") String[] entries, // never compared
+    boolean looks,
+    boolean refuses) {
+
+  /** Returns the value of the entry that holds the priority, or null if there is none. */
+  @Nullable String priority() {
+    String key = gate.priorityEntry();
+    if (key != null) {
+      for (int i = 0; i + 1 < entries.length; i += 2) {
+        if (entries[i].equals(key)) {
+          return entries[i + 1];
+        }
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,69 @@
+package io.throttlekit.service.sensor;
+
+import io.throttlekit.service.concurrency.Ending;
+import io.throttlekit.service.concurrency.Leases;
+import io.throttlekit.service.sensor.Timeouts.Evidence;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+
+/**
+ * Releases the permits of logged requests whose rules have {@code release: access_log}.
+ *
+ * <p>A timeout lowers a limit only when {@link Timeouts} finds overload on all routes and clients:
+ * a cluster may have permits of several rules, so there is no single limit that partial evidence
+ * could halve, as with {@code gate: envoy}. Thread-safe; entries of one cluster are serialized,
+ * those of different clusters are not.
+ */
+public final class AccessLogReleases implements OutcomeListener {
+  /** Maximum of tracked clusters, more than one Envoy has; all others are judged as one cluster. */
+  private static final int MAX_CLUSTERS = 1_000;
+
+  /** Longest cluster name that is tracked, which bounds the table's memory. */
+  private static final int MAX_CLUSTER = 256;
+
+  private final Leases leases;
+
+  /** Per cluster; each is guarded by its own monitor. */
+  private final ConcurrentMap<String, Timeouts> timeouts = new ConcurrentHashMap<>();
+
+  /** Creates a listener that releases {@code leases}. */
+  public AccessLogReleases(Leases leases) {
+    this.leases = leases;
+  }
+
+  @Override
+  public void ended(String node, Reading reading, long beganNanos, long arrivedNanos) {
+    // Unknown leases are no evidence: a log that names thousands must not fill the table of
+    // clusters.
+    if (reading.leases().stream().anyMatch(leases::awaitsLog)) {
+      Ending ending = ending(reading, arrivedNanos);
+      reading.leases().forEach(lease -> leases.logged(lease, ending));
+    }
+  }
+
+  private Ending ending(Reading reading, long nowNanos) {
+    Timeouts of = timeouts(reading.cluster());
+    Evidence evidence;
+    synchronized (of) {
+      of.ended(reading, nowNanos);
+      evidence = reading.kind().isDrop() ? of.evidence(nowNanos) : Evidence.WHOLE;
+    }
+    return evidence == Evidence.WHOLE ? reading.ending() : Ending.Plain.UNTOLD;
+  }
+
+  private Timeouts timeouts(String cluster) {
+    // First without computeIfAbsent, which may lock.
+    Timeouts known = timeouts.get(cluster);
+    if (known != null) {
+      return known;
+    }
+    boolean room = timeouts.size() < MAX_CLUSTERS && cluster.length() <= MAX_CLUSTER;
+    return timeouts.computeIfAbsent(room ? cluster : "", _ -> new Timeouts());
+  }
+
+  @Override
+  public void reported(String node, long stream, Load load, long arrivedNanos) {}
+
+  @Override
+  public void left(String node, long stream) {}
+}

@@ -1,0 +1,223 @@
+package io.throttlekit.service.steering;
+
+import io.throttlekit.concurrency.LimitRange;
+import io.throttlekit.concurrency.ConcurrencyLimit;
+import io.throttlekit.concurrency.LimiterFigures;
+import io.throttlekit.concurrency.ProbedVegasLimit;
+import io.throttlekit.concurrency.Sample;
+import io.throttlekit.descriptors.ConcurrencyRule;
+import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.concurrency.LimitAlgorithms;
+import io.throttlekit.service.sensor.Kind;
+import io.throttlekit.service.sensor.Load;
+import io.throttlekit.service.sensor.Reading;
+import io.throttlekit.service.sensor.Timeouts;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The concurrency limit of one cluster: its limit algorithm and the samples from Envoys that it
+ * receives. Thread-safe; times are monotonic ns.
+ */
+final class SharedLimit {
+  /**
+   * How long after a refusal samples count as taken at the limit. Logs are sent every second, so an
+   * answer logged with a refusal can arrive up to a period later.
+   */
+  private static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  /** Timeouts of only some routes or clients lower the limit to no less than half. */
+  private static final int PARTIAL_SHARE = 2;
+
+  private final Envoys envoys = new Envoys();
+  private final LogLoss loss;
+  private final Timeouts timeouts = new Timeouts();
+
+  /**
+   * The limit before timeouts lowered it; 0 where none did. Kept until the limit has risen back or
+   * all routes and clients were affected, or each run of timeouts would take half again.
+   */
+  private int beforeTimeouts;
+
+  private Rule rule;
+  private ConcurrencyRule terms;
+  private ConcurrencyLimit law;
+  private boolean refusedOnce;
+  private long refusedNanos;
+  private boolean limiterNames;
+  private int letIn;
+  private long letInNanos;
+  private int offered;
+  private int steady;
+  private boolean held;
+  private long refusals;
+
+  /** Creates a limit at the start of its range. */
+  SharedLimit(Rule rule, ConcurrencyRule terms, long nowNanos) {
+    this.rule = rule;
+    this.terms = terms;
+    this.law = LimitAlgorithms.of(terms.law(), terms.range());
+    this.loss = new LogLoss(nowNanos);
+    this.offered = law.ceiling();
+    this.steady = offered;
+  }
+
+  /**
+   * Applies the limit algorithm and the range of the rule if they changed; the new algorithm starts
+   * at the current limit.
+   */
+  synchronized void follow(Rule asked, ConcurrencyRule wanted) {
+    if (!rule.domain().equals(asked.domain()) || !rule.path().equals(asked.path())) {
+      refusals = 0; // those belong to another rule
+    }
+    rule = asked;
+    if (terms.law() != wanted.law() || !terms.range().equals(wanted.range())) {
+      LimitRange range = wanted.range();
+      int now = Math.clamp(steady, range.min(), range.max());
+      law = LimitAlgorithms.of(wanted.law(), new LimitRange(range.min(), range.max(), now));
+      if (limiterNames) {
+        law.inForce(letIn, letInNanos);
+      }
+      offered = now;
+      steady = now;
+      beforeTimeouts = Math.min(beforeTimeouts, range.max()); // it can rise no further
+    }
+    terms = wanted;
+  }
+
+  /** Returns its rule. */
+  synchronized Rule rule() {
+    return rule;
+  }
+
+  /** Records a request that ended or was refused. */
+  synchronized void ended(String node, Reading reading, long beganNanos, long arrivedNanos) {
+    if (reading.kind() == Kind.CEILING_REACHED) {
+      refused(node, arrivedNanos);
+      return;
+    }
+    if (succeeded(reading.kind())) {
+      loss.logged(arrivedNanos);
+    }
+    if (reading.kind().isSample()) {
+      envoys.ended(node, reading.rttNanos(), arrivedNanos);
+    }
+    timeouts.ended(reading, arrivedNanos);
+    if (reading.kind().isSample() || (reading.kind().isDrop() && counts(arrivedNanos))) {
+      boolean full = refusedOnce && arrivedNanos - refusedNanos < FULL_NANOS;
+      // the request of this entry was in flight
+      int inFlight = Math.max(1, envoys.inFlight(arrivedNanos));
+      law.learn(
+          new Sample(
+              beganNanos,
+              reading.rttNanos(),
+              arrivedNanos,
+              // a refusal shows that the whole limit was in use
+              full ? Math.max(inFlight, offered) : inFlight,
+              full,
+              reading.kind().isDrop()));
+    }
+  }
+
+  /** Returns whether a timeout is evidence of overload and may lower the limit further. */
+  private boolean counts(long nowNanos) {
+    return switch (timeouts.evidence(nowNanos)) {
+      case NONE -> false;
+      case WHOLE -> {
+        beforeTimeouts = 0;
+        yield true;
+      }
+      case PARTIAL -> {
+        beforeTimeouts = Math.max(beforeTimeouts, law.ceiling());
+        yield law.ceiling() > beforeTimeouts / PARTIAL_SHARE;
+      }
+    };
+  }
+
+  /** Records the load report of an Envoy. */
+  synchronized void reported(String node, long stream, Load load, long arrivedNanos) {
+    envoys.reported(node, stream, load.inProgress(), arrivedNanos);
+    if (envoys.mayReport(node)) { // an Envoy without shares must not keep the limit from rising
+      loss.succeeded(load.succeeded(), arrivedNanos);
+    }
+  }
+
+  /** Records the end of a stream of load reports. */
+  synchronized void left(String node, long stream) {
+    envoys.left(node, stream);
+  }
+
+  /**
+   * Caps the requests in flight of each Envoy at its granted share.
+   *
+   * @param reserved requests by node id; 0 for an id that is missing
+   */
+  synchronized void granted(Map<String, Long> reserved) {
+    envoys.granted(reserved);
+  }
+
+  /** Returns the limit for Envoys to apply. */
+  synchronized int offer(long nowNanos) {
+    law.refused(nowNanos, 0); // passes the time: a measurement must end even if the log is silent
+    int wanted = law.ceiling();
+    boolean measuring = law instanceof ProbedVegasLimit probed && probed.measuring();
+    held = loss.muchIsMissing(nowNanos);
+    offered = held ? Math.min(steady, wanted) : wanted;
+    if (!measuring) { // a measurement lowers the limit only for a moment and restores it
+      steady = offered;
+    }
+    return offered;
+  }
+
+  /** Records how many requests in total Envoys have acknowledged. */
+  synchronized void obeyed(int requests, long sinceNanos) {
+    limiterNames = true;
+    letIn = requests;
+    letInNanos = sinceNanos;
+    law.inForce(requests, sinceNanos);
+  }
+
+  /** Returns the demand of each known Envoy. */
+  synchronized List<Envoys.Demand> demands(long nowNanos) {
+    return envoys.demands(nowNanos);
+  }
+
+  /** Returns whether the limit is kept from rising because too much of the log is missing. */
+  synchronized boolean held() {
+    return held;
+  }
+
+  /**
+   * Returns the logged requests that Envoys refused because of this limit under its current rule.
+   */
+  synchronized long refusals() {
+    return refusals;
+  }
+
+  private void refused(String node, long arrivedNanos) {
+    refusals++;
+    envoys.refused(node, arrivedNanos);
+    if (envoys.mayHaveInFlight(node)) { // an Envoy without a share cannot have reached the limit
+      refusedOnce = true;
+      refusedNanos = arrivedNanos;
+      law.refused(arrivedNanos, 1);
+    }
+  }
+
+  /**
+   * Returns whether Envoy's load report may count the kind as a success: each attempt that was
+   * answered without 5xx.
+   */
+  private static boolean succeeded(Kind kind) {
+    return switch (kind) {
+      case ANSWERED, SHED, RETRIED, UNTIMED, CROWDED_OUT -> true;
+      default -> false;
+    };
+  }
+
+  /** Returns the current figures; the queue is Envoy's and unknown. */
+  synchronized LimiterFigures figures(long nowNanos) {
+    return new LimiterFigures(offered, envoys.inFlight(nowNanos), 0, 0);
+  }
+}

@@ -1,0 +1,67 @@
+package io.throttlekit.service.store;
+
+import io.throttlekit.TimeSource;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+/**
+ * Waits for the first answers of backends, all of them until one deadline.
+ *
+ * @param endNanos the deadline, in monotonic ns
+ */
+record ReadinessProbe(TimeSource time, long endNanos) {
+  /** Pause after a failed call, which may have failed at once. */
+  private static final long PAUSE_MILLIS = 20;
+
+  /** Returns a copy whose deadline is at most {@code nanos} from now. */
+  ReadinessProbe within(long nanos) {
+    long now = time.monotonicNanos();
+    return new ReadinessProbe(time, now + Math.min(nanos, endNanos - now));
+  }
+
+  /**
+   * Calls a backend, one call after the other, until it has answered often enough.
+   *
+   * @param call connects where needed, and calls the backend
+   * @param answers number of fast answers, from 1
+   * @param fastNanos time within which an answer counts as fast
+   * @return whether it has answered often enough before the deadline
+   */
+  boolean await(Backend<?> backend, Supplier<CompletionStage<?>> call, int answers, long fastNanos)
+      throws InterruptedException {
+    int fast = 0;
+    while (fast < answers) {
+      long asked = time.monotonicNanos();
+      long left = endNanos - asked;
+      if (left <= 0) {
+        return false;
+      }
+      try {
+        call.get().toCompletableFuture().get(left, TimeUnit.NANOSECONDS);
+        fast += time.monotonicNanos() - asked < fastNanos ? 1 : 0;
+      } catch (TimeoutException e) {
+        return false;
+      } catch (ExecutionException e) {
+        fast = 0; // late, or failed at once
+        if (endsWithin(backend, PAUSE_MILLIS)) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  private static boolean endsWithin(Backend<?> backend, long millis) throws InterruptedException {
+    try {
+      backend.ended().get().toCompletableFuture().get(millis, TimeUnit.MILLISECONDS);
+      return true;
+    } catch (TimeoutException e) {
+      return false;
+    } catch (ExecutionException impossible) { // ended() never completes exceptionally
+      throw new IllegalStateException(impossible);
+    }
+  }
+}

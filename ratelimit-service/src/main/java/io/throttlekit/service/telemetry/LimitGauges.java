@@ -1,0 +1,137 @@
+package io.throttlekit.service.telemetry;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.metrics.ObservableLongMeasurement;
+import io.throttlekit.concurrency.LimiterFigures;
+import io.throttlekit.concurrency.Acknowledgements;
+import io.throttlekit.descriptors.Rule;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.function.ToLongFunction;
+
+/**
+ * Metrics of concurrency limits by rule: limits that differ by request values are added up. No
+ * label comes from a request.
+ */
+public final class LimitGauges {
+  private static final String PREFIX = "throttlekit_concurrency_";
+  private static final AttributeKey<String> DOMAIN = AttributeKey.stringKey("domain");
+  private static final AttributeKey<String> RULE = AttributeKey.stringKey("rule");
+
+  private LimitGauges() {}
+
+  /**
+   * Registers the gauges. Call once for limits that differ by rule.
+   *
+   * @param ceilings passes each limit with its rule, at every collection
+   */
+  public static void show(Meter meter, Consumer<BiConsumer<Rule, LimiterFigures>> ceilings) {
+    show(meter, ceilings, "ceiling", "Requests that may be in flight", LimiterFigures::ceiling);
+    show(meter, ceilings, "in_flight", "Requests in flight", LimiterFigures::inFlight);
+    show(meter, ceilings, "queued", "Requests that wait for room", LimiterFigures::queued);
+  }
+
+  /**
+   * Registers how many limits are kept from rising. Call once.
+   *
+   * @param held returns the number, at every collection
+   */
+  public static void showHeld(Meter meter, LongSupplier held) {
+    new OurCounters(meter)
+        .gauge(
+            PREFIX + "held_ceilings",
+            "Ceilings that do not rise because much of the log is missing",
+            held);
+  }
+
+  /**
+   * Registers how many node ids have several streams. Call once.
+   *
+   * @param shared returns the number, at every collection
+   */
+  public static void showSharedNodes(Meter meter, LongSupplier shared) {
+    new OurCounters(meter)
+        .gauge(
+            PREFIX + "shared_node_ids",
+            "Node ids with more than one stream, which divide their share",
+            shared);
+  }
+
+  /**
+   * Registers how many Envoys were rejected because there were too many or their node id is not
+   * permitted. Call once.
+   *
+   * @param turnedAway returns the number, at every collection; never decreases
+   */
+  public static void showTurnedAway(Meter meter, LongSupplier turnedAway) {
+    meter
+        .counterBuilder(PREFIX + "refused_streams")
+        .setDescription("Streams of Envoys that ask for ceilings, ended at once")
+        .buildWithCallback(measured -> measured.record(turnedAway.getAsLong()));
+  }
+
+  /**
+   * Registers how far Envoys have acknowledged the limits pushed to them. Call once.
+   *
+   * @param ceilings passes the state of each limit with its rule, at every collection
+   */
+  public static void showAcknowledgements(Meter meter, Consumer<BiConsumer<Rule, Acknowledgements>> ceilings) {
+    show(meter, ceilings, "envoys", "Envoys that are told their share", Acknowledgements::present);
+    show(
+        meter,
+        ceilings,
+        "unacknowledged_envoys",
+        "Envoys that have not acknowledged their share",
+        Acknowledgements::unacknowledged);
+    show(
+        meter,
+        ceilings,
+        "held_back",
+        "Requests that no Envoy can have, because one that left or is stuck may use them",
+        Acknowledgements::heldBack);
+  }
+
+  /**
+   * Registers how many requests Envoys refused because of a concurrency limit. Call once.
+   *
+   * @param ceilings passes the number of each limit with its rule, at every collection
+   */
+  public static void showRefusals(Meter meter, Consumer<BiConsumer<Rule, Long>> ceilings) {
+    meter
+        .counterBuilder(PREFIX + "refused_by_envoys")
+        .setDescription("Requests that Envoys refused because of a ceiling, as their logs say")
+        .buildWithCallback(measured -> record(measured, ceilings, Long::longValue));
+  }
+
+  private static <T> void show(
+      Meter meter,
+      Consumer<BiConsumer<Rule, T>> ceilings,
+      String name,
+      String description,
+      ToLongFunction<T> figure) {
+    meter
+        .gaugeBuilder(PREFIX + name)
+        .ofLongs()
+        .setDescription(description)
+        .buildWithCallback(measured -> record(measured, ceilings, figure));
+  }
+
+  private static <T> void record(
+      ObservableLongMeasurement measured,
+      Consumer<BiConsumer<Rule, T>> ceilings,
+      ToLongFunction<T> figure) {
+    // an instrument accepts each set of labels once per collection
+    Map<Attributes, Long> sums = new HashMap<>();
+    ceilings.accept((rule, figures) ->
+        sums.merge(
+            Attributes.of(DOMAIN, rule.domain(), RULE, rule.path()),
+            figure.applyAsLong(figures),
+            Long::sum));
+    sums.forEach((labels, sum) -> measured.record(sum, labels));
+  }
+}

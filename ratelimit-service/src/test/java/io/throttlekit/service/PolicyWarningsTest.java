@@ -1,0 +1,71 @@
+package io.throttlekit.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.service.config.ConfigLoader;
+import io.throttlekit.service.config.ServeFlags;
+import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.server.Book;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class PolicyWarningsTest {
+  private static final String CEILINGS =
+      """
+      domain: ext-authz
+      descriptors:
+        - {key: a, concurrency: {gate: envoy, cluster: up}}
+        - {key: b, concurrency: {gate: envoy, cluster: up, circuit_breaker: high}}
+        - {key: c, concurrency: {gate: envoy, cluster: down}}
+        - {key: d, concurrency: {}}
+        - {key: e, rate_limit: {unit: day, requests_per_unit: 1}}
+      """;
+
+  @TempDir private Path folder;
+
+  @Test
+  void aDomainOfChecksThatNoPolicyHasIsAWarning() throws Exception {
+    assertThat(
+            told("ext_authz: {domain: ext-auth, descriptors: [{entries: [{key: k, value: v}]}]}"))
+        .containsExactly(
+            "WARNING no policy has the domain `ext-auth` (did you mean ext-authz?):"
+                + " ext_authz.domain names it, and Checks fail");
+    assertThat(told("ext_authz: {domain: shop, descriptors: [{entries: [{key: k, value: v}]}]}"))
+        .containsExactly(
+            "WARNING no policy has the domain `shop`: ext_authz.domain names it, and Checks fail");
+    assertThat(
+            told("ext_authz: {domain: ext-authz, descriptors: [{entries: [{key: k, value: v}]}]}"))
+        .isEmpty();
+    assertThat(told("ext_authz: {descriptors: [{entries: [{key: k, value: v}]}]}")).isEmpty();
+    assertThat(told("{}")).isEmpty();
+  }
+
+  @Test
+  void everyClusterThatAnotherProcessSteersIsNamedOnce() throws Exception {
+    assertThat(told("concurrency: {steer: false}"))
+        .containsExactly(
+            "INFO cluster up is not steered by this process (concurrency.steer: false)",
+            "INFO cluster down is not steered by this process (concurrency.steer: false)");
+    assertThat(told("compatibility: {shadow_mode: true}"))
+        .containsExactly(
+            "INFO cluster up is not steered by this process (compatibility.shadow_mode: true)",
+            "INFO cluster down is not steered by this process (compatibility.shadow_mode: true)");
+  }
+
+  private List<String> told(String yaml) throws Exception {
+    Path file = Files.writeString(folder.resolve("throttlekit.yaml"), yaml + "\n");
+    ServeFlags flags =
+        new ServeFlags(
+            List.of(folder.toString()), file.toString(), null, null, null, null, null, null);
+    ServiceConfig config = Objects.requireNonNull(new ConfigLoader(Map.of()).load(flags).config());
+    try (Logged logged = Logged.by(PolicyWarnings.class)) {
+      PolicyWarnings.tell(config, Book.of(CEILINGS));
+      return logged.lines();
+    }
+  }
+}

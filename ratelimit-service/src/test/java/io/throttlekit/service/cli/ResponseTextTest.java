@@ -1,0 +1,72 @@
+package io.throttlekit.service.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.Duration;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStatus;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit.Unit;
+import org.junit.jupiter.api.Test;
+
+class ResponseTextTest {
+
+  @Test
+  void moreCanBeLeftThanTheLimitWhereThereIsABurst() {
+    assertThat(new ResponseText(1).of(status(Code.OK, 19, 10, Unit.SECOND)))
+        .isEqualTo("OK, 19 left, limit 10 per second (x), resets in 3 s");
+  }
+
+  @Test
+  void aWindowThatTheProtocolHasNoWordForIsNotCalledAUnit() {
+    assertThat(new ResponseText(1).of(status(Code.OK, 9, 10, Unit.UNKNOWN)))
+        .isEqualTo(
+            "OK, 9 left, limit 10 per window, of a length that the protocol has no word for (x),"
+                + " resets in 3 s");
+  }
+
+  @Test
+  void aRefusedCostIsToldWithWhetherItCouldEverFit() {
+    assertThat(new ResponseText(10).of(status(Code.OVER_LIMIT, 4, 10, Unit.DAY)))
+        .startsWith("OVER_LIMIT, 4 left for a cost of 10, limit 10 per day");
+    assertThat(new ResponseText(11).of(status(Code.OVER_LIMIT, 4, 10, Unit.DAY)))
+        .startsWith(
+            "OVER_LIMIT, 4 left for a cost of 11, which never fits unless a burst allows it,"
+                + " limit 10 per day");
+    assertThat(new ResponseText(11).of(status(Code.OK, 4, 10, Unit.DAY)))
+        .startsWith("OK, 4 left,");
+  }
+
+  @Test
+  void aLookIsCalledALook() {
+    assertThat(new ResponseText(0).overall(answer(Code.OK)))
+        .isEqualTo("OK: just a look, nothing was charged");
+    assertThat(new ResponseText(0).overall(answer(Code.OVER_LIMIT)))
+        .isEqualTo("OVER_LIMIT: just a look, nothing was charged; a request would be refused");
+    assertThat(new ResponseText(1).overall(answer(Code.OVER_LIMIT)))
+        .isEqualTo("OVER_LIMIT: the request is refused");
+    assertThat(new ResponseText(1).overall(answer(Code.UNKNOWN)))
+        .isEqualTo("UNKNOWN: the service did not decide");
+  }
+
+  @Test
+  void whatHasNoLimitSaysSo() {
+    assertThat(new ResponseText(1).of(DescriptorStatus.newBuilder().setCode(Code.OK).build()))
+        .isEqualTo("OK, no limit");
+  }
+
+  private static RateLimitResponse answer(Code code) {
+    return RateLimitResponse.newBuilder().setOverallCode(code).build();
+  }
+
+  private static DescriptorStatus status(Code code, int remaining, int limit, Unit unit) {
+    return DescriptorStatus.newBuilder()
+        .setCode(code)
+        .setLimitRemaining(remaining)
+        .setCurrentLimit(
+            RateLimit.newBuilder().setName("x").setRequestsPerUnit(limit).setUnit(unit))
+        .setDurationUntilReset(Duration.newBuilder().setSeconds(3))
+        .build();
+  }
+}

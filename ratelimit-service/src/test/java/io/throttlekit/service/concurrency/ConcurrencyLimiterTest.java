@@ -1,0 +1,384 @@
+package io.throttlekit.service.concurrency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.ManualTime;
+import io.throttlekit.concurrency.Refusal;
+import io.throttlekit.descriptors.ConcurrencyRule;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.server.Book;
+import io.throttlekit.tier.ManualTimer;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ConcurrencyLimiterTest {
+  private static final int STEPS = 4_000;
+  private static final long TTL_MILLIS = 1_000;
+
+  private final ManualTime time = new ManualTime(0);
+  private final ManualTimer timer = new ManualTimer(time);
+  private final Gated gated = new Gated();
+  private final Rule rule = rule("min: 3, max: 3, lease: {ttl: 1s}");
+
+  /** The requests in flight equal the open leases, for any order of events. */
+  @ParameterizedTest(name = "seed {0}")
+  @ValueSource(longs = {1, 2, 3, 20_261_122})
+  void inFlightIsWhatLiveLeasesHoldAfterEveryStep(long seed) {
+    RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
+    ConcurrencyLimiter gate = gate(2, 1_000);
+    List<Lease> live = new ArrayList<>();
+    List<Lease> over = new ArrayList<>();
+    Set<Lease> endedBySomebody = new HashSet<>();
+    for (int step = 0; step < STEPS; step++) {
+      int stale = gated.stale.get();
+      int ends = gated.ends.size();
+      switch (random.nextInt(8)) {
+        case 0, 1, 2 -> {
+          Lease lease = enter(gate, "k" + random.nextInt(4)).lease;
+          if (lease != null) {
+            live.add(lease);
+          }
+        }
+        case 3 -> { // released by the stream's end
+          Lease lease = taken(random, live);
+          if (lease != null) {
+            gate.leases().end(lease.id(), LeaseEnd.STREAM_DONE);
+            assertThat(gated.ends).hasSize(ends + 1);
+            over.add(lease);
+          }
+        }
+        case 4 -> { // a duplicate, or late
+          Lease lease = taken(random, over);
+          if (lease != null) {
+            gate.leases().end(lease.id(), LeaseEnd.STREAM_DONE);
+            assertThat(gated.stale).hasValue(stale + 1);
+            over.add(lease);
+          }
+        }
+        case 5 -> { // cancelled, open or ended
+          Lease lease = taken(random, random.nextBoolean() ? live : over);
+          if (lease != null) {
+            lease.cancelled();
+            over.add(lease);
+          }
+        }
+        case 6 -> {
+          time.advance(random.nextLong(TTL_MILLIS / 4));
+          timer.run();
+          live.removeIf(lease -> lease.isDue(time.monotonicNanos()) && over.add(lease));
+        }
+        default -> gate.leases().end("forged-" + step, LeaseEnd.STREAM_DONE);
+      }
+      assertThat(gate.leases().size()).isEqualTo(live.size());
+      assertThat(inFlight(gate)).isEqualTo(live.size());
+      assertThat(gated.leased.get() - gated.ends.size()).isEqualTo(live.size());
+    }
+    endedBySomebody.addAll(over);
+    assertThat(endedBySomebody).hasSize(gated.ends.size());
+    assertThat(EnumSet.copyOf(gated.ends))
+        .containsExactlyInAnyOrder(LeaseEnd.STREAM_DONE, LeaseEnd.CANCELLED, LeaseEnd.EXPIRED);
+    assertThat(gated.refusals).contains(Refusal.CEILING_REACHED);
+    live.forEach(lease -> gate.leases().end(lease.id(), LeaseEnd.STREAM_DONE));
+    assertThat(inFlight(gate)).isZero();
+  }
+
+  @Test
+  void ofManyWhoEndALeaseAtOnceOneDoes() throws Exception {
+    ConcurrencyLimiter gate = gate(2, 1_000);
+    for (int round = 0; round < 300; round++) {
+      Lease lease = Objects.requireNonNull(enter(gate, "k").lease);
+      CountDownLatch go = new CountDownLatch(1);
+      List<Thread> threads = new ArrayList<>();
+      for (int t = 0; t < 4; t++) {
+        boolean cancels = t % 2 == 0;
+        threads.add(
+            Thread.ofPlatform()
+                .start(() -> {
+                  await(go);
+                  if (cancels) {
+                    lease.cancelled();
+                  } else {
+                    gate.leases().end(lease.id(), LeaseEnd.STREAM_DONE);
+                  }
+                }));
+      }
+      go.countDown();
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      assertThat(gated.ends).hasSize(round + 1);
+      assertThat(inFlight(gate)).isZero();
+    }
+  }
+
+  @Test
+  void aRequestIsInFlightOnceHoweverOftenItReachesACeiling() {
+    ConcurrencyLimiter gate = gate(2, 1_000);
+    Entered entered =
+        new Entered(gate, 0, wanted(rule, "k"), wanted(rule, "k"), wanted(rule, "other"));
+    assertThat(entered.lease).isNotNull();
+    assertThat(inFlight(gate)).isEqualTo(2);
+    Objects.requireNonNull(entered.lease).cancelled();
+    assertThat(inFlight(gate)).isZero();
+  }
+
+  @Test
+  void whatOneCeilingRefusesIsNotInFlightBelowAnother() {
+    ConcurrencyLimiter gate = gate(10, 1_000);
+    for (int i = 0; i < 3; i++) {
+      assertThat(enter(gate, "full").lease).isNotNull();
+    }
+    Entered entered = new Entered(gate, 0, wanted(rule, "free"), wanted(rule, "full"));
+    assertThat(entered.refused).isTrue();
+    assertThat(inFlight(gate)).isEqualTo(3);
+  }
+
+  @Test
+  void whoeverLeavesTheQueueTakesNothingAndOthersGoOn() {
+    Rule queued = rule("min: 1, max: 1, queue: {}");
+    ConcurrencyLimiter gate = gate(10, 1_000);
+    Lease first = Objects.requireNonNull(new Entered(gate, 0, wanted(queued, "k")).lease);
+    Entered leaves = new Entered(gate, 1_000_000_000, wanted(rule, "z"), wanted(queued, "k"));
+    Entered waits = new Entered(gate, 1_000_000_000, wanted(queued, "k"));
+    assertThat(inFlight(gate)).isEqualTo(2);
+    leaves.entering.leave();
+    assertThat(inFlight(gate)).isEqualTo(1);
+    gate.leases().end(first.id(), LeaseEnd.STREAM_DONE);
+    assertThat(waits.lease).isNotNull();
+    assertThat(leaves.lease).isNull();
+    assertThat(leaves.refused).isFalse();
+    assertThat(inFlight(gate)).isEqualTo(1);
+  }
+
+  @Test
+  void whoeverWaitsTooLongIsRefused() {
+    Rule queued = rule("min: 1, max: 1, queue: {}");
+    ConcurrencyLimiter gate = gate(10, 1_000);
+    assertThat(new Entered(gate, 0, wanted(queued, "k")).lease).isNotNull();
+    Entered waits = new Entered(gate, 5_000_000, wanted(queued, "k"));
+    assertThat(waits.refused).isFalse();
+    time.advance(10);
+    timer.run();
+    assertThat(waits.refused).isTrue();
+    assertThat(gated.refusals).containsExactly(Refusal.WAITED_TOO_LONG);
+    assertThat(inFlight(gate)).isEqualTo(1);
+  }
+
+  @Test
+  void whatIsInFlightIsNeverForgottenAndTheIdleAreBounded() {
+    ConcurrencyLimiter gate = gate(5, 1_000);
+    List<Lease> held = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      held.add(Objects.requireNonNull(enter(gate, "held" + i).lease));
+      for (int j = 0; j < 20; j++) {
+        Objects.requireNonNull(enter(gate, "idle" + i + "-" + j).lease).cancelled();
+      }
+    }
+    assertThat(inFlight(gate)).isEqualTo(20);
+    for (int i = 0; i < 20; i++) { // each still refers to its own request
+      assertThat(enter(gate, "held" + i).lease).isNotNull();
+      assertThat(enter(gate, "held" + i).lease).isNotNull();
+      assertThat(enter(gate, "held" + i).refused).isTrue();
+    }
+    held.forEach(Lease::cancelled);
+    AtomicLong known = new AtomicLong();
+    gate.ceilings().forEach((_, _) -> known.incrementAndGet());
+    assertThat(known).hasValueBetween(20, 25);
+  }
+
+  @Test
+  void tooManyLeasesAreRefusedAndHoldNothing() {
+    ConcurrencyLimiter gate = gate(10, 2);
+    assertThat(enter(gate, "k").lease).isNotNull();
+    Lease second = Objects.requireNonNull(enter(gate, "k").lease);
+    assertThat(enter(gate, "k").refused).isTrue();
+    assertThat(inFlight(gate)).isEqualTo(2);
+    assertThat(gated.noRoom).hasValue(1);
+    second.cancelled();
+    assertThat(enter(gate, "k").lease).isNotNull();
+  }
+
+  @Test
+  void anotherLawOrRangeKeepsWhatIsInFlight() {
+    ConcurrencyLimiter gate = gate(10, 1_000);
+    for (int i = 0; i < 3; i++) {
+      assertThat(enter(gate, "k").lease).isNotNull();
+    }
+    Rule larger = rule("algorithm: aimd, min: 4, max: 4, lease: {ttl: 1s}");
+    assertThat(new Entered(gate, 0, wanted(larger, "k")).lease).isNotNull();
+    assertThat(new Entered(gate, 0, wanted(larger, "k")).refused).isTrue();
+    Rule smaller = rule("min: 2, max: 2");
+    assertThat(new Entered(gate, 0, wanted(smaller, "k")).refused).isTrue();
+    assertThat(inFlight(gate)).isEqualTo(4);
+  }
+
+  @Test
+  void everyLawOfThePoliciesIsOneThatDecides() {
+    for (ConcurrencyRule.LimitAlgorithm law : ConcurrencyRule.LimitAlgorithm.values()) {
+      ConcurrencyLimiter gate = gate(10, 1_000);
+      Rule by = rule("algorithm: " + law.id() + ", min: 1, max: 1");
+      assertThat(new Entered(gate, 0, wanted(by, "k")).lease).isNotNull();
+      assertThat(new Entered(gate, 0, wanted(by, "k")).refused).isTrue();
+    }
+  }
+
+  @Test
+  void lowPrioritiesAreRefusedFirstWhileTheQueueIsFillingUp() {
+    Rule levelled = rule("min: 2, max: 2, priority: {entry: p}, queue: {initial: 1, max: 3}");
+    ConcurrencyLimiter gate = gate(10, 1_000);
+    for (String priority : List.of("100", "100", "100", "high", "low", "399")) {
+      assertThat(waiting(gate, levelled, priority).refused).isFalse();
+    }
+    assertThat(waiting(gate, levelled, "very_low").refused).as("not calibrated").isFalse();
+    time.advance(1_000);
+    timer.run();
+    assertThat(waiting(gate, levelled, "very_low").refused).isTrue();
+    assertThat(waiting(gate, levelled, "99").refused).isTrue();
+    assertThat(waiting(gate, levelled, "VERY_HIGH").refused).isFalse();
+    assertThat(gated.refusals).containsExactly(Refusal.PRIORITY_TOO_LOW, Refusal.PRIORITY_TOO_LOW);
+  }
+
+  @Test
+  void anOverloadThatIsOverRefusesNobodyLater() {
+    Rule levelled = rule("min: 2, max: 2, priority: {entry: p}, queue: {initial: 1, max: 3}");
+    ConcurrencyLimiter gate = gate(10, 1_000);
+    List<Entered> all = new ArrayList<>();
+    for (String priority : List.of("100", "100", "100", "high", "low", "399", "high")) {
+      all.add(waiting(gate, levelled, priority));
+    }
+    time.advance(1_000);
+    timer.run(); // now there is a threshold
+    assertThat(waiting(gate, levelled, "very_low").refused).isTrue();
+    for (int round = 0; round < all.size(); round++) {
+      all.stream().map(each -> each.lease).filter(Objects::nonNull).forEach(Lease::cancelled);
+    }
+    assertThat(gate.leases().size()).isZero();
+    time.advance(600_000);
+    timer.run();
+    for (int i = 0; i < 3; i++) {
+      assertThat(waiting(gate, levelled, "low").refused).isFalse();
+    }
+  }
+
+  @Test
+  void anotherQueueCountsFromWhenNothingIsInFlight() {
+    ConcurrencyLimiter gate = gate(10, 1_000);
+    Lease first = new Entered(gate, 0, wanted(rule("min: 1, max: 1"), "k")).lease;
+    Rule after = rule("min: 1, max: 1, queue: {}");
+    assertThat(new Entered(gate, 1_000_000_000, wanted(after, "k")).refused).isTrue();
+    Objects.requireNonNull(first).cancelled();
+    assertThat(new Entered(gate, 1_000_000_000, wanted(after, "k")).lease).isNotNull();
+    assertThat(new Entered(gate, 1_000_000_000, wanted(after, "k")).refused).isFalse();
+  }
+
+  @Test
+  void shadowIsNotRefusedForWantOfLeases() {
+    ConcurrencyLimiter gate = gate(10, 1);
+    Rule many = rule("min: 9, max: 9");
+    assertThat(new Entered(gate, 0, shadow(many, "k")).lease).isNotNull();
+    Entered second = new Entered(gate, 0, shadow(many, "k"));
+    assertThat(second.refused).isFalse();
+    assertThat(second.lease).isNull();
+    assertThat(gated.noRoom).hasValue(1);
+    assertThat(inFlight(gate)).isEqualTo(1);
+    assertThat(new Entered(gate, 0, wanted(many, "k")).refused).isTrue();
+  }
+
+  @Test
+  void idsAreOfOneProcessAndNobodyGuessesThem() {
+    ConcurrencyLimiter gate = gate(10, 1_000);
+    String one = Objects.requireNonNull(enter(gate, "k").lease).id();
+    String two = Objects.requireNonNull(enter(gate, "k").lease).id();
+    String other = Objects.requireNonNull(enter(gate(10, 10), "k").lease).id();
+    assertThat(one).matches("[0-9a-z]+-[0-9a-z]+-1-[0-9a-f]{16}");
+    assertThat(two).startsWith(one.substring(0, one.indexOf("-1-")) + "-2-");
+    assertThat(two.substring(two.length() - 16)).isNotEqualTo(one.substring(one.length() - 16));
+    assertThat(other).doesNotStartWith(one.substring(0, one.indexOf('-') + 1));
+  }
+
+  private ConcurrencyLimiter gate(int mostIdle, int mostLeases) {
+    return new ConcurrencyLimiter(time, timer, gated, () -> 1_500, mostIdle, mostLeases);
+  }
+
+  private Entered enter(ConcurrencyLimiter gate, String value) {
+    return new Entered(gate, 0, wanted(rule, value));
+  }
+
+  private static Entered waiting(ConcurrencyLimiter gate, Rule rule, String priority) {
+    return new Entered(gate, Long.MAX_VALUE, wanted(rule, "k", "p", priority));
+  }
+
+  private static @Nullable Lease taken(RandomGenerator random, List<Lease> from) {
+    return from.isEmpty() ? null : from.remove(random.nextInt(from.size()));
+  }
+
+  private static int inFlight(ConcurrencyLimiter gate) {
+    AtomicLong sum = new AtomicLong();
+    gate.ceilings().forEach((_, figures) -> sum.addAndGet(figures.inFlight()));
+    return sum.intValue();
+  }
+
+  private static Rule rule(String concurrency) {
+    PolicyBook book =
+        Book.of("domain: d\ndescriptors:\n  - {key: k, concurrency: {" + concurrency + "}}\n");
+    return book.rules().getFirst();
+  }
+
+  private static SlotRequest wanted(Rule rule, String value, String... more) {
+    ConcurrencyRule terms = Objects.requireNonNull(rule.ceiling());
+    List<String> entries = new ArrayList<>(List.of("k", value));
+    Collections.addAll(entries, more);
+    return new SlotRequest(
+        rule, terms, (ConcurrencyRule.AtService) terms.gate(), entries.toArray(String[]::new), false, true);
+  }
+
+  private static SlotRequest shadow(Rule rule, String value) {
+    SlotRequest own = wanted(rule, value);
+    return new SlotRequest(own.rule(), own.terms(), own.gate(), own.entries(), false, false);
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** A request and its result. */
+  private static final class Entered implements SlotAcquisition.Later {
+    final SlotAcquisition entering;
+    volatile @Nullable Lease lease;
+    volatile boolean refused;
+
+    Entered(ConcurrencyLimiter gate, long waitNanos, SlotRequest... wanted) {
+      entering = gate.enter(List.of(wanted), waitNanos, this);
+    }
+
+    @Override
+    public void entered(SlotAcquisition by, @Nullable Lease held) {
+      assertThat(lease == null && !refused).as("told once").isTrue();
+      lease = held;
+    }
+
+    @Override
+    public void refused(SlotAcquisition by) {
+      assertThat(lease == null && !refused).as("told once").isTrue();
+      refused = true;
+    }
+  }
+}

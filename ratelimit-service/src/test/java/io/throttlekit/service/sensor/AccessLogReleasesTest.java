@@ -1,0 +1,145 @@
+package io.throttlekit.service.sensor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.ManualTime;
+import io.throttlekit.service.concurrency.ConcurrencyLimiter;
+import io.throttlekit.service.concurrency.Gated;
+import io.throttlekit.service.concurrency.Lease;
+import io.throttlekit.service.concurrency.LeaseEnd;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class AccessLogReleasesTest {
+  private static final String LOGGED =
+      "algorithm: aimd, min: 1, max: 100, initial: 10, lease: {release: access_log,"
+          + " flush_interval: 0, service_time: 20ms}";
+  private static final String STREAMED = "min: 1, max: 100";
+
+  private final ManualTime time = new ManualTime(0);
+  private final Gated gated = new Gated();
+  private final ConcurrencyLimiter gate = new ConcurrencyLimiter(time, (_, _) -> {}, gated, () -> 1_000);
+  private final AccessLogReleases ends = new AccessLogReleases(gate.leases());
+
+  @Test
+  void anEntryEndsTheLeaseThatItNamesOnce() {
+    Lease lease = Gated.lease(gate, LOGGED);
+    tell(Kind.ANSWERED, lease);
+    tell(Kind.ANSWERED, lease);
+    assertThat(gated.ends).containsExactly(LeaseEnd.ACCESS_LOG);
+    assertThat(gated.stale).as("a log comes beside other ends").hasValue(0);
+    assertThat(gate.leases().size()).isZero();
+  }
+
+  @Test
+  void aLeaseThatWaitsForTheStreamsEndIsLeftAlone() {
+    Lease lease = Gated.lease(gate, STREAMED);
+    tell(Kind.ANSWERED, lease);
+    assertThat(gated.ends).isEmpty();
+    gate.leases().end(lease.id(), LeaseEnd.STREAM_DONE);
+    assertThat(gated.ends).containsExactly(LeaseEnd.STREAM_DONE);
+  }
+
+  @Test
+  void timeoutsLowerTheCeilingAndNoOtherFailureMovesIt() {
+    for (Kind kind : Kind.values()) {
+      if (kind.ends() && kind != Kind.ANSWERED && kind != Kind.TIMED_OUT) {
+        tellMany(kind);
+        assertThat(ceiling()).as("%s", kind).isEqualTo(10);
+      }
+    }
+    tellMany(Kind.TIMED_OUT);
+    assertThat(ceiling()).isLessThan(10);
+    assertThat(gated.ends).containsOnly(LeaseEnd.ACCESS_LOG);
+    assertThat(gate.leases().size()).isZero();
+  }
+
+  @Test
+  void timeoutsOfOneRouteOfTwoLeaveTheLimitAlone() {
+    oneSlowRouteOfTwo();
+    assertThat(ceiling()).isGreaterThanOrEqualTo(10);
+  }
+
+  /** A log may contain any names, and clusters beyond the maximum are judged as one. */
+  @Test
+  void entriesOfInventedLeasesKeepNoClusterFromBeingJudgedByItself() {
+    for (int i = 0; i < 3_000; i++) {
+      logged(Kind.TIMED_OUT, "invented-" + i, "fast", "invented");
+    }
+    oneSlowRouteOfTwo();
+    assertThat(ceiling()).isGreaterThanOrEqualTo(10);
+  }
+
+  private void oneSlowRouteOfTwo() {
+    for (int i = 0; i < 500; i++) {
+      Lease lease = Gated.lease(gate, LOGGED);
+      time.advance(100);
+      boolean slow = i > 100 && i % 5 == 0; // when each route has enough requests
+      logged(slow ? Kind.TIMED_OUT : Kind.ANSWERED, "up", slow ? "slow" : "fast", lease.id());
+    }
+  }
+
+  private void logged(Kind kind, String cluster, String route, String lease) {
+    long rtt = kind.isSample() ? 20_000_000 : 0;
+    ends.ended("edge", new Reading(kind, cluster, rtt, List.of(lease), true, route, ""), 0, 0);
+  }
+
+  @Test
+  void aSampleIsWhatEnvoyMeasuredAndNotHowLateItsEntryCame() {
+    // AIMD lowers the limit when a request takes twice as long as the shortest ones.
+    for (int i = 0; i < 200; i++) {
+      Lease lease = Gated.lease(gate, LOGGED);
+      time.advance(1_000);
+      tell(Kind.ANSWERED, lease);
+    }
+    int calm = ceiling();
+    for (int i = 0; i < 50; i++) {
+      Lease lease = Gated.lease(gate, LOGGED);
+      time.advance(9_000); // only the log is late
+      tell(Kind.ANSWERED, lease);
+    }
+    assertThat(ceiling()).isGreaterThanOrEqualTo(calm);
+    for (int i = 0; i < 50; i++) {
+      Lease lease = Gated.lease(gate, LOGGED);
+      time.advance(1_000);
+      ends.ended("edge", reading(Kind.ANSWERED, 90_000_000, lease), 0, 0);
+    }
+    assertThat(ceiling()).isLessThan(calm);
+  }
+
+  @Test
+  void bothLeasesOfARequestEnd() {
+    Lease authorized = Gated.lease(gate, LOGGED);
+    Lease limited = Gated.lease(gate, LOGGED);
+    ends.ended(
+        "edge",
+        new Reading(Kind.CLIENT_LEFT, "up", 0, List.of(authorized.id(), limited.id()), true),
+        0,
+        0);
+    assertThat(gate.leases().size()).isZero();
+  }
+
+  /** Reports enough samples for several windows of the limit algorithm. */
+  private void tellMany(Kind kind) {
+    for (int i = 0; i < 50; i++) {
+      Lease lease = Gated.lease(gate, LOGGED);
+      time.advance(100);
+      tell(kind, lease);
+    }
+  }
+
+  private void tell(Kind kind, Lease lease) {
+    ends.ended("edge", reading(kind, kind.isSample() ? 20_000_000 : 0, lease), 0, 0);
+  }
+
+  private static Reading reading(Kind kind, long rttNanos, Lease lease) {
+    return new Reading(kind, "up", rttNanos, List.of(lease.id()), true);
+  }
+
+  private int ceiling() {
+    AtomicInteger ceiling = new AtomicInteger();
+    gate.ceilings().forEach((_, figures) -> ceiling.set(figures.ceiling()));
+    return ceiling.get();
+  }
+}

@@ -1,0 +1,118 @@
+package io.throttlekit.simulator.concurrency;
+
+import io.throttlekit.concurrency.Sample;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A proxy that applies the last limit pushed to it, and whose access log feeds the algorithm: late,
+ * in batches of one worker each, and with losses.
+ *
+ * <p>An entry has the start time of its request, by this process's clock, and the requests in
+ * flight at that time, which the service infers from clocks and load reports. A request whose
+ * client left has no usable entry. Refusals are entries, too. One push is in progress at a time.
+ */
+final class LoggedLimiter implements SimulatedLimiter {
+  private static final int ENTRIES = 3; // of the stream of random numbers
+
+  private final SimulatedAlgorithm law;
+  private final Chain chain;
+  private final Chance chance;
+  private final List<Buffer> buffers = new ArrayList<>();
+  private int ceiling;
+  private int pushed;
+  private long pushedUntil = Long.MAX_VALUE;
+  private int nextBuffer;
+  private long nextFlush;
+
+  /** The entries of a worker that are not yet sent. */
+  private static final class Buffer {
+    private final List<Sample> samples = new ArrayList<>();
+    private long refused;
+  }
+
+  LoggedLimiter(SimulatedAlgorithm law, Chain chain, long seed) {
+    this.law = law;
+    this.chain = chain;
+    this.chance = new Chance(seed, ENTRIES);
+    this.ceiling = law.ceiling();
+    for (int i = 0; i < chain.workers(); i++) {
+      buffers.add(new Buffer());
+    }
+    this.nextFlush = chain.flushNanos() / chain.workers();
+  }
+
+  @Override
+  public int ceiling() {
+    return ceiling;
+  }
+
+  @Override
+  public void refused(long nowNanos) {
+    Buffer buffer = worker();
+    if (arrives()) {
+      buffer.refused++;
+    }
+  }
+
+  @Override
+  public void ended(
+      long startNanos, long nowNanos, int inFlightThen, int inFlightNow, boolean dropped) {
+    Buffer buffer = worker();
+    if (arrives() && !dropped) { // the log has no latency of a client that left
+      long rttNanos = nowNanos - startNanos;
+      buffer.samples.add(new Sample(startNanos, rttNanos, nowNanos, inFlightThen, false, false));
+    }
+  }
+
+  @Override
+  public long next() {
+    return Math.min(nextFlush, pushedUntil);
+  }
+
+  @Override
+  public void wake() {
+    if (pushedUntil <= nextFlush) {
+      applied(pushedUntil);
+    } else {
+      flush(nextFlush);
+    }
+  }
+
+  private void applied(long now) {
+    ceiling = pushed;
+    pushedUntil = Long.MAX_VALUE;
+    law.inForce(ceiling, now);
+    push(now);
+  }
+
+  private void flush(long now) {
+    Buffer buffer = buffers.get(nextBuffer);
+    nextBuffer = (nextBuffer + 1) % buffers.size();
+    nextFlush = now + chain.flushNanos() / buffers.size();
+    boolean full = buffer.refused > 0;
+    for (Sample sample : buffer.samples) {
+      law.learn(
+          new Sample(sample.startNanos(), sample.rttNanos(), now, sample.inFlight(), full, false));
+    }
+    law.refused(now, buffer.refused);
+    buffer.samples.clear();
+    buffer.refused = 0;
+    push(now);
+  }
+
+  private void push(long now) {
+    if (pushedUntil == Long.MAX_VALUE && ceiling != law.ceiling()) {
+      pushed = law.ceiling();
+      pushedUntil = now + chain.pushNanos();
+    }
+  }
+
+  private Buffer worker() {
+    return buffers.get((int) (chance.uniform() * buffers.size()));
+  }
+
+  private boolean arrives() {
+    return chance.uniform() >= chain.loss();
+  }
+}

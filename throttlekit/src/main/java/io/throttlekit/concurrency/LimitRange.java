@@ -1,0 +1,31 @@
+package io.throttlekit.concurrency;
+
+/**
+ * The bounds of a concurrency limit, and its initial value.
+ *
+ * @param min from 1
+ * @param max from {@code min}
+ * @param initial from {@code min} to {@code max}
+ */
+public record LimitRange(int min, int max, int initial) {
+
+  /**
+   * @throws IllegalArgumentException when a number is out of range
+   */
+  public LimitRange {
+    if (min < 1 || max < min || initial < min || initial > max) {
+      throw new IllegalArgumentException(
+          "a ceiling needs 1 <= min <= initial <= max, but min is "
+              + min
+              + ", initial "
+              + initial
+              + " and max "
+              + max);
+    }
+  }
+
+  /** Returns the nearest allowed limit. */
+  double clamp(double ceiling) {
+    return Math.clamp(ceiling, (double) min, (double) max);
+  }
+}
