@@ -14,9 +14,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** All orders of events at a limiter with a limit from 1 to 3 and four requests. */
+@Tag("exploration")
 class AdaptiveLimiterExplorationTest {
   private static final long MILLI = 1_000_000;
 

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Test;
  * acknowledge late or twice, disconnect, reconnect on another stream, and are gone; some share an
  * id.
  */
+@Tag("exploration")
 class LimitSharesPropertyTest {
   private static final int SEEDS = 400;
   private static final int STEPS = 300;

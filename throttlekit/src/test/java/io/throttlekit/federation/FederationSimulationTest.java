@@ -8,10 +8,12 @@ import io.throttlekit.federation.SimulatedMesh.Region;
 import io.throttlekit.federation.SimulatedMesh.Replica;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** No window admits more than its limit, whatever networks, clocks and processes do. */
+@Tag("exploration")
 class FederationSimulationTest {
   private static final long MILLI = 1_000_000;
   private static final long WINDOW = 1_000;

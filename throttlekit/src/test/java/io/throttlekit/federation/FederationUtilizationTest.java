@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.federation.SimulatedLink.Weather;
 import io.throttlekit.federation.SimulatedMesh.Plan;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Demand beyond the limit uses up the whole limit and no more, however late answers arrive. */
+@Tag("exploration")
 class FederationUtilizationTest {
   private static final long MILLI = 1_000_000;
   private static final int WINDOWS = 6;

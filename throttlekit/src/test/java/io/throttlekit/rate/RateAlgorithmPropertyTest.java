@@ -6,10 +6,12 @@ import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The invariants of every algorithm, over seeded histories and against an oracle. */
+@Tag("exploration")
 class RateAlgorithmPropertyTest {
   private static final int SEEDS = 40;
   private static final int STEPS = 150;

@@ -11,11 +11,13 @@ import io.throttlekit.tier.FederatedNodes.Scope;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Runs the real federation in every order of events of small configurations. */
+@Tag("exploration")
 class FederationExplorationTest {
   private static final long MAX_STATES = 150_000;
   private static final Faults NONE = Faults.NONE;

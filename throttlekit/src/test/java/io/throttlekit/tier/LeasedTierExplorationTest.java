@@ -6,10 +6,12 @@ import io.throttlekit.explore.Exploration;
 import io.throttlekit.explore.Explorer;
 import io.throttlekit.explore.Replay;
 import io.throttlekit.tier.LeasingNodes.Scope;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Runs the real {@link LeasedTier} in every order of events of small configurations. */
+@Tag("exploration")
 class LeasedTierExplorationTest {
   private static final long MAX_STATES = 1_000_000;
 

@@ -6,11 +6,13 @@ import io.throttlekit.tier.CountingStore.Slot;
 import io.throttlekit.tier.MixedFleet.Reached;
 import java.util.EnumMap;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests requests with several descriptors, each with its own tier, on a slow store. */
+@Tag("exploration")
 class MixedTiersTest {
   private static final int SEEDS = 60;
   private static final int EVENTS = 3_000;

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * admitted that the reference denies. 63,000 requests and 42,000 damaged ones; ten times as many in
  * the profile {@code thorough}.
  */
+@Tag("exploration")
 @Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // for what hangs
 class GeneratedRequestsTest {
   private static final int SERVICES = Boolean.getBoolean("throttlekit.thorough") ? 120 : 12;
