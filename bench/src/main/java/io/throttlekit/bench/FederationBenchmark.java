@@ -64,6 +64,7 @@ final class FederationBenchmark {
     }
     Servers servers = Servers.from(arguments);
     return () -> {
+      servers.makeCaches("shared");
       List<Target> targets = new ArrayList<>();
       if (!coordinator.equals("postgresql")) {
         targets.addAll(measure(servers, CoordinatorProcess.redis(), windows, only));

@@ -52,7 +52,8 @@ final class SensorBenchmark {
 
   private static void compare(
       Servers servers, int connections, Duration warmUp, int rounds, Duration round)
-      throws IOException {
+      throws IOException, InterruptedException {
+    servers.makeCaches("memory");
     List<SensorRow> rows = new ArrayList<>();
     try (ServerProcess service = servers.service("sensors", "sensors.yaml", ALL_SAMPLES);
         ServerProcess noOp = servers.noOp(Servers.jvmOptions(service.arguments()));

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class ServerProcess implements AutoCloseable {
   private static final Pattern READY =
       Pattern.compile("ready grpc=(\\S+)(?: http=(\\S+))?(?:.* sensors=(\\S+))?.*");
-  // The first start may build the project and make an AOT cache, on a busy machine.
+  // The first start may build the project, on a busy machine.
   private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   private final String name;

@@ -1,8 +1,10 @@
 package io.throttlekit.bench;
 
+import io.throttlekit.testkit.envoy.LinkedProcess;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -34,6 +36,26 @@ record Servers(Path program, Path folder) {
       throw new IllegalArgumentException("--service " + program + " is not an executable file");
     }
     return new Servers(program, Path.of(arguments.text("folder", "bench/target/runs")));
+  }
+
+  /**
+   * Makes the service's AOT caches for counters of these kinds, {@code memory} or {@code shared},
+   * unless they are there. A start without one trains in the background, beside the measurement.
+   *
+   * <p>A program that does not know the command starts without a cache, or makes it by itself.
+   */
+  void makeCaches(String... kinds) throws IOException, InterruptedException {
+    for (String kind : kinds) {
+      ProcessBuilder command =
+          new ProcessBuilder(program.toString(), "train-cache", kind)
+              .redirectOutput(Redirect.DISCARD)
+              .redirectError(Redirect.INHERIT);
+      try (LinkedProcess training = LinkedProcess.start(command)) {
+        if (training.process().waitFor() != 0) {
+          System.err.println(program + " made no AOT cache for counters of the kind " + kind);
+        }
+      }
+    }
   }
 
   /** Starts the service with counters in memory, on free ports, and with more settings. */

@@ -35,6 +35,7 @@ final class ServiceComparison {
 
   private static void compare(ComparisonPlan plan, Servers servers)
       throws IOException, InterruptedException {
+    servers.makeCaches("memory");
     try (ServerProcess started = servers.service(Map.of());
         Contender service = new Contender(started, plan);
         ServerProcess baseline = servers.noOp(Servers.jvmOptions(started.arguments()));

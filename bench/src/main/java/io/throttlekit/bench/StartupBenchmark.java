@@ -23,6 +23,8 @@ final class StartupBenchmark {
   // Long enough for the JIT compiler, so that the later decisions are warm ones.
   private static final Duration STRICT_WARM_UP = Duration.ofSeconds(15);
   private static final Map<String, String> NO_WARM_UP = Map.of("THROTTLEKIT_WARM_UP_REQUESTS", "0");
+  private static final Map<String, String> NO_CACHE =
+      Map.of("THROTTLEKIT_JAVA_OPTIONS", "-XX:AOTMode=off");
 
   private final TimeSource time = TimeSource.system();
   private final ClosedLoop loop = new ClosedLoop(16);
@@ -66,6 +68,7 @@ final class StartupBenchmark {
     warmUpThisProcess(warmUp);
     List<Starts> figures = new ArrayList<>();
     figures.add(firstDecision(starts));
+    figures.add(startsWithoutCache(starts));
     figures.addAll(warmStarts(starts, length));
     figures.addAll(strictStarts(starts));
     List<Target> targets = figures.stream().map(Starts::target).toList();
@@ -77,8 +80,9 @@ final class StartupBenchmark {
     Target.require(targets);
   }
 
-  /** Starts once without measuring: the first start may build, and make the AOT cache. */
-  private void prepare() throws IOException {
+  /** Makes the AOT caches, and starts once without measuring: the first start may build. */
+  private void prepare() throws IOException, InterruptedException {
+    servers.makeCaches("memory", "shared");
     servers.service(NO_WARM_UP).close();
   }
 
@@ -108,6 +112,17 @@ final class StartupBenchmark {
       }
     }
     return seconds;
+  }
+
+  /** Measures what the first start of a build does, which has no AOT cache yet. */
+  private Starts startsWithoutCache(int starts) throws IOException {
+    Starts ready = Starts.atMost("s from start to ready, with warm-up, without an AOT cache", 10);
+    for (int i = 0; i < starts; i++) {
+      try (ServerProcess service = servers.service(NO_CACHE)) {
+        ready.add(service.readyNanos() / 1e9);
+      }
+    }
+    return ready;
   }
 
   private List<Starts> warmStarts(int starts, Duration length)

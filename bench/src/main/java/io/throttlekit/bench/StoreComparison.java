@@ -49,6 +49,7 @@ final class StoreComparison {
 
   private static void compare(ComparisonPlan plan, Servers servers)
       throws IOException, InterruptedException {
+    servers.makeCaches("memory", "shared");
     try (RedisProcess redis = RedisProcess.start()) {
       Map<String, String> store = Map.of("THROTTLEKIT_STORE_URI", redis.url());
       try (ServerProcess inMemory = servers.service("memory", "policies.yaml", Map.of());

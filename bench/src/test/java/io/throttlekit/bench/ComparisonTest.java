@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -46,6 +48,16 @@ class ComparisonTest {
             () -> ServerProcess.start("broken", command, Map.of(), folder.resolve("log").toFile()))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("broken ended before it was ready");
+  }
+
+  @Test
+  void cachesAreMadeByTheProgramThatMayFailToDoSo() throws IOException, InterruptedException {
+    Path calls = folder.resolve("calls");
+    Path program = folder.resolve("program");
+    Files.writeString(program, "#!/bin/sh\necho \"$@\" >>" + calls + "\n[ $2 = memory ]\n");
+    Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwxr-xr-x"));
+    new Servers(program, folder).makeCaches("memory", "shared");
+    assertThat(calls).hasContent("train-cache memory\ntrain-cache shared");
   }
 
   @Test

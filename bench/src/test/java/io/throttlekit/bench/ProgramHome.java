@@ -37,7 +37,7 @@ record ProgramHome(Path folder) {
 
   static ProgramHome in(Path folder) throws IOException {
     ProgramHome program = new ProgramHome(folder.toRealPath());
-    for (String script : List.of("throttlekit", "lib/build.sh")) {
+    for (String script : List.of("throttlekit", "lib/build.sh", "lib/aot.sh")) {
       Path copy = program.home().resolve("bin").resolve(script);
       Files.createDirectories(copy.getParent());
       Files.copy(Path.of("..", "bin").resolve(script), copy);
@@ -63,10 +63,15 @@ record ProgramHome(Path folder) {
     return Files.writeString(target.resolve("ratelimit-service-1.jar"), "code");
   }
 
+  /** While this file is there, a service of the fake java runs until a signal ends it. */
+  Path serving() {
+    return home().resolve("serving");
+  }
+
   /**
    * Installs a java that trains by this script, with {@code HOME} for the home. Otherwise it prints
-   * its options and its standard input, where the last option is a pipe. Its service has counters
-   * in memory.
+   * its options, and the content of the last one where that is a pipe, and serves. Its service has
+   * counters in memory.
    */
   void java(String training) throws IOException {
     java(training, "echo memory");
@@ -92,9 +97,10 @@ record ProgramHome(Path folder) {
             if [ -z "$cache" ]; then
               echo "run $*"
               if [ -p "${*: -1}" ]; then cat "${*: -1}"; fi
-              exit 0
-            fi
+              trap 'exit 0' TERM INT
+              trap 'exit 129' HUP
             """
+            + inHome("while [ -e HOME/serving ]; do sleep 0.05; done; exit 0; fi\n")
             + inHome(training));
   }
 
@@ -117,7 +123,17 @@ record ProgramHome(Path folder) {
   }
 
   Process start(String... arguments) throws IOException {
-    return start(Map.of(), command(arguments));
+    return start(Map.of(), arguments);
+  }
+
+  Process start(Map<String, String> environment, String... arguments) throws IOException {
+    return start(environment, command(arguments));
+  }
+
+  /** Starts the program as a child of a process that never reaps it. */
+  Process startUnreaped(String... arguments) throws IOException {
+    List<String> shell = List.of("bash", "-c", "\"$@\" & exec sleep 60", "shell");
+    return start(Map.of(), Stream.of(shell, command(arguments)).flatMap(List::stream).toList());
   }
 
   Ended run(String... arguments) throws IOException, InterruptedException {
@@ -126,7 +142,7 @@ record ProgramHome(Path folder) {
 
   Ended run(Map<String, String> environment, String... arguments)
       throws IOException, InterruptedException {
-    return ended(start(environment, command(arguments)));
+    return ended(start(environment, arguments));
   }
 
   /** Runs the program with one more argument, a pipe with this text. */
@@ -149,6 +165,7 @@ record ProgramHome(Path folder) {
             .redirectOutput(folder.resolve("out").toFile())
             .redirectError(folder.resolve("errors").toFile());
     builder.environment().keySet().removeAll(UNSET);
+    builder.environment().put("THROTTLEKIT_TRAIN_AFTER", "0");
     builder.environment().putAll(environment);
     builder.environment().put("JAVA_HOME", folder.resolve("jdk").toString());
     builder.environment().put("TMPDIR", temporary().toString());
@@ -161,13 +178,17 @@ record ProgramHome(Path folder) {
     return builder.start();
   }
 
-  private Ended ended(Process process) throws IOException, InterruptedException {
+  Ended ended(Process process) throws IOException, InterruptedException {
     int code = process.waitFor();
-    return new Ended(code, out(), Files.readString(folder.resolve("errors")));
+    return new Ended(code, out(), errors());
   }
 
   String out() throws IOException {
     return Files.readString(folder.resolve("out"));
+  }
+
+  String errors() throws IOException {
+    return Files.readString(folder.resolve("errors"));
   }
 
   private static void script(Path file, String text) throws IOException {

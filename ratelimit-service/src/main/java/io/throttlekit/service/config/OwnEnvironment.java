@@ -11,7 +11,7 @@ final class OwnEnvironment {
 
   /** Variables of the start script, and the one with the file's path. */
   private static final List<String> NOT_FIELDS =
-      List.of("THROTTLEKIT_CONFIG", "THROTTLEKIT_JAVA_OPTIONS");
+      List.of("THROTTLEKIT_CONFIG", "THROTTLEKIT_JAVA_OPTIONS", "THROTTLEKIT_TRAIN_AFTER");
 
   /** Variables that Kubernetes sets for a Service named throttlekit. */
   private static final Pattern SERVICE_LINK =

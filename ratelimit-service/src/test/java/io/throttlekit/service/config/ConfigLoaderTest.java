@@ -161,6 +161,13 @@ class ConfigLoaderTest {
   }
 
   @Test
+  void variablesOfTheStartScriptAreNoSettings() {
+    Map<String, String> environment =
+        Map.of("THROTTLEKIT_JAVA_OPTIONS", "-Xmx1g", "THROTTLEKIT_TRAIN_AFTER", "never");
+    assertThat(new ConfigLoader(environment).load(flags(null)).errors()).isEmpty();
+  }
+
+  @Test
   void aPortThatKubernetesOverwroteIsExplained() {
     assertThat(
             new ConfigLoader(Map.of("GRPC_PORT", "tcp://10.0.0.1:80")).load(flags(null)).errors())
