@@ -18,7 +18,8 @@ final class Regions implements AutoCloseable {
   private Regions() {}
 
   /** Starts the regions one after the other, and waits until all serve. */
-  static Regions start(Servers servers, CoordinatorProcess coordinator, int count) throws IOException {
+  static Regions start(Servers servers, CoordinatorProcess coordinator, int count)
+      throws IOException {
     Regions regions = new Regions();
     try {
       for (int region = 0; region < count; region++) {
@@ -31,7 +32,8 @@ final class Regions implements AutoCloseable {
     }
   }
 
-  private void add(Servers servers, CoordinatorProcess coordinator, String name) throws IOException {
+  private void add(Servers servers, CoordinatorProcess coordinator, String name)
+      throws IOException {
     RedisProcess store = RedisProcess.start();
     stores.add(store);
     TcpProxy way = TcpProxy.to(coordinator.port());

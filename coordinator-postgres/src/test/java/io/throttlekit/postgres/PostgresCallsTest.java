@@ -132,7 +132,8 @@ class PostgresCallsTest {
     CompletionStage<Boolean> back = returnUnits(store, new CallId(17, 1), before.windowEndMillis());
     CompletionStage<Grant> leased = granting.lease(wish(id, 3));
     CompletionStage<Boolean> returned =
-        coordinator.reconcile(new BudgetReturn(StoreCalls.budget(FIVE, "b"), "eu", "1", windowEnd, 1));
+        coordinator.reconcile(
+            new BudgetReturn(StoreCalls.budget(FIVE, "b"), "eu", "1", windowEnd, 1));
     CompletionStage<EscrowGrant> given = giving.lease(held, 2, id);
     CompletionStage<Boolean> refilled = refill("2", 4);
     assertThat(failure(leasing.lease(StoreCalls.lease("b", 1))))

@@ -190,6 +190,9 @@ class PostgresConcurrencyTest {
   }
 
   private static long left(PostgresCounterStore store, FixedWindow window, String user) {
-    return answer(store.peek(StoreCalls.key(window, user), window)).decisions().getFirst().remaining();
+    return answer(store.peek(StoreCalls.key(window, user), window))
+        .decisions()
+        .getFirst()
+        .remaining();
   }
 }

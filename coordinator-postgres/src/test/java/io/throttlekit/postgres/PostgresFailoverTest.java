@@ -194,9 +194,11 @@ class PostgresFailoverTest {
     assertThat(admitted(store, 1)).isEqualTo(1);
     assertThat(leased(coordinator, 1)).isEqualTo(1);
     CallId id = new CallId(16, 1);
-    LeaseRequest request = new LeaseRequest(StoreCalls.key(HUNDRED, "a"), HUNDRED, 2, DataLoss.DENY, id);
+    LeaseRequest request =
+        new LeaseRequest(StoreCalls.key(HUNDRED, "a"), HUNDRED, 2, DataLoss.DENY, id);
     BudgetLease lease =
-        new BudgetLease(StoreCalls.budget(FIVE, "a"), "eu", BudgetLease.CURRENT, 2, DataLoss.DENY, id);
+        new BudgetLease(
+            StoreCalls.budget(FIVE, "a"), "eu", BudgetLease.CURRENT, 2, DataLoss.DENY, id);
     standby.hang();
     List<CompletableFuture<Grant>> again = new ArrayList<>();
     try {

@@ -112,7 +112,10 @@ class PostgresRetryTest {
 
   private static BudgetLease shared(String scope) {
     Budget shared =
-        new Budget(StoreCalls.key(StoreCalls.FIVE, "a"), StoreCalls.FIVE, new Terms(scope, List.of(StoreCalls.FIVE)));
+        new Budget(
+            StoreCalls.key(StoreCalls.FIVE, "a"),
+            StoreCalls.FIVE,
+            new Terms(scope, List.of(StoreCalls.FIVE)));
     return new BudgetLease(shared, "eu", BudgetLease.CURRENT, 2, DataLoss.REFILL);
   }
 

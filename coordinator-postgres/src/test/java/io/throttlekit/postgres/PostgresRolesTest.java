@@ -73,7 +73,10 @@ class PostgresRolesTest {
       assertThat(StoreCalls.acquire(store, "a", 2).remaining()).isEqualTo(3);
       Grant grant = answer(store.lease(StoreCalls.lease("a", 2)));
       assertThat(grant.units()).isEqualTo(2);
-      answer(store.returnUnits(StoreCalls.lease("a", 2), grant.windowEndMillis(), 1).thenApply(_ -> true));
+      answer(
+          store
+              .returnUnits(StoreCalls.lease("a", 2), grant.windowEndMillis(), 1)
+              .thenApply(_ -> true));
       answer(store.reset(key, StoreCalls.FIVE).thenApply(_ -> true));
       Grant lease = answer(coordinator.lease(StoreCalls.wish(budget, "eu", 5)));
       assertThat(lease.units()).isEqualTo(5);

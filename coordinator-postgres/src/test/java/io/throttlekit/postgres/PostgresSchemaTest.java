@@ -113,7 +113,9 @@ class PostgresSchemaTest {
           .hasMessageContaining("GRANT CREATE ON DATABASE " + database.name() + " TO pauper");
       assertThat(heard.failures).containsExactly(StoreListener.Failure.ERROR);
       database.run("GRANT CREATE ON DATABASE " + database.name() + " TO pauper");
-      assertThat(StoreCalls.acquire(store, "a", 1).admitted()).as("it comes back by itself").isTrue();
+      assertThat(StoreCalls.acquire(store, "a", 1).admitted())
+          .as("it comes back by itself")
+          .isTrue();
     } finally {
       database.run("DROP OWNED BY pauper; DROP ROLE pauper");
     }

@@ -101,7 +101,8 @@ class PostgresTripsTest {
   void aLeaseThatIsRefusedIsTwoTripsAndWritesWhatWasAskedForOnce() {
     answer(coordinator.lease(StoreCalls.wish(budget, "us", 1)));
     Budget six =
-        StoreCalls.budget(new FixedWindow(6, StoreCalls.FIVE.windowMillis()), "a"); // of the same party
+        StoreCalls.budget(
+            new FixedWindow(6, StoreCalls.FIVE.windowMillis()), "a"); // of the same party
     proxy.trips();
     assertThat(StoreCalls.failure(coordinator.lease(StoreCalls.wish(six, "eu", 1))))
         .isInstanceOf(TermsMismatchException.class);

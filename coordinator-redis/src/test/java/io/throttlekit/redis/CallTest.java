@@ -43,7 +43,8 @@ class CallTest {
   }
 
   private static Call.Lease lease(@Nullable CallId id) {
-    LeaseRequest request = new LeaseRequest(StoreCalls.key(MINUTE, "a"), MINUTE, 1, DataLoss.REFILL);
+    LeaseRequest request =
+        new LeaseRequest(StoreCalls.key(MINUTE, "a"), MINUTE, 1, DataLoss.REFILL);
     return new Call.Lease(
         Slots.NONE,
         0,

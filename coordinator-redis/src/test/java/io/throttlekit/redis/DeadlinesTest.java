@@ -65,7 +65,10 @@ class DeadlinesTest {
             Slots.NONE,
             millis(20),
             new LeaseRequest(
-                StoreCalls.key(StoreCalls.FIVE, "a"), new FixedWindow(5, 1_000), 1, DataLoss.REFILL));
+                StoreCalls.key(StoreCalls.FIVE, "a"),
+                new FixedWindow(5, 1_000),
+                1,
+                DataLoss.REFILL));
     loop.submit(
             () -> {
               deadlines.add(longer);

@@ -57,7 +57,8 @@ class LaneTest {
   @Test
   void callsInProgressHaveFailedWhenALaneHasEndedThoughItsConnectionIsStillClosing() {
     Lane lane = new Lane(loop, shared(), HangingLink::new);
-    Call<Boolean> call = new Call.Reset(Slots.NONE, Long.MAX_VALUE, StoreCalls.key(StoreCalls.FIVE, "user"));
+    Call<Boolean> call =
+        new Call.Reset(Slots.NONE, Long.MAX_VALUE, StoreCalls.key(StoreCalls.FIVE, "user"));
     lane.submit(call);
     CompletableFuture<Boolean> failedByTheEnd =
         CompletableFuture.supplyAsync(lane::close, loop)

@@ -129,7 +129,8 @@ class RedisClusterFaultsTest {
   }
 
   private boolean denied(String user) {
-    return !answer(store.acquire(List.of(StoreCalls.claim(FIVE, user, 1, DataLoss.DENY)))).admitted();
+    return !answer(store.acquire(List.of(StoreCalls.claim(FIVE, user, 1, DataLoss.DENY))))
+        .admitted();
   }
 
   private boolean answersFor(String user) {

@@ -90,7 +90,8 @@ class RedisClusterTest {
             Wanted.cluster(urls).deadlines(10_000, 10_000).settings(),
             TimeSource.system(),
             heard)) {
-      StoreCalls.await("settings read", () -> StoreCalls.answers(limited) && !heard.persistence.isEmpty());
+      StoreCalls.await(
+          "settings read", () -> StoreCalls.answers(limited) && !heard.persistence.isEmpty());
       return heard.persistence.getLast().gaps();
     }
   }

@@ -1,10 +1,10 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.StoreCalls.answer;
 import static io.throttlekit.redis.Leased.budget;
 import static io.throttlekit.redis.Leased.denied;
-import static io.throttlekit.redis.Leased.returnUnits;
 import static io.throttlekit.redis.Leased.lease;
+import static io.throttlekit.redis.Leased.returnUnits;
+import static io.throttlekit.redis.StoreCalls.answer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;

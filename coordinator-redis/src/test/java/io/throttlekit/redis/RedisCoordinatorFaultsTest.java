@@ -1,12 +1,12 @@
 package io.throttlekit.redis;
 
+import static io.throttlekit.redis.Leased.answers;
+import static io.throttlekit.redis.Leased.five;
+import static io.throttlekit.redis.Leased.lease;
+import static io.throttlekit.redis.Leased.returnUnits;
 import static io.throttlekit.redis.StoreCalls.answer;
 import static io.throttlekit.redis.StoreCalls.await;
 import static io.throttlekit.redis.StoreCalls.failure;
-import static io.throttlekit.redis.Leased.answers;
-import static io.throttlekit.redis.Leased.five;
-import static io.throttlekit.redis.Leased.returnUnits;
-import static io.throttlekit.redis.Leased.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.TimeSource;
@@ -185,7 +185,8 @@ class RedisCoordinatorFaultsTest {
     List<CompletableFuture<Boolean>> returns = new ArrayList<>();
     for (int i = 0; i < 200; i++) {
       Grant grant = lease(coordinator, five("user" + i), 5);
-      returns.add(returnUnits(coordinator, five("user" + i), "eu", "1", grant).toCompletableFuture());
+      returns.add(
+          returnUnits(coordinator, five("user" + i), "eu", "1", grant).toCompletableFuture());
     }
     coordinator.close();
     answer(coordinator.ended().thenApply(_ -> true));

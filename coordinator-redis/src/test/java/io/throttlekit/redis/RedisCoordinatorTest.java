@@ -1,11 +1,11 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.StoreCalls.answer;
-import static io.throttlekit.redis.StoreCalls.failure;
 import static io.throttlekit.redis.Leased.budget;
 import static io.throttlekit.redis.Leased.five;
-import static io.throttlekit.redis.Leased.returnUnits;
 import static io.throttlekit.redis.Leased.lease;
+import static io.throttlekit.redis.Leased.returnUnits;
+import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.resource.DefaultEventLoopGroupProvider;

@@ -1,11 +1,11 @@
 package io.throttlekit.redis;
 
-import static io.throttlekit.redis.StoreCalls.answer;
-import static io.throttlekit.redis.StoreCalls.await;
 import static io.throttlekit.redis.Leased.answers;
 import static io.throttlekit.redis.Leased.denied;
 import static io.throttlekit.redis.Leased.five;
 import static io.throttlekit.redis.Leased.lease;
+import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.DataLoss;

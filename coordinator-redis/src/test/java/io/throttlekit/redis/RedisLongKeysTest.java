@@ -1,10 +1,10 @@
 package io.throttlekit.redis;
 
+import static io.throttlekit.redis.Leased.five;
 import static io.throttlekit.redis.StoreCalls.acquire;
 import static io.throttlekit.redis.StoreCalls.answer;
 import static io.throttlekit.redis.StoreCalls.grant;
 import static io.throttlekit.redis.StoreCalls.left;
-import static io.throttlekit.redis.Leased.five;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.TimeSource;

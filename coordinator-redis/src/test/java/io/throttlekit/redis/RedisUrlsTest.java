@@ -56,7 +56,8 @@ class RedisUrlsTest {
   @Test
   void aDatabaseNumber() {
     charge(redis.url() + "/3", "db");
-    assertThat(redis.command("EXISTS", "tk1:" + StoreCalls.key(StoreCalls.FIVE, "db"))).isEqualTo("0");
+    assertThat(redis.command("EXISTS", "tk1:" + StoreCalls.key(StoreCalls.FIVE, "db")))
+        .isEqualTo("0");
     assertThat(redis.command("INFO", "keyspace")).contains("db3:keys=3");
   }
 
@@ -81,7 +82,8 @@ class RedisUrlsTest {
     RedisCounterStore wrong = open("redis://limits:wrong@127.0.0.1:" + redis.port());
     try (wrong) {
       StoreCalls.await(
-          "told why", () -> failure(StoreCalls.ask(wrong, "acl", 1)).toString().contains("WRONGPASS"));
+          "told why",
+          () -> failure(StoreCalls.ask(wrong, "acl", 1)).toString().contains("WRONGPASS"));
     }
   }
 
@@ -108,9 +110,12 @@ class RedisUrlsTest {
         CompletableFuture<Boolean> same = new CompletableFuture<>();
         sameThread.add(same);
         loop.execute(() ->
-            StoreCalls.ask(store, "loops", 1).whenComplete((_, _) -> same.complete(loop.inEventLoop())));
+            StoreCalls.ask(store, "loops", 1)
+                .whenComplete((_, _) -> same.complete(loop.inEventLoop())));
       });
-      assertThat(sameThread).hasSize(3).allSatisfy(same -> assertThat(StoreCalls.answer(same)).isTrue());
+      assertThat(sameThread)
+          .hasSize(3)
+          .allSatisfy(same -> assertThat(StoreCalls.answer(same)).isTrue());
       assertThat(left(store, "loops")).isEqualTo(2);
     } finally {
       loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();

@@ -130,9 +130,7 @@ public final class DemoMain implements Callable<Integer> {
 
   private int showMesh() {
     int end =
-        seconds == null
-            ? MeshScenario.USUAL_SECONDS
-            : seconds(seconds, MeshScenario.MIN_SECONDS);
+        seconds == null ? MeshScenario.USUAL_SECONDS : seconds(seconds, MeshScenario.MIN_SECONDS);
     MeshDemo demo = MeshDemo.ofThisMachine(System.err::println);
     return show(
         demo::stop,

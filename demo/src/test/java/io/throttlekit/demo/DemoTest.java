@@ -52,8 +52,7 @@ class DemoTest {
   @Test
   void printsThePolicyAndACommandThatIsLimitedAfterThreeCalls() throws Exception {
     Demo demo =
-        new Demo(
-            _ -> new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"), progress::add, PATIENT);
+        new Demo(_ -> new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"), progress::add, PATIENT);
     Future<?> running;
     try (ExecutorService thread = Executors.newVirtualThreadPerTaskExecutor();
         PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
@@ -77,7 +76,9 @@ class DemoTest {
   private static List<HttpResponse<String>> callUntilLimited(Matcher command) throws Exception {
     assertThat(command.find()).isTrue();
     HttpRequest request =
-        HttpRequest.newBuilder(URI.create(command.group(2))).header("x-user", command.group(1)).build();
+        HttpRequest.newBuilder(URI.create(command.group(2)))
+            .header("x-user", command.group(1))
+            .build();
     List<HttpResponse<String>> answers = new ArrayList<>();
     try (HttpClient client = HttpClient.newHttpClient()) {
       do {

@@ -2,8 +2,8 @@ package io.throttlekit.descriptors;
 
 import io.throttlekit.concurrency.LimitRange;
 import io.throttlekit.concurrency.Priority;
-import io.throttlekit.descriptors.ConcurrencyRule.LimitAlgorithm;
 import io.throttlekit.descriptors.ConcurrencyRule.LeaseTerms;
+import io.throttlekit.descriptors.ConcurrencyRule.LimitAlgorithm;
 import io.throttlekit.descriptors.ConcurrencyRule.WaitingRoom;
 import io.throttlekit.descriptors.Fields.Field;
 import java.util.List;
@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads the concurrency limit of a descriptor: the mapping {@code concurrency}. */
 final class ConcurrencyReader {
-  private static final List<String> LAWS = Stream.of(LimitAlgorithm.values()).map(LimitAlgorithm::id).toList();
+  private static final List<String> LAWS =
+      Stream.of(LimitAlgorithm.values()).map(LimitAlgorithm::id).toList();
   private static final List<String> GATES = List.of("service", "envoy");
   private static final List<String> CIRCUIT_BREAKERS = List.of("default", "high");
   // Far above what one backend serves at once; small enough for arithmetic with ints.
@@ -48,7 +49,8 @@ final class ConcurrencyReader {
     Fields fields = Fields.of(mapping, problems);
     Place.CONCURRENCY.check(fields, problems);
     Field algorithm = fields.get("algorithm");
-    String law = algorithm == null ? LimitAlgorithm.PROBED_VEGAS.id() : values.choice(algorithm, LAWS);
+    String law =
+        algorithm == null ? LimitAlgorithm.PROBED_VEGAS.id() : values.choice(algorithm, LAWS);
     LimitRange range = range(fields, law == null ? null : lawOf(law));
     Field gated = fields.get("gate");
     String gate = gated == null ? "service" : values.choice(gated, GATES);
@@ -159,7 +161,9 @@ final class ConcurrencyReader {
       queue = ROOM; // priority levels decide admission to a queue, so there has to be one
     }
     boolean unread = (queued != null && queue == null) || (prior != null && entry == null);
-    return foreign || unread || lease == null ? null : new ConcurrencyRule.AtService(lease, queue, entry);
+    return foreign || unread || lease == null
+        ? null
+        : new ConcurrencyRule.AtService(lease, queue, entry);
   }
 
   private boolean foreign(@Nullable Field field, String with, String hint) {

@@ -64,10 +64,7 @@ final class DenialReader {
     int status =
         (int)
             values.number(
-                field,
-                MIN_STATUS,
-                MAX_STATUS,
-                "what is below 400 would look like an admission");
+                field, MIN_STATUS, MAX_STATUS, "what is below 400 would look like an admission");
     if (status > 0 && !Denial.STATUSES.contains(status)) {
       problems.error(
           field.value().location(),

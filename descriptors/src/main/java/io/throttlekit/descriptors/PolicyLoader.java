@@ -39,7 +39,8 @@ public final class PolicyLoader {
       return new LoadResult(null, problems.sorted(order));
     }
     Map<String, List<DescriptorNode>> domains = merge.domains();
-    DuplicateEnvoyLimits.find(domains).forEach(f -> problems.error(f.location(), f.message(), f.hint()));
+    DuplicateEnvoyLimits.find(domains)
+        .forEach(f -> problems.error(f.location(), f.message(), f.hint()));
     if (problems.hasErrors()) {
       return new LoadResult(null, problems.sorted(order));
     }

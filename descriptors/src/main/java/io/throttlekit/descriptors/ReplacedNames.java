@@ -55,8 +55,7 @@ final class ReplacedNames {
   private Finding unknown(
       String domain, RuleSpec.Replacement replaced, Map<String, Boolean> names) {
     compared += names.size();
-    String near =
-        compared > MAX_COMPARED ? null : Wording.nearest(replaced.name(), names.keySet());
+    String near = compared > MAX_COMPARED ? null : Wording.nearest(replaced.name(), names.keySet());
     return new Finding(
         replaced.location(),
         "`replaces` names "

@@ -372,7 +372,8 @@ public final class RateLimitService {
   private static boolean givesLeases(PolicyBook book) {
     return book.rules().stream()
         .map(Rule::ceiling)
-        .anyMatch(ceiling -> ceiling != null && ceiling.gate() instanceof ConcurrencyRule.AtService);
+        .anyMatch(
+            ceiling -> ceiling != null && ceiling.gate() instanceof ConcurrencyRule.AtService);
   }
 
   private void reportPolicyHealth() {

@@ -276,7 +276,8 @@ class SensorsTest {
             issued(authority)
                 .addSanUriName("spiffe://mesh.local/ns/edge/edge-1")
                 .buildIssuedBy(authority))) {
-      assertThat(subscribeToLimits(sensors(authority, client)).join().getName()).isEqualTo("ceiling");
+      assertThat(subscribeToLimits(sensors(authority, client)).join().getName())
+          .isEqualTo("ceiling");
     }
     X509Bundle twin = issued(authority).addSanDnsName("edge-2.mesh.local").buildIssuedBy(authority);
     assertThatThrownBy(subscribeToLimits(sensors(authority, twin))::join)

@@ -10,8 +10,9 @@ public interface PendingPermit {
   /**
    * Cancels the wait.
    *
-   * @return true if the request was waiting, so its {@link PermitCallback} will not be notified; false
-   *     if it was notified already or is being notified, and may hold a permit that must be ended
+   * @return true if the request was waiting, so its {@link PermitCallback} will not be notified;
+   *     false if it was notified already or is being notified, and may hold a permit that must be
+   *     ended
    */
   boolean cancel();
 }

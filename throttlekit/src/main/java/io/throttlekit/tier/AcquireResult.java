@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param ofNextToo whether the same units were taken from the next window, too, because either
  *     window may be current
  */
-record AcquireResult(Kind kind, @Nullable Decision decision, long windowEndMillis, boolean ofNextToo) {
+record AcquireResult(
+    Kind kind, @Nullable Decision decision, long windowEndMillis, boolean ofNextToo) {
   static final AcquireResult SHORT = new AcquireResult(Kind.SHORT, null, 0);
   static final AcquireResult STRICT = new AcquireResult(Kind.STRICT, null, 0);
   static final AcquireResult RETIRED = new AcquireResult(Kind.RETIRED, null, 0);

@@ -7,8 +7,8 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.tier.LeaseWaiter.End;
 import io.throttlekit.tier.AcquireResult.Kind;
+import io.throttlekit.tier.LeaseWaiter.End;
 import org.jspecify.annotations.Nullable;
 
 /**

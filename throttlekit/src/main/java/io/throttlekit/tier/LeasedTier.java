@@ -28,8 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LeasedTier implements AutoCloseable {
   /**
-   * The period in which every cell is swept once, for up to {@code MAX_SWEEPS · SWEEP_CELLS}
-   * cells.
+   * The period in which every cell is swept once, for up to {@code MAX_SWEEPS · SWEEP_CELLS} cells.
    */
   private static final long SWEEP_NANOS = 1_000_000_000;
 

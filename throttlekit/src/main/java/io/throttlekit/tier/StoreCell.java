@@ -8,8 +8,8 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.MonotonicSpan;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.tier.LeaseWaiter.End;
 import io.throttlekit.tier.AcquireResult.Kind;
+import io.throttlekit.tier.LeaseWaiter.End;
 
 /*
  * When credits expire. A grant reports the store's clock and the end of its window. This process
@@ -183,8 +183,7 @@ final class StoreCell extends LeaseCell {
     }
     offer(0, answeredNanos);
     // Without idle returns no units come back before the window ends.
-    retryNanos =
-        idleNanos() == 0 ? windowEndNanos : answeredNanos + Math.min(idleNanos(), nanos);
+    retryNanos = idleNanos() == 0 ? windowEndNanos : answeredNanos + Math.min(idleNanos(), nanos);
   }
 
   @Override

@@ -4,8 +4,8 @@ package io.throttlekit.tier;
  * Bounds on memory, waiting and the share of this process.
  *
  * @param maxCells the most counters with leased units, and the most cached refusals; from 1
- * @param waitTimeoutNanos the longest wait of a request for leases and the store together, in ns, from
- *     1; then {@link Outage} decides
+ * @param waitTimeoutNanos the longest wait of a request for leases and the store together, in ns,
+ *     from 1; then {@link Outage} decides
  * @param localShare the share of each limit that this process admits by {@link Outage#LOCAL}, 0 to
  *     1
  */

@@ -127,10 +127,7 @@ class AimdLimitTest {
 
   private static AimdLimit comparing(int initial, @Nullable Recalibration recalibration) {
     return new AimdLimit(
-        new LimitRange(1, 200, initial),
-        0.9,
-        new TooLong.TimesNoLoad(2, 100, recalibration),
-        null);
+        new LimitRange(1, 200, initial), 0.9, new TooLong.TimesNoLoad(2, 100, recalibration), null);
   }
 
   private static AimdLimit from(int initial) {

@@ -10,8 +10,8 @@ import static io.throttlekit.tier.GlobalCells.units;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Decision;
-import io.throttlekit.tier.LeaseWaiter.End;
 import io.throttlekit.tier.AcquireResult.Kind;
+import io.throttlekit.tier.LeaseWaiter.End;
 import org.junit.jupiter.api.Test;
 
 /** Tests which window's units a cell spends, to the nanosecond and the unit. */
@@ -46,7 +46,9 @@ class GlobalCellTest {
     assertThat(take(cell, 3, OVER - 1)).as("2 are left of the next").isEqualTo(AcquireResult.SHORT);
     assertThat(take(cell, 2, OVER - 1).ofNextToo()).isTrue();
     assertThat(take(cell, 1, OVER - 1)).isEqualTo(AcquireResult.SHORT);
-    assertThat(take(cell, 1, OVER)).as("of the next, which is spent").isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 1, OVER))
+        .as("of the next, which is spent")
+        .isEqualTo(AcquireResult.SHORT);
     assertThat(cell.takeForfeited()).isEqualTo(5);
   }
 
@@ -92,7 +94,9 @@ class GlobalCellTest {
     assertThat(late.end()).isEqualTo(End.LATE);
     assertThat(late.unspendable()).isEqualTo(7);
     assertThat(take(cell, 11, ms(1))).isEqualTo(AcquireResult.SHORT);
-    assertThat(take(cell, 1, OVER)).as("nor does it say when this one ends").isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 1, OVER))
+        .as("nor does it say when this one ends")
+        .isEqualTo(AcquireResult.SHORT);
   }
 
   @Test

@@ -1,8 +1,8 @@
 package io.throttlekit.bench.micro;
 
 import com.netflix.concurrency.limits.Limit;
-import io.throttlekit.concurrency.LimitRange;
 import io.throttlekit.concurrency.ConcurrencyLimit;
+import io.throttlekit.concurrency.LimitRange;
 import io.throttlekit.concurrency.Sample;
 import io.throttlekit.descriptors.ConcurrencyRule.LimitAlgorithm;
 import io.throttlekit.service.concurrency.LimitAlgorithms;
@@ -90,7 +90,10 @@ public class LimitAlgorithmBenchmark extends ShortRuns {
       case "netflix_gradient2" ->
           netflix(com.netflix.concurrency.limits.limit.Gradient2Limit.newDefault());
       case "netflix_vegas" -> netflix(com.netflix.concurrency.limits.limit.VegasLimit.newDefault());
-      default -> ours(LimitAlgorithms.of(LimitAlgorithm.valueOf(name.toUpperCase(Locale.ROOT)), RANGE, random()));
+      default ->
+          ours(
+              LimitAlgorithms.of(
+                  LimitAlgorithm.valueOf(name.toUpperCase(Locale.ROOT)), RANGE, random()));
     };
   }
 

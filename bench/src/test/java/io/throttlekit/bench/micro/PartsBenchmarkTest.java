@@ -81,6 +81,7 @@ class PartsBenchmarkTest {
   }
 
   static List<String> laws() throws NoSuchFieldException {
-    return List.of(LimitAlgorithmBenchmark.class.getField("law").getAnnotation(Param.class).value());
+    return List.of(
+        LimitAlgorithmBenchmark.class.getField("law").getAnnotation(Param.class).value());
   }
 }

@@ -13,9 +13,9 @@ import io.grpc.SynchronizationContext;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
+import io.throttlekit.concurrency.Acknowledgements;
 import io.throttlekit.concurrency.LimitShares;
 import io.throttlekit.concurrency.LimitShares.Grant;
-import io.throttlekit.concurrency.Acknowledgements;
 import io.throttlekit.envoy.NodeId;
 import io.throttlekit.envoy.NodeIds;
 import io.throttlekit.envoy.ceiling.ClusterLimit.Priority;
@@ -39,11 +39,11 @@ import org.slf4j.LoggerFactory;
  * runtime value {@code circuit_breakers.<cluster>.<priority>.max_requests}, over ADS or over a
  * runtime discovery service (RTDS) of its own, in state-of-the-world or delta form.
  *
- * <p>{@link LimitShares} defines how a limit is divided, and its guarantees. Envoys are
- * identified by their node ids: streams with the same id divide its share, and none of them ends
- * another. While this server is unreachable, an Envoy keeps the last share it received. On
- * reconnection it receives everything again, whatever version it reports; by that version it is
- * recognized as the same Envoy, even while its older stream is still open.
+ * <p>{@link LimitShares} defines how a limit is divided, and its guarantees. Envoys are identified
+ * by their node ids: streams with the same id divide its share, and none of them ends another.
+ * While this server is unreachable, an Envoy keeps the last share it received. On reconnection it
+ * receives everything again, whatever version it reports; by that version it is recognized as the
+ * same Envoy, even while its older stream is still open.
  *
  * <p>Messages of clients cause shares to be divided at most once in each pause, and are read no
  * faster. Log lines that clients cause are bounded in number, and written by {@link #tick}.

@@ -59,7 +59,8 @@ class ClusterLimitStreamsTest {
   @Test
   void aRefusalIsToldOnOneLine() {
     Status forged = Status.newBuilder().setCode(3).setMessage("no\nERROR all is lost").build();
-    assertThat(DiscoveryMessage.refusal(forged)).isEqualTo("code: 3 message: \"no\\nERROR all is lost\"");
+    assertThat(DiscoveryMessage.refusal(forged))
+        .isEqualTo("code: 3 message: \"no\\nERROR all is lost\"");
     assertThat(DiscoveryMessage.refusal(Status.newBuilder().setMessage("x".repeat(5_000)).build()))
         .hasSize(1_000);
     assertThat(DiscoveryMessage.refusal(Status.getDefaultInstance())).isNotEmpty();

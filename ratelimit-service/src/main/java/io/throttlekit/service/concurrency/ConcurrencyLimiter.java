@@ -54,7 +54,8 @@ public final class ConcurrencyLimiter {
    * @param waitNanos the wait timeout, from 0
    * @param later receives the result, before this returns or later
    */
-  public SlotAcquisition enter(List<SlotRequest> wanted, long waitNanos, SlotAcquisition.Later later) {
+  public SlotAcquisition enter(
+      List<SlotRequest> wanted, long waitNanos, SlotAcquisition.Later later) {
     SlotAcquisition entering = new SlotAcquisition(this, wanted, waitNanos, later);
     entering.ask(0);
     return entering;

@@ -2,10 +2,10 @@ package io.throttlekit.service.concurrency;
 
 import io.throttlekit.concurrency.AimdLimit;
 import io.throttlekit.concurrency.AimdLimit.TooLong;
-import io.throttlekit.concurrency.LimitRange;
 import io.throttlekit.concurrency.ConcurrencyLimit;
 import io.throttlekit.concurrency.FailsafeLimit;
 import io.throttlekit.concurrency.Gradient2Limit;
+import io.throttlekit.concurrency.LimitRange;
 import io.throttlekit.concurrency.ProbedVegasLimit;
 import io.throttlekit.concurrency.VegasLimit;
 import io.throttlekit.concurrency.WindowSettings;
@@ -34,7 +34,8 @@ public final class LimitAlgorithms {
    *
    * @param random schedules the measurements of algorithms that probe
    */
-  public static ConcurrencyLimit of(ConcurrencyRule.LimitAlgorithm law, LimitRange range, RandomGenerator random) {
+  public static ConcurrencyLimit of(
+      ConcurrencyRule.LimitAlgorithm law, LimitRange range, RandomGenerator random) {
     return switch (law) {
       case PROBED_VEGAS ->
           new ProbedVegasLimit(range, ProbedVegasLimit.Settings.defaults(), random);

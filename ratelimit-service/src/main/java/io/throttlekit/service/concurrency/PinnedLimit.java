@@ -2,8 +2,8 @@ package io.throttlekit.service.concurrency;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.concurrency.AdaptiveLimiter;
-import io.throttlekit.concurrency.LimitRange;
 import io.throttlekit.concurrency.ConcurrencyLimit;
+import io.throttlekit.concurrency.LimitRange;
 import io.throttlekit.concurrency.LimiterBuilder;
 import io.throttlekit.concurrency.LimiterFigures;
 import io.throttlekit.concurrency.Prioritizer;
@@ -119,7 +119,8 @@ final class PinnedLimit {
   }
 
   private static @Nullable Prioritizer prioritizer(ConcurrencyRule terms) {
-    return terms.gate() instanceof ConcurrencyRule.AtService service && service.priorityEntry() != null
+    return terms.gate() instanceof ConcurrencyRule.AtService service
+            && service.priorityEntry() != null
         ? new Prioritizer()
         : null;
   }

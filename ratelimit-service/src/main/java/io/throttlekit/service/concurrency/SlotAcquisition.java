@@ -1,13 +1,13 @@
 package io.throttlekit.service.concurrency;
 
 import io.throttlekit.Decision;
-import io.throttlekit.concurrency.PermitCallback;
 import io.throttlekit.concurrency.LimiterFigures;
+import io.throttlekit.concurrency.PendingPermit;
 import io.throttlekit.concurrency.Permit;
+import io.throttlekit.concurrency.PermitCallback;
 import io.throttlekit.concurrency.PermitRequest;
 import io.throttlekit.concurrency.Prioritizer;
 import io.throttlekit.concurrency.Refusal;
-import io.throttlekit.concurrency.PendingPermit;
 import io.throttlekit.descriptors.ConcurrencyRule.LeaseTerms;
 import io.throttlekit.descriptors.ConcurrencyRule.Release;
 import java.util.ArrayList;

@@ -32,7 +32,8 @@ final class PostgresUri {
     List<StoreAddress.Node> nodes = uri.nodes(PORT);
     String database = UriText.decode(uri.path().replaceFirst("^/", ""));
     if (database == null || database.isEmpty() || !isName(database)) {
-      throw new InvalidUriException("after the hosts the name of a database has to follow", EXPECTED);
+      throw new InvalidUriException(
+          "after the hosts the name of a database has to follow", EXPECTED);
     }
     Map<String, String> options = options(uri.query());
     return new StoreAddress.Postgres(

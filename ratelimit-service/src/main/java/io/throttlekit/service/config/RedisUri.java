@@ -57,7 +57,8 @@ final class RedisUri {
   private static int database(UriParts uri, String path) throws InvalidUriException {
     String query = uri.query();
     if (!query.isEmpty() && !query.startsWith("db=")) {
-      throw new InvalidUriException("it has no parameter but db: other things are settings of their own");
+      throw new InvalidUriException(
+          "it has no parameter but db: other things are settings of their own");
     }
     String number = query.isEmpty() ? path.replaceFirst("^/", "") : query.substring(3);
     if (number.isEmpty() && query.isEmpty()) {

@@ -129,7 +129,8 @@ record StoreUri(StoreAddress address, Login login) {
     String user = UriText.decode(text.substring(0, end));
     String password = UriText.decode(text.substring(colon >= 0 ? colon + 1 : end));
     if (user == null || password == null) {
-      throw new InvalidUriException("in a password % stands before two hexadecimal digits; % itself is %25");
+      throw new InvalidUriException(
+          "in a password % stands before two hexadecimal digits; % itself is %25");
     }
     if (user.equals(Secrets.HIDDEN) || password.equals(Secrets.HIDDEN)) {
       throw new InvalidUriException("*** stands where a password was not printed");

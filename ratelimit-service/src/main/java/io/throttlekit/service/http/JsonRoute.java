@@ -5,8 +5,8 @@ import com.google.protobuf.util.JsonFormat;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.throttlekit.service.admission.NoPoliciesException;
-import io.throttlekit.service.rls.PendingResponse;
 import io.throttlekit.service.rls.InvalidRequestException;
+import io.throttlekit.service.rls.PendingResponse;
 import io.throttlekit.store.StoreException;
 import java.util.regex.Pattern;
 

@@ -1,7 +1,8 @@
 package io.throttlekit.service.sensor;
 
 /** Forwards to two listeners in order. Thread-safe. */
-public record CompositeOutcomeListener(OutcomeListener first, OutcomeListener second) implements OutcomeListener {
+public record CompositeOutcomeListener(OutcomeListener first, OutcomeListener second)
+    implements OutcomeListener {
 
   @Override
   public void ended(String node, Reading reading, long beganNanos, long arrivedNanos) {

@@ -12,4 +12,5 @@ import io.throttlekit.service.telemetry.CallMetrics;
  * @param time measures latencies; the same clock as that of the event loops
  * @param warnings logs calls that came too late for their callers, and those that failed
  */
-record CallContext(FrontEnd frontEnd, CallMetrics metrics, TimeSource time, CallWarnings warnings) {}
+record CallContext(
+    FrontEnd frontEnd, CallMetrics metrics, TimeSource time, CallWarnings warnings) {}

@@ -16,7 +16,8 @@ final class Check implements ServerCallHandler<InputStream, byte[]> {
   private final DecisionTracing tracing;
 
   Check(CheckFrontEnd frontEnd, DecisionTracing tracing, TimeSource time) {
-    this.deciding = new CallContext(frontEnd, frontEnd.metrics(), time, CallWarnings.ofChecks(time));
+    this.deciding =
+        new CallContext(frontEnd, frontEnd.metrics(), time, CallWarnings.ofChecks(time));
     this.tracing = tracing;
   }
 

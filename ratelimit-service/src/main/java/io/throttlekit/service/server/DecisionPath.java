@@ -134,7 +134,8 @@ public record DecisionPath(
   private static ConcurrencyLimiter gate(Telemetry telemetry, TimeSource time) {
     ConcurrencyMetrics counted = new ConcurrencyMetrics(telemetry.meter());
     ConcurrencyLimiter gate =
-        new ConcurrencyLimiter(time, DecisionPath::runAfter, counted, DecisionPath::retryAfterMillis);
+        new ConcurrencyLimiter(
+            time, DecisionPath::runAfter, counted, DecisionPath::retryAfterMillis);
     counted.show(gate);
     return gate;
   }

@@ -13,9 +13,7 @@ final class ExpectedTimeout {
   /** One day. Longer values are clamped to it. */
   private static final long MAX_MILLIS = 86_400_000;
 
-  /**
-   * The digits of {@link #MAX_MILLIS}; a longer text is no timeout, and cannot overflow a long.
-   */
+  /** The digits of {@link #MAX_MILLIS}; a longer text is no timeout, and cannot overflow a long. */
   private static final int MAX_DIGITS = 8;
 
   /** The shortest timeout, as the header is in whole milliseconds. */
@@ -48,8 +46,7 @@ final class ExpectedTimeout {
     long timeout = Math.min(timeoutNanos(headers), byGrpc);
     return timeout == Long.MAX_VALUE
         ? timeout
-        : Math.max(
-            0, timeout - Math.max(timeout / WAY_BACK_SHARE, MIN_WAY_BACK_NANOS) - ageNanos);
+        : Math.max(0, timeout - Math.max(timeout / WAY_BACK_SHARE, MIN_WAY_BACK_NANOS) - ageNanos);
   }
 
   /**

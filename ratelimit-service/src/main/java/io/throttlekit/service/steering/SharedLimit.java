@@ -1,7 +1,7 @@
 package io.throttlekit.service.steering;
 
-import io.throttlekit.concurrency.LimitRange;
 import io.throttlekit.concurrency.ConcurrencyLimit;
+import io.throttlekit.concurrency.LimitRange;
 import io.throttlekit.concurrency.LimiterFigures;
 import io.throttlekit.concurrency.ProbedVegasLimit;
 import io.throttlekit.concurrency.Sample;

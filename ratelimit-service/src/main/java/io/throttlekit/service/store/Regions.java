@@ -200,7 +200,9 @@ final class Regions {
       var _ =
           moment.await(
               Backend.here(own),
-              () -> warm.charge(PROBE_BUDGET.key(), PROBE_BUDGET.window(), PROBE_TIER, 1, Outage.DENY),
+              () ->
+                  warm.charge(
+                      PROBE_BUDGET.key(), PROBE_BUDGET.window(), PROBE_TIER, 1, Outage.DENY),
               MAX_DECISIONS,
               Long.MAX_VALUE);
     }

@@ -140,7 +140,8 @@ public final class SharedStore implements AutoCloseable {
    * @return the backends that have answered; the others may answer later
    */
   public Answering awaitAnswers() throws InterruptedException {
-    ReadinessProbe greeting = new ReadinessProbe(time, time.monotonicNanos() + MAX_GREETING.toNanos());
+    ReadinessProbe greeting =
+        new ReadinessProbe(time, time.monotonicNanos() + MAX_GREETING.toNanos());
     Regions far = regions;
     FutureTask<Boolean> coordinator =
         new FutureTask<>(() -> far == null || far.awaitAnswers(greeting));

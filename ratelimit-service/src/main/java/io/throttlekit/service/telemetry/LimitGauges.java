@@ -4,8 +4,8 @@ import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.metrics.ObservableLongMeasurement;
-import io.throttlekit.concurrency.LimiterFigures;
 import io.throttlekit.concurrency.Acknowledgements;
+import io.throttlekit.concurrency.LimiterFigures;
 import io.throttlekit.descriptors.Rule;
 import java.util.HashMap;
 import java.util.Map;
@@ -80,7 +80,8 @@ public final class LimitGauges {
    *
    * @param ceilings passes the state of each limit with its rule, at every collection
    */
-  public static void showAcknowledgements(Meter meter, Consumer<BiConsumer<Rule, Acknowledgements>> ceilings) {
+  public static void showAcknowledgements(
+      Meter meter, Consumer<BiConsumer<Rule, Acknowledgements>> ceilings) {
     show(meter, ceilings, "envoys", "Envoys that are told their share", Acknowledgements::present);
     show(
         meter,

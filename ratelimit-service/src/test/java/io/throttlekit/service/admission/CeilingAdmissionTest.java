@@ -225,7 +225,8 @@ class CeilingAdmissionTest {
     assertThat(deciding.ask(charge("user")).admitted()).isTrue();
   }
 
-  private static RecordingCallback wait(Deciding deciding, long waitTimeoutNanos, Descriptor... descriptors) {
+  private static RecordingCallback wait(
+      Deciding deciding, long waitTimeoutNanos, Descriptor... descriptors) {
     RateLimitRequest request = new RateLimitRequest("d", List.of(descriptors), 1);
     return RecordingCallback.of(deciding.admission, request, waitTimeoutNanos);
   }

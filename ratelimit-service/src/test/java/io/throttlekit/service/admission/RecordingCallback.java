@@ -12,7 +12,8 @@ final class RecordingCallback implements Admission.Later {
   private RecordingCallback() {}
 
   /** Decides a request of a caller with a wait timeout of {@code waitTimeoutNanos}. */
-  static RecordingCallback of(Admission admission, RateLimitRequest request, long waitTimeoutNanos) {
+  static RecordingCallback of(
+      Admission admission, RateLimitRequest request, long waitTimeoutNanos) {
     RecordingCallback heard = new RecordingCallback();
     heard.waitTimeoutNanos = waitTimeoutNanos;
     Answer atOnce = admission.decide(request, heard);

@@ -37,7 +37,8 @@ import org.jspecify.annotations.Nullable;
 public final class Authorizing {
   public final ManualTime time = new ManualTime(0);
   public final Gated gated = new Gated();
-  public final ConcurrencyLimiter gate = new ConcurrencyLimiter(time, this::runAfter, gated, () -> 1_500);
+  public final ConcurrencyLimiter gate =
+      new ConcurrencyLimiter(time, this::runAfter, gated, () -> 1_500);
   public final RateLimitMetrics metrics;
   public final CheckFrontEnd frontEnd;
   private final ManualTimer timer = new ManualTimer(time);

@@ -34,8 +34,7 @@ class ResponseTextTest {
         .startsWith(
             "OVER_LIMIT, 4 left for a cost of 11, which never fits unless a burst allows it,"
                 + " limit 10 per day");
-    assertThat(new ResponseText(11).of(status(Code.OK, 4, 10, Unit.DAY)))
-        .startsWith("OK, 4 left,");
+    assertThat(new ResponseText(11).of(status(Code.OK, 4, 10, Unit.DAY))).startsWith("OK, 4 left,");
   }
 
   @Test

@@ -343,7 +343,12 @@ class ConcurrencyLimiterTest {
     List<String> entries = new ArrayList<>(List.of("k", value));
     Collections.addAll(entries, more);
     return new SlotRequest(
-        rule, terms, (ConcurrencyRule.AtService) terms.gate(), entries.toArray(String[]::new), false, true);
+        rule,
+        terms,
+        (ConcurrencyRule.AtService) terms.gate(),
+        entries.toArray(String[]::new),
+        false,
+        true);
   }
 
   private static SlotRequest shadow(Rule rule, String value) {

@@ -19,7 +19,8 @@ class AccessLogReleasesTest {
 
   private final ManualTime time = new ManualTime(0);
   private final Gated gated = new Gated();
-  private final ConcurrencyLimiter gate = new ConcurrencyLimiter(time, (_, _) -> {}, gated, () -> 1_000);
+  private final ConcurrencyLimiter gate =
+      new ConcurrencyLimiter(time, (_, _) -> {}, gated, () -> 1_000);
   private final AccessLogReleases ends = new AccessLogReleases(gate.leases());
 
   @Test

@@ -34,7 +34,8 @@ class ExpectedTimeoutTest {
 
   @Test
   void whereNoTimeoutIsSaidNothingIsLimited() {
-    assertThat(ExpectedTimeout.waitTimeoutNanos(new Metadata(), null, 0, 0)).isEqualTo(Long.MAX_VALUE);
+    assertThat(ExpectedTimeout.waitTimeoutNanos(new Metadata(), null, 0, 0))
+        .isEqualTo(Long.MAX_VALUE);
   }
 
   @Test
@@ -64,7 +65,8 @@ class ExpectedTimeoutTest {
   void theTimeSinceTheCallCameIsNoLongerLeft() {
     Metadata headers = new Metadata();
     headers.put(Metadata.Key.of(HEADER, Metadata.ASCII_STRING_MARSHALLER), "100");
-    assertThat(ExpectedTimeout.waitTimeoutNanos(headers, null, 40_000_000, 0)).isEqualTo(50_000_000);
+    assertThat(ExpectedTimeout.waitTimeoutNanos(headers, null, 40_000_000, 0))
+        .isEqualTo(50_000_000);
     assertThat(ExpectedTimeout.waitTimeoutNanos(headers, null, 90_000_000, 0)).isZero();
     assertThat(ExpectedTimeout.waitTimeoutNanos(headers, null, 500_000_000, 0)).isZero();
   }

@@ -7,8 +7,8 @@ import io.throttlekit.concurrency.Acknowledgements;
 import io.throttlekit.descriptors.ConcurrencyRule;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
-import io.throttlekit.service.concurrency.SlotAcquisition;
 import io.throttlekit.service.concurrency.Lease;
+import io.throttlekit.service.concurrency.SlotAcquisition;
 import io.throttlekit.service.concurrency.SlotRequest;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.GrpcServer;
@@ -93,7 +93,12 @@ class MetricsPageTest {
         gate.enter(
             List.of(
                 new SlotRequest(
-                    rule, ceiling, (ConcurrencyRule.AtService) ceiling.gate(), entries, false, true)),
+                    rule,
+                    ceiling,
+                    (ConcurrencyRule.AtService) ceiling.gate(),
+                    entries,
+                    false,
+                    true)),
             0,
             new SlotAcquisition.Later() {
               @Override

@@ -18,7 +18,8 @@ record ContenderResult(Scenario scenario, Contender contender, List<Double> figu
   }
 
   /** Runs every algorithm in every scenario, ordered by scenario, on all cores. */
-  static List<ContenderResult> all(List<Scenario> scenarios, List<Contender> contenders, int seeds) {
+  static List<ContenderResult> all(
+      List<Scenario> scenarios, List<Contender> contenders, int seeds) {
     return IntStream.range(0, scenarios.size() * contenders.size())
         .parallel()
         .mapToObj(i ->

@@ -31,7 +31,8 @@ final class Contenders {
             _ -> windowed(com.netflix.concurrency.limits.limit.Gradient2Limit.newDefault())),
         new Contender(
             "Netflix Vegas",
-            _ -> new NetflixAlgorithm(com.netflix.concurrency.limits.limit.VegasLimit.newDefault())),
+            _ ->
+                new NetflixAlgorithm(com.netflix.concurrency.limits.limit.VegasLimit.newDefault())),
         new Contender(
             "Netflix Vegas, windowed",
             _ -> windowed(com.netflix.concurrency.limits.limit.VegasLimit.newDefault())),
@@ -61,11 +62,13 @@ final class Contenders {
   static Contender netflixGradient2() {
     return new Contender(
         "Netflix Gradient2",
-        _ -> new NetflixAlgorithm(com.netflix.concurrency.limits.limit.Gradient2Limit.newDefault()));
+        _ ->
+            new NetflixAlgorithm(com.netflix.concurrency.limits.limit.Gradient2Limit.newDefault()));
   }
 
   private static Contender ours(String name, ConcurrencyRule.LimitAlgorithm law) {
-    return new Contender(name, seed -> new OurAlgorithm(LimitAlgorithms.of(law, RANGE, random(seed)), () -> false));
+    return new Contender(
+        name, seed -> new OurAlgorithm(LimitAlgorithms.of(law, RANGE, random(seed)), () -> false));
   }
 
   private static NetflixAlgorithm windowed(Limit limit) {

@@ -10,7 +10,8 @@ import java.util.function.BooleanSupplier;
  * @param limit receives all events
  * @param measuring whether it has lowered the limit for a measurement
  */
-record OurAlgorithm(ConcurrencyLimit limit, BooleanSupplier measuring) implements SimulatedAlgorithm {
+record OurAlgorithm(ConcurrencyLimit limit, BooleanSupplier measuring)
+    implements SimulatedAlgorithm {
 
   @Override
   public int ceiling() {

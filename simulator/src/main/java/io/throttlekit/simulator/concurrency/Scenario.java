@@ -21,7 +21,8 @@ record Scenario(String name, String title, Plan plan, boolean logged, List<Targe
   /** Runs the plan with an algorithm in its initial state. */
   Course play(Contender contender, long seed) {
     SimulatedAlgorithm law = contender.law(seed);
-    SimulatedLimiter gate = logged ? new LoggedLimiter(law, Chain.ENVOY, seed) : new InProcessLimiter(law);
+    SimulatedLimiter gate =
+        logged ? new LoggedLimiter(law, Chain.ENVOY, seed) : new InProcessLimiter(law);
     return Simulation.play(plan, law, gate, seed);
   }
 
