@@ -9,6 +9,7 @@ import io.lettuce.core.output.ValueOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -105,7 +106,7 @@ final class Handshake {
   /** Returns the value of a reply; {@code forbidden} if Redis answers with an error. */
   private static <T> CompletionStage<T> ifAllowed(CompletionStage<T> value, T forbidden) {
     return value.exceptionally(failure -> {
-      Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+      Throwable cause = StoreException.causeOf(failure);
       if (cause instanceof RedisCommandExecutionException) {
         return forbidden;
       }

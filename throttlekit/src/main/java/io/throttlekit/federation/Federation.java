@@ -367,8 +367,7 @@ public final class Federation implements LeaseSource {
   }
 
   private StoreException failed(@Nullable Throwable failure, long sentNanos) {
-    // Stages wrap the cause.
-    Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+    Throwable cause = StoreException.causeOf(failure);
     if (cause instanceof TermsMismatchException mismatch) {
       health.succeeded(); // a mismatch is an answer
       String both = inWords(mismatch);
@@ -383,8 +382,7 @@ public final class Federation implements LeaseSource {
   }
 
   private static String inWords(@Nullable Throwable failure) {
-    // Stages wrap the cause.
-    Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+    Throwable cause = StoreException.causeOf(failure);
     String message = cause == null ? null : cause.getMessage();
     return message == null ? String.valueOf(cause) : message;
   }

@@ -5,7 +5,6 @@ import io.throttlekit.store.StoreException;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -187,7 +186,7 @@ public final class OnceCalls<K, T> {
         if (value != null) {
           answered(value, asked);
         } else {
-          failed(failure instanceof CompletionException ? failure.getCause() : failure);
+          failed(StoreException.causeOf(failure));
         }
       });
       watch();

@@ -55,11 +55,14 @@ public final class StoreException extends RuntimeException {
    * one.
    */
   public static StoreException of(Throwable failure) {
-    // Stages wrap the cause.
-    Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
-    return cause instanceof StoreException known
+    return causeOf(failure) instanceof StoreException known
         ? known
         : new StoreException("the store failed", failure);
+  }
+
+  /** Returns what made a stage fail: its failure without the exception that stages wrap it in. */
+  public static @Nullable Throwable causeOf(@Nullable Throwable failure) {
+    return failure instanceof CompletionException ? failure.getCause() : failure;
   }
 
   /** Returns one of two fixed texts for a caller, which must not reveal the kind of store. */
