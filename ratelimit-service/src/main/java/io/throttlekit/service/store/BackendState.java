@@ -2,14 +2,15 @@ package io.throttlekit.service.store;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.service.log.LogInterval;
 import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.StoreMetrics.NoAnswer;
 import io.throttlekit.store.Persistence;
 import io.throttlekit.store.StoreListener;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -23,7 +24,7 @@ final class BackendState implements StoreListener {
   private static final int MAX_REASONS = 10;
 
   /** Minimum interval between two warnings of one kind. */
-  private static final long WARN_EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final Duration WARN_INTERVAL = Duration.ofSeconds(10);
 
   /**
    * The role of a backend and the names of the settings that an operator of a slow network can
@@ -60,8 +61,8 @@ final class BackendState implements StoreListener {
   /** Calls that exceeded their deadline since the last warning. */
   private final AtomicLong lateRequests = new AtomicLong();
 
-  private final AtomicLong nextLateNanos;
-  private final AtomicLong nextErrorNanos;
+  private final LogInterval lateLines;
+  private final LogInterval errorLines;
 
   /** Reasons of this outage that were logged. */
   private final Set<String> logged = ConcurrentHashMap.newKeySet();
@@ -100,8 +101,8 @@ final class BackendState implements StoreListener {
     this.address = address;
     this.metrics = metrics;
     this.reachable = reachable;
-    this.nextLateNanos = new AtomicLong(time.monotonicNanos());
-    this.nextErrorNanos = new AtomicLong(time.monotonicNanos());
+    this.lateLines = new LogInterval(WARN_INTERVAL, time.monotonicNanos());
+    this.errorLines = new LogInterval(WARN_INTERVAL, time.monotonicNanos());
     this.remarks = new PersistenceRemarks(role, address);
     reachable.accept(false);
   }
@@ -204,7 +205,7 @@ final class BackendState implements StoreListener {
       case CONNECTION -> failed(NoAnswer.ERROR, requests, inWords, "");
       case ERROR -> {
         failed(NoAnswer.ERROR, requests, inWords, "");
-        if (warnsNow(nextErrorNanos)) {
+        if (warnsNow(errorLines)) {
           LOG.warn("the {} {} failed: {}", role.name(), address, inWords);
         }
       }
@@ -215,7 +216,7 @@ final class BackendState implements StoreListener {
   private void late(int requests, String inWords, String setting) {
     failed(NoAnswer.TIMEOUT, requests, inWords, setting);
     lateRequests.addAndGet(requests);
-    if (warnsNow(nextLateNanos)) {
+    if (warnsNow(lateLines)) {
       LOG.warn(
           "the {} {} did not answer {} calls in time; on_outage of each rule decided, and what they"
               + " asked may be counted. Compare {} with what Envoy's filter waits (its timeout) and"
@@ -230,11 +231,8 @@ final class BackendState implements StoreListener {
   }
 
   /** Returns whether a warning is due; never while the breaker is open, which was logged. */
-  private boolean warnsNow(AtomicLong nextNanos) {
-    long now = time.monotonicNanos();
-    long next = nextNanos.get();
-    // A difference, as monotonic ns may overflow; the CAS lets one of several threads log.
-    return now - next >= 0 && !leftAlone && nextNanos.compareAndSet(next, now + WARN_EVERY_NANOS);
+  private boolean warnsNow(LogInterval lines) {
+    return !leftAlone && lines.isDue(time.monotonicNanos());
   }
 
   /**

@@ -37,14 +37,12 @@ import io.throttlekit.tier.Timer;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The limits that this process shares with other regions. Thread-safe. */
 final class Regions {
-  private static final Budget PROBE_BUDGET = nobodys();
+  private static final Budget PROBE_BUDGET = probeBudget();
   private static final Tier.Global PROBE_TIER =
       new Tier.Global(new LeaseSize.Fixed(1), 0, 0, PROBE_BUDGET.terms(), DataLoss.REFILL, false);
 
@@ -94,7 +92,7 @@ final class Regions {
             new FederationMetrics(meter));
   }
 
-  private static Budget nobodys() {
+  private static Budget probeBudget() {
     FixedWindow window = new FixedWindow(Cost.MAX, 10_000);
     return new Budget(CounterKey.of("start"), window, new Terms("start", List.of(window)));
   }
@@ -136,43 +134,38 @@ final class Regions {
   }
 
   /**
-   * Waits until the coordinator has answered, then warms up the path to it and, concurrently, the
-   * path to the region's escrow. Both are called as for requests, with units of a window that ended
-   * long ago and a counter that does not exist, so that they write nothing.
+   * Waits until the coordinator has answered, then warms up the path to it. It is called as for
+   * requests, with units of a window that ended long ago, so that nothing is written.
    *
    * @return whether the coordinator has answered
    */
-  boolean awaitAnswers(ReadinessProbe greeting) throws InterruptedException {
-    FutureTask<Boolean> near = new FutureTask<>(() -> warmUp(escrow, greeting));
-    Thread.ofVirtual().name("escrow-greeting").start(near);
-    try {
-      boolean answered = warmUp(coordinator, this::leaseNothing, greeting);
-      decide(greeting.within(WARM_UP_NANOS));
-      var _ = near.get();
-      return answered;
-    } catch (ExecutionException e) {
-      throw new IllegalStateException(e.getCause());
-    } finally {
-      near.cancel(true); // no effect when it is done
-    }
+  boolean awaitCoordinator(ReadinessProbe probe) throws InterruptedException {
+    boolean answered = warmUp(coordinator, this::leaseNothing, probe);
+    decide(probe.within(WARM_UP_NANOS));
+    return answered;
   }
 
-  private static boolean warmUp(@Nullable Backend<RegionalEscrow> near, ReadinessProbe greeting)
-      throws InterruptedException {
+  /**
+   * Does the same with the region's escrow, and a counter that does not exist.
+   *
+   * @return whether the escrow has answered; true where there is none
+   */
+  boolean awaitEscrow(ReadinessProbe probe) throws InterruptedException {
+    Backend<RegionalEscrow> near = escrow;
     return near == null
         || warmUp(
             near,
             () -> near.ready().get().thenCompose(_ -> near.api().lease(PROBE_BUDGET.key(), 1)),
-            greeting);
+            probe);
   }
 
   /** Returns whether the backend has answered at least once. */
   private static boolean warmUp(
-      Backend<?> backend, Supplier<CompletionStage<?>> call, ReadinessProbe greeting)
+      Backend<?> backend, Supplier<CompletionStage<?>> call, ReadinessProbe probe)
       throws InterruptedException {
-    boolean answered = greeting.await(backend, call, 1, Long.MAX_VALUE);
+    boolean answered = probe.await(backend, call, 1, Long.MAX_VALUE);
     if (answered) {
-      var _ = greeting.within(WARM_UP_NANOS).await(backend, call, MAX_CALLS, Long.MAX_VALUE);
+      var _ = probe.within(WARM_UP_NANOS).await(backend, call, MAX_CALLS, Long.MAX_VALUE);
     }
     return answered;
   }
@@ -186,7 +179,7 @@ final class Regions {
   private void decide(ReadinessProbe moment) throws InterruptedException {
     TimeSource time = clocks.time();
     InMemoryCoordinator own = new InMemoryCoordinator(time);
-    Federation nobodys =
+    Federation local =
         new Federation(
             own,
             new InMemoryEscrow(time),
@@ -196,7 +189,7 @@ final class Regions {
     TierSettings settings = new TierSettings(1, WARM_UP_NANOS, 0);
     Timer timer = clocks.alarm()::runAfter;
     try (FederatedLimiter warm =
-        new FederatedLimiter(nobodys, time, timer, settings, TierListener.NONE)) {
+        new FederatedLimiter(local, time, timer, settings, TierListener.NONE)) {
       var _ =
           moment.await(
               Backend.here(own),

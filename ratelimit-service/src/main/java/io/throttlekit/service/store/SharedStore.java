@@ -17,6 +17,7 @@ import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.Tiers;
 import io.throttlekit.tier.Timer;
 import java.time.Duration;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -140,24 +141,30 @@ public final class SharedStore implements AutoCloseable {
    * @return the backends that have answered; the others may answer later
    */
   public Answering awaitAnswers() throws InterruptedException {
-    ReadinessProbe greeting =
-        new ReadinessProbe(time, time.monotonicNanos() + MAX_GREETING.toNanos());
+    ReadinessProbe probe = new ReadinessProbe(time, time.monotonicNanos() + MAX_GREETING.toNanos());
     Regions far = regions;
-    FutureTask<Boolean> coordinator =
-        new FutureTask<>(() -> far == null || far.awaitAnswers(greeting));
-    Thread.ofVirtual().name("coordinator-greeting").start(coordinator);
+    FutureTask<Boolean> coordinator = begun(() -> far == null || far.awaitCoordinator(probe));
+    FutureTask<Boolean> escrow = begun(() -> far == null || far.awaitEscrow(probe));
     try {
-      boolean near = greeting.await(counters, this::look, 1, Long.MAX_VALUE);
+      boolean near = probe.await(counters, this::look, 1, Long.MAX_VALUE);
       if (near) {
         // Half of the deadline leaves room for the variance of real requests.
-        var _ = greeting.await(counters, this::look, FAST_ANSWERS, deadlineNanos / 2);
+        var _ = probe.await(counters, this::look, FAST_ANSWERS, deadlineNanos / 2);
       }
+      var _ = escrow.get();
       return new Answering(near, coordinator.get());
     } catch (ExecutionException e) {
       throw new IllegalStateException(e.getCause());
     } finally {
       coordinator.cancel(true); // no effect when it is done
+      escrow.cancel(true);
     }
+  }
+
+  private static FutureTask<Boolean> begun(Callable<Boolean> wait) {
+    FutureTask<Boolean> task = new FutureTask<>(wait);
+    Thread.ofVirtual().name("readiness").start(task);
+    return task;
   }
 
   private CompletionStage<?> look() {
