@@ -20,7 +20,7 @@ final class Around {
   }
 
   /** Uses the server's own clock, with a listener. */
-  static Database.Surroundings heard(StoreListener listener) {
+  static Database.Surroundings notifying(StoreListener listener) {
     return new Database.Surroundings(TimeSource.system(), TIMER, listener, null);
   }
 }

@@ -38,7 +38,7 @@ class ClockAfterLockTest {
   private final FixedWindow window = new FixedWindow(10, WINDOW);
   private final Budget budget = StoreCalls.budget(window, "a");
   private final PostgresSettings settings = Wanted.of(database.url()).settings();
-  private final Database.Surroundings around = Around.heard(StoreListener.NONE);
+  private final Database.Surroundings around = Around.notifying(StoreListener.NONE);
   private final PostgresGlobalCoordinator coordinator =
       PostgresGlobalCoordinator.open(settings, around);
   private final PostgresCounterStore store = PostgresCounterStore.open(settings, around);

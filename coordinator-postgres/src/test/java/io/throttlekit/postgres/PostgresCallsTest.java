@@ -52,7 +52,7 @@ class PostgresCallsTest {
 
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
   private final List<AutoCloseable> opened = new ArrayList<>();
   private final CounterKey held = StoreCalls.key(FIVE, "held");
   private final Budget budget = StoreCalls.budget(FIVE, "a");
@@ -146,8 +146,8 @@ class PostgresCallsTest {
     assertThat(answer(returned)).isTrue();
     assertThat(answer(given).units()).isEqualTo(2);
     assertThat(answer(refilled)).isTrue();
-    assertThat(heard.failures).as("each is counted as late").hasSize(7);
-    assertThat(heard.failures).containsOnly(Failure.LEASE_DEADLINE);
+    assertThat(listener.failures).as("each is counted as late").hasSize(7);
+    assertThat(listener.failures).containsOnly(Failure.LEASE_DEADLINE);
   }
 
   private static CompletionStage<Boolean> returnUnits(
@@ -216,7 +216,7 @@ class PostgresCallsTest {
     assertThat(failure(store.lease(request(overtaken, 1)))).hasMessageContaining("a later call");
     assertThat(failure(coordinator.lease(wish(overtaken, 1)))).hasMessageContaining("a later call");
     assertThat(failure(escrow.lease(held, 1, overtaken))).hasMessageContaining("a later call");
-    assertThat(heard.failures).as("%s", heard.reasons).isEmpty();
+    assertThat(listener.failures).as("%s", listener.reasons).isEmpty();
   }
 
   private static <S> CompletableFuture<List<Long>> copies(
@@ -275,21 +275,22 @@ class PostgresCallsTest {
   }
 
   private PostgresCounterStore openStore(Wanted wanted) {
-    PostgresCounterStore next = PostgresCounterStore.open(wanted.settings(), Around.heard(heard));
+    PostgresCounterStore next =
+        PostgresCounterStore.open(wanted.settings(), Around.notifying(listener));
     opened.add(next);
     return next;
   }
 
   private PostgresGlobalCoordinator openCoordinator(Wanted wanted) {
     PostgresGlobalCoordinator next =
-        PostgresGlobalCoordinator.open(wanted.settings(), Around.heard(heard));
+        PostgresGlobalCoordinator.open(wanted.settings(), Around.notifying(listener));
     opened.add(next);
     return next;
   }
 
   private PostgresRegionalEscrow openEscrow(Wanted wanted) {
     PostgresRegionalEscrow next =
-        PostgresRegionalEscrow.open(wanted.settings(), Around.heard(heard));
+        PostgresRegionalEscrow.open(wanted.settings(), Around.notifying(listener));
     opened.add(next);
     return next;
   }

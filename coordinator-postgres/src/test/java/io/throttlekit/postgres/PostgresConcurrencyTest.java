@@ -39,7 +39,7 @@ class PostgresConcurrencyTest {
   private static final int PROCESSES = 3;
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
@@ -59,7 +59,7 @@ class PostgresConcurrencyTest {
     all.forEach(PostgresGlobalCoordinator::close);
     out.values().forEach(units -> most.accumulateAndGet(units.get(), Math::max));
     assertThat(most.get()).as("seed %d: %s", seed, out).isEqualTo(100);
-    assertThat(heard.failures).as("seed %d: %s", seed, heard.reasons).isEmpty();
+    assertThat(listener.failures).as("seed %d: %s", seed, listener.reasons).isEmpty();
   }
 
   /** Leases and returns in turn; a return is subtracted before its units can be leased again. */
@@ -110,7 +110,7 @@ class PostgresConcurrencyTest {
     SplittableRandom random = new SplittableRandom(seed);
     List<PostgresCounterStore> stores = new ArrayList<>();
     for (int i = 0; i < PROCESSES; i++) {
-      stores.add(PostgresCounterStore.open(settings(), Around.heard(heard)));
+      stores.add(PostgresCounterStore.open(settings(), Around.notifying(listener)));
     }
     Map<String, AtomicLong> admitted = new ConcurrentHashMap<>();
     List<CompletableFuture<?>> asked = new ArrayList<>();
@@ -134,8 +134,8 @@ class PostgresConcurrencyTest {
           .isEqualTo(120 - admitted.get(user).get());
     }
     stores.forEach(PostgresCounterStore::close);
-    assertThat(heard.failures).as("seed %d: %s", seed, heard.reasons).isEmpty();
-    assertThat(heard.triedAgain).as("deadlocks, seed %d", seed).hasValue(0);
+    assertThat(listener.failures).as("seed %d: %s", seed, listener.reasons).isEmpty();
+    assertThat(listener.triedAgain).as("deadlocks, seed %d", seed).hasValue(0);
   }
 
   @Test
@@ -143,7 +143,7 @@ class PostgresConcurrencyTest {
     FixedWindow window = StoreCalls.FIVE;
     List<PostgresRegionalEscrow> escrows = new ArrayList<>();
     for (int i = 0; i < PROCESSES; i++) {
-      escrows.add(PostgresRegionalEscrow.open(settings(), Around.heard(heard)));
+      escrows.add(PostgresRegionalEscrow.open(settings(), Around.notifying(listener)));
     }
     long end = TimeSource.system().wallMillis() + 3_600_000;
     List<CompletableFuture<Long>> given = new ArrayList<>();
@@ -169,7 +169,7 @@ class PostgresConcurrencyTest {
   private List<PostgresGlobalCoordinator> coordinators() {
     List<PostgresGlobalCoordinator> all = new ArrayList<>();
     for (int i = 0; i < PROCESSES; i++) {
-      all.add(PostgresGlobalCoordinator.open(settings(), Around.heard(heard)));
+      all.add(PostgresGlobalCoordinator.open(settings(), Around.notifying(listener)));
     }
     return all;
   }

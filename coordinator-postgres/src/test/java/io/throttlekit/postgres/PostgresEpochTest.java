@@ -34,7 +34,7 @@ class PostgresEpochTest {
   private final ManualTime clock = new ManualTime(START);
   private final FixedWindow window = new FixedWindow(5, MINUTE);
   private final Budget budget = StoreCalls.budget(window, "a");
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
   private final List<AutoCloseable> opened = new ArrayList<>();
 
   @BeforeEach
@@ -55,7 +55,7 @@ class PostgresEpochTest {
     assertThat(charge(store(), DataLoss.DENY).admitted()).isTrue();
     assertThat(lease(coordinator(), BudgetLease.CURRENT, DataLoss.DENY).units()).isEqualTo(1);
     assertThat(lease(coordinator(), BudgetLease.CURRENT, DataLoss.DENY).units()).isEqualTo(1);
-    assertThat(heard.losses).isEmpty();
+    assertThat(listener.losses).isEmpty();
   }
 
   @Test
@@ -71,7 +71,7 @@ class PostgresEpochTest {
     assertThat(charge(store(), DataLoss.DENY).admitted()).as("of a new process").isFalse();
     clock.setWall(WINDOW_END);
     assertThat(charge(store, DataLoss.DENY).admitted()).isTrue();
-    assertThat(heard.losses).containsExactly(START);
+    assertThat(listener.losses).containsExactly(START);
   }
 
   @Test
@@ -85,7 +85,7 @@ class PostgresEpochTest {
     clock.advance(1_000);
     assertThat(charge(old, DataLoss.DENY).admitted()).isFalse();
     assertThat(charge(fresh, DataLoss.DENY).admitted()).isFalse();
-    assertThat(heard.losses).containsExactly(START + 1_000, START + 1_000);
+    assertThat(listener.losses).containsExactly(START + 1_000, START + 1_000);
   }
 
   @Test
@@ -95,7 +95,7 @@ class PostgresEpochTest {
     database.run(
         "UPDATE throttlekit.counter_epoch SET id = gen_random_uuid(), begun_millis = 1000000");
     assertThat(charge(store, DataLoss.DENY).admitted()).isFalse();
-    assertThat(heard.losses).containsExactly(START);
+    assertThat(listener.losses).containsExactly(START);
   }
 
   @Test
@@ -162,6 +162,6 @@ class PostgresEpochTest {
   }
 
   private Database.Surroundings around() {
-    return new Database.Surroundings(TimeSource.system(), Around.TIMER, heard, clock);
+    return new Database.Surroundings(TimeSource.system(), Around.TIMER, listener, clock);
   }
 }

@@ -46,7 +46,7 @@ class PostgresFailoverTest {
   private static final int CALLERS = 4;
   private static final int BUDGET_UNITS = 3;
 
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
   private final PostgresProcess primary = PostgresProcess.start();
   private final List<AutoCloseable> opened = new ArrayList<>(List.of(primary));
 
@@ -68,7 +68,7 @@ class PostgresFailoverTest {
             answer(store.acquire(List.of(claim(MANY, "a", units, DataLoss.DENY)))).admitted()
                 ? units
                 : 0);
-    assertThat(heard.losses).isEmpty();
+    assertThat(listener.losses).isEmpty();
   }
 
   @Test
@@ -86,7 +86,7 @@ class PostgresFailoverTest {
                             new BudgetLease(
                                 budget, "eu", BudgetLease.CURRENT, units, DataLoss.DENY)))
                     .units());
-    assertThat(heard.losses).isEmpty();
+    assertThat(listener.losses).isEmpty();
   }
 
   /**
@@ -150,7 +150,7 @@ class PostgresFailoverTest {
     assertThat(admitted(store(standby), 100)).as("by a new process").isZero();
     await("coordinator", () -> answers(coordinator.health()));
     assertThat(leased(coordinator, 5)).isZero();
-    assertThat(heard.losses).as("counters and budgets").hasSize(2);
+    assertThat(listener.losses).as("counters and budgets").hasSize(2);
     assertThat(answer(ask(store, "anybody", 1)).admitted()).as("where refilled").isTrue();
   }
 
@@ -162,7 +162,7 @@ class PostgresFailoverTest {
     primary.restart();
     await("back", () -> answers(ask(store, "other", 0)));
     assertThat(admitted(store, 100)).isEqualTo(60);
-    assertThat(heard.losses).isEmpty();
+    assertThat(listener.losses).isEmpty();
   }
 
   @Test
@@ -256,7 +256,8 @@ class PostgresFailoverTest {
 
   private PostgresCounterStore open(String url) {
     PostgresCounterStore store =
-        PostgresCounterStore.open(Wanted.of(url).quickToConnect().settings(), Around.heard(heard));
+        PostgresCounterStore.open(
+            Wanted.of(url).quickToConnect().settings(), Around.notifying(listener));
     opened.add(store);
     return store;
   }
@@ -264,7 +265,7 @@ class PostgresFailoverTest {
   private PostgresGlobalCoordinator coordinator(PostgresProcess standby) {
     PostgresGlobalCoordinator coordinator =
         PostgresGlobalCoordinator.open(
-            Wanted.of(url(standby)).quickToConnect().settings(), Around.heard(heard));
+            Wanted.of(url(standby)).quickToConnect().settings(), Around.notifying(listener));
     opened.add(coordinator);
     return coordinator;
   }

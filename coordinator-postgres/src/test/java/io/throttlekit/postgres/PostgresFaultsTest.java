@@ -46,7 +46,7 @@ class PostgresFaultsTest {
 
   private static PostgresProcess server;
 
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
   private final List<AutoCloseable> opened = new ArrayList<>();
 
   @BeforeAll
@@ -74,7 +74,7 @@ class PostgresFaultsTest {
     server.hang();
     try {
       await("down", () -> failure(ask(store, "a", 1)) instanceof StoreException && !store.isUp());
-      assertThat(heard.failures).contains(Failure.DEADLINE);
+      assertThat(listener.failures).contains(Failure.DEADLINE);
       long waited = 0;
       long begun = System.nanoTime();
       for (int i = 0; i < 1000; i++) {
@@ -82,15 +82,15 @@ class PostgresFaultsTest {
       }
       long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun);
       assertThat(waited).as("probes in %d ms", millis).isLessThanOrEqualTo(probesIn(millis));
-      assertThat(heard.failures.stream().filter(Failure.OPEN::equals).count())
+      assertThat(listener.failures.stream().filter(Failure.OPEN::equals).count())
           .isGreaterThanOrEqualTo(1000 - waited);
     } finally {
       server.goOn();
     }
     await("back", () -> answers(ask(store, "b", 0)));
     await("up", store::isUp);
-    assertThat(heard.states.getFirst()).isEqualTo("down");
-    assertThat(heard.states.getLast()).isEqualTo("up");
+    assertThat(listener.states.getFirst()).isEqualTo("down");
+    assertThat(listener.states.getLast()).isEqualTo("up");
   }
 
   @Test
@@ -108,14 +108,14 @@ class PostgresFaultsTest {
     Grant rest = answer(coordinator.lease(StoreCalls.wish(budget, "eu", 5)));
     assertThat(rest.units()).isLessThanOrEqualTo(2);
     assertThat(rest.left()).isZero();
-    assertThat(heard.losses).isEmpty();
-    assertThat(heard.failures).contains(Failure.CONNECTION);
+    assertThat(listener.losses).isEmpty();
+    assertThat(listener.failures).contains(Failure.CONNECTION);
   }
 
   @Test
   void whatARegionHeldIsNotSpentAgainWhereItComesBackWithOlderData() {
     PostgresRegionalEscrow escrow =
-        PostgresRegionalEscrow.open(wanted(url()).settings(), Around.heard(heard));
+        PostgresRegionalEscrow.open(wanted(url()).settings(), Around.notifying(listener));
     opened.add(escrow);
     long now = answer(escrow.health());
     long end = now + 3_600_000;
@@ -142,7 +142,7 @@ class PostgresFaultsTest {
     server.restart();
     await("back", () -> answers(ask(store, "b", 0)));
     assertThat(left(store, "a")).isEqualTo(5);
-    assertThat(heard.losses).hasSize(1);
+    assertThat(listener.losses).hasSize(1);
   }
 
   @Test
@@ -153,7 +153,7 @@ class PostgresFaultsTest {
     server.restart();
     await("back", () -> answers(ask(store, "b", 0)));
     assertThat(left(store, "a")).isEqualTo(1);
-    assertThat(heard.losses).isEmpty();
+    assertThat(listener.losses).isEmpty();
   }
 
   @Test
@@ -177,9 +177,9 @@ class PostgresFaultsTest {
             !answers(ask(store, "a", 0))
                 && System.nanoTime() - away > TimeUnit.MILLISECONDS.toNanos(ABSENCE_MILLIS));
     server.restart();
-    int before = heard.failures.size();
+    int before = listener.failures.size();
     await("back", () -> answers(ask(store, "a", 0)));
-    assertThat(heard.failures.stream().skip(before).filter(why -> why != Failure.OPEN))
+    assertThat(listener.failures.stream().skip(before).filter(why -> why != Failure.OPEN))
         .as("failures of probes since it is there")
         .isEmpty();
   }
@@ -200,7 +200,7 @@ class PostgresFaultsTest {
       assertThat(answer(direct.lease(StoreCalls.wish(budget, "eu", 5))).units())
           .as("of 5, 1 was leased before, and 1 by the lease that failed")
           .isEqualTo(3);
-      assertThat(heard.triedAgain).hasValue(0);
+      assertThat(listener.triedAgain).hasValue(0);
     }
   }
 
@@ -324,7 +324,8 @@ class PostgresFaultsTest {
   }
 
   private Database database(String commit) {
-    return Database.open(wanted(url()).settings(), commit, null, List.of(), Around.heard(heard));
+    return Database.open(
+        wanted(url()).settings(), commit, null, List.of(), Around.notifying(listener));
   }
 
   private static long connections() {
@@ -354,7 +355,8 @@ class PostgresFaultsTest {
   }
 
   private PostgresCounterStore open(Wanted wanted) {
-    PostgresCounterStore store = PostgresCounterStore.open(wanted.settings(), Around.heard(heard));
+    PostgresCounterStore store =
+        PostgresCounterStore.open(wanted.settings(), Around.notifying(listener));
     opened.add(store);
     return store;
   }
@@ -362,7 +364,8 @@ class PostgresFaultsTest {
   private PostgresGlobalCoordinator coordinator(String url) {
     PostgresGlobalCoordinator coordinator =
         PostgresGlobalCoordinator.open(
-            wanted(url).connections(1).deadlines(20_000, 2_000).settings(), Around.heard(heard));
+            wanted(url).connections(1).deadlines(20_000, 2_000).settings(),
+            Around.notifying(listener));
     opened.add(coordinator);
     return coordinator;
   }

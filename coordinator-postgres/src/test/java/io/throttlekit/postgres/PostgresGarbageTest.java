@@ -35,7 +35,7 @@ class PostgresGarbageTest {
 
   private final ManualTime clock = new ManualTime(START);
   private final FixedWindow window = new FixedWindow(5, 10_000);
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
   private final Queue<Runnable> due = new ConcurrentLinkedQueue<>();
   private final Timer timer =
       (nanos, task) -> {
@@ -94,7 +94,7 @@ class PostgresGarbageTest {
               + " SELECT int8send(i), '\\x01', 1 FROM generate_series(1, %d) i"
                   .formatted(most + 700));
       collect();
-      assertThat(heard.collected).hasValue(most);
+      assertThat(listener.collected).hasValue(most);
       collect();
       assertThat(count("counters")).isEqualTo("1");
     }
@@ -157,6 +157,6 @@ class PostgresGarbageTest {
   }
 
   private Database.Surroundings around() {
-    return new Database.Surroundings(TimeSource.system(), timer, heard, clock);
+    return new Database.Surroundings(TimeSource.system(), timer, listener, clock);
   }
 }

@@ -35,10 +35,11 @@ class PostgresRetryTest {
           + " AND datname = current_database()";
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
   private final Budget budget = StoreCalls.budget(StoreCalls.FIVE, "a");
   private final PostgresGlobalCoordinator coordinator =
-      PostgresGlobalCoordinator.open(Wanted.of(database.url()).settings(), Around.heard(heard));
+      PostgresGlobalCoordinator.open(
+          Wanted.of(database.url()).settings(), Around.notifying(listener));
 
   @BeforeEach
   void makeTables() {
@@ -57,7 +58,7 @@ class PostgresRetryTest {
   void areTriedAgainAndCountedOnce(String state) {
     failFirst(3, state);
     assertThat(answer(coordinator.lease(StoreCalls.wish(budget, "eu", 2))).units()).isEqualTo(2);
-    assertThat(heard.triedAgain).hasValue(3);
+    assertThat(listener.triedAgain).hasValue(3);
     assertThat(database.query("SELECT leased FROM throttlekit.windows")).isEqualTo("2");
   }
 
@@ -87,7 +88,7 @@ class PostgresRetryTest {
     failFirst(1, "22012");
     assertThat(failure(coordinator.lease(StoreCalls.wish(budget, "eu", 2))))
         .isInstanceOf(StoreException.class);
-    assertThat(heard.triedAgain).hasValue(0);
+    assertThat(listener.triedAgain).hasValue(0);
   }
 
   @Test
@@ -107,7 +108,7 @@ class PostgresRetryTest {
     long units = asked.stream().mapToLong(each -> answer(each).units()).sum();
     assertThat(units).as("of 5, 2 are leased already").isEqualTo(3);
     assertThat(database.query("SELECT leased FROM throttlekit.windows")).isEqualTo("5");
-    assertThat(heard.triedAgain.get()).as("they read what was not so any more").isGreaterThan(2);
+    assertThat(listener.triedAgain.get()).as("they read what was not so any more").isGreaterThan(2);
   }
 
   private static BudgetLease shared(String scope) {

@@ -38,7 +38,7 @@ class PostgresRolesTest {
   private static final String SERVICE = "throttlekit_service";
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
 
   @BeforeAll
   static void makeRoles() throws IOException {
@@ -48,7 +48,7 @@ class PostgresRolesTest {
     database.run(text.substring(begin, text.indexOf("```", begin)));
     database.run("REVOKE CREATE ON SCHEMA public FROM PUBLIC");
     try (PostgresGlobalCoordinator owner =
-        PostgresGlobalCoordinator.open(settings(OWNER), Around.heard(StoreListener.NONE))) {
+        PostgresGlobalCoordinator.open(settings(OWNER), Around.notifying(StoreListener.NONE))) {
       answer(owner.health());
     }
   }
@@ -65,11 +65,11 @@ class PostgresRolesTest {
     CounterKey key = StoreCalls.key(StoreCalls.FIVE, "a");
     Budget budget = StoreCalls.budget(StoreCalls.FIVE, "a");
     try (PostgresCounterStore store =
-            PostgresCounterStore.open(settings(SERVICE), Around.heard(heard));
+            PostgresCounterStore.open(settings(SERVICE), Around.notifying(listener));
         PostgresGlobalCoordinator coordinator =
-            PostgresGlobalCoordinator.open(settings(SERVICE), Around.heard(heard));
+            PostgresGlobalCoordinator.open(settings(SERVICE), Around.notifying(listener));
         PostgresRegionalEscrow escrow =
-            PostgresRegionalEscrow.open(settings(SERVICE), Around.heard(heard))) {
+            PostgresRegionalEscrow.open(settings(SERVICE), Around.notifying(listener))) {
       assertThat(StoreCalls.acquire(store, "a", 2).remaining()).isEqualTo(3);
       Grant grant = answer(store.lease(StoreCalls.lease("a", 2)));
       assertThat(grant.units()).isEqualTo(2);
@@ -94,9 +94,9 @@ class PostgresRolesTest {
               + " UPDATE throttlekit.windows SET window_end_millis = 2 WHERE false;"
               + " UPDATE throttlekit.agreements SET until_millis = 1;"
               + " UPDATE throttlekit.escrow SET ends_millis = 1");
-      StoreCalls.await("collected", () -> heard.collected.get() >= 2);
+      StoreCalls.await("collected", () -> listener.collected.get() >= 2);
     }
-    assertThat(heard.failures).as("%s", heard.reasons).isEmpty();
+    assertThat(listener.failures).as("%s", listener.reasons).isEmpty();
   }
 
   @Test
@@ -121,12 +121,12 @@ class PostgresRolesTest {
 
   /** Returns what a process may lose that starts now, except for the settings of fast tests. */
   private List<Gap> gaps() {
-    heard.persistence.clear();
+    listener.persistence.clear();
     try (PostgresCounterStore store =
-        PostgresCounterStore.open(settings(SERVICE), Around.heard(heard))) {
+        PostgresCounterStore.open(settings(SERVICE), Around.notifying(listener))) {
       StoreCalls.acquire(store, "a", 1);
     }
-    return heard.persistence.getLast().gaps().stream()
+    return listener.persistence.getLast().gaps().stream()
         .filter(gap -> gap.cause() != Cause.RESTART)
         .toList();
   }

@@ -100,18 +100,18 @@ class PostgresSchemaTest {
   @Test
   void aRoleThatMayCreateNothingIsToldWhatToGrant() {
     database.run("CREATE ROLE pauper LOGIN");
-    RecordingListener heard = new RecordingListener();
+    RecordingListener listener = new RecordingListener();
     try (PostgresCounterStore store =
         PostgresCounterStore.open(
             Wanted.of(database.url()).user("pauper").schema(NAME).settings(),
-            Around.heard(heard))) {
+            Around.notifying(listener))) {
       assertThat(failure(StoreCalls.ask(store, "a", 1)))
           .isInstanceOf(StoreException.class)
           .hasMessageContaining("role pauper may not")
           .hasMessageContaining(
               "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA own TO pauper")
           .hasMessageContaining("GRANT CREATE ON DATABASE " + database.name() + " TO pauper");
-      assertThat(heard.failures).containsExactly(StoreListener.Failure.ERROR);
+      assertThat(listener.failures).containsExactly(StoreListener.Failure.ERROR);
       database.run("GRANT CREATE ON DATABASE " + database.name() + " TO pauper");
       assertThat(StoreCalls.acquire(store, "a", 1).admitted())
           .as("it comes back by itself")
@@ -127,9 +127,9 @@ class PostgresSchemaTest {
     PostgresSettings settings =
         Wanted.of(database.url()).schema(NAME).counters(durability).settings();
     try (PostgresCounterStore store =
-            PostgresCounterStore.open(settings, Around.heard(StoreListener.NONE));
+            PostgresCounterStore.open(settings, Around.notifying(StoreListener.NONE));
         PostgresGlobalCoordinator coordinator =
-            PostgresGlobalCoordinator.open(settings, Around.heard(StoreListener.NONE))) {
+            PostgresGlobalCoordinator.open(settings, Around.notifying(StoreListener.NONE))) {
       StoreCalls.acquire(store, "a", 1);
       answer(coordinator.health());
     }
@@ -147,7 +147,7 @@ class PostgresSchemaTest {
     Budget old = StoreCalls.budget(StoreCalls.FIVE, "a");
     Budget changed = StoreCalls.budget(new FixedWindow(6, window), "a");
     try (PostgresGlobalCoordinator coordinator =
-        PostgresGlobalCoordinator.open(settings, Around.heard(StoreListener.NONE))) {
+        PostgresGlobalCoordinator.open(settings, Around.notifying(StoreListener.NONE))) {
       answer(coordinator.lease(StoreCalls.wish(old, "eu", 1)));
       answer(coordinator.lease(StoreCalls.wish(old, "us", 1)));
     }
@@ -155,7 +155,7 @@ class PostgresSchemaTest {
         "ALTER TABLE own.agreements DROP COLUMN asked;"
             + " DELETE FROM own.schema_version WHERE version >= 5");
     try (PostgresGlobalCoordinator coordinator =
-        PostgresGlobalCoordinator.open(settings, Around.heard(StoreListener.NONE))) {
+        PostgresGlobalCoordinator.open(settings, Around.notifying(StoreListener.NONE))) {
       assertThat(failure(coordinator.lease(StoreCalls.wish(changed, "eu", 1))))
           .isInstanceOf(TermsMismatchException.class);
       assertThat(answer(coordinator.lease(StoreCalls.wish(changed, "us", 9))).units()).isEqualTo(4);

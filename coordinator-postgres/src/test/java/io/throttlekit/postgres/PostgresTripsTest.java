@@ -33,7 +33,7 @@ class PostgresTripsTest {
 
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
   private final Budget budget = StoreCalls.budget(StoreCalls.FIVE, "a");
   private final CuttingProxy proxy = CuttingProxy.to(database.port());
   private final PostgresGlobalCoordinator coordinator =
@@ -41,7 +41,7 @@ class PostgresTripsTest {
           Wanted.of("jdbc:postgresql://127.0.0.1:" + proxy.port() + "/" + database.name())
               .connections(1)
               .settings(),
-          Around.heard(heard));
+          Around.notifying(listener));
 
   @BeforeEach
   void makeTables() {
@@ -84,8 +84,8 @@ class PostgresTripsTest {
             + " WHERE datname = current_database() AND pid <> pg_backend_pid()");
     assertThat(answer(coordinator.lease(StoreCalls.wish(budget, "eu", 1))).units()).isEqualTo(1);
     assertThat(database.query("SELECT leased FROM throttlekit.windows")).isEqualTo("2");
-    assertThat(heard.triedAgain).hasValue(1);
-    assertThat(heard.failures).isEmpty();
+    assertThat(listener.triedAgain).hasValue(1);
+    assertThat(listener.failures).isEmpty();
   }
 
   @Test
@@ -94,7 +94,7 @@ class PostgresTripsTest {
     assertThat(answer(coordinator.lease(StoreCalls.wish(budget, "eu", 1))).units()).isEqualTo(1);
     assertThat(proxy.hasCut()).isTrue();
     assertThat(database.query("SELECT leased FROM throttlekit.windows")).isEqualTo("2");
-    assertThat(heard.triedAgain).hasValue(1);
+    assertThat(listener.triedAgain).hasValue(1);
   }
 
   @Test

@@ -37,7 +37,7 @@ class RedisClusterFaultsTest {
   private static final int USERS = 60;
   private static final Slots SLOTS = Slots.ofCluster(new KeyText(""));
 
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
   private final Map<String, Integer> admitted = new HashMap<>();
   private final Map<String, Integer> failed = new HashMap<>();
   private RedisNodes nodes;
@@ -51,7 +51,8 @@ class RedisClusterFaultsTest {
     // count as silence.
     Wanted wanted = Wanted.cluster(nodes.urls()).deadlines(3_000, 6_000).breaker(1_000, 20_000, 25);
     store =
-        Stores.connected(RedisCounterStore.connect(wanted.settings(), TimeSource.system(), heard));
+        Stores.connected(
+            RedisCounterStore.connect(wanted.settings(), TimeSource.system(), listener));
     await("connected", () -> answers(store));
   }
 
@@ -82,8 +83,8 @@ class RedisClusterFaultsTest {
       assertThat(acquire(store, user, 2).admitted()).as("moved").isTrue();
       assertThat(acquire(store, user, 1).admitted()).as("beyond the limit").isFalse();
     }
-    assertThat(heard.failures).isEmpty();
-    assertThat(heard.losses).isEmpty();
+    assertThat(listener.failures).isEmpty();
+    assertThat(listener.losses).isEmpty();
   }
 
   @Test
@@ -125,7 +126,7 @@ class RedisClusterFaultsTest {
     await("back", () -> answersFor(user));
     assertThat(denied(user)).isTrue();
     assertThat(denied(other)).as("in another master").isFalse();
-    assertThat(heard.losses).hasSize(1);
+    assertThat(listener.losses).hasSize(1);
   }
 
   private boolean denied(String user) {
@@ -170,8 +171,8 @@ class RedisClusterFaultsTest {
           return before == failed.values().stream().mapToInt(Integer::intValue).sum();
         });
     assertThat(failed.keySet()).containsExactlyInAnyOrderElementsOf(orphans);
-    assertThat(heard.states).isEmpty();
-    assertThat(heard.losses).as("what was not replicated").hasSize(1);
+    assertThat(listener.states).isEmpty();
+    assertThat(listener.losses).as("what was not replicated").hasSize(1);
     for (int i = 0; i < 6; i++) {
       round();
     }

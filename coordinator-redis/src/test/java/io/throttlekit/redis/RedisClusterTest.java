@@ -84,15 +84,15 @@ class RedisClusterTest {
       node.command(user.toArray(String[]::new));
     }
     String urls = nodes.urls().replace("redis://", "redis://limits:word@");
-    RecordingListener heard = new RecordingListener();
+    RecordingListener listener = new RecordingListener();
     try (RedisCounterStore limited =
         RedisCounterStore.connect(
             Wanted.cluster(urls).deadlines(10_000, 10_000).settings(),
             TimeSource.system(),
-            heard)) {
+            listener)) {
       StoreCalls.await(
-          "settings read", () -> StoreCalls.answers(limited) && !heard.persistence.isEmpty());
-      return heard.persistence.getLast().gaps();
+          "settings read", () -> StoreCalls.answers(limited) && !listener.persistence.isEmpty());
+      return listener.persistence.getLast().gaps();
     }
   }
 

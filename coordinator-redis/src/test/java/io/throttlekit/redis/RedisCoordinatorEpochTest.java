@@ -32,7 +32,7 @@ class RedisCoordinatorEpochTest {
 
   private final ManualTime clock = new ManualTime(END - 6_000);
   private final Budget budget = budget("a", 5, WINDOW);
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
   private final List<RedisGlobalCoordinator> opened = new ArrayList<>();
 
   @AfterEach
@@ -44,7 +44,7 @@ class RedisCoordinatorEpochTest {
   void theFirstUseOfARedisIsNoLoss() {
     assertThat(deny(open(), BudgetLease.CURRENT)).isEqualTo(1);
     assertThat(deny(open(), BudgetLease.CURRENT)).isEqualTo(1);
-    assertThat(heard.losses).isEmpty();
+    assertThat(listener.losses).isEmpty();
   }
 
   @Test
@@ -54,7 +54,7 @@ class RedisCoordinatorEpochTest {
     redis.flush();
     assertThat(deny(coordinator, BudgetLease.CURRENT)).isZero();
     assertThat(lease(coordinator, budget, 9)).isEqualTo(new Grant(5, END, END - 6_000, 0));
-    assertThat(heard.losses).containsExactly(END - 6_000);
+    assertThat(listener.losses).containsExactly(END - 6_000);
   }
 
   @Test
@@ -105,29 +105,30 @@ class RedisCoordinatorEpochTest {
     assertThat(deny(fresh, BudgetLease.CURRENT)).as("nobody has told it").isEqualTo(1);
     assertThat(deny(old, BudgetLease.CURRENT)).isZero();
     assertThat(deny(fresh, BudgetLease.CURRENT)).isZero();
-    assertThat(heard.losses).hasSize(2);
+    assertThat(listener.losses).hasSize(2);
   }
 
   @Test
   void aLossIsNoticedOnceTheConnectionIsBack() {
     try (RedisProcess other = RedisProcess.start()) {
-      RedisGlobalCoordinator coordinator = Stores.coordinator(Stores.patient(other.url()), heard);
+      RedisGlobalCoordinator coordinator =
+          Stores.coordinator(Stores.patient(other.url()), listener);
       opened.add(coordinator);
       lease(coordinator, budget, 1);
       other.kill();
       other.restart();
-      StoreCalls.await("told of the loss", () -> heard.losses.size() == 1);
+      StoreCalls.await("told of the loss", () -> listener.losses.size() == 1);
     }
   }
 
   @Test
   void anEscrowThatHasLostItsDataHoldsNothingAndSaysSo() {
-    try (RedisRegionalEscrow escrow = Stores.escrow(Stores.patient(redis.url()), heard)) {
+    try (RedisRegionalEscrow escrow = Stores.escrow(Stores.patient(redis.url()), listener)) {
       long now = answer(escrow.health());
       assertThat(answer(escrow.refill(RedisEscrowTest.refill("a", "1", now, 5)))).isTrue();
       redis.flush();
       assertThat(answer(escrow.lease(RedisEscrowTest.key("a"), 1)).units()).isZero();
-      assertThat(heard.losses).hasSize(1);
+      assertThat(listener.losses).hasSize(1);
     }
   }
 
@@ -138,7 +139,7 @@ class RedisCoordinatorEpochTest {
   private RedisGlobalCoordinator open() {
     RedisGlobalCoordinator coordinator =
         RedisGlobalCoordinator.connectWithClock(
-            Stores.patient(redis.url()).settings(), heard, clock);
+            Stores.patient(redis.url()).settings(), listener, clock);
     Stores.awaitReady(coordinator.ready());
     opened.add(coordinator);
     return coordinator;

@@ -37,7 +37,7 @@ class RedisCoordinatorFaultsTest {
 
   private final RedisProcess redis = RedisProcess.start();
   private final TcpProxy proxy = TcpProxy.to(redis.port());
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
   private final List<RedisGlobalCoordinator> opened = new ArrayList<>();
 
   @AfterEach
@@ -56,7 +56,7 @@ class RedisCoordinatorFaultsTest {
     redis.command("SCRIPT", "FLUSH");
     assertThat(answer(returnUnits(coordinator, five("a"), "eu", "1", grant))).isTrue();
     assertThat(lease(coordinator, five("a"), 9).units()).isEqualTo(4);
-    assertThat(heard.failures).isEmpty();
+    assertThat(listener.failures).isEmpty();
   }
 
   @Test
@@ -73,15 +73,15 @@ class RedisCoordinatorFaultsTest {
     assertThat(TimeUnit.NANOSECONDS.toMillis(time.monotonicNanos() - begun))
         .isBetween(399L, 20_000L);
     await("open", () -> !answers(coordinator) && !coordinator.isUp());
-    int before = heard.failures.size();
+    int before = listener.failures.size();
     long asked = time.monotonicNanos();
     for (int i = 0; i < 100; i++) {
       var _ = ask(coordinator, "a");
     }
     long probes = TimeUnit.NANOSECONDS.toMillis(time.monotonicNanos() - asked) / PROBE_MILLIS + 2;
-    assertThat(heard.failures.stream().skip(before).filter(Failure.OPEN::equals).count())
+    assertThat(listener.failures.stream().skip(before).filter(Failure.OPEN::equals).count())
         .isGreaterThanOrEqualTo(100 - probes);
-    assertThat(heard.failures).contains(Failure.LEASE_DEADLINE);
+    assertThat(listener.failures).contains(Failure.LEASE_DEADLINE);
     redis.goOn();
     await("back", () -> answers(coordinator));
     await("up", coordinator::isUp);
@@ -164,8 +164,8 @@ class RedisCoordinatorFaultsTest {
     await("down", () -> !answers(coordinator) && !coordinator.isUp());
     redis.restart();
     await("back", () -> answers(coordinator));
-    await("told of the loss", () -> heard.losses.size() == 1);
-    assertThat(heard.failures).contains(Failure.CONNECTION);
+    await("told of the loss", () -> listener.losses.size() == 1);
+    assertThat(listener.failures).contains(Failure.CONNECTION);
   }
 
   @Test
@@ -241,7 +241,7 @@ class RedisCoordinatorFaultsTest {
 
   private RedisGlobalCoordinator connect(Wanted wanted) {
     RedisGlobalCoordinator coordinator =
-        RedisGlobalCoordinator.connect(wanted.settings(), TimeSource.system(), heard);
+        RedisGlobalCoordinator.connect(wanted.settings(), TimeSource.system(), listener);
     opened.add(coordinator);
     return coordinator;
   }

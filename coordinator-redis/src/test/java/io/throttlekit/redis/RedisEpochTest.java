@@ -37,7 +37,7 @@ class RedisEpochTest {
   private final ManualTime clock = new ManualTime(START);
   private final FixedWindow window = new FixedWindow(5, MINUTE);
   private final Gcra gcra = new Gcra(5, MINUTE);
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
   private final List<RedisCounterStore> opened = new ArrayList<>();
 
   @AfterEach
@@ -109,31 +109,31 @@ class RedisEpochTest {
     RedisCounterStore old = store();
     charge(old, window, DataLoss.DENY);
     redis.flush();
-    RedisCounterStore fresh = RedisCounterStore.connect(settings(), TimeSource.system(), heard);
+    RedisCounterStore fresh = RedisCounterStore.connect(settings(), TimeSource.system(), listener);
     opened.add(Stores.connected(fresh));
     acquire(fresh, "x", 1);
     assertThat(redis.command("GET", "tk1:epoch")).endsWith(" 0");
     acquire(old, "x", 1);
     assertThat(redis.command("GET", "tk1:epoch")).doesNotEndWith(" 0");
     acquire(fresh, "x", 1);
-    assertThat(heard.losses).hasSize(1);
+    assertThat(listener.losses).hasSize(1);
   }
 
   @Test
   void isALossWhenOlderDataComeBack() {
-    RedisCounterStore store = RedisCounterStore.connect(settings(), TimeSource.system(), heard);
+    RedisCounterStore store = RedisCounterStore.connect(settings(), TimeSource.system(), listener);
     opened.add(Stores.connected(store));
     acquire(store, "x", 1);
     redis.command("SET", "tk1:epoch", "1000000 0");
     acquire(store, "x", 1);
     acquire(store, "x", 1);
     assertThat(redis.command("GET", "tk1:epoch")).doesNotEndWith(" 0");
-    assertThat(heard.losses).hasSize(1);
+    assertThat(listener.losses).hasSize(1);
   }
 
   @Test
   void keysExpireSoonAfterTheirCountersAreUnused() {
-    RedisCounterStore real = RedisCounterStore.connect(settings(), TimeSource.system(), heard);
+    RedisCounterStore real = RedisCounterStore.connect(settings(), TimeSource.system(), listener);
     opened.add(Stores.connected(real));
     for (RateAlgorithm<?> algorithm : List.of(window, gcra)) {
       Outcome outcome = answer(real.acquire(List.of(claim(algorithm, "a", 2, DataLoss.REFILL))));

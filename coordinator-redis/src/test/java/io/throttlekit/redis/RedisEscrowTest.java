@@ -34,7 +34,7 @@ class RedisEscrowTest {
   private static final long WINDOW_END = 1_600_000_010_000L; // by the coordinator's clock
   @RegisterExtension private static final OneRedis redis = new OneRedis();
 
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
   private final List<AutoCloseable> opened = new ArrayList<>();
 
   static CounterKey key(String user) {
@@ -162,7 +162,7 @@ class RedisEscrowTest {
     RedisProcess own = RedisProcess.start();
     opened.add(own);
     RedisRegionalEscrow escrow =
-        Stores.escrow(Wanted.redis(own.url()).deadlines(50, 500).breaker(3, 100, 20), heard);
+        Stores.escrow(Wanted.redis(own.url()).deadlines(50, 500).breaker(3, 100, 20), listener);
     opened.addFirst(escrow);
     await("warm", () -> answers(escrow));
     own.hang();
@@ -172,7 +172,7 @@ class RedisEscrowTest {
     assertThat(late).isInstanceOf(StoreException.class).hasMessageContaining("within 500 ms");
     assertThat((time.monotonicNanos() - begun) / 1_000_000).isBetween(499L, 8_000L);
     await("down", () -> !answers(escrow) && !escrow.isUp());
-    assertThat(heard.failures).contains(Failure.LEASE_DEADLINE);
+    assertThat(listener.failures).contains(Failure.LEASE_DEADLINE);
     own.goOn();
     await("back", () -> answers(escrow));
     await("up", escrow::isUp);
@@ -192,7 +192,7 @@ class RedisEscrowTest {
   }
 
   private RedisRegionalEscrow open() {
-    RedisRegionalEscrow escrow = Stores.escrow(Stores.patient(redis.url()), heard);
+    RedisRegionalEscrow escrow = Stores.escrow(Stores.patient(redis.url()), listener);
     opened.add(escrow);
     return escrow;
   }

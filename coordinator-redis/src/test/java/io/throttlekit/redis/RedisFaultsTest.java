@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Timeout;
 class RedisFaultsTest {
   private final RedisProcess redis = RedisProcess.start();
   private final TcpProxy proxy = TcpProxy.to(redis.port());
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
   private final List<RedisCounterStore> opened = new ArrayList<>();
 
   @AfterEach
@@ -55,7 +55,7 @@ class RedisFaultsTest {
     acquire(store, "a", 1);
     redis.command("SCRIPT", "FLUSH");
     assertThat(acquire(store, "a", 1).decisions().getFirst().remaining()).isEqualTo(3);
-    assertThat(heard.failures).isEmpty();
+    assertThat(listener.failures).isEmpty();
     assertThat(
             redis.command(
                 "SCRIPT", "EXISTS", new String(Script.load().sha(), StandardCharsets.US_ASCII)))
@@ -77,13 +77,13 @@ class RedisFaultsTest {
     assertThat(waited)
         .as("probes in %d ms", millis)
         .isLessThanOrEqualTo(millis / Wanted.PROBE_MILLIS + 2);
-    assertThat(heard.failures.stream().filter(Failure.OPEN::equals).count())
+    assertThat(listener.failures.stream().filter(Failure.OPEN::equals).count())
         .isGreaterThanOrEqualTo(1000 - waited);
     redis.goOn();
     await("back", () -> answers(store));
     await("up", store::isUp);
-    assertThat(heard.states.getFirst()).isEqualTo("down");
-    assertThat(heard.states.getLast()).isEqualTo("up");
+    assertThat(listener.states.getFirst()).isEqualTo("down");
+    assertThat(listener.states.getLast()).isEqualTo("up");
   }
 
   @Test
@@ -96,8 +96,8 @@ class RedisFaultsTest {
     redis.restart();
     await("back", () -> answers(store));
     assertThat(left(patient(), "a")).isEqualTo(5);
-    await("told of the loss", () -> heard.losses.size() == 1);
-    assertThat(heard.failures).contains(Failure.CONNECTION);
+    await("told of the loss", () -> listener.losses.size() == 1);
+    assertThat(listener.failures).contains(Failure.CONNECTION);
   }
 
   @Test
@@ -135,7 +135,7 @@ class RedisFaultsTest {
     assertThat(failure(ask(store, "a", 2))).hasMessageContaining("in time");
     assertThat(answer(late).units()).isEqualTo(3);
     await("counted", () -> left(direct, "a") == 3);
-    assertThat(heard.failures).contains(Failure.DEADLINE);
+    assertThat(listener.failures).contains(Failure.DEADLINE);
   }
 
   @Test
@@ -161,7 +161,7 @@ class RedisFaultsTest {
   void whatArrivesWhileACallIsUnderWaySharesTheNext() {
     RedisCounterStore store = open(Stores.patient(proxied()).batches(32, 1));
     acquire(store, "warm", 1);
-    int before = heard.roundTrips.get();
+    int before = listener.roundTrips.get();
     proxy.hang();
     List<CompletableFuture<Outcome>> asked = new ArrayList<>();
     for (int i = 0; i < 100; i++) {
@@ -169,7 +169,7 @@ class RedisFaultsTest {
     }
     proxy.goOn();
     asked.forEach(StoreCalls::answer);
-    assertThat(heard.roundTrips.get() - before).isBetween(4, 5);
+    assertThat(listener.roundTrips.get() - before).isBetween(4, 5);
     assertThat(left(store, "user0")).isEqualTo(2);
   }
 
@@ -177,14 +177,14 @@ class RedisFaultsTest {
   void aRequestWithSeveralDescriptorsIsOneRoundTrip() {
     RedisCounterStore store = patient();
     acquire(store, "warm", 1);
-    int before = heard.roundTrips.get();
+    int before = listener.roundTrips.get();
     answer(
         store.acquire(
             List.of(
                 StoreCalls.claim(StoreCalls.FIVE, "a", 1, REFILL),
                 StoreCalls.claim(StoreCalls.FIVE, "b", 1, REFILL),
                 StoreCalls.claim(StoreCalls.FIVE, "c", 1, REFILL))));
-    assertThat(heard.roundTrips.get() - before).isEqualTo(1);
+    assertThat(listener.roundTrips.get() - before).isEqualTo(1);
   }
 
   @Test
@@ -232,7 +232,7 @@ class RedisFaultsTest {
 
   private RedisCounterStore open(Wanted wanted) {
     RedisCounterStore store =
-        RedisCounterStore.connect(wanted.settings(), TimeSource.system(), heard);
+        RedisCounterStore.connect(wanted.settings(), TimeSource.system(), listener);
     opened.add(store);
     return redisIsThere() ? Stores.connected(store) : store;
   }

@@ -29,14 +29,14 @@ import org.junit.jupiter.api.Timeout;
 class RedisFederationClusterTest {
   private static final FederationKeys KEYS = new FederationKeys("", true);
 
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
   private RedisNodes nodes;
   private RedisGlobalCoordinator coordinator;
 
   @BeforeEach
   void start() {
     nodes = RedisNodes.startWithReplicas();
-    coordinator = Stores.coordinator(Wanted.cluster(nodes.urls()).deadlines(500, 2_000), heard);
+    coordinator = Stores.coordinator(Wanted.cluster(nodes.urls()).deadlines(500, 2_000), listener);
     await("connected", () -> answers(coordinator));
   }
 
@@ -60,7 +60,7 @@ class RedisFederationClusterTest {
     }
     assertThat(nodes.masters())
         .allSatisfy(node -> assertThat(Integer.parseInt(node.command("DBSIZE"))).isGreaterThan(20));
-    assertThat(heard.failures).isEmpty();
+    assertThat(listener.failures).isEmpty();
   }
 
   @Test
@@ -72,7 +72,7 @@ class RedisFederationClusterTest {
     nodes.masters().getFirst().command("FLUSHALL");
     assertThat(lost).allSatisfy(budget -> assertThat(deny(budget)).isZero());
     assertThat(kept).allSatisfy(budget -> assertThat(deny(budget)).isEqualTo(1));
-    assertThat(heard.losses).hasSize(1);
+    assertThat(listener.losses).hasSize(1);
   }
 
   @Test
@@ -88,7 +88,7 @@ class RedisFederationClusterTest {
     for (Budget budget : of.subList(1, of.size())) {
       assertThat(lease(coordinator, budget, 9).units()).isEqualTo(2);
     }
-    assertThat(heard.losses).as("what was not replicated").hasSize(1);
+    assertThat(listener.losses).as("what was not replicated").hasSize(1);
   }
 
   private boolean asks(Budget budget) {

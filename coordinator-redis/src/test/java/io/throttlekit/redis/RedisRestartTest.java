@@ -34,7 +34,7 @@ class RedisRestartTest {
   private static final FixedWindow HUNDRED = new FixedWindow(100, StoreCalls.FIVE.windowMillis());
   private static final String[] ALWAYS = {"--appendonly", "yes", "--appendfsync", "always"};
 
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
   private final List<AutoCloseable> opened = new ArrayList<>();
 
   @AfterEach
@@ -55,7 +55,7 @@ class RedisRestartTest {
     await("back", () -> StoreCalls.answers(store));
     admitted += admitted(store, 200, DataLoss.DENY);
     assertThat(admitted).as("of 100").isEqualTo(100);
-    assertThat(heard.losses).hasSize(1);
+    assertThat(listener.losses).hasSize(1);
   }
 
   /** The first save point is made quick; the file has what the default ones would leave. */
@@ -74,8 +74,8 @@ class RedisRestartTest {
     assertThat(redis.command("EXISTS", "tk1:epoch")).as("it read its file").isEqualTo("1");
     admitted += admitted(store, 200, DataLoss.DENY);
     assertThat(admitted).as("of 100").isEqualTo(100);
-    assertThat(heard.losses).hasSize(1);
-    assertThat(heard.persistence.getLast().gaps()).isNotEmpty();
+    assertThat(listener.losses).hasSize(1);
+    assertThat(listener.persistence.getLast().gaps()).isNotEmpty();
   }
 
   @Test
@@ -88,7 +88,7 @@ class RedisRestartTest {
     second.command("REPLICAOF", "NO", "ONE");
     assertThat(denied(coordinator(first), budget, 3)).as("by the old master").isEqualTo(3);
     assertThat(denied(coordinator(second), budget, 3)).as("which lacks them").isZero();
-    assertThat(heard.losses).hasSize(1);
+    assertThat(listener.losses).hasSize(1);
   }
 
   @Test
@@ -101,7 +101,7 @@ class RedisRestartTest {
     before.close();
     restart(redis);
     assertThat(admitted(store(redis.url()), 200, DataLoss.DENY)).isZero();
-    assertThat(heard.losses).hasSize(1);
+    assertThat(listener.losses).hasSize(1);
   }
 
   @Test
@@ -127,7 +127,7 @@ class RedisRestartTest {
     await("back", () -> stores.stream().allMatch(StoreCalls::answers));
     String epoch = redis.command("GET", "tk1:epoch");
     assertThat(epoch).doesNotEndWith(" 0");
-    assertThat(heard.losses).hasSize(5).containsOnly(lossOf(epoch));
+    assertThat(listener.losses).hasSize(5).containsOnly(lossOf(epoch));
     admitted(store(redis.url()), 1, DataLoss.REFILL);
     assertThat(redis.command("GET", "tk1:epoch")).isEqualTo(epoch);
   }
@@ -159,7 +159,7 @@ class RedisRestartTest {
     assertThat(admitted(store, 200, DataLoss.DENY)).isEqualTo(40);
     restart(redis);
     assertThat(admitted(store(redis.url()), 9, DataLoss.DENY)).isZero();
-    assertThat(heard.losses).isEmpty();
+    assertThat(listener.losses).isEmpty();
     assertThat(redis.command("GET", "tk1:epoch")).endsWith(" 0");
   }
 
@@ -172,7 +172,7 @@ class RedisRestartTest {
         "written", () -> redis.command("INFO", "persistence").contains("aof_pending_bio_fsync:0"));
     restart(redis);
     await("back", () -> StoreCalls.answers(store));
-    assertThat(heard.losses).hasSize(1);
+    assertThat(listener.losses).hasSize(1);
     assertThat(admitted(store, 1, DataLoss.DENY)).isZero();
   }
 
@@ -187,8 +187,8 @@ class RedisRestartTest {
     redis.restart();
     redis.command("ACL", "SETUSER", "limits", "on", ">word", "~*", "+@all", "-config");
     await("back", () -> StoreCalls.answers(store));
-    assertThat(heard.losses).hasSize(1);
-    assertThat(heard.persistence.getLast().gaps())
+    assertThat(listener.losses).hasSize(1);
+    assertThat(listener.persistence.getLast().gaps())
         .extracting(Gap::cause, Gap::found)
         .containsExactly(
             tuple(Cause.RESTART, "CONFIG GET is not allowed"),
@@ -209,7 +209,7 @@ class RedisRestartTest {
     await("left alone", () -> !StoreCalls.answers(store));
     first.command("REPLICAOF", "NO", "ONE");
     await("back", () -> StoreCalls.answers(store));
-    assertThat(heard.losses).as("each promotion").hasSize(2);
+    assertThat(listener.losses).as("each promotion").hasSize(2);
   }
 
   @Test
@@ -238,7 +238,7 @@ class RedisRestartTest {
     replicate(start(), first);
     RedisCounterStore later = store(first.url());
     assertThat(admitted(later, 200, DataLoss.DENY)).isEqualTo(40);
-    assertThat(heard.losses).isEmpty();
+    assertThat(listener.losses).isEmpty();
   }
 
   private RedisProcess start(String... options) {
@@ -248,7 +248,7 @@ class RedisRestartTest {
   }
 
   private RedisGlobalCoordinator coordinator(RedisProcess redis) {
-    RedisGlobalCoordinator coordinator = Stores.coordinator(Stores.patient(redis.url()), heard);
+    RedisGlobalCoordinator coordinator = Stores.coordinator(Stores.patient(redis.url()), listener);
     opened.add(coordinator);
     return coordinator;
   }
@@ -259,7 +259,7 @@ class RedisRestartTest {
 
   private RedisCounterStore store(String url) {
     RedisCounterStore store =
-        RedisCounterStore.connect(Stores.patient(url).settings(), TimeSource.system(), heard);
+        RedisCounterStore.connect(Stores.patient(url).settings(), TimeSource.system(), listener);
     opened.add(store);
     return Stores.connected(store);
   }

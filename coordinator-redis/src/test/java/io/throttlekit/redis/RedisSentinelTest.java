@@ -29,7 +29,7 @@ class RedisSentinelTest {
   private final RedisProcess replica =
       RedisProcess.start("--replicaof", "127.0.0.1", "" + master.port());
   private final RedisProcess sentinel = RedisProcess.start("--sentinel");
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
 
   @AfterEach
   void stop() {
@@ -51,7 +51,7 @@ class RedisSentinelTest {
       await("failed over", () -> answers(store));
       assertThat(replica.command("ROLE")).startsWith("master");
       assertThat(left(store, "a")).isEqualTo(2);
-      assertThat(heard.losses).as("what was not replicated").hasSize(1);
+      assertThat(listener.losses).as("what was not replicated").hasSize(1);
     }
   }
 
@@ -59,8 +59,8 @@ class RedisSentinelTest {
   void aFederationGoesOnWithTheNewMasterAndWithoutWhatTheOldOneHeld() {
     monitor();
     Wanted wanted = Wanted.redis(url("")).deadlines(DEADLINE_MILLIS, DEADLINE_MILLIS);
-    try (RedisGlobalCoordinator coordinator = Stores.coordinator(wanted, heard);
-        RedisRegionalEscrow escrow = Stores.escrow(wanted, heard)) {
+    try (RedisGlobalCoordinator coordinator = Stores.coordinator(wanted, listener);
+        RedisRegionalEscrow escrow = Stores.escrow(wanted, listener)) {
       await("connected", () -> Leased.answers(coordinator));
       Leased.lease(coordinator, Leased.five("a"), 3);
       long now = answer(escrow.health());
@@ -77,7 +77,7 @@ class RedisSentinelTest {
           .isZero();
       answer(escrow.refill(RedisEscrowTest.refill("a", "2", answer(escrow.health()), 4)));
       assertThat(answer(escrow.lease(RedisEscrowTest.key("a"), 9)).units()).isEqualTo(4);
-      assertThat(heard.losses).as("of the coordinator, and of the escrow").hasSize(2);
+      assertThat(listener.losses).as("of the coordinator, and of the escrow").hasSize(2);
     }
   }
 
@@ -119,7 +119,7 @@ class RedisSentinelTest {
         await("of one mind", () -> counts(before, "a", 3));
       }
       assertThat(master.command("ROLE")).startsWith("master");
-      assertThat(heard.losses).as("of the replaced master").isNotEmpty();
+      assertThat(listener.losses).as("of the replaced master").isNotEmpty();
     }
   }
 
@@ -157,7 +157,7 @@ class RedisSentinelTest {
   }
 
   private RedisCounterStore open(Wanted wanted) {
-    return RedisCounterStore.connect(wanted.settings(), TimeSource.system(), heard);
+    return RedisCounterStore.connect(wanted.settings(), TimeSource.system(), listener);
   }
 
   private Wanted patient(String login) {

@@ -40,7 +40,7 @@ class RedisTlsTest {
   private static final Authority OTHER = Authority.named("other");
   @RegisterExtension private static final OneRedis redis = new OneRedis();
 
-  private final RecordingListener heard = new RecordingListener();
+  private final RecordingListener listener = new RecordingListener();
   private final List<AutoCloseable> opened = new ArrayList<>();
 
   @TempDir Path folder;
@@ -132,7 +132,7 @@ class RedisTlsTest {
   void theListenerIsToldWhy() {
     RedisCounterStore store = open(proxy(OTHER.issue("localhost"), null), trusting(ca, true));
     assertRefused(store, "certification path");
-    assertThat(heard.reasons).last(STRING).contains("certification path");
+    assertThat(listener.reasons).last(STRING).contains("certification path");
   }
 
   @Test
@@ -213,7 +213,7 @@ class RedisTlsTest {
         RedisCounterStore.connect(
             Stores.patient("rediss://localhost:" + port).tls(tls).settings(),
             TimeSource.system(),
-            heard);
+            listener);
     opened.add(store);
     return store;
   }

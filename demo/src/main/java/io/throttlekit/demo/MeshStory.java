@@ -31,7 +31,7 @@ final class MeshStory implements AutoCloseable {
   private long told;
   private boolean cut;
   private boolean refusalReported;
-  private int reportsReturns;
+  private int reportedReturns;
 
   MeshStory(
       MeshScenario scenario,
@@ -108,8 +108,8 @@ final class MeshStory implements AutoCloseable {
       say("%s has spent %d, and refuses".formatted(MeshScenario.CUT, cuts.spent()));
     }
     List<Cuts.Cut> ended = cuts.ended();
-    if (ended.size() > reportsReturns && ended.getLast().millisToReturn() >= 0) {
-      reportsReturns = ended.size();
+    if (ended.size() > reportedReturns && ended.getLast().millisToReturn() >= 0) {
+      reportedReturns = ended.size();
       say(
           "%s admits again, %d ms after it could reach the coordinator"
               .formatted(MeshScenario.CUT, ended.getLast().millisToReturn()));

@@ -22,7 +22,7 @@ public final class RecentKeys<E extends Keyed> {
   private static final int MIN_SLOTS = 1 << 10; // a power of two, as slot() needs
   private static final int MAX_SLOTS = 1 << 18; // 1 MB of references
   private static final int SLOTS_PER_KEY = 2;
-  private static final int REPORT_EVERY = 64; // at the cost of 1.6 % of the lookups
+  private static final int RENEW_EVERY = 64; // at the cost of 1.6 % of the lookups
 
   private volatile @Nullable Keyed[] slots = new @Nullable Keyed[MIN_SLOTS];
 
@@ -48,8 +48,8 @@ public final class RecentKeys<E extends Keyed> {
     }
     int asked = found.asked + 1;
     found.asked = asked; // a lost update only delays a request to the cache
-    boolean heard = asked % REPORT_EVERY == 0 || (asked & (asked - 1)) == 0;
-    return heard ? null : known(found);
+    boolean renews = asked % RENEW_EVERY == 0 || (asked & (asked - 1)) == 0;
+    return renews ? null : known(found);
   }
 
   /** Safe: only entries passed to {@link #put} are in the table. */

@@ -23,11 +23,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 class AdaptiveLimiterStressTest {
   private static final int THREADS = 4;
   private static final int STEPS = 20_000;
-  private static final int CEILING = 5;
+  private static final int LIMIT = 5;
   private static final int MAX_QUEUED = 10;
 
   private final AdaptiveLimiter limiter =
-      AdaptiveLimiter.of(TestLimits.fixed(CEILING)).queueing(Queueing.of(1, 2)).build();
+      AdaptiveLimiter.of(TestLimits.fixed(LIMIT)).queueing(Queueing.of(1, 2)).build();
   private final ConcurrentLinkedQueue<Permit> held = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<Permit> ended = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedDeque<PendingPermit> waiting = new ConcurrentLinkedDeque<>();
@@ -49,10 +49,10 @@ class AdaptiveLimiterStressTest {
     for (Permit permit = held.poll(); permit != null; permit = held.poll()) {
       end(permit, 0); // admits waiting requests, whose callbacks run on this thread
     }
-    assertThat(limiter.figures()).isEqualTo(new LimiterFigures(CEILING, 0, 0, 0));
+    assertThat(limiter.figures()).isEqualTo(new LimiterFigures(LIMIT, 0, 0, 0));
     assertThat(told.sum() + cancelled.sum()).isEqualTo(asked.sum());
     assertThat(live).hasValue(0);
-    assertThat(mostLive).hasValue(CEILING);
+    assertThat(mostLive).hasValue(LIMIT);
     assertThat(mostQueued.get()).isBetween(MAX_QUEUED / 2, MAX_QUEUED);
     assertThat(cancelled.sum()).as("cancelled in time").isGreaterThan(THREADS);
   }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class CoordinatorHealthTest {
   private final ManualTime time = new ManualTime(0);
-  private final List<Boolean> heard = new ArrayList<>();
+  private final List<Boolean> notified = new ArrayList<>();
   private final CoordinatorHealth health =
       new CoordinatorHealth(
           time,
@@ -17,7 +17,7 @@ class CoordinatorHealthTest {
           new FederationListener() {
             @Override
             public void coordinatorAnswers(boolean answers) {
-              heard.add(answers);
+              notified.add(answers);
             }
           });
 
@@ -49,7 +49,7 @@ class CoordinatorHealthTest {
     health.failed(time.monotonicNanos());
     health.succeeded();
     health.succeeded();
-    assertThat(heard).containsExactly(false, true);
+    assertThat(notified).containsExactly(false, true);
   }
 
   @Test

@@ -32,7 +32,7 @@ class FederatedLimiterTest {
   private final FixedWindow hundred = new FixedWindow(100, 10_000);
   private final ManualTime time = new ManualTime(START);
   private final HeldCoordinator coordinator = new HeldCoordinator(time);
-  private final RecordingFederationListener heard = new RecordingFederationListener();
+  private final RecordingFederationListener listener = new RecordingFederationListener();
   private final List<Runnable> timers = new ArrayList<>();
   private final FederatedLimiter limiter = limiter("eu");
 
@@ -157,7 +157,7 @@ class FederatedLimiterTest {
     assertThat(coordinator.returns.getFirst().units()).isEqualTo(15);
     long leased = coordinator.leases.getLast().units();
     assertThat(coordinator.returns.getLast().units()).isEqualTo(leased);
-    assertThat(heard.said).endsWith("returned 15 true", "returned " + leased + " true");
+    assertThat(listener.said).endsWith("returned 15 true", "returned " + leased + " true");
   }
 
   @Test
@@ -191,7 +191,7 @@ class FederatedLimiterTest {
             null,
             new Clocks(time, (_, _) -> {}),
             new FederationSettings(region, "n1", 1, 1_000),
-            heard);
+            listener);
     return new FederatedLimiter(
         federation,
         time,

@@ -33,14 +33,14 @@ class FederationOutageTest {
   private final ManualTime time = new ManualTime(START + 10);
   private final HeldCoordinator coordinator = new HeldCoordinator(time);
   private final HeldEscrow escrow = new HeldEscrow(time);
-  private final RecordingFederationListener heard = new RecordingFederationListener();
+  private final RecordingFederationListener listener = new RecordingFederationListener();
   private final Federation federation =
       new Federation(
           coordinator,
           escrow,
           new Clocks(time, (_, _) -> {}),
           new FederationSettings("eu", "n1", 3, 1_000),
-          heard);
+          listener);
 
   @Test
   void whoDoesNotLeaveItAloneAsksEveryTime() {
@@ -49,7 +49,7 @@ class FederationOutageTest {
     assertThat(why(lease(false))).hasMessage(DOWN);
     assertThat(coordinator.leases).hasSize(2);
     assertThat(coordinator.probes).isZero();
-    assertThat(heard.said)
+    assertThat(listener.said)
         .containsSubsequence("answers false", "coordinator failed: " + DOWN)
         .doesNotContain("left alone");
   }
@@ -64,7 +64,7 @@ class FederationOutageTest {
     assertThat(coordinator.leases).hasSize(2);
     assertThat(why(lease(true))).hasMessage(ALONE);
     assertThat(coordinator.leases).as("nobody asked it").hasSize(2);
-    assertThat(heard.said.getLast()).isEqualTo("left alone");
+    assertThat(listener.said.getLast()).isEqualTo("left alone");
     escrow.escrow.refill(new EscrowRefill(REGIONAL, "x", START + 10_000, START, START + 9_000, 5));
     assertThat(lease(true).join().units()).as("the region's own").isEqualTo(5);
   }
@@ -94,7 +94,7 @@ class FederationOutageTest {
     time.advance(1);
     assertThat(why(lease(true))).as("this one probes").hasMessage(ALONE);
     assertThat(coordinator.probes).isEqualTo(2);
-    assertThat(heard.said).contains("answers true");
+    assertThat(listener.said).contains("answers true");
     assertThat(lease(true).join().units()).isEqualTo(8);
     assertThat(coordinator.leases).hasSize(2);
   }

@@ -44,7 +44,7 @@ class FederationTest {
   private final ManualTime near = new ManualTime(START + 9_000_000);
   private final HeldCoordinator coordinator = new HeldCoordinator(far);
   private final HeldEscrow escrow = new HeldEscrow(near);
-  private final RecordingFederationListener heard = new RecordingFederationListener();
+  private final RecordingFederationListener listener = new RecordingFederationListener();
   private final Federation federation = federation("n1", escrow);
 
   @Test
@@ -58,7 +58,7 @@ class FederationTest {
         .as("by the escrow's clock, and what it has left is not all there is")
         .isEqualTo(new LeasedUnits(5, END, 5_000, 10_010, LeasedUnits.UNKNOWN));
     assertThat(coordinator.leases).hasSize(1);
-    assertThat(heard.said).contains("escrow 0 of 8", "coordinator 8 of 8", "escrow 5 of 8");
+    assertThat(listener.said).contains("escrow 0 of 8", "coordinator 8 of 8", "escrow 5 of 8");
   }
 
   @Test
@@ -66,7 +66,7 @@ class FederationTest {
     CounterKey others = KEY.inScope("us/shop/10000");
     escrow.escrow.refill(new EscrowRefill(others, "x", END, START, START + 9_005_000, 5));
     lease(8, 8);
-    assertThat(heard.said).contains("escrow 0 of 8", "coordinator 8 of 8");
+    assertThat(listener.said).contains("escrow 0 of 8", "coordinator 8 of 8");
   }
 
   @Test
@@ -101,7 +101,7 @@ class FederationTest {
     LeasedUnits units = lease(8, 1_000);
     assertThat(units).isEqualTo(new LeasedUnits(8, END, 6_000, 6_000, 92));
     assertThat(coordinator.leases.getLast().units()).isEqualTo(24);
-    assertThat(heard.said).contains("refilled 16");
+    assertThat(listener.said).contains("refilled 16");
     assertThat(lease(20, 20).units()).isEqualTo(16);
   }
 
@@ -114,7 +114,7 @@ class FederationTest {
     escrow.refillCalls.answerAll();
     assertThat(await(second).units()).isEqualTo(8);
     assertThat(coordinator.leases).hasSize(1);
-    assertThat(heard.said).contains("refilled 16", "escrow 8 of 8");
+    assertThat(listener.said).contains("refilled 16", "escrow 8 of 8");
   }
 
   @Test
@@ -126,7 +126,7 @@ class FederationTest {
     escrow.refillCalls.answerAll();
     assertThat(await(second).units()).isEqualTo(8);
     assertThat(coordinator.leases).hasSize(2);
-    assertThat(heard.said).contains("lost 16 REFILL");
+    assertThat(listener.said).contains("lost 16 REFILL");
   }
 
   @Test
@@ -162,7 +162,7 @@ class FederationTest {
     LeasedUnits units = lease(8, 1_000);
     assertThat(units.units()).isEqualTo(8);
     assertThat(units.left()).as("what is in the escrow, if it is").isEqualTo(92);
-    assertThat(heard.said)
+    assertThat(listener.said)
         .contains("escrow failed: the test's escrow is down")
         .as("before its window is over nothing is lost: it is sent again")
         .doesNotContain("lost 16 REFILL");
@@ -175,7 +175,7 @@ class FederationTest {
     assertThat(lease(8, 1_000)).isEqualTo(new LeasedUnits(8, END, 6_000, 6_000, 92));
     assertThat(coordinator.leases.getLast().units()).isEqualTo(8);
     assertThat(escrow.refills).isEmpty();
-    assertThat(heard.said).contains("escrow failed: the test's escrow is down");
+    assertThat(listener.said).contains("escrow failed: the test's escrow is down");
   }
 
   @Test
@@ -199,13 +199,13 @@ class FederationTest {
             null,
             new Clocks(here, (_, _) -> {}),
             new FederationSettings("us", "n9", 1, 5),
-            heard);
+            listener);
     LeaseAsk ask = new LeaseAsk(KEY, other, tier(other, true), DataLoss.REFILL, 0, 8, 8, 8);
     assertThatThrownBy(() -> await(lease(us, ask)))
         .isInstanceOf(StoreException.class)
         .hasMessageContaining("region us has a budget of 50 per 10000 ms")
         .hasMessageContaining("region eu leased from one of 100 per 10000 ms");
-    assertThat(heard.said.getLast()).startsWith("mismatch: region us");
+    assertThat(listener.said.getLast()).startsWith("mismatch: region us");
     here.advance(1);
     assertThatThrownBy(() -> await(lease(us, ask))).hasMessageContaining("region us");
     assertThat(coordinator.leases).as("it answers, so it is not left alone").hasSize(3);
@@ -217,7 +217,7 @@ class FederationTest {
     await(federation.returnUnits(ask(END, 5, 5, false), END, 5));
     assertThat(coordinator.returns.getFirst().units()).isEqualTo(21);
     assertThat(coordinator.returns.getFirst().windowEndMillis()).isEqualTo(END);
-    assertThat(heard.said.getLast()).isEqualTo("returned 21 true");
+    assertThat(listener.said.getLast()).isEqualTo("returned 21 true");
     assertThat(lease(100, 100).units()).as("all but 3 that were spent").isEqualTo(97);
   }
 
@@ -230,7 +230,7 @@ class FederationTest {
             escrow,
             new Clocks(here, (_, _) -> {}),
             new FederationSettings("us", "n1", 3, 5),
-            heard);
+            listener);
     await(us.returnUnits(ask(END, 5, 5, false), END, 5));
     assertThat(coordinator.returns.getFirst().units()).isEqualTo(5);
     assertThat(lease(20, 20).units()).isEqualTo(16);
@@ -249,7 +249,7 @@ class FederationTest {
     lease(8, 8);
     far.advance(6_000);
     await(federation.returnUnits(ask(END, 5, 5, false), END, 5));
-    assertThat(heard.said).endsWith("returned 5 false", "lost 5 RETURN");
+    assertThat(listener.said).endsWith("returned 5 false", "lost 5 RETURN");
   }
 
   @Test
@@ -284,7 +284,7 @@ class FederationTest {
         regional,
         new Clocks(here, (_, _) -> {}),
         new FederationSettings("eu", node, 3, 1_000),
-        heard);
+        listener);
   }
 
   private LeasedUnits lease(long units, long usable) {

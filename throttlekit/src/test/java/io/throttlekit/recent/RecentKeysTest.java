@@ -35,13 +35,13 @@ class RecentKeysTest {
   void anEntryIsFoundOnceTheCacheHasHeardOfItAndTheCacheGoesOnHearingOfIt() {
     Entry entry = entry("a");
     recent.put(entry);
-    List<Integer> heard = new ArrayList<>();
+    List<Integer> listener = new ArrayList<>();
     for (int asked = 1; asked <= 200; asked++) {
       if (recent.find(entry.key()) == null) {
-        heard.add(asked);
+        listener.add(asked);
       }
     }
-    assertThat(heard).containsExactly(1, 2, 4, 8, 16, 32, 64, 128, 192);
+    assertThat(listener).containsExactly(1, 2, 4, 8, 16, 32, 64, 128, 192);
   }
 
   @Test

@@ -21,14 +21,13 @@ import org.openjdk.jmh.annotations.OutputTimeUnit;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class PermitBenchmark extends ShortRuns {
-  private static final int CEILING = 100;
+  private static final int LIMIT = 100;
   private static final long HOUR = 3_600_000_000_000L; // a timeout that no sample reaches
 
   private final AdaptiveLimiter limiter =
-      AdaptiveLimiter.of(new AimdLimit(new LimitRange(CEILING, CEILING, CEILING), 0.9, HOUR))
-          .build();
+      AdaptiveLimiter.of(new AimdLimit(new LimitRange(LIMIT, LIMIT, LIMIT), 0.9, HOUR)).build();
   private final SimpleLimiter<String> netflix =
-      SimpleLimiter.newBuilder().limit(FixedLimit.of(CEILING)).build();
+      SimpleLimiter.newBuilder().limit(FixedLimit.of(LIMIT)).build();
 
   /** Measures our limiter. */
   @Benchmark

@@ -45,7 +45,7 @@ final class SharedLimit {
   private ConcurrencyLimit law;
   private boolean refusedOnce;
   private long refusedNanos;
-  private boolean limiterNames;
+  private boolean acknowledgedOnce;
   private int letIn;
   private long letInNanos;
   private int offered;
@@ -76,7 +76,7 @@ final class SharedLimit {
       LimitRange range = wanted.range();
       int now = Math.clamp(steady, range.min(), range.max());
       law = LimitAlgorithms.of(wanted.law(), new LimitRange(range.min(), range.max(), now));
-      if (limiterNames) {
+      if (acknowledgedOnce) {
         law.inForce(letIn, letInNanos);
       }
       offered = now;
@@ -172,7 +172,7 @@ final class SharedLimit {
 
   /** Records how many requests in total Envoys have acknowledged. */
   synchronized void obeyed(int requests, long sinceNanos) {
-    limiterNames = true;
+    acknowledgedOnce = true;
     letIn = requests;
     letInNanos = sinceNanos;
     law.inForce(requests, sinceNanos);

@@ -14,13 +14,13 @@ final class RecordingCallback implements Admission.Later {
   /** Decides a request of a caller with a wait timeout of {@code waitTimeoutNanos}. */
   static RecordingCallback of(
       Admission admission, RateLimitRequest request, long waitTimeoutNanos) {
-    RecordingCallback heard = new RecordingCallback();
-    heard.waitTimeoutNanos = waitTimeoutNanos;
-    Answer atOnce = admission.decide(request, heard);
+    RecordingCallback callback = new RecordingCallback();
+    callback.waitTimeoutNanos = waitTimeoutNanos;
+    Answer atOnce = admission.decide(request, callback);
     if (atOnce != null) {
-      heard.answered(atOnce);
+      callback.answered(atOnce);
     }
-    return heard;
+    return callback;
   }
 
   /** Cancels the request before it has an answer. */
@@ -45,12 +45,12 @@ final class RecordingCallback implements Admission.Later {
   }
 
   static RecordingCallback of(Admission admission, RateLimitRequest request) {
-    RecordingCallback heard = new RecordingCallback();
-    Answer atOnce = admission.decide(request, heard);
+    RecordingCallback callback = new RecordingCallback();
+    Answer atOnce = admission.decide(request, callback);
     if (atOnce != null) {
-      heard.answered(atOnce);
+      callback.answered(atOnce);
     }
-    return heard;
+    return callback;
   }
 
   @Override

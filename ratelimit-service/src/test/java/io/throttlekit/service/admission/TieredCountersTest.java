@@ -135,7 +135,7 @@ class TieredCountersTest {
     assertThat(ask("deny").verdict().refused()).isTrue();
     assertThat(ask("allow").verdict().decidedBy()).isEqualTo(DecidedBy.OUTAGE);
     assertThat(List.of(ask("local"), ask("local"), ask("local")))
-        .extracting(heard -> heard.verdict().refused())
+        .extracting(callback -> callback.verdict().refused())
         .containsExactly(false, false, true);
   }
 

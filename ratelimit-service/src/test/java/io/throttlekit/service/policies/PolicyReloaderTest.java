@@ -79,7 +79,7 @@ class PolicyReloaderTest {
   @Test
   void anErrorDoesNotEndThePolling() throws IOException {
     write("a.yaml", "a", 1);
-    AtomicInteger heard = new AtomicInteger();
+    AtomicInteger notified = new AtomicInteger();
     PolicyConfig config = new PolicyConfig(List.of(folder), null, true, Duration.ofMillis(5), true);
     PolicyReloader reloader =
         new PolicyReloader(
@@ -88,16 +88,16 @@ class PolicyReloaderTest {
             store,
             new FixedTime(FAR_FUTURE),
             _ -> {
-              if (heard.incrementAndGet() == 1) {
+              if (notified.incrementAndGet() == 1) {
                 throw new StackOverflowError("as deep policies could give");
               }
             });
     reloaders.add(reloader);
     try (Logged logged = Logged.by(PolicyReloader.class)) {
       reloader.start();
-      await().until(() -> heard.get() == 1);
+      await().until(() -> notified.get() == 1);
       write("a.yaml", "a", 2);
-      await().until(() -> heard.get() == 2);
+      await().until(() -> notified.get() == 2);
       assertThat(logged.lines()).contains("SEVERE the policy files could not be looked at");
     }
     assertThat(limit("a")).isEqualTo(2);
