@@ -37,7 +37,7 @@ public final class ServiceOverload {
     try (ThrottledService service = new ThrottledService(CAPACITY);
         TimeoutClients clients = new TimeoutClients(service.port())) {
       var _ = clients.offer(CAPACITY, warmUp.dividedBy(2));
-      var _ = clients.offer(4 * CAPACITY, warmUp.dividedBy(2));
+      var _ = clients.offer(10 * CAPACITY, warmUp.dividedBy(2));
       for (int factor : factors) {
         Offered offered = clients.offer(factor * CAPACITY, length);
         all.add(offered);

@@ -20,6 +20,7 @@ record MatrixCase(String what, Fault fault, String original, long atMillis, long
   private static final long AFTER_THE_LIMIT_MILLIS = 2_200;
 
   private static final String SILENT = "not documented";
+  private static final Fault NONE = new ProcessClockStepped(0, 0);
 
   /** Creates a fault of three seconds, early in a window. */
   MatrixCase(String what, Fault fault, String original) {
@@ -29,6 +30,8 @@ record MatrixCase(String what, Fault fault, String original, long atMillis, long
   /** Returns the rows with Redis as the coordinator, or those in which PostgreSQL may differ. */
   static List<MatrixCase> of(CoordinatorKind kind) {
     int coordinator = ServerKilled.COORDINATOR;
+    // A row of its own, so that the rows after it are about their faults alone.
+    MatrixCase started = new MatrixCase("none: six processes just started", NONE, "–");
     List<MatrixCase> shared =
         List.of(
             new MatrixCase("coordinator killed", new ServerKilled(coordinator), NO_REGIONS),
@@ -42,7 +45,9 @@ record MatrixCase(String what, Fault fault, String original, long atMillis, long
                 new RepliesDelayed(new Link(0, true), 200),
                 NO_REGIONS));
     if (kind == CoordinatorKind.POSTGRESQL) {
-      List<MatrixCase> cases = new ArrayList<>(shared);
+      List<MatrixCase> cases = new ArrayList<>();
+      cases.add(started);
+      cases.addAll(shared);
       cases.add(
           new MatrixCase(
               "coordinator's clock 0.7 s forward", new CoordinatorClockStepped(700), NO_REGIONS));
@@ -52,7 +57,8 @@ record MatrixCase(String what, Fault fault, String original, long atMillis, long
       return cases;
     }
     List<MatrixCase> cases = new ArrayList<>();
-    cases.add(new MatrixCase("none", new ProcessClockStepped(0, 0), "–"));
+    cases.add(started);
+    cases.add(new MatrixCase("none", NONE, "–"));
     cases.add(
         new MatrixCase(
             "process killed",
