@@ -13,7 +13,8 @@ local match = string.match
 -- a busy machine, is no replacement.
 local function is_master(node)
   local nodes = redis.pcall('CLUSTER', 'NODES')
-  local flags = type(nodes) == 'string' and match(nodes, node .. ' %S+ (%S+)') or ''
+  -- At the start of a line: the lines of its replicas have its id, too.
+  local flags = type(nodes) == 'string' and match('\n' .. nodes, '\n' .. node .. ' %S+ (%S+)') or ''
   return match(flags, 'master') and not match(flags .. ',', 'fail,')
 end
 

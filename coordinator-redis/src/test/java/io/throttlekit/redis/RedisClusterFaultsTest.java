@@ -64,27 +64,37 @@ class RedisClusterFaultsTest {
 
   @Test
   void aSlotThatMovesTakesItsCountsAlong() {
-    List<String> users = usersOf(0);
-    assertThat(users).hasSizeGreaterThan(5);
-    RedisProcess from = nodes.masters().getFirst();
-    RedisProcess to = nodes.masters().getLast();
-    for (String user : users) {
-      String slot = String.valueOf(slot(user));
-      assertThat(acquire(store, user, 1).admitted()).isTrue();
-      to.command("CLUSTER", "SETSLOT", slot, "IMPORTING", RedisNodes.id(from));
-      from.command("CLUSTER", "SETSLOT", slot, "MIGRATING", RedisNodes.id(to));
-      assertThat(acquire(store, user, 1).admitted()).as("before it moves").isTrue();
-      for (String key : from.command("CLUSTER", "GETKEYSINSLOT", slot, "100").lines().toList()) {
-        from.command("MIGRATE", "127.0.0.1", String.valueOf(to.port()), key, "0", "5000");
+    // All pairs of masters: each lists the nodes in a random order, the replica of the source
+    // before
+    // the source by chance.
+    for (int from = 0; from < 3; from++) {
+      List<String> users = usersOf(from);
+      assertThat(users).hasSizeGreaterThan(5);
+      for (int next = 1; next < 3; next++) {
+        RedisProcess source = nodes.masters().get(from);
+        RedisProcess target = nodes.masters().get((from + next) % 3);
+        moves(users.get(2 * next), source, target);
+        moves(users.get(2 * next + 1), source, target);
       }
-      assertThat(acquire(store, user, 1).admitted()).as("asked for elsewhere").isTrue();
-      to.command("CLUSTER", "SETSLOT", slot, "NODE", RedisNodes.id(to));
-      from.command("CLUSTER", "SETSLOT", slot, "NODE", RedisNodes.id(to));
-      assertThat(acquire(store, user, 2).admitted()).as("moved").isTrue();
-      assertThat(acquire(store, user, 1).admitted()).as("beyond the limit").isFalse();
     }
     assertThat(listener.failures).isEmpty();
     assertThat(listener.losses).isEmpty();
+  }
+
+  private void moves(String user, RedisProcess from, RedisProcess to) {
+    String slot = String.valueOf(slot(user));
+    assertThat(acquire(store, user, 1).admitted()).isTrue();
+    to.command("CLUSTER", "SETSLOT", slot, "IMPORTING", RedisNodes.id(from));
+    from.command("CLUSTER", "SETSLOT", slot, "MIGRATING", RedisNodes.id(to));
+    assertThat(acquire(store, user, 1).admitted()).as("before it moves").isTrue();
+    for (String key : from.command("CLUSTER", "GETKEYSINSLOT", slot, "100").lines().toList()) {
+      from.command("MIGRATE", "127.0.0.1", String.valueOf(to.port()), key, "0", "5000");
+    }
+    assertThat(acquire(store, user, 1).admitted()).as("asked for elsewhere").isTrue();
+    to.command("CLUSTER", "SETSLOT", slot, "NODE", RedisNodes.id(to));
+    from.command("CLUSTER", "SETSLOT", slot, "NODE", RedisNodes.id(to));
+    assertThat(acquire(store, user, 2).admitted()).as("moved").isTrue();
+    assertThat(acquire(store, user, 1).admitted()).as("beyond the limit").isFalse();
   }
 
   @Test
