@@ -8,7 +8,7 @@ import java.util.Locale;
  *
  * @param perSecond requests offered in a second
  * @param requests number of requests that were offered
- * @param inTime number answered within the clients' timeout, counted from when each was due
+ * @param inTime number answered within the clients' timeout, counted from when each was sent
  * @param refused number refused by the service because it read them too late
  * @param length duration of the load
  * @param lagMillis 99th percentile of the generator's delay of a request

@@ -101,7 +101,8 @@ final class TimeoutClients implements AutoCloseable {
       }
       lag.recordValue(Math.min(now - intended, lag.getHighestTrackableValue()));
       inFlight.acquire();
-      send(place, new Answer(intended, inTime, refused, inFlight));
+      // The client's timeout counts from here, as its deadline does; the lag before is reported.
+      send(place, new Answer(time.monotonicNanos(), inTime, refused, inFlight));
     }
     inFlight.acquire(MAX_IN_FLIGHT);
     probe.ended = true;
@@ -143,13 +144,13 @@ final class TimeoutClients implements AutoCloseable {
   }
 
   private final class Answer extends ClientCall.Listener<RateLimitResponse> {
-    private final long intendedNanos;
+    private final long sentNanos;
     private final LongAdder inTime;
     private final LongAdder refused;
     private final Semaphore inFlight;
 
-    Answer(long intendedNanos, LongAdder inTime, LongAdder refused, Semaphore inFlight) {
-      this.intendedNanos = intendedNanos;
+    Answer(long sentNanos, LongAdder inTime, LongAdder refused, Semaphore inFlight) {
+      this.sentNanos = sentNanos;
       this.inTime = inTime;
       this.refused = refused;
       this.inFlight = inFlight;
@@ -157,7 +158,7 @@ final class TimeoutClients implements AutoCloseable {
 
     @Override
     public void onClose(Status status, Metadata trailers) {
-      long nanos = time.monotonicNanos() - intendedNanos;
+      long nanos = time.monotonicNanos() - sentNanos;
       if (status.isOk() && nanos <= TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS)) {
         inTime.increment();
       } else if (String.valueOf(status.getDescription()).startsWith("read too late")) {
