@@ -117,7 +117,7 @@ class RedisCoordinatorEpochTest {
       lease(coordinator, budget, 1);
       other.kill();
       other.restart();
-      StoreCalls.await("told of the loss", () -> listener.losses.size() == 1);
+      StoreCalls.await("notified of the loss", () -> listener.losses.size() == 1);
     }
   }
 

@@ -164,7 +164,7 @@ class RedisCoordinatorFaultsTest {
     await("down", () -> !answers(coordinator) && !coordinator.isUp());
     redis.restart();
     await("back", () -> answers(coordinator));
-    await("told of the loss", () -> listener.losses.size() == 1);
+    await("notified of the loss", () -> listener.losses.size() == 1);
     assertThat(listener.failures).contains(Failure.CONNECTION);
   }
 

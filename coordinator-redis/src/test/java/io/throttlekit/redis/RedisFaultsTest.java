@@ -96,7 +96,7 @@ class RedisFaultsTest {
     redis.restart();
     await("back", () -> answers(store));
     assertThat(left(patient(), "a")).isEqualTo(5);
-    await("told of the loss", () -> listener.losses.size() == 1);
+    await("notified of the loss", () -> listener.losses.size() == 1);
     assertThat(listener.failures).contains(Failure.CONNECTION);
   }
 

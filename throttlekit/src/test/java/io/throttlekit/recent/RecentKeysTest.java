@@ -35,13 +35,13 @@ class RecentKeysTest {
   void anEntryIsFoundOnceTheCacheHasHeardOfItAndTheCacheGoesOnHearingOfIt() {
     Entry entry = entry("a");
     recent.put(entry);
-    List<Integer> listener = new ArrayList<>();
+    List<Integer> renewals = new ArrayList<>();
     for (int asked = 1; asked <= 200; asked++) {
       if (recent.find(entry.key()) == null) {
-        listener.add(asked);
+        renewals.add(asked);
       }
     }
-    assertThat(listener).containsExactly(1, 2, 4, 8, 16, 32, 64, 128, 192);
+    assertThat(renewals).containsExactly(1, 2, 4, 8, 16, 32, 64, 128, 192);
   }
 
   @Test

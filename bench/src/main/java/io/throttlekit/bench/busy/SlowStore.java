@@ -23,7 +23,7 @@ final class SlowStore implements CounterStore {
   /**
    * Time by which decisions may catch up. The event loop also refuses what is too late, at about
    * the cost of a call that decides nothing: that time is the machine's, and not taken from the
-   * capacity. At ten times the capacity it is a third of the clients' timeout on a slow machine.
+   * capacity. At ten times the capacity it is a third of the time on a slow machine.
    */
   private static final long CATCH_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 

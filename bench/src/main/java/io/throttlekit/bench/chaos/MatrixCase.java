@@ -30,8 +30,9 @@ record MatrixCase(String what, Fault fault, String original, long atMillis, long
   /** Returns the rows with Redis as the coordinator, or those in which PostgreSQL may differ. */
   static List<MatrixCase> of(CoordinatorKind kind) {
     int coordinator = ServerKilled.COORDINATOR;
+    List<MatrixCase> cases = new ArrayList<>();
     // A row of its own, so that the rows after it are about their faults alone.
-    MatrixCase started = new MatrixCase("none: six processes just started", NONE, "–");
+    cases.add(new MatrixCase("none: six processes just started", NONE, "–"));
     List<MatrixCase> shared =
         List.of(
             new MatrixCase("coordinator killed", new ServerKilled(coordinator), NO_REGIONS),
@@ -45,8 +46,6 @@ record MatrixCase(String what, Fault fault, String original, long atMillis, long
                 new RepliesDelayed(new Link(0, true), 200),
                 NO_REGIONS));
     if (kind == CoordinatorKind.POSTGRESQL) {
-      List<MatrixCase> cases = new ArrayList<>();
-      cases.add(started);
       cases.addAll(shared);
       cases.add(
           new MatrixCase(
@@ -56,8 +55,6 @@ record MatrixCase(String what, Fault fault, String original, long atMillis, long
               "coordinator failed over to its standby", new CoordinatorFailedOver(), NO_REGIONS));
       return cases;
     }
-    List<MatrixCase> cases = new ArrayList<>();
-    cases.add(started);
     cases.add(new MatrixCase("none", NONE, "–"));
     cases.add(
         new MatrixCase(

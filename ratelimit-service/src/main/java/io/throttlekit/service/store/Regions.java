@@ -146,7 +146,8 @@ final class Regions {
   }
 
   /**
-   * Does the same with the region's escrow, and a counter that does not exist.
+   * Waits until the region's escrow has answered, then warms up the path to it, with a counter that
+   * does not exist, so that nothing is written.
    *
    * @return whether the escrow has answered; true where there is none
    */
