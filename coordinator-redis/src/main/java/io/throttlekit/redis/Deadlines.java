@@ -43,8 +43,9 @@ final class Deadlines {
      *
      * @param late calls that were failed by this sweep
      * @param lateLeases the same for calls with the lease deadline
+     * @param nowNanos the time by which calls were failed
      */
-    void swept(int late, int lateLeases);
+    void swept(int late, int lateLeases, long nowNanos);
   }
 
   Deadlines(EventLoop loop, TimeSource time, Swept swept) {
@@ -88,7 +89,7 @@ final class Deadlines {
     if (wheel.size() > 0) {
       schedule(wheel.nextNanos());
     }
-    swept.swept(late, lateLeases);
+    swept.swept(late, lateLeases, now);
   }
 
   private void fail(Call<?> call) {

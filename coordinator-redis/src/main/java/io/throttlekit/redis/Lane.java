@@ -9,6 +9,7 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.netty.channel.EventLoop;
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.DeadlineWheel;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
 import java.nio.charset.StandardCharsets;
@@ -34,6 +35,9 @@ import org.jspecify.annotations.Nullable;
 final class Lane implements Lanes.OnLoop {
   /** More round trips in flight in a Cluster, where a batch only holds calls of one hash slot. */
   private static final int IN_FLIGHT_FACTOR_OF_CLUSTER = 16;
+
+  /** A connection is renewed this much after its calls expired, so they report their deadline. */
+  private static final long EXPIRY_NANOS = 2 * DeadlineWheel.TICK_NANOS;
 
   private final EventLoop loop;
   private final CompletableFuture<@Nullable Void> connected = new CompletableFuture<>();
@@ -256,17 +260,16 @@ final class Lane implements Lanes.OnLoop {
   /**
    * Reports late calls, and the oldest unanswered round trip of each node, which the breakers time.
    */
-  private void swept(int late, int lateLeases) {
+  private void swept(int late, int lateLeases, long now) {
     shared.health.failed(late, Failure.DEADLINE, Failures.LATE);
     shared.health.failed(lateLeases, Failure.LEASE_DEADLINE, Failures.LATE);
-    long now = shared.time.monotonicNanos();
     boolean stuck = false;
     for (Traffic each : traffic.values()) {
       // Calls that timed out before they were sent must not hold memory.
       each.forgetAnswered();
       Flight oldest = each.flights.peek();
       if (oldest != null) {
-        stuck |= now - oldest.sentNanos > leaseNanos();
+        stuck |= now - oldest.sentNanos > leaseNanos() + EXPIRY_NANOS;
         shared.health.unanswered(each.node, oldest.sentNanos);
       }
     }

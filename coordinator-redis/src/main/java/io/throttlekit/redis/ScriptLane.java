@@ -232,7 +232,10 @@ final class ScriptLane implements Lanes.OnLoop {
     boolean stuck = false;
     for (Sent each : underWay) {
       shared.health.unanswered(each.node, each.nanos);
-      stuck |= now - each.nanos >= longest;
+      if (now - each.nanos >= longest) {
+        stuck = true;
+        expire(each); // before the connection closes, which would be reported instead
+      }
     }
     if (stuck) {
       link.renew();

@@ -29,7 +29,7 @@ class DeadlinesTest {
       new Deadlines(
           loop,
           time,
-          (calls, leases) -> {
+          (calls, leases, _) -> {
             late.add(calls);
             lateLeases.add(leases);
             swept.countDown();
@@ -104,7 +104,7 @@ class DeadlinesTest {
     CountDownLatch looked = new CountDownLatch(1);
     loop.submit(
             () -> {
-              Deadlines own = new Deadlines(loop, busy, (_, _) -> looked.countDown());
+              Deadlines own = new Deadlines(loop, busy, (_, _, _) -> looked.countDown());
               own.add(call);
               busy.unread =
                   () -> {

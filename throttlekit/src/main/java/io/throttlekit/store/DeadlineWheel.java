@@ -16,6 +16,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DeadlineWheel<E extends DeadlineWheel.Entry> {
   private static final int TICK_BITS = 20; // 1.05 ms, without a division
+
+  /** The time by which an entry may expire late. */
+  public static final long TICK_NANOS = 1L << TICK_BITS;
+
   private static final int BUCKETS = 1024; // a power of two, for the mask
 
   private final @Nullable Entry[] buckets = new @Nullable Entry[BUCKETS];
