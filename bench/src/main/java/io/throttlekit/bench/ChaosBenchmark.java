@@ -3,6 +3,8 @@ package io.throttlekit.bench;
 import io.throttlekit.bench.chaos.Campaign;
 import io.throttlekit.bench.chaos.Matrix;
 import io.throttlekit.bench.chaos.Report;
+import io.throttlekit.bench.command.Arguments;
+import io.throttlekit.bench.command.Program;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,9 +14,9 @@ import java.util.Set;
 import java.util.SplittableRandom;
 
 /** Injects random faults into three regions of real processes, or each fault by itself. */
-final class ChaosBenchmark {
-  static final Set<String> OPTIONS = Set.of("minutes", "seed", "folder");
-  static final Set<String> FLAGS = Set.of("json", "matrix");
+public final class ChaosBenchmark {
+  public static final Set<String> OPTIONS = Set.of("minutes", "seed", "folder");
+  public static final Set<String> FLAGS = Set.of("json", "matrix");
 
   // A day.
   private static final int MAX_MINUTES = 24 * 60;
@@ -26,7 +28,7 @@ final class ChaosBenchmark {
     System.exit(Program.start(ChaosBenchmark::read, OPTIONS, FLAGS, System.err, args));
   }
 
-  static Program read(Arguments arguments) {
+  public static Program read(Arguments arguments) {
     arguments.noWords();
     int minutes = Math.min(arguments.integer("minutes", 1, 5), MAX_MINUTES);
     long seed = arguments.number("seed", 0, new SplittableRandom().nextInt(1 << 20));

@@ -1,12 +1,14 @@
 package io.throttlekit.bench;
 
+import io.throttlekit.bench.command.Arguments;
+import io.throttlekit.bench.command.Program;
 import io.throttlekit.simulator.concurrency.ConcurrencyReport;
 import java.nio.file.Path;
 import java.util.Set;
 
 /** Compares limit algorithms in a simulation with several seeds. */
-final class ConcurrencyBenchmark {
-  static final Set<String> OPTIONS = Set.of("seeds", "svg");
+public final class ConcurrencyBenchmark {
+  public static final Set<String> OPTIONS = Set.of("seeds", "svg");
 
   private static final int SEEDS = 5;
 
@@ -19,7 +21,7 @@ final class ConcurrencyBenchmark {
     System.exit(Program.start(ConcurrencyBenchmark::read, OPTIONS, System.err, args));
   }
 
-  static Program read(Arguments arguments) {
+  public static Program read(Arguments arguments) {
     arguments.noWords();
     int seeds = arguments.integer("seeds", 1, SEEDS);
     String folder = arguments.text("svg", "");

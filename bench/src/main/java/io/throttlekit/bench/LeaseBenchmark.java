@@ -1,13 +1,15 @@
 package io.throttlekit.bench;
 
+import io.throttlekit.bench.command.Arguments;
+import io.throttlekit.bench.command.Program;
 import io.throttlekit.simulator.leases.LeaseReport;
 import java.util.Set;
 
 /**
  * Compares sizing policies of leases on the published workloads, in a simulation with a fixed seed.
  */
-final class LeaseBenchmark {
-  static final Set<String> OPTIONS = Set.of();
+public final class LeaseBenchmark {
+  public static final Set<String> OPTIONS = Set.of();
 
   private LeaseBenchmark() {}
 
@@ -16,7 +18,7 @@ final class LeaseBenchmark {
     System.exit(Program.start(LeaseBenchmark::read, OPTIONS, System.err, args));
   }
 
-  static Program read(Arguments arguments) {
+  public static Program read(Arguments arguments) {
     arguments.noWords();
     return () -> {
       LeaseReport report = new LeaseReport();

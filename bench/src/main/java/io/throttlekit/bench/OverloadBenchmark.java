@@ -1,5 +1,7 @@
 package io.throttlekit.bench;
 
+import io.throttlekit.bench.command.Arguments;
+import io.throttlekit.bench.command.Program;
 import io.throttlekit.demo.overload.Overload;
 import io.throttlekit.demo.overload.OverloadPlan;
 import io.throttlekit.demo.overload.OverloadSummary;
@@ -7,8 +9,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Runs real Envoys in front of an overloaded upstream, as {@code bin/demo --overload} does. */
-final class OverloadBenchmark {
-  static final Set<String> OPTIONS = Set.of("phase", "arms", "seconds", "seed");
+public final class OverloadBenchmark {
+  public static final Set<String> OPTIONS = Set.of("phase", "arms", "seconds", "seed");
 
   private OverloadBenchmark() {}
 
@@ -17,7 +19,7 @@ final class OverloadBenchmark {
     System.exit(Program.start(OverloadBenchmark::read, OPTIONS, System.err, args));
   }
 
-  static Program read(Arguments arguments) {
+  public static Program read(Arguments arguments) {
     arguments.noWords();
     OverloadPlan plan =
         OverloadPlan.of(

@@ -2,6 +2,9 @@ package io.throttlekit.bench;
 
 import io.throttlekit.bench.busy.Offered;
 import io.throttlekit.bench.busy.ServiceOverload;
+import io.throttlekit.bench.command.Arguments;
+import io.throttlekit.bench.command.Program;
+import io.throttlekit.bench.command.Target;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;

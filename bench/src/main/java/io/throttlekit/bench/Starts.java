@@ -1,5 +1,7 @@
 package io.throttlekit.bench;
 
+import io.throttlekit.bench.command.Median;
+import io.throttlekit.bench.command.Target;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

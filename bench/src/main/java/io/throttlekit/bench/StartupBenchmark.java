@@ -1,6 +1,17 @@
 package io.throttlekit.bench;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.bench.command.Arguments;
+import io.throttlekit.bench.command.Bounds;
+import io.throttlekit.bench.command.Program;
+import io.throttlekit.bench.command.Target;
+import io.throttlekit.bench.load.ClosedLoop;
+import io.throttlekit.bench.load.Connections;
+import io.throttlekit.bench.load.LoadResult;
+import io.throttlekit.bench.load.OpenLoop;
+import io.throttlekit.bench.load.Requests;
+import io.throttlekit.bench.server.ServerProcess;
+import io.throttlekit.bench.server.Servers;
 import io.throttlekit.testkit.redis.RedisProcess;
 import java.io.IOException;
 import java.time.Duration;
@@ -14,8 +25,8 @@ import java.util.Set;
  * Measures a service after its start: time to the first decision, throughput in the first second of
  * traffic, memory, and the first decisions with Redis.
  */
-final class StartupBenchmark {
-  static final Set<String> OPTIONS =
+public final class StartupBenchmark {
+  public static final Set<String> OPTIONS =
       Set.of("starts", "seconds", "warm-up", "connections", "keys", "service", "folder");
   // Several, so that the code for connecting is compiled too.
   private static final int WARM_UP_CONNECTS = 5;
@@ -49,7 +60,7 @@ final class StartupBenchmark {
     System.exit(Program.start(StartupBenchmark::read, OPTIONS, System.err, args));
   }
 
-  static Program read(Arguments arguments) {
+  public static Program read(Arguments arguments) {
     arguments.noWords();
     StartupBenchmark benchmark =
         new StartupBenchmark(

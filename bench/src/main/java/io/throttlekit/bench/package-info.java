@@ -1,4 +1,4 @@
-/** Load, baselines and reports: the cost of the service beside a server that decides nothing. */
+/** The programs of {@code bin/bench} that need no package of their own. */
 @NullMarked
 package io.throttlekit.bench;
 

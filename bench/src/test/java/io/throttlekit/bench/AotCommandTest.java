@@ -2,6 +2,7 @@ package io.throttlekit.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.bench.command.ProgramHome;
 import java.nio.file.Files;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;

@@ -3,6 +3,7 @@ package io.throttlekit.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.throttlekit.bench.command.ProgramHome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

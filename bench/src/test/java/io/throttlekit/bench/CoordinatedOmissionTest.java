@@ -3,6 +3,12 @@ package io.throttlekit.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.bench.command.Bounds;
+import io.throttlekit.bench.load.Connections;
+import io.throttlekit.bench.load.LoadResult;
+import io.throttlekit.bench.load.OpenLoop;
+import io.throttlekit.bench.load.Requests;
+import io.throttlekit.bench.server.NoOpServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;

@@ -2,6 +2,12 @@ package io.throttlekit.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.bench.command.Median;
+import io.throttlekit.bench.command.Target;
+import io.throttlekit.bench.comparison.ComparisonReport;
+import io.throttlekit.bench.comparison.RoundTrips;
+import io.throttlekit.bench.comparison.StoreReport;
+import io.throttlekit.bench.server.ServerFigures;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -2,7 +2,8 @@ package io.throttlekit.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.bench.ProgramHome.Ended;
+import io.throttlekit.bench.command.ProgramHome;
+import io.throttlekit.bench.command.ProgramHome.Ended;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;

@@ -7,6 +7,7 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc.RateLimitSe
 import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
+import io.throttlekit.bench.load.LoopbackTarget;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

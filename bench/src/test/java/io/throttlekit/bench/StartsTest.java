@@ -2,6 +2,7 @@ package io.throttlekit.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.bench.command.Target;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -2,6 +2,7 @@ package io.throttlekit.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.bench.command.ProgramHome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

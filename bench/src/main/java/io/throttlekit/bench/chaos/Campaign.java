@@ -1,5 +1,6 @@
 package io.throttlekit.bench.chaos;
 
+import io.throttlekit.bench.chaos.fleet.CoordinatorKind;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;

@@ -1,5 +1,7 @@
 package io.throttlekit.bench.chaos;
 
+import io.throttlekit.bench.chaos.fault.Fault;
+
 /**
  * A fault that has ended.
  *

@@ -2,6 +2,9 @@ package io.throttlekit.bench.chaos;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.bench.chaos.Schedule.Planned;
+import io.throttlekit.bench.chaos.fault.Fault;
+import io.throttlekit.bench.chaos.fault.Stage;
+import io.throttlekit.bench.chaos.fleet.Waiting;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;

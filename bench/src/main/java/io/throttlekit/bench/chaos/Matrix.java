@@ -1,6 +1,16 @@
 package io.throttlekit.bench.chaos;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.bench.chaos.fault.Fault;
+import io.throttlekit.bench.chaos.fault.Stage;
+import io.throttlekit.bench.chaos.fleet.ChaosFleet;
+import io.throttlekit.bench.chaos.fleet.CoordinatorKind;
+import io.throttlekit.bench.chaos.fleet.Counters;
+import io.throttlekit.bench.chaos.fleet.StoreLoss;
+import io.throttlekit.bench.chaos.fleet.Waiting;
+import io.throttlekit.bench.chaos.traffic.Admissions;
+import io.throttlekit.bench.chaos.traffic.Load;
+import io.throttlekit.bench.chaos.traffic.RequestFigures;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;

@@ -1,5 +1,7 @@
 package io.throttlekit.bench.chaos;
 
+import io.throttlekit.bench.chaos.fleet.CoordinatorKind;
+import io.throttlekit.bench.chaos.traffic.RequestFigures;
 import java.util.Locale;
 
 /**

@@ -5,13 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A time without faults, in which this process ran; by the coordinator's clock. */
-record QuietTime(long fromMillis, long toMillis) {
+public record QuietTime(long fromMillis, long toMillis) {
 
   /**
    * Returns the units of each window that lies wholly in it; 0 for one in which no unit was
    * admitted.
    */
-  List<Long> windows(List<Window> admitted, long windowMillis) {
+  public List<Long> windows(List<Window> admitted, long windowMillis) {
     List<Long> units = new ArrayList<>();
     long first = Math.ceilDiv(fromMillis, windowMillis) * windowMillis + windowMillis;
     for (long end = first; end <= toMillis; end += windowMillis) {

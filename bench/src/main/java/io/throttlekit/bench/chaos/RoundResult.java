@@ -1,5 +1,11 @@
 package io.throttlekit.bench.chaos;
 
+import io.throttlekit.bench.chaos.fault.Stage;
+import io.throttlekit.bench.chaos.fleet.ChaosFleet;
+import io.throttlekit.bench.chaos.fleet.CoordinatorKind;
+import io.throttlekit.bench.chaos.traffic.AdmittedUnits;
+import io.throttlekit.bench.chaos.traffic.Load;
+import io.throttlekit.bench.chaos.traffic.RequestFigures;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,5 +1,25 @@
 package io.throttlekit.bench.chaos;
 
+import io.throttlekit.bench.chaos.fault.CoordinatorClockStepped;
+import io.throttlekit.bench.chaos.fault.CoordinatorFailedOver;
+import io.throttlekit.bench.chaos.fault.FailedOver;
+import io.throttlekit.bench.chaos.fault.Fault;
+import io.throttlekit.bench.chaos.fault.HostileStreams;
+import io.throttlekit.bench.chaos.fault.KeyFlood;
+import io.throttlekit.bench.chaos.fault.LinkCut;
+import io.throttlekit.bench.chaos.fault.LoadMultiplied;
+import io.throttlekit.bench.chaos.fault.LongKeys;
+import io.throttlekit.bench.chaos.fault.ProcessClockStepped;
+import io.throttlekit.bench.chaos.fault.ProcessKilled;
+import io.throttlekit.bench.chaos.fault.ProcessPaused;
+import io.throttlekit.bench.chaos.fault.RepliesDelayed;
+import io.throttlekit.bench.chaos.fault.ServerKilled;
+import io.throttlekit.bench.chaos.fault.ServerPaused;
+import io.throttlekit.bench.chaos.fault.SlowReaders;
+import io.throttlekit.bench.chaos.fault.SnapshotRestored;
+import io.throttlekit.bench.chaos.fleet.ChaosFleet;
+import io.throttlekit.bench.chaos.fleet.CoordinatorKind;
+import io.throttlekit.bench.chaos.fleet.Link;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -1,6 +1,6 @@
 package io.throttlekit.bench.micro;
 
-import io.throttlekit.bench.KeySpread;
+import io.throttlekit.bench.load.KeySpread;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 

@@ -3,6 +3,12 @@ package io.throttlekit.bench.chaos;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.throttlekit.bench.chaos.fault.Fault;
+import io.throttlekit.bench.chaos.fault.ServerKilled;
+import io.throttlekit.bench.chaos.fault.SlowReaders;
+import io.throttlekit.bench.chaos.fleet.CoordinatorKind;
+import io.throttlekit.bench.chaos.traffic.Load;
+import io.throttlekit.bench.chaos.traffic.RequestFigures;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;

@@ -3,6 +3,8 @@ package io.throttlekit.bench.chaos;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.bench.chaos.Schedule.Planned;
+import io.throttlekit.bench.chaos.fault.CoordinatorFailedOver;
+import io.throttlekit.bench.chaos.fault.KeyFlood;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,0 +1,45 @@
+package io.throttlekit.bench.chaos.fleet;
+
+import io.throttlekit.service.RateLimitService;
+import io.throttlekit.service.StartException;
+import io.throttlekit.service.config.ConfigLoader;
+import io.throttlekit.service.config.LoadedConfig;
+import io.throttlekit.service.config.ServeFlags;
+import io.throttlekit.service.config.ServiceConfig;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * The service as {@code serve} runs it, configured only by its environment, on an {@link
+ * OffsetClock}.
+ */
+final class OffsetService {
+  private OffsetService() {}
+
+  /**
+   * Serves until a signal ends it.
+   *
+   * @param args the file of its clock
+   */
+  public static void main(String[] args) throws IOException, InterruptedException {
+    LoadedConfig loaded = new ConfigLoader(System.getenv()).load(ServeFlags.none());
+    ServiceConfig config = loaded.config();
+    if (config == null) {
+      loaded.errors().forEach(System.err::println);
+      System.exit(2);
+      return;
+    }
+    try {
+      RateLimitService service = new RateLimitService(config, OffsetClock.of(Path.of(args[0])));
+      Runtime.getRuntime().addShutdownHook(new Thread(service::stop));
+      if (service.start()) {
+        System.out.println(service.readyLine());
+      }
+    } catch (StartException e) {
+      e.reasons().forEach(System.err::println);
+      System.exit(1);
+    }
+    new CountDownLatch(1).await(); // a signal ends the process
+  }
+}

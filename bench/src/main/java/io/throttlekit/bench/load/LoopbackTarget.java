@@ -1,0 +1,43 @@
+package io.throttlekit.bench.load;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+
+/**
+ * A server on this machine; load is sent to no other.
+ *
+ * @param address a loopback address with a port from 1 to 65535
+ */
+public record LoopbackTarget(InetSocketAddress address) {
+
+  public LoopbackTarget {
+    InetAddress host = address.getAddress();
+    if (host == null || !host.isLoopbackAddress() || address.getPort() < 1) {
+      throw new IllegalArgumentException(
+          "load goes to a loopback address with a port only, not to " + address);
+    }
+  }
+
+  /**
+   * Parses {@code HOST:PORT}, where the host is {@code localhost} or a literal address; names are
+   * never resolved.
+   */
+  public static LoopbackTarget parse(String text) {
+    int colon = text.lastIndexOf(':');
+    if (colon < 0) {
+      throw new IllegalArgumentException("expected HOST:PORT, was " + text);
+    }
+    if (!text.substring(colon + 1).matches("\\d{1,5}")) {
+      throw new IllegalArgumentException("expected HOST:PORT with a number, was " + text);
+    }
+    String host = text.substring(0, colon);
+    InetAddress literal = InetAddress.ofLiteral(host.equals("localhost") ? "127.0.0.1" : host);
+    return new LoopbackTarget(
+        new InetSocketAddress(literal, Integer.parseInt(text.substring(colon + 1))));
+  }
+
+  @Override
+  public String toString() {
+    return address.getAddress().getHostAddress() + ":" + address.getPort();
+  }
+}

@@ -1,0 +1,5 @@
+/** Load of access-log streams. */
+@NullMarked
+package io.throttlekit.bench.sensor;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.bench.chaos.fleet;
+
+import org.jspecify.annotations.NullMarked;

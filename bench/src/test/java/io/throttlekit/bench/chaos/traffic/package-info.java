@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.bench.chaos.traffic;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.bench.command;
+
+import org.jspecify.annotations.NullMarked;

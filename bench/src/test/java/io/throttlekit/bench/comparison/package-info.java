@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.bench.comparison;
+
+import org.jspecify.annotations.NullMarked;

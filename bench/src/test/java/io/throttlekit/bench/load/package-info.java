@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.bench.load;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.bench.sensor;
+
+import org.jspecify.annotations.NullMarked;
