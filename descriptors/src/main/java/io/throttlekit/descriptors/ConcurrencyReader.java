@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads the concurrency limit of a descriptor: the mapping {@code concurrency}. */
 final class ConcurrencyReader {
-  private static final List<String> LAWS =
+  private static final List<String> ALGORITHMS =
       Stream.of(LimitAlgorithm.values()).map(LimitAlgorithm::id).toList();
   private static final List<String> GATES = List.of("service", "envoy");
   private static final List<String> CIRCUIT_BREAKERS = List.of("default", "high");
@@ -49,9 +49,9 @@ final class ConcurrencyReader {
     Fields fields = Fields.of(mapping, problems);
     Place.CONCURRENCY.check(fields, problems);
     Field algorithm = fields.get("algorithm");
-    String law =
-        algorithm == null ? LimitAlgorithm.PROBED_VEGAS.id() : values.choice(algorithm, LAWS);
-    LimitRange range = range(fields, law == null ? null : lawOf(law));
+    String id =
+        algorithm == null ? LimitAlgorithm.PROBED_VEGAS.id() : values.choice(algorithm, ALGORITHMS);
+    LimitRange range = range(fields, id == null ? null : algorithmOf(id));
     Field gated = fields.get("gate");
     String gate = gated == null ? "service" : values.choice(gated, GATES);
     if (gate == null || fields.incomplete()) {
@@ -65,24 +65,24 @@ final class ConcurrencyReader {
       return null;
     }
     ConcurrencyRule.Gate read = gate.equals("envoy") ? atEnvoys(fields) : atService(fields);
-    return law == null || range == null || read == null
+    return id == null || range == null || read == null
         ? null
-        : new ConcurrencyRule(lawOf(law), range, read);
+        : new ConcurrencyRule(algorithmOf(id), range, read);
   }
 
-  private static LimitAlgorithm lawOf(String id) {
+  private static LimitAlgorithm algorithmOf(String id) {
     return LimitAlgorithm.valueOf(id.toUpperCase(Locale.ROOT));
   }
 
-  private @Nullable LimitRange range(Fields fields, @Nullable LimitAlgorithm law) {
+  private @Nullable LimitRange range(Fields fields, @Nullable LimitAlgorithm id) {
     int min = number(fields.get("min"));
     int max = number(fields.get("max"));
     int initial = number(fields.get("initial"));
-    if (law == null || min < 0 || max < 0 || initial < 0) {
+    if (id == null || min < 0 || max < 0 || initial < 0) {
       return null;
     }
-    int least = min > 0 ? min : max > 0 ? law.minBelow(max) : law.min();
-    int most = max > 0 ? max : min > 0 ? law.maxAbove(min, MAX_IN_FLIGHT) : law.max();
+    int least = min > 0 ? min : max > 0 ? id.minBelow(max) : id.min();
+    int most = max > 0 ? max : min > 0 ? id.maxAbove(min, MAX_IN_FLIGHT) : id.max();
     if (least > most) {
       problems.error(
           place(fields, "min"),
@@ -90,11 +90,16 @@ final class ConcurrencyReader {
           "write a smaller min, or a larger max");
       return null;
     }
-    int first = initial > 0 ? initial : law.initial(least, most);
+    int first = initial > 0 ? initial : id.initial(least, most);
     if (first < least || first > most) {
       problems.error(
           place(fields, "initial"),
-          "`initial` is " + first + ", but the ceiling stays from " + least + " to " + most,
+          "`initial` is "
+              + first
+              + ", but the concurrency limit stays from "
+              + least
+              + " to "
+              + most,
           "write an initial between min and max, or remove it");
       return null;
     }
@@ -109,7 +114,7 @@ final class ConcurrencyReader {
       String other = min > 0 ? "max" : "min";
       problems.warning(
           written.value().location(),
-          "the ceiling is always %d: this %s leaves it no room to move"
+          "the concurrency limit is always %d: this %s leaves it no room to move"
               .formatted(least, Wording.quote(written.name())),
           "write " + other + ": " + least + " too if that is meant");
     }

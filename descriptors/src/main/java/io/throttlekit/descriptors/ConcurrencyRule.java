@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
  * {@link Rule#chargedEntries} of the request. A changed algorithm or range keeps the count of
  * requests in flight.
  *
- * @param law limit algorithm
+ * @param algorithm limit algorithm
  * @param range bounds and initial value of the limit
  * @param gate limiter that holds requests back from the backend
  */
-public record ConcurrencyRule(LimitAlgorithm law, LimitRange range, Gate gate) {
+public record ConcurrencyRule(LimitAlgorithm algorithm, LimitRange range, Gate gate) {
 
   /** Limit algorithms, each with the range that applies where the policy gives none. */
   // Ranges are the defaults of Netflix's concurrency-limits and of Failsafe; ours has Vegas's.
@@ -127,7 +127,7 @@ public record ConcurrencyRule(LimitAlgorithm law, LimitRange range, Gate gate) {
   String inWords() {
     StringBuilder words = new StringBuilder();
     words.append(range.min()).append(" to ").append(range.max()).append(" in flight (");
-    words.append(law.id()).append(", from ").append(range.initial()).append("), ");
+    words.append(algorithm.id()).append(", from ").append(range.initial()).append("), ");
     switch (gate) {
       case AtEnvoys envoys ->
           words
@@ -147,7 +147,7 @@ public record ConcurrencyRule(LimitAlgorithm law, LimitRange range, Gate gate) {
     WaitingRoom queue = service.queue();
     if (queue != null) {
       words.append(", a queue of ").append(factor(queue.initial()));
-      words.append(" to ").append(factor(queue.max())).append(" ceilings");
+      words.append(" to ").append(factor(queue.max())).append(" limits");
     }
     if (service.priorityEntry() != null) {
       words.append(", by priority of entry ").append(service.priorityEntry());

@@ -136,7 +136,7 @@ final class DescriptorReader {
             child.location(),
             "the entry "
                 + Wording.quote(entry)
-                + " names the priority for the ceiling at "
+                + " names the priority for the concurrency limit at "
                 + rule.location()
                 + ", so that it cannot lead here",
             "choose another key for the priority, or another descriptor here");

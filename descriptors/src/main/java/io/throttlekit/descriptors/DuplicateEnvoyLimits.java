@@ -23,8 +23,8 @@ final class DuplicateEnvoyLimits {
   private void inspect(List<DescriptorNode> level) {
     for (DescriptorNode descriptor : level) {
       RuleSpec rule = descriptor.rule();
-      ConcurrencyRule ceiling = rule == null ? null : rule.ceiling();
-      if (rule != null && ceiling != null && ceiling.gate() instanceof AtEnvoys at) {
+      ConcurrencyRule limit = rule == null ? null : rule.concurrency();
+      if (rule != null && limit != null && limit.gate() instanceof AtEnvoys at) {
         SourceLocation first = steered.putIfAbsent(at, rule.location());
         if (first != null) {
           findings.add(

@@ -100,7 +100,8 @@ final class PermitReader {
           flushed.value().location(),
           "a log flushed every %s is too late a release for requests of %s: slots of ended requests"
                   .formatted(WindowText.of(flush), WindowText.of(service))
-              + " would fill the ceiling; at most a quarter of the service time is soon enough",
+              + " would fill the concurrency limit; at most a quarter of the service time is soon"
+              + " enough",
           "set buffer_size_bytes: 0 of the log and write flush_interval: 0; or write release:"
               + " stream_done; or gate: envoy, where the log is only a sensor");
       return false;

@@ -52,7 +52,7 @@ public final class Rule {
     this.path = path;
     this.limits = spec.limits().stream().map(limit -> Limit.of(domain, limit)).toList();
     this.tier = tier(domain, spec);
-    this.limiterScope = spec.ceiling() == null ? "" : Limit.scope(domain, "concurrency");
+    this.limiterScope = spec.concurrency() == null ? "" : Limit.scope(domain, "concurrency");
     this.replaces = spec.replaces().stream().map(RuleSpec.Replacement::name).toList();
     this.staticMetricKeys = staticMetricKeys;
     this.dynamicMetricKeys = dynamicMetricKeys;
@@ -137,8 +137,8 @@ public final class Rule {
   }
 
   /** Returns its concurrency limit, which it has instead of limits; null for a rule with limits. */
-  public @Nullable ConcurrencyRule ceiling() {
-    return spec.ceiling();
+  public @Nullable ConcurrencyRule concurrency() {
+    return spec.concurrency();
   }
 
   /**
@@ -211,7 +211,7 @@ public final class Rule {
 
   /**
    * Returns the limits that must all admit; empty iff {@link #unlimited()} or there is a {@link
-   * #ceiling()}.
+   * #concurrency()}.
    */
   public List<Limit> limits() {
     return limits;
@@ -264,10 +264,10 @@ public final class Rule {
   /** Describes for people how much it admits and how, without its name and place. */
   public String inWords() {
     StringBuilder words = new StringBuilder();
-    ConcurrencyRule ceiling = ceiling();
+    ConcurrencyRule concurrency = concurrency();
     words.append(
-        ceiling != null
-            ? ceiling.inWords()
+        concurrency != null
+            ? concurrency.inWords()
             : unlimited()
                 ? "unlimited"
                 : limits.stream().map(Limit::inWords).collect(Collectors.joining(" and ")));

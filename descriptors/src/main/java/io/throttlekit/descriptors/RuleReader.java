@@ -98,13 +98,13 @@ final class RuleReader {
 
   private @Nullable RuleSpec ofConcurrency(
       Fields descriptor, Field concurrency, @Nullable Map<String, Object> metadata) {
-    ConcurrencyRule ceiling = concurrencyReader.read(concurrency);
+    ConcurrencyRule inFlight = concurrencyReader.read(concurrency);
     Denial denial = denialReader.read(descriptor.get("denied"));
     String name = values.text(descriptor.get("name"));
     List<RuleSpec.Replacement> replaces = replaces(descriptor, name);
     Field shadowed = descriptor.get("shadow_mode");
     boolean shadow = values.flag(shadowed);
-    if (ceiling != null && ceiling.gate() instanceof ConcurrencyRule.AtEnvoys) {
+    if (inFlight != null && inFlight.gate() instanceof ConcurrencyRule.AtEnvoys) {
       warnOfDenial(descriptor, "with gate envoy, where Envoy itself refuses");
       if (shadowed != null && shadow) {
         problems.error(
@@ -120,7 +120,7 @@ final class RuleReader {
           "`quota_mode` has no meaning with concurrency: what is in flight is nobody's quota",
           "remove it");
     }
-    return ceiling == null
+    return inFlight == null
         ? null
         : new RuleSpec(
             concurrency.at(),
@@ -135,7 +135,7 @@ final class RuleReader {
             OnOutage.ERROR,
             DataLoss.REFILL,
             metadata,
-            ceiling,
+            inFlight,
             denial);
   }
 

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param overdraft only if strict
  * @param onOutage regional only if the scope is global
  * @param metadata as {@link MetadataReader} returns it, unmodifiable
- * @param ceiling concurrency limit in place of limits; or null
+ * @param concurrency concurrency limit in place of limits; or null
  * @param denial response to clients when it refuses; null where the policy does not give one
  */
 record RuleSpec(
@@ -30,7 +30,7 @@ record RuleSpec(
     OnOutage onOutage,
     DataLoss onDataLoss,
     @Nullable Map<String, Object> metadata,
-    @Nullable ConcurrencyRule ceiling,
+    @Nullable ConcurrencyRule concurrency,
     @Nullable Denial denial) {
 
   /** Name of a rule that this one replaces, and where the name is written. */
@@ -39,9 +39,9 @@ record RuleSpec(
   RuleSpec {
     limits = List.copyOf(limits);
     replaces = List.copyOf(replaces);
-    if ((unlimited ? 1 : 0) + (limits.isEmpty() ? 0 : 1) + (ceiling == null ? 0 : 1) != 1) {
+    if ((unlimited ? 1 : 0) + (limits.isEmpty() ? 0 : 1) + (concurrency == null ? 0 : 1) != 1) {
       throw new IllegalArgumentException(
-          location + ": a rule is unlimited, or has at least one limit, or a ceiling");
+          location + ": a rule is unlimited, or has at least one limit, or a concurrency limit");
     }
     Tier tier = sharing.tier();
     if (overdraft && tier != null && !(tier instanceof Tier.Strict)) {
@@ -62,7 +62,7 @@ record RuleSpec(
    * none.
    */
   @Nullable String priorityEntry() {
-    return ceiling != null && ceiling.gate() instanceof ConcurrencyRule.AtService service
+    return concurrency != null && concurrency.gate() instanceof ConcurrencyRule.AtService service
         ? service.priorityEntry()
         : null;
   }

@@ -23,17 +23,17 @@ class ConcurrencyReaderTest {
 
   @Test
   void hasDefaultsForAllThatItDoesNotSay() {
-    assertThat(ceiling(""))
+    assertThat(limit(""))
         .isEqualTo(
             new ConcurrencyRule(
                 LimitAlgorithm.PROBED_VEGAS,
                 new LimitRange(1, 1_000, 20),
                 new AtService(MINUTE, null, null)));
-    assertThat(ceiling("queue: {}").gate())
+    assertThat(limit("queue: {}").gate())
         .isEqualTo(new AtService(MINUTE, new WaitingRoom(2, 3), null));
-    assertThat(ceiling("priority: {entry: p}").gate())
+    assertThat(limit("priority: {entry: p}").gate())
         .isEqualTo(new AtService(MINUTE, new WaitingRoom(2, 3), "p"));
-    assertThat(ceiling("lease: {}, algorithm: , min: ~").gate())
+    assertThat(limit("lease: {}, algorithm: , min: ~").gate())
         .isEqualTo(new AtService(MINUTE, null, null));
   }
 
@@ -45,10 +45,10 @@ class ConcurrencyReaderTest {
     "gradient2, 20, 200",
     "AIMD, 20, 200"
   })
-  void everyLawHasARangeOfItsOwn(String law, int min, int max) {
-    ConcurrencyRule ceiling = ceiling("algorithm: " + law);
-    assertThat(ceiling.law().id()).isEqualToIgnoringCase(law);
-    assertThat(ceiling.range()).isEqualTo(new LimitRange(min, max, 20));
+  void everyAlgorithmHasARangeOfItsOwn(String algorithm, int min, int max) {
+    ConcurrencyRule limit = limit("algorithm: " + algorithm);
+    assertThat(limit.algorithm().id()).isEqualToIgnoringCase(algorithm);
+    assertThat(limit.range()).isEqualTo(new LimitRange(min, max, 20));
   }
 
   @ParameterizedTest
@@ -64,7 +64,7 @@ class ConcurrencyReaderTest {
     "'initial: 200', 20, 200, 200"
   })
   void aRangeIsAsItIsWrittenAndFitsAroundIt(String fields, int min, int max, int initial) {
-    assertThat(ceiling("algorithm: aimd, " + fields).range())
+    assertThat(limit("algorithm: aimd, " + fields).range())
         .isEqualTo(new LimitRange(min, max, initial));
   }
 
@@ -72,19 +72,19 @@ class ConcurrencyReaderTest {
   void oneBoundThatLeavesNoRoomIsAWarning() {
     assertThat(problems(policy("max: 1")))
         .containsExactly(
-            "a.yaml:3:33: warning: the ceiling is always 1: this `max` leaves it no room to move"
-                + " (write min: 1 too if that is meant)");
+            "a.yaml:3:33: warning: the concurrency limit is always 1: this `max` leaves it no room"
+                + " to move (write min: 1 too if that is meant)");
     assertThat(problems(policy("min: 1000000")))
         .containsExactly(
-            "a.yaml:3:33: warning: the ceiling is always 1000000: this `min` leaves it no room to"
-                + " move (write max: 1000000 too if that is meant)");
+            "a.yaml:3:33: warning: the concurrency limit is always 1000000: this `min` leaves it no"
+                + " room to move (write max: 1000000 too if that is meant)");
     assertThat(problems(policy("min: 1, max: 1"), policy("max: 2").replace("k,", "j,"))).isEmpty();
   }
 
   @Test
   void readsEveryPartOfEachGate() {
     assertThat(
-            ceiling(
+            limit(
                     "lease: {ttl: 5s, release: access_log, flush_interval: 5ms, service_time:"
                         + " 20ms}, queue: {initial: 1.5, max: 2.25}, priority: {entry: p}, gate:"
                         + " service")
@@ -92,15 +92,15 @@ class ConcurrencyReaderTest {
         .isEqualTo(
             new AtService(
                 new LeaseTerms(5_000, Release.ACCESS_LOG), new WaitingRoom(1.5, 2.25), "p"));
-    assertThat(ceiling("gate: envoy, cluster: up").gate()).isEqualTo(new AtEnvoys("up", false));
-    assertThat(ceiling("gate: envoy, cluster: up, circuit_breaker: high").gate())
+    assertThat(limit("gate: envoy, cluster: up").gate()).isEqualTo(new AtEnvoys("up", false));
+    assertThat(limit("gate: envoy, cluster: up, circuit_breaker: high").gate())
         .isEqualTo(new AtEnvoys("up", true));
   }
 
   @Test
   void aLogThatIsNotBufferedIsSoonEnoughForEveryRequest() {
     String lease = "lease: {release: access_log, flush_interval: 0, service_time: 1ms}";
-    assertThat(((AtService) ceiling(lease).gate()).lease().release()).isEqualTo(Release.ACCESS_LOG);
+    assertThat(((AtService) limit(lease).gate()).lease().release()).isEqualTo(Release.ACCESS_LOG);
   }
 
   @Test
@@ -118,7 +118,7 @@ class ConcurrencyReaderTest {
   }
 
   @Test
-  void aPriorityLeadsToTheSameRuleAndTheSameCeiling() {
+  void aPriorityLeadsToTheSameRuleAndTheSameLimit() {
     PolicyBook book =
         book(
             """
@@ -143,7 +143,7 @@ class ConcurrencyReaderTest {
   }
 
   @Test
-  void itsIdentityIsTheDomainAndNotTheLawNorTheNumbers() {
+  void itsIdentityIsTheDomainAndNotTheAlgorithmNorTheNumbers() {
     Rule rule = onlyRule(policy("min: 2"));
     assertThat(onlyRule(policy("algorithm: aimd, max: 50")).limiterScope())
         .isEqualTo(rule.limiterScope());
@@ -167,7 +167,7 @@ class ConcurrencyReaderTest {
                 .inWords())
         .isEqualTo(
             "4 to 9 in flight (aimd, from 9), with a lease for each request until it is logged, at"
-                + " most 1m, a queue of 1.5 to 3 ceilings, by priority of entry p");
+                + " most 1m, a queue of 1.5 to 3 limits, by priority of entry p");
     assertThat(onlyRule(policy("gate: envoy, cluster: up, circuit_breaker: high")).inWords())
         .isEqualTo(
             "1 to 1000 in flight (probed_vegas, from 20), pushed to Envoys for cluster up (high"
@@ -175,7 +175,7 @@ class ConcurrencyReaderTest {
   }
 
   @Test
-  void explainsACeilingAndAPriorityAndARelease() {
+  void explainsALimitAndAPriorityAndARelease() {
     PolicyBook book = book(policy("priority: {entry: p}"));
     Explanation found = new Explainer().explain(book, "d", new String[] {"k", "1", "p", "low"});
     assertThat(found.summary()).startsWith("rule `k` at a.yaml:3:14: 1 to 1000 in flight");
@@ -207,9 +207,9 @@ class ConcurrencyReaderTest {
     return Descriptors.match(book, entries);
   }
 
-  private static ConcurrencyRule ceiling(String fields) {
+  private static ConcurrencyRule limit(String fields) {
     assertThat(problems(policy(fields))).isEmpty();
-    return Objects.requireNonNull(onlyRule(policy(fields)).ceiling());
+    return Objects.requireNonNull(onlyRule(policy(fields)).concurrency());
   }
 
   private static String policy(String fields) {

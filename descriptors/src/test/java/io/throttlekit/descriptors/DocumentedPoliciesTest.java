@@ -29,7 +29,7 @@ class DocumentedPoliciesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"README.md", "docs/CEILINGS.md"})
+  @ValueSource(strings = {"README.md", "docs/CONCURRENCY-LIMITS.md"})
   void loadAsPartsOfAPolicyToo(String document) throws IOException {
     Matcher shown = DESCRIPTORS.matcher(read(document));
     assertThat(shown.find()).isTrue();

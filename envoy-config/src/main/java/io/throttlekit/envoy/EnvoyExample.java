@@ -18,7 +18,7 @@ public enum EnvoyExample {
   GENERIC_KEY,
   PER_ROUTE,
   COSTS_AND_REFUNDS,
-  CONCURRENCY_CEILING,
+  CONCURRENCY_LIMIT,
   CONCURRENCY_LEASES,
   EXT_AUTHZ,
   RATELIMIT_HEADERS,
@@ -73,7 +73,7 @@ public enum EnvoyExample {
 
   /** Returns whether its Envoy sends access logs to the service's port for sensors. */
   public boolean hasSensors() {
-    return this == CONCURRENCY_CEILING || this == CONCURRENCY_LEASES;
+    return this == CONCURRENCY_LIMIT || this == CONCURRENCY_LEASES;
   }
 
   private String port(String text, int shown, int real) {

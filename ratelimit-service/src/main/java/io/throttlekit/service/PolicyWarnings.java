@@ -36,7 +36,7 @@ final class PolicyWarnings {
   private static void reportUnsteered(PolicyBook book, String why) {
     Set<String> clusters = new LinkedHashSet<>();
     for (Rule rule : book.rules()) {
-      var terms = rule.ceiling();
+      var terms = rule.concurrency();
       if (terms != null && terms.gate() instanceof AtEnvoys at) {
         clusters.add(at.cluster());
       }

@@ -371,9 +371,8 @@ public final class RateLimitService {
 
   private static boolean givesLeases(PolicyBook book) {
     return book.rules().stream()
-        .map(Rule::ceiling)
-        .anyMatch(
-            ceiling -> ceiling != null && ceiling.gate() instanceof ConcurrencyRule.AtService);
+        .map(Rule::concurrency)
+        .anyMatch(limit -> limit != null && limit.gate() instanceof ConcurrencyRule.AtService);
   }
 
   private void reportPolicyHealth() {

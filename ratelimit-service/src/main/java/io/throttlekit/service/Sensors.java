@@ -149,7 +149,7 @@ final class Sensors implements AutoCloseable {
   }
 
   private boolean isNeededFor(Rule rule) {
-    var terms = rule.ceiling();
+    var terms = rule.concurrency();
     if (terms == null) {
       return false;
     }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class PolicyWarningsTest {
-  private static final String CEILINGS =
+  private static final String LIMITS =
       """
       domain: ext-authz
       descriptors:
@@ -64,7 +64,7 @@ class PolicyWarningsTest {
             List.of(folder.toString()), file.toString(), null, null, null, null, null, null);
     ServiceConfig config = Objects.requireNonNull(new ConfigLoader(Map.of()).load(flags).config());
     try (Logged logged = Logged.by(PolicyWarnings.class)) {
-      PolicyWarnings.tell(config, Book.of(CEILINGS));
+      PolicyWarnings.tell(config, Book.of(LIMITS));
       return logged.lines();
     }
   }

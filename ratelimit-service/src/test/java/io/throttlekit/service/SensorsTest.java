@@ -277,7 +277,7 @@ class SensorsTest {
                 .addSanUriName("spiffe://mesh.local/ns/edge/edge-1")
                 .buildIssuedBy(authority))) {
       assertThat(subscribeToLimits(sensors(authority, client)).join().getName())
-          .isEqualTo("ceiling");
+          .isEqualTo("concurrency_limits");
     }
     X509Bundle twin = issued(authority).addSanDnsName("edge-2.mesh.local").buildIssuedBy(authority);
     assertThatThrownBy(subscribeToLimits(sensors(authority, twin))::join)
@@ -293,7 +293,7 @@ class SensorsTest {
   }
 
   @Test
-  void aCeilingIsPushedToWhoAsksForItAndOnlyByWhoSteers() throws Exception {
+  void aLimitIsPushedToWhoAsksForItAndOnlyByWhoSteers() throws Exception {
     Files.writeString(
         folder.resolve("policy.yaml"),
         """
@@ -355,7 +355,7 @@ class SensorsTest {
         DiscoveryRequest.newBuilder()
             .setNode(Node.newBuilder().setId("edge-1"))
             .setTypeUrl("type.googleapis.com/envoy.service.runtime.v3.Runtime")
-            .addResourceNames("ceiling")
+            .addResourceNames("concurrency_limits")
             .build());
     return told;
   }

@@ -46,7 +46,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
 
   private final @Nullable Queueing queueing;
   private final @Nullable Prioritizer prioritizer;
-  private final SynchronizedLimit law;
+  private final SynchronizedLimit algorithm;
   private final LimiterListener listener;
   private final TimeSource time;
   private final Timer timer;
@@ -70,15 +70,15 @@ public final class AdaptiveLimiter implements AutoCloseable {
     this.time = builder.time;
     this.timer = builder.timer;
     this.random = builder.random;
-    this.law = new SynchronizedLimit(builder.law, listener, time.monotonicNanos());
+    this.algorithm = new SynchronizedLimit(builder.algorithm, listener, time.monotonicNanos());
   }
 
   /**
-   * Returns the builder of a limiter that applies {@code law} and feeds it samples. From then on no
-   * other code may call its methods that change it.
+   * Returns the builder of a limiter that applies {@code algorithm} and feeds it samples. From then
+   * on no other code may call its methods that change it.
    */
-  public static LimiterBuilder of(ConcurrencyLimit law) {
-    return new LimiterBuilder(law);
+  public static LimiterBuilder of(ConcurrencyLimit algorithm) {
+    return new LimiterBuilder(algorithm);
   }
 
   /** Returns a permit for a request without level or user, or null if none is free. */
@@ -90,7 +90,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
   public @Nullable Permit tryAcquire(PermitRequest request) {
     int inFlight = enter(request.level());
     if (inFlight == 0) {
-      refuse(requireNonNullElse(priorityTooLow(request.level()), Refusal.CEILING_REACHED));
+      refuse(requireNonNullElse(priorityTooLow(request.level()), Refusal.LIMIT_REACHED));
       return null;
     }
     return new Permit(this, request.user(), time.monotonicNanos(), inFlight);
@@ -112,7 +112,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
     long wait = longestWait(request);
     Refusal refusal = priorityTooLow(request.level());
     if (refusal == null && wait == 0) {
-      refusal = Refusal.CEILING_REACHED;
+      refusal = Refusal.LIMIT_REACHED;
     }
     if (refusal == null) {
       QueuedRequest waiter = waiter(request, applicant, wait);
@@ -148,7 +148,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
 
   /** Adds a sample that was measured elsewhere, of a request whose permit is released. */
   public void learn(Sample sample) {
-    if (law.learn(sample)) {
+    if (algorithm.learn(sample)) {
       serveIfAnyWait();
     }
   }
@@ -158,7 +158,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
    * their samples go to the new algorithm.
    */
   public void obey(ConcurrencyLimit other) {
-    if (law.replace(other)) {
+    if (algorithm.replace(other)) {
       serveIfAnyWait();
     }
   }
@@ -168,17 +168,17 @@ public final class AdaptiveLimiter implements AutoCloseable {
     long now = state.get();
     double rate = isFull(now) ? 1 : 0;
     if (queueing != null) {
-      rate = queueing.figures(law.ceiling(), queued(now)).rejectionRate();
+      rate = queueing.figures(algorithm.limit(), queued(now)).rejectionRate();
     }
-    return new LimiterFigures(law.ceiling(), inFlight(now), queued(now), rate);
+    return new LimiterFigures(algorithm.limit(), inFlight(now), queued(now), rate);
   }
 
   /** Returns how full the queue is. Without a queue, all its bounds are 0. */
   public QueueFigures queueFigures() {
-    int ceiling = law.ceiling();
+    int limit = algorithm.limit();
     return queueing == null
-        ? new QueueFigures(ceiling, 0, 0, 0)
-        : queueing.figures(ceiling, queued(state.get()));
+        ? new QueueFigures(limit, 0, 0, 0)
+        : queueing.figures(limit, queued(state.get()));
   }
 
   /**
@@ -213,9 +213,9 @@ public final class AdaptiveLimiter implements AutoCloseable {
     try {
       // Read before the permit is released, because the limit counts as full with this request
       // included.
-      boolean full = inFlight(state.get()) >= law.ceiling();
+      boolean full = inFlight(state.get()) >= algorithm.limit();
       // A bug in the algorithm must not leak the permit: it is released in finally.
-      law.learn(permit.startNanos(), nanos, now, permit.inFlight(), full, dropped);
+      algorithm.learn(permit.startNanos(), nanos, now, permit.inFlight(), full, dropped);
       String user = permit.user();
       if (prioritizer != null && user != null) {
         prioritizer.used(user, nanos);
@@ -307,7 +307,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
       line.add(waiter);
       state.addAndGet(ONE_QUEUED);
     }
-    law.keptFromBackend();
+    algorithm.keptFromBackend();
     return null;
   }
 
@@ -351,7 +351,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
 
   private @Nullable QueuedRequest admitFirst(long nowNanos) {
     for (long now = state.get(); ; now = state.get()) {
-      if (queued(now) == 0 || inFlight(now) >= law.ceiling()) {
+      if (queued(now) == 0 || inFlight(now) >= algorithm.limit()) {
         return null;
       }
       if (state.compareAndSet(now, now + ONE_IN_FLIGHT - ONE_QUEUED)) {
@@ -379,7 +379,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
 
   private void refuse(Refusal why) {
     if (why != Refusal.CLOSED && isFull(state.get())) {
-      law.keptFromBackend();
+      algorithm.keptFromBackend();
     }
     reportRefused(why);
   }
@@ -393,7 +393,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
   }
 
   private boolean isFull(long now) {
-    return queued(now) > 0 || inFlight(now) >= law.ceiling(); // no request overtakes the queue
+    return queued(now) > 0 || inFlight(now) >= algorithm.limit(); // no request overtakes the queue
   }
 
   private static int inFlight(long state) {

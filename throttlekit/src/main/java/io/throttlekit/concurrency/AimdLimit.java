@@ -15,7 +15,7 @@ public final class AimdLimit implements ConcurrencyLimit {
   private final @Nullable NoLoadLatency noLoad;
   private final @Nullable SampleWindow window;
   private int estimate;
-  private volatile int ceiling;
+  private volatile int limit;
 
   /** The latency from which a request counts as dropped. */
   public sealed interface TooLong {
@@ -99,12 +99,12 @@ public final class AimdLimit implements ConcurrencyLimit {
     }
     this.window = settings == null ? null : new SampleWindow(settings);
     this.estimate = range.initial();
-    this.ceiling = range.initial();
+    this.limit = range.initial();
   }
 
   @Override
-  public int ceiling() {
-    return ceiling;
+  public int limit() {
+    return limit;
   }
 
   @Override
@@ -123,7 +123,7 @@ public final class AimdLimit implements ConcurrencyLimit {
         noLoad.probeIfDue(sample.arrivedNanos());
       }
     }
-    ceiling = noLoad == null ? estimate : noLoad.lowered(estimate);
+    limit = noLoad == null ? estimate : noLoad.lowered(estimate);
   }
 
   @Override

@@ -15,7 +15,7 @@ final class Ascent {
    */
   private static final double FOLLOWS = 0.4;
 
-  private double ceiling;
+  private double limit;
   private double median;
 
   /**
@@ -26,21 +26,21 @@ final class Ascent {
    * @return a latency in ns that was seen without a queue, or 0
    */
   double learn(double obeyed, double latency) {
-    boolean risen = ceiling > 0 && obeyed >= NOTICEABLE * ceiling;
+    boolean risen = limit > 0 && obeyed >= NOTICEABLE * limit;
     // Too small a rise to compare: kept as a further sample of the lower limit.
-    if (ceiling > 0 && obeyed >= ceiling && !risen) {
+    if (limit > 0 && obeyed >= limit && !risen) {
       median = (median + latency) / 2; // averaged: the minimum of noisy medians is too short
       return 0;
     }
-    boolean unqueued = risen && latency < median * (1 + FOLLOWS * (obeyed / ceiling - 1));
+    boolean unqueued = risen && latency < median * (1 + FOLLOWS * (obeyed / limit - 1));
     double seen = unqueued ? Math.min(latency, median) : 0;
-    ceiling = obeyed;
+    limit = obeyed;
     median = latency;
     return seen;
   }
 
   /** Starts again: the next window is not compared with earlier ones. */
   void forget() {
-    ceiling = 0;
+    limit = 0;
   }
 }

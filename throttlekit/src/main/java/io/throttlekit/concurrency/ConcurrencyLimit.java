@@ -6,14 +6,14 @@ package io.throttlekit.concurrency;
  * <p>It computes a number and admits nothing; limiters apply it. It has no clock and no thread: it
  * changes only when a method is called, with the times passed to it.
  *
- * <p>{@link #ceiling} may be called by any thread at any time, all other methods by one thread at a
+ * <p>{@link #limit} may be called by any thread at any time, all other methods by one thread at a
  * time.
  */
 public sealed interface ConcurrencyLimit
     permits AimdLimit, FailsafeLimit, Gradient2Limit, ProbedVegasLimit, VegasLimit {
 
   /** Returns the concurrency limit. */
-  int ceiling();
+  int limit();
 
   /** Adds the sample of a request that has ended. */
   void learn(Sample sample);

@@ -31,7 +31,7 @@ final class Descent {
   private final long marginNanos;
   private final long waitTimeoutNanos;
   private final LatencyQuantiles latencies = new LatencyQuantiles();
-  private int ceiling;
+  private int limit;
   private int letIn;
   private double throughput;
   private double median;
@@ -57,7 +57,7 @@ final class Descent {
     record AtMost(double nanos) implements Outcome {}
 
     /** Requests were dropped even at this limit. */
-    record Overloaded(int ceiling) implements Outcome {}
+    record Overloaded(int limit) implements Outcome {}
 
     /** Too few requests counted in time, or no limiter acknowledged. */
     record Unknown() implements Outcome {}
@@ -68,7 +68,7 @@ final class Descent {
   /**
    * Lowers the limit for the first time.
    *
-   * @param ceiling lowered limit
+   * @param limit lowered limit
    * @param min least limit
    * @param throughput before the measurement, in requests per ns
    * @param median latency before the measurement, in ns
@@ -77,7 +77,7 @@ final class Descent {
    * @param settings number of requests per measurement, and margin after an acknowledgement
    */
   Descent(
-      int ceiling,
+      int limit,
       int min,
       double throughput,
       double median,
@@ -90,20 +90,20 @@ final class Descent {
     this.waitTimeoutNanos = settings.probeIntervalNanos() / 2;
     this.throughput = throughput;
     this.median = median;
-    lower(ceiling, nowNanos, told);
+    lower(limit, nowNanos, told);
   }
 
   /** Returns the lowered limit. */
-  int ceiling() {
-    return ceiling;
+  int limit() {
+    return limit;
   }
 
   /** Reports the limit that limiters have acknowledged, summed over all. */
   void inForce(int requests, long sinceNanos) {
     if (obeyed) {
       // Limiters acknowledge one after another: the largest sum below the limit counts.
-      letIn = Math.max(letIn, Math.min(requests, ceiling));
-    } else if (requests <= ceiling) {
+      letIn = Math.max(letIn, Math.min(requests, limit));
+    } else if (requests <= limit) {
       obeyed = true;
       letIn = Math.max(1, requests);
       // Not before the limit was lowered. Monotonic times are compared by their difference.
@@ -125,19 +125,19 @@ final class Descent {
       }
     }
     if (overloaded()) {
-      return new Outcome.Overloaded(ceiling);
+      return new Outcome.Overloaded(limit);
     }
     if (latencies.count() < samples) {
       return isOver(sample.arrivedNanos()) ? givenUp() : CONTINUES;
     }
     median = latencies.quantile(0.5);
     double lowered = letIn / median;
-    if (lowered <= LESS * throughput || ceiling == min) {
+    if (lowered <= LESS * throughput || limit == min) {
       return new Outcome.Measured(median);
     }
     stepped = true;
     throughput = Math.max(throughput, lowered);
-    lower((int) (further * ceiling), sample.arrivedNanos(), told);
+    lower((int) (further * limit), sample.arrivedNanos(), told);
     further *= further;
     return CONTINUES;
   }
@@ -169,8 +169,8 @@ final class Descent {
   }
 
   private void lower(int to, long nowNanos, boolean told) {
-    ceiling = Math.max(min, to);
-    letIn = ceiling;
+    limit = Math.max(min, to);
+    letIn = limit;
     loweredNanos = nowNanos;
     obeyed = !told;
     countFrom(nowNanos);

@@ -41,7 +41,7 @@ public final class FailsafeLimit implements ConcurrencyLimit {
   private final MaxWindow mostInFlight;
   private double limit;
   private double queue;
-  private volatile int ceiling;
+  private volatile int published;
 
   /**
    * The settings of a {@link FailsafeLimit}.
@@ -102,12 +102,12 @@ public final class FailsafeLimit implements ConcurrencyLimit {
     this.latency = new CorrelationWindow(settings.correlated(), WARM_UP);
     this.mostInFlight = new MaxWindow(settings.stabilizationNanos());
     this.limit = range.initial();
-    this.ceiling = range.initial();
+    this.published = range.initial();
   }
 
   @Override
-  public int ceiling() {
-    return ceiling;
+  public int limit() {
+    return published;
   }
 
   @Override
@@ -123,7 +123,7 @@ public final class FailsafeLimit implements ConcurrencyLimit {
       move(sample.full() || window.refused() > 0, sample.arrivedNanos());
     }
     window.next(sample.arrivedNanos());
-    ceiling = (int) limit;
+    published = (int) limit;
   }
 
   @Override
@@ -145,11 +145,11 @@ public final class FailsafeLimit implements ConcurrencyLimit {
     mostInFlight.reset();
     queue = 0;
     limit = range.initial();
-    ceiling = range.initial();
+    published = range.initial();
   }
 
   /** Returns the limit before it is rounded down. */
-  double limit() {
+  double unrounded() {
     return limit;
   }
 

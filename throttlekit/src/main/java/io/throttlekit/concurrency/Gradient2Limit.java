@@ -22,7 +22,7 @@ public final class Gradient2Limit implements ConcurrencyLimit {
   private final NoLoadLatency noLoad;
   private final @Nullable SampleWindow window;
   private double estimate;
-  private volatile int ceiling;
+  private volatile int limit;
 
   /**
    * The settings of a {@link Gradient2Limit}.
@@ -80,12 +80,12 @@ public final class Gradient2Limit implements ConcurrencyLimit {
             range, settings.baseline(), settings.window() != null, settings.recalibration());
     this.window = settings.window() == null ? null : new SampleWindow(settings.window());
     this.estimate = range.initial();
-    this.ceiling = range.initial();
+    this.limit = range.initial();
   }
 
   @Override
-  public int ceiling() {
-    return ceiling;
+  public int limit() {
+    return limit;
   }
 
   @Override
@@ -103,7 +103,7 @@ public final class Gradient2Limit implements ConcurrencyLimit {
       }
       noLoad.probeIfDue(sample.arrivedNanos());
     }
-    ceiling = noLoad.lowered((int) estimate);
+    limit = noLoad.lowered((int) estimate);
   }
 
   @Override

@@ -18,7 +18,7 @@ final class LimitHistory {
   private static final long CLOSELY_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
   private final long[] since = new long[REMEMBERED];
-  private final int[] ceilings = new int[REMEMBERED];
+  private final int[] limits = new int[REMEMBERED];
   private int latest;
   private int known = 1;
   private long sum;
@@ -29,28 +29,28 @@ final class LimitHistory {
    * below {@code first}.
    */
   LimitHistory(int first) {
-    ceilings[0] = first;
+    limits[0] = first;
   }
 
   /**
    * Adds a limit that is in effect from {@code sinceNanos} on. Of changes that follow each other
    * closely, only the last is kept.
    */
-  void obeyed(int ceiling, long sinceNanos) {
+  void obeyed(int limit, long sinceNanos) {
     // The first limit has no start time, and is never replaced.
     if (known > 1 && sinceNanos - since[latest] < CLOSELY_NANOS) {
-      ceilings[latest] = ceiling;
-    } else if (ceilings[latest] != ceiling) {
+      limits[latest] = limit;
+    } else if (limits[latest] != limit) {
       latest = (latest + 1) % REMEMBERED;
       since[latest] = sinceNanos;
-      ceilings[latest] = ceiling;
+      limits[latest] = limit;
       known = Math.min(known + 1, REMEMBERED);
     }
   }
 
   /** Returns the limit in effect now. */
   int latest() {
-    return ceilings[latest];
+    return limits[latest];
   }
 
   /** Counts a request that began at {@code nanos}. */
@@ -59,7 +59,7 @@ final class LimitHistory {
     for (int earlier = known - 1; earlier > 0 && nanos - since[at] < 0; earlier--) {
       at = (at + REMEMBERED - 1) % REMEMBERED;
     }
-    sum += ceilings[at];
+    sum += limits[at];
     requests++;
   }
 

@@ -15,7 +15,7 @@ public record LimitRange(int min, int max, int initial) {
   public LimitRange {
     if (min < 1 || max < min || initial < min || initial > max) {
       throw new IllegalArgumentException(
-          "a ceiling needs 1 <= min <= initial <= max, but min is "
+          "a limit needs 1 <= min <= initial <= max, but min is "
               + min
               + ", initial "
               + initial
@@ -25,7 +25,7 @@ public record LimitRange(int min, int max, int initial) {
   }
 
   /** Returns the nearest allowed limit. */
-  double clamp(double ceiling) {
-    return Math.clamp(ceiling, (double) min, (double) max);
+  double clamp(double limit) {
+    return Math.clamp(limit, (double) min, (double) max);
   }
 }

@@ -61,7 +61,7 @@ public final class LimitShares {
   private final long turnNanos;
   private final Map<String, Gate> gates = new TreeMap<>(); // sorted: same history, same shares
   private final Map<String, Id> ids = new TreeMap<>();
-  private int ceiling;
+  private int limit;
   private long obeyed;
   private long lastNumber;
   private long turns;
@@ -70,21 +70,21 @@ public final class LimitShares {
   /**
    * Creates the division of a limit of which no share is granted.
    *
-   * @param ceiling concurrency limit, from 0
+   * @param limit concurrency limit, from 0
    * @param leaseNanos how long the share of a limiter that left stays reserved, from 1; at least
    *     the longest duration of a request
    * @param turnNanos how long a limiter keeps its slot while there are fewer slots than limiters,
    *     from 1
    * @throws IllegalArgumentException when a number is out of range
    */
-  public LimitShares(int ceiling, long leaseNanos, long turnNanos) {
+  public LimitShares(int limit, long leaseNanos, long turnNanos) {
     if (leaseNanos < 1 || turnNanos < 1) {
       throw new IllegalArgumentException(
           "leases and turns take at least 1 ns, were " + leaseNanos + " and " + turnNanos);
     }
     this.leaseNanos = leaseNanos;
     this.turnNanos = turnNanos;
-    ceiling(ceiling);
+    limit(limit);
   }
 
   /**
@@ -93,16 +93,16 @@ public final class LimitShares {
    * @param requests from 0
    * @throws IllegalArgumentException when it is negative
    */
-  public void ceiling(int requests) {
+  public void limit(int requests) {
     if (requests < 0) {
-      throw new IllegalArgumentException("a ceiling is not negative, was " + requests);
+      throw new IllegalArgumentException("a limit is not negative, was " + requests);
     }
-    ceiling = requests;
+    limit = requests;
   }
 
   /** Returns the limit that is divided. */
-  public int ceiling() {
-    return ceiling;
+  public int limit() {
+    return limit;
   }
 
   /** Connects a limiter that has an id of its own; see {@link #joined(String, String)}. */
@@ -250,7 +250,7 @@ public final class LimitShares {
   public boolean settled() {
     return present().stream().anyMatch(gate -> gate.granted >= 0)
         && present().stream().allMatch(gate -> gate.acknowledged && gate.granted == gate.aim)
-        && reserved() <= ceiling;
+        && reserved() <= limit;
   }
 
   /** Returns how far the limiters have acknowledged their shares. */
@@ -305,7 +305,7 @@ public final class LimitShares {
   }
 
   private int slots() {
-    return (int) Math.max(0, ceiling - reservedForAbsent());
+    return (int) Math.max(0, limit - reservedForAbsent());
   }
 
   private void aim(List<Id> order) {
@@ -328,7 +328,7 @@ public final class LimitShares {
 
   /** Grants one slot to each limiter that is to have one, then the rest, smallest shares first. */
   private void raise(List<Gate> present) {
-    long room = ceiling - reserved();
+    long room = limit - reserved();
     List<Gate> order = present.stream().sorted(Comparator.comparingInt(gate -> gate.next)).toList();
     for (int most : new int[] {1, Integer.MAX_VALUE}) {
       for (Gate gate : order) {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Builds an {@link AdaptiveLimiter}. Not thread-safe. */
 public final class LimiterBuilder {
-  final ConcurrencyLimit law;
+  final ConcurrencyLimit algorithm;
   @Nullable Queueing queueing;
   @Nullable Prioritizer prioritizer;
   LimiterListener listener = LimiterListener.NONE;
@@ -18,8 +18,8 @@ public final class LimiterBuilder {
   Timer timer = LimiterBuilder::runAfter;
   DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
 
-  LimiterBuilder(ConcurrencyLimit law) {
-    this.law = law;
+  LimiterBuilder(ConcurrencyLimit algorithm) {
+    this.algorithm = algorithm;
   }
 
   /** Lets requests wait that find no free permit. Without it none waits. */

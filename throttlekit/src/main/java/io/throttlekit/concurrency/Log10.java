@@ -5,9 +5,9 @@ final class Log10 {
   private Log10() {}
 
   /**
-   * @param ceiling from 0
+   * @param limit from 0
    */
-  static int of(double ceiling) {
-    return ceiling < 100 ? 1 : ceiling < 1000 ? 2 : (int) Math.log10(ceiling);
+  static int of(double limit) {
+    return limit < 100 ? 1 : limit < 1000 ? 2 : (int) Math.log10(limit);
   }
 }

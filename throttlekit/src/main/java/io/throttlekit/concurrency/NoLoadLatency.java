@@ -33,7 +33,7 @@ final class NoLoadLatency {
               + range.min()
               + " to "
               + range.max()
-              + " as the ceiling, was "
+              + " as the limit, was "
               + recalibration.probeLimit());
     }
     this.recent = new WindowedMinimum(samples);
@@ -61,10 +61,8 @@ final class NoLoadLatency {
   }
 
   /** Returns the limit to apply: lower during a measurement. */
-  int lowered(int ceiling) {
-    return probing && recalibration != null
-        ? Math.min(ceiling, recalibration.probeLimit())
-        : ceiling;
+  int lowered(int limit) {
+    return probing && recalibration != null ? Math.min(limit, recalibration.probeLimit()) : limit;
   }
 
   /** Starts a measurement if one is due. */

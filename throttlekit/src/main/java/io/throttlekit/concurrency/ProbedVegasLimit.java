@@ -101,7 +101,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private long measuredNanos;
   private long restoredNanos;
   private @Nullable Descent descent;
-  private volatile int ceiling;
+  private volatile int published;
 
   /**
    * The settings of a {@link ProbedVegasLimit}.
@@ -158,12 +158,12 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     this.window = new SampleWindow(settings.window());
     this.obeyed = new LimitHistory(range.initial());
     this.limit = range.initial();
-    this.ceiling = range.initial();
+    this.published = range.initial();
   }
 
   @Override
-  public int ceiling() {
-    return ceiling;
+  public int limit() {
+    return published;
   }
 
   @Override
@@ -386,7 +386,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     ascent.forget();
     decreases = 0;
     measured = told;
-    measuredBelow = ended.ceiling();
+    measuredBelow = ended.limit();
     restoring = told && !isBack();
     shown = 0; // restarts the 5 s
     unobeyed = !ended.isObeyed();
@@ -405,14 +405,14 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   }
 
   private void show(long nowNanos) {
-    ceiling = descent == null ? (int) limit : descent.ceiling();
+    published = descent == null ? (int) limit : descent.limit();
     if (!told) {
-      obeyed.obeyed(ceiling, nowNanos);
+      obeyed.obeyed(published, nowNanos);
     }
   }
 
-  private static int beta(double ceiling) {
-    return Math.max(Math.clamp((int) (ceiling / 3), 3, 6), (int) (ceiling / 10));
+  private static int beta(double published) {
+    return Math.max(Math.clamp((int) (published / 3), 3, 6), (int) (published / 10));
   }
 
   /** Lowers the limit by a tenth after drops, which have no usable latency. */

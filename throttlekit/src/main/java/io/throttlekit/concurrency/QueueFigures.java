@@ -3,12 +3,12 @@ package io.throttlekit.concurrency;
 /**
  * The state of a queue, or of several added up.
  *
- * @param ceiling concurrency limit
+ * @param limit concurrency limit
  * @param queued waiting requests
  * @param threshold queue length from which some requests are refused
  * @param most queue length from which all requests are refused
  */
-public record QueueFigures(long ceiling, long queued, long threshold, long most) {
+public record QueueFigures(long limit, long queued, long threshold, long most) {
 
   static final QueueFigures NONE = new QueueFigures(0, 0, 0, 0);
 
@@ -27,9 +27,6 @@ public record QueueFigures(long ceiling, long queued, long threshold, long most)
   /** Returns the sum of both. */
   public QueueFigures plus(QueueFigures other) {
     return new QueueFigures(
-        ceiling + other.ceiling,
-        queued + other.queued,
-        threshold + other.threshold,
-        most + other.most);
+        limit + other.limit, queued + other.queued, threshold + other.threshold, most + other.most);
   }
 }

@@ -35,8 +35,8 @@ public record Queueing(double initialFactor, double maxFactor, long longestWaitN
     return new Queueing(initialFactor, maxFactor, FOR_EVER);
   }
 
-  QueueFigures figures(int ceiling, int queued) {
+  QueueFigures figures(int limit, int queued) {
     return new QueueFigures(
-        ceiling, queued, (int) (ceiling * initialFactor), (int) (ceiling * maxFactor));
+        limit, queued, (int) (limit * initialFactor), (int) (limit * maxFactor));
   }
 }

@@ -3,7 +3,7 @@ package io.throttlekit.concurrency;
 /** The reason why a request got no permit. */
 public enum Refusal {
   /** The limit was reached, and this request does not wait. */
-  CEILING_REACHED,
+  LIMIT_REACHED,
   /** The queue is full, or the request was rejected at random while it fills up. */
   QUEUE_FULL,
   /** Its level is below the threshold of the {@link Prioritizer}. */

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class SynchronizedLimit {
   private final LimiterListener listener;
   private final Object lock = new Object();
-  private volatile ConcurrencyLimit law;
+  private volatile ConcurrencyLimit algorithm;
 
   /** Guarded by the lock. */
   private long newestNanos;
@@ -17,14 +17,14 @@ final class SynchronizedLimit {
   /** Requests that the limit kept from the backend, not yet passed to the algorithm. */
   private final AtomicLong kept = new AtomicLong();
 
-  SynchronizedLimit(ConcurrencyLimit law, LimiterListener listener, long nowNanos) {
-    this.law = law;
+  SynchronizedLimit(ConcurrencyLimit algorithm, LimiterListener listener, long nowNanos) {
+    this.algorithm = algorithm;
     this.listener = listener;
     this.newestNanos = nowNanos;
   }
 
-  int ceiling() {
-    return law.ceiling();
+  int limit() {
+    return algorithm.limit();
   }
 
   /**
@@ -44,10 +44,10 @@ final class SynchronizedLimit {
       if (nowNanos - newestNanos > 0) { // threads may arrive out of order
         newestNanos = nowNanos;
       }
-      before = law.ceiling();
+      before = algorithm.limit();
       reportKept(newestNanos);
-      law.learn(new Sample(startNanos, rttNanos, newestNanos, inFlight, full, dropped));
-      now = law.ceiling();
+      algorithm.learn(new Sample(startNanos, rttNanos, newestNanos, inFlight, full, dropped));
+      now = algorithm.limit();
     }
     return moved(before, now);
   }
@@ -68,9 +68,9 @@ final class SynchronizedLimit {
     int before;
     int now;
     synchronized (lock) {
-      before = law.ceiling();
-      law = other;
-      now = other.ceiling();
+      before = algorithm.limit();
+      algorithm = other;
+      now = other.limit();
     }
     return moved(before, now);
   }
@@ -79,7 +79,7 @@ final class SynchronizedLimit {
     // A plain read first: an unconditional swap would contend with threads that refuse.
     long requests = kept.get() == 0 ? 0 : kept.getAndSet(0);
     if (requests > 0) {
-      law.refused(nowNanos, requests);
+      algorithm.refused(nowNanos, requests);
     }
   }
 

@@ -27,7 +27,7 @@ public final class VegasLimit implements ConcurrencyLimit {
   private long noLoadNanos;
   private long sinceProbe;
   private double probeJitter;
-  private volatile int ceiling;
+  private volatile int limit;
 
   /**
    * The settings of a {@link VegasLimit}.
@@ -60,7 +60,7 @@ public final class VegasLimit implements ConcurrencyLimit {
 
     /** Returns full steps, a probe multiplier of 30, a decrease by k, and windows from 1 s. */
     public static Settings defaults() {
-      return new Settings(1, 30, ceiling -> ceiling - Log10.of(ceiling), WindowSettings.defaults());
+      return new Settings(1, 30, limit -> limit - Log10.of(limit), WindowSettings.defaults());
     }
   }
 
@@ -76,12 +76,12 @@ public final class VegasLimit implements ConcurrencyLimit {
     this.window = settings.window() == null ? null : new SampleWindow(settings.window());
     this.estimate = range.initial();
     this.probeJitter = random.nextDouble(0.5, 1);
-    this.ceiling = range.initial();
+    this.limit = range.initial();
   }
 
   @Override
-  public int ceiling() {
-    return ceiling;
+  public int limit() {
+    return limit;
   }
 
   @Override
@@ -90,7 +90,7 @@ public final class VegasLimit implements ConcurrencyLimit {
     if (seen != null) {
       move(seen);
     }
-    ceiling = (int) estimate;
+    limit = (int) estimate;
   }
 
   @Override

@@ -119,8 +119,8 @@ class AdaptiveLimiterExplorationTest {
 
     private void admitted(String name, Permit permit) {
       admissions++;
-      if (limiter.figures().inFlight() > limiter.figures().ceiling()) {
-        broken = "nobody is let in above the ceiling";
+      if (limiter.figures().inFlight() > limiter.figures().limit()) {
+        broken = "nobody is let in above the limit";
       }
       told(name, "admitted");
       held.put(name, permit);
@@ -158,7 +158,7 @@ class AdaptiveLimiterExplorationTest {
         broken = "acquired = released + live";
       } else if (now.queued() != waiting.size()) {
         broken = "in the queue are those who wait";
-      } else if (now.queued() > 0 && now.inFlight() < now.ceiling()) {
+      } else if (now.queued() > 0 && now.inFlight() < now.limit()) {
         broken = "nobody waits while there is room";
       } else if (now.queued() > 0 && timer.size() == 0) {
         broken = "a timer runs while somebody waits";

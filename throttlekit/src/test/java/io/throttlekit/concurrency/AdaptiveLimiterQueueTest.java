@@ -82,7 +82,7 @@ class AdaptiveLimiterQueueTest {
     asking.permit().release();
     asking.permit().release();
     assertThat(asking.told()).containsExactly("a", "b", "c");
-    assertThat(refusals).containsExactly(Refusal.CEILING_REACHED);
+    assertThat(refusals).containsExactly(Refusal.LIMIT_REACHED);
   }
 
   @Test
@@ -117,7 +117,7 @@ class AdaptiveLimiterQueueTest {
     asking.ask("20 ms", waiting(50));
     asking.ask("5 ms", waiting(5));
     asking.ask("none at all", waiting(0));
-    assertThat(asking.told()).containsExactly("in flight", "none at all CEILING_REACHED");
+    assertThat(asking.told()).containsExactly("in flight", "none at all LIMIT_REACHED");
     pass(4);
     assertThat(asking.told()).isEmpty();
     pass(1);
@@ -129,7 +129,7 @@ class AdaptiveLimiterQueueTest {
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(1, 1, 0, 0));
     assertThat(timer.size()).isZero();
     assertThat(refusals)
-        .containsExactly(Refusal.CEILING_REACHED, Refusal.WAITED_TOO_LONG, Refusal.WAITED_TOO_LONG);
+        .containsExactly(Refusal.LIMIT_REACHED, Refusal.WAITED_TOO_LONG, Refusal.WAITED_TOO_LONG);
     asking.permit().release();
     assertThat(asking.told()).isEmpty();
     assertThat(limiter.figures().inFlight()).isZero();
@@ -245,7 +245,7 @@ class AdaptiveLimiterQueueTest {
   }
 
   @Test
-  void aWaitingRequestIsNotAskedAgainWhenTheQueueShrinksWithTheCeiling() {
+  void aWaitingRequestIsNotAskedAgainWhenTheQueueShrinksWithTheLimit() {
     AdaptiveLimiter limiter =
         AdaptiveLimiter.of(movable(1, 4, 4)).time(time, timer).queueing(Queueing.of(1, 1)).build();
     PermitCallbacks asking = new PermitCallbacks(limiter);
@@ -289,8 +289,8 @@ class AdaptiveLimiterQueueTest {
     timer.run();
   }
 
-  private AdaptiveLimiter limiter(int ceiling, Queueing queueing) {
-    return AdaptiveLimiter.of(fixed(ceiling))
+  private AdaptiveLimiter limiter(int limit, Queueing queueing) {
+    return AdaptiveLimiter.of(fixed(limit))
         .queueing(queueing)
         .time(time, timer)
         .random(() -> lot)

@@ -71,7 +71,7 @@ public class AdaptiveLimiterRaceTest {
     if (now.inFlight() != OUT_BEFORE - ended + admitted.get()) {
       throw new IllegalStateException(now + " after " + ended + " and " + admitted);
     }
-    if (now.queued() > 0 && now.inFlight() < now.ceiling()) {
+    if (now.queued() > 0 && now.inFlight() < now.limit()) {
       throw new IllegalStateException("somebody waits: " + now);
     }
   }

@@ -36,12 +36,12 @@ class AdaptiveLimiterTest {
   }
 
   @Test
-  void row17ANewStartTakesTheCeilingOfAFreshLaw() {
+  void row17ANewStartTakesTheLimitOfAFreshLaw() {
     AdaptiveLimiter limiter = limiter(movable(5, 100, 10)).build();
     for (int i = 0; i < 40; i++) {
       limiter.learn(GROW);
     }
-    assertThat(limiter.figures().ceiling()).isEqualTo(50);
+    assertThat(limiter.figures().limit()).isEqualTo(50);
     Permit permit = taken(limiter.tryAcquire());
     events.clear();
     limiter.obey(movable(5, 100, 10));
@@ -52,7 +52,7 @@ class AdaptiveLimiterTest {
   }
 
   @Test
-  void row18CeilingsAndQueuesOutOfRangeAreRefused() {
+  void row18LimitsAndQueuesOutOfRangeAreRefused() {
     assertThatThrownBy(() -> new LimitRange(2, 2, 1)).hasMessageContaining("initial 1");
     assertThatThrownBy(() -> new LimitRange(1, 2, 0)).hasMessageContaining("initial 0");
     assertThatThrownBy(() -> new LimitRange(1, 2, 3)).hasMessageContaining("initial 3");
@@ -134,15 +134,15 @@ class AdaptiveLimiterTest {
   @Test
   void aSampleIsFromThePermitOnAndSaysHowManyWereInFlightThen() {
     // More than 2 ms is too slow; with half of the limit in flight it grows.
-    AimdLimit law = new AimdLimit(new LimitRange(1, 9, 4), .5, 2 * MILLI);
-    AdaptiveLimiter limiter = limiter(law).queueing(Queueing.of(1, 1)).build();
+    AimdLimit algorithm = new AimdLimit(new LimitRange(1, 9, 4), .5, 2 * MILLI);
+    AdaptiveLimiter limiter = limiter(algorithm).queueing(Queueing.of(1, 1)).build();
     Permit first = taken(limiter.tryAcquire());
     Permit second = taken(limiter.tryAcquire());
     time.advance(1);
     first.record();
-    assertThat(law.ceiling()).as("1 of 4").isEqualTo(4);
+    assertThat(algorithm.limit()).as("1 of 4").isEqualTo(4);
     second.record();
-    assertThat(law.ceiling()).as("2 of 4").isEqualTo(5);
+    assertThat(algorithm.limit()).as("2 of 4").isEqualTo(5);
     limiter.obey(new AimdLimit(new LimitRange(1, 9, 1), .5, 2 * MILLI));
     PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("holds");
@@ -151,27 +151,27 @@ class AdaptiveLimiterTest {
     asking.permit().release();
     time.advance(2);
     asking.permit().record();
-    assertThat(limiter.figures().ceiling()).as("it took 2 ms, and waited 2 before").isEqualTo(2);
+    assertThat(limiter.figures().limit()).as("it took 2 ms, and waited 2 before").isEqualTo(2);
     Permit slow = taken(limiter.tryAcquire());
     time.advance(3);
     slow.record();
-    assertThat(limiter.figures().ceiling()).isEqualTo(1);
+    assertThat(limiter.figures().limit()).isEqualTo(1);
   }
 
   @Test
   void whoeverMeasuredNearerToTheBackendSaysHowLongItTook() {
-    AimdLimit law = new AimdLimit(new LimitRange(1, 9, 4), .5, 2 * MILLI);
-    AdaptiveLimiter limiter = limiter(law).build();
+    AimdLimit algorithm = new AimdLimit(new LimitRange(1, 9, 4), .5, 2 * MILLI);
+    AdaptiveLimiter limiter = limiter(algorithm).build();
     Permit late = taken(limiter.tryAcquire());
     Permit slow = taken(limiter.tryAcquire());
     time.advance(1_000);
     assertThatThrownBy(() -> slow.record(-1)).hasMessageContaining("-1");
     assertThat(limiter.figures().inFlight()).isEqualTo(2);
     slow.record(2 * MILLI);
-    assertThat(law.ceiling()).as("not too long, with 2 of 4 in flight").isEqualTo(5);
+    assertThat(algorithm.limit()).as("not too long, with 2 of 4 in flight").isEqualTo(5);
     late.record(3 * MILLI);
     late.record(3 * MILLI);
-    assertThat(law.ceiling()).isEqualTo(2);
+    assertThat(algorithm.limit()).isEqualTo(2);
     assertThat(limiter.figures().inFlight()).isZero();
   }
 
@@ -198,12 +198,12 @@ class AdaptiveLimiterTest {
     assertThat(limiter.tryAcquire()).isNull();
     permit.record();
     thread.setUncaughtExceptionHandler(null);
-    assertThat(events).containsExactly("shown: CEILING_REACHED", "shown: 1 -> 2");
+    assertThat(events).containsExactly("shown: LIMIT_REACHED", "shown: 1 -> 2");
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(2, 0, 0, 0));
   }
 
-  private LimiterBuilder limiter(ConcurrencyLimit law) {
-    return AdaptiveLimiter.of(law)
+  private LimiterBuilder limiter(ConcurrencyLimit algorithm) {
+    return AdaptiveLimiter.of(algorithm)
         .time(time, timer)
         .listener(
             new LimiterListener() {

@@ -15,40 +15,40 @@ class AimdLimitTest {
   private static final long TIMEOUT = TimeUnit.SECONDS.toNanos(5);
 
   @Test
-  void growsByOneWhileHalfOfTheCeilingIsInUse() {
+  void growsByOneWhileHalfOfTheLimitIsInUse() {
     AimdLimit limit = from(20);
     limit.learn(completed(1_000_000, 9));
-    assertThat(limit.ceiling()).isEqualTo(20);
+    assertThat(limit.limit()).isEqualTo(20);
     limit.learn(completed(1_000_000, 10));
-    assertThat(limit.ceiling()).isEqualTo(21);
+    assertThat(limit.limit()).isEqualTo(21);
   }
 
   @Test
   void backsOffWhenARequestTookLongerThanTheTimeout() {
     AimdLimit limit = from(30);
     limit.learn(completed(TIMEOUT, 30));
-    assertThat(limit.ceiling()).isEqualTo(31);
+    assertThat(limit.limit()).isEqualTo(31);
     limit = from(30);
     limit.learn(completed(TIMEOUT + 1_000, 30));
-    assertThat(limit.ceiling()).isEqualTo(27);
+    assertThat(limit.limit()).isEqualTo(27);
   }
 
   @Test
   void backsOffWithEachDropDownToTheLeast() {
     AimdLimit limit = from(30);
-    List<Integer> ceilings = new ArrayList<>();
+    List<Integer> limits = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       limit.learn(new Sample(0, 1, 1, 1, false, true));
-      ceilings.add(limit.ceiling());
+      limits.add(limit.limit());
     }
-    assertThat(ceilings).containsExactly(27, 24, 21, 20, 20);
+    assertThat(limits).containsExactly(27, 24, 21, 20, 20);
   }
 
   @Test
   void neverGrowsBeyondTheMost() {
     AimdLimit limit = new AimdLimit(new LimitRange(1, 3, 3), 0.9, TIMEOUT);
     limit.learn(completed(1, Integer.MAX_VALUE));
-    assertThat(limit.ceiling()).isEqualTo(3);
+    assertThat(limit.limit()).isEqualTo(3);
   }
 
   @Test
@@ -71,14 +71,14 @@ class AimdLimitTest {
     AimdLimit limit = comparing(10, null);
     limit.learn(Samples.completed(0, 10, 1));
     limit.learn(Samples.completed(1, 20, 10));
-    assertThat(limit.ceiling()).isEqualTo(11);
+    assertThat(limit.limit()).isEqualTo(11);
     limit = comparing(100, null);
     limit.learn(Samples.completed(0, 10, 1));
     limit.learn(Samples.completed(1, 20.000001, 1));
-    assertThat(limit.ceiling()).isEqualTo(90);
+    assertThat(limit.limit()).isEqualTo(90);
     limit = comparing(100, null);
     limit.learn(Samples.dropped(0, 10, 1));
-    assertThat(limit.ceiling()).isEqualTo(90);
+    assertThat(limit.limit()).isEqualTo(90);
   }
 
   @Test
@@ -87,9 +87,9 @@ class AimdLimitTest {
     limit.learn(Samples.completed(0, 10, 1));
     limit.learn(Samples.completed(0, 0, 100));
     limit.learn(Samples.dropped(0, 1, 100));
-    assertThat(limit.ceiling()).isEqualTo(90);
+    assertThat(limit.limit()).isEqualTo(90);
     limit.learn(Samples.completed(0, 20, 1));
-    assertThat(limit.ceiling()).isEqualTo(90);
+    assertThat(limit.limit()).isEqualTo(90);
   }
 
   @Test
@@ -97,13 +97,13 @@ class AimdLimitTest {
     AimdLimit limit = comparing(100, new Recalibration(Samples.ms(1_000), 2, 3));
     limit.learn(Samples.completed(0, 10, 1));
     limit.learn(Samples.completed(1_000, 10, 1));
-    assertThat(limit.ceiling()).isEqualTo(2);
+    assertThat(limit.limit()).isEqualTo(2);
     for (int i = 0; i < 3; i++) {
       limit.learn(Samples.completed(1_001, 50, 2));
     }
-    assertThat(limit.ceiling()).isEqualTo(100);
+    assertThat(limit.limit()).isEqualTo(100);
     limit.learn(Samples.completed(1_002, 100, 100));
-    assertThat(limit.ceiling()).isEqualTo(101);
+    assertThat(limit.limit()).isEqualTo(101);
   }
 
   @Test
@@ -116,13 +116,13 @@ class AimdLimitTest {
             WindowSettings.defaults());
     Samples.second(limit, 0, 10, 30, false);
     limit.learn(Samples.completed(1_015, 200, 1));
-    assertThat(limit.ceiling()).isEqualTo(31);
+    assertThat(limit.limit()).isEqualTo(31);
     Samples.second(limit, 1_015, 101, 30, false);
     limit.learn(Samples.completed(2_030, 1, 1));
-    assertThat(limit.ceiling()).isEqualTo(27);
+    assertThat(limit.limit()).isEqualTo(27);
     Samples.second(limit, 2_030, 10, 30, true);
     limit.learn(Samples.dropped(3_045, 1, 1));
-    assertThat(limit.ceiling()).isEqualTo(24);
+    assertThat(limit.limit()).isEqualTo(24);
   }
 
   private static AimdLimit comparing(int initial, @Nullable Recalibration recalibration) {

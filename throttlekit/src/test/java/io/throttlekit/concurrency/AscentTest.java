@@ -8,7 +8,7 @@ class AscentTest {
   private final Ascent ascent = new Ascent();
 
   @Test
-  void latencyThatStaysWhileTheCeilingRisesByAQuarterIsTheBackendsOwn() {
+  void latencyThatStaysWhileTheLimitRisesByAQuarterIsTheBackendsOwn() {
     assertThat(ascent.learn(40, 20e6)).isZero();
     assertThat(ascent.learn(49, 20e6)).isZero();
     assertThat(ascent.learn(50, 20.5e6)).isEqualTo(20e6);
@@ -17,7 +17,7 @@ class AscentTest {
   }
 
   @Test
-  void latencyThatFollowsTheCeilingIsAQueue() {
+  void latencyThatFollowsTheLimitIsAQueue() {
     ascent.learn(40, 40e6);
     assertThat(ascent.learn(50, 50e6)).isZero();
     assertThat(ascent.learn(100, 71e6)).isZero(); // .42 of the rise
@@ -42,7 +42,7 @@ class AscentTest {
   }
 
   @Test
-  void aCeilingThatFallsBeginsAnew() {
+  void aLimitThatFallsBeginsAnew() {
     ascent.learn(40, 20e6);
     assertThat(ascent.learn(20, 20e6)).isZero();
     assertThat(ascent.learn(25, 18e6)).isEqualTo(18e6);

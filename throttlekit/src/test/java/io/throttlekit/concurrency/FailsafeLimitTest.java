@@ -23,77 +23,77 @@ class FailsafeLimitTest {
   private double now;
 
   @Test
-  void row1BeginsAtItsInitialCeiling() {
-    assertThat(new FailsafeLimit(RANGE, Settings.defaults()).ceiling()).isEqualTo(20);
-    assertThat(new FailsafeLimit(new LimitRange(1, 10, 5), Settings.defaults()).ceiling())
+  void row1BeginsAtItsInitialLimit() {
+    assertThat(new FailsafeLimit(RANGE, Settings.defaults()).limit()).isEqualTo(20);
+    assertThat(new FailsafeLimit(new LimitRange(1, 10, 5), Settings.defaults()).limit())
         .isEqualTo(5);
   }
 
   @Test
   void row2GrowsWhileThereIsNoQueue() {
-    FailsafeLimit law = warm(5, 0);
-    assertThat(after(law, 1_000, 5)).isEqualTo(21);
-    assertThat(law.queue()).isZero();
-    assertThat(after(law, 500, 5)).isEqualTo(22);
-    assertThat(law.queue()).isEqualTo(-5);
+    FailsafeLimit algorithm = warm(5, 0);
+    assertThat(after(algorithm, 1_000, 5)).isEqualTo(21);
+    assertThat(algorithm.queue()).isZero();
+    assertThat(after(algorithm, 500, 5)).isEqualTo(22);
+    assertThat(algorithm.queue()).isEqualTo(-5);
   }
 
   @Test
   void row3ShrinksWhileTheQueueIsLong() {
-    FailsafeLimit law = warm(5, 0);
-    assertThat(after(law, 2_000, 10)).isEqualTo(19);
-    assertThat(law.queue()).isEqualTo(9);
-    assertThat(after(law, 2_000, 10)).isEqualTo(18);
-    assertThat(law.queue()).isEqualTo(7);
+    FailsafeLimit algorithm = warm(5, 0);
+    assertThat(after(algorithm, 2_000, 10)).isEqualTo(19);
+    assertThat(algorithm.queue()).isEqualTo(9);
+    assertThat(after(algorithm, 2_000, 10)).isEqualTo(18);
+    assertThat(algorithm.queue()).isEqualTo(7);
   }
 
   @Test
   void row4StandsWhileTheQueueIsSmall() {
-    FailsafeLimit law = warm(5, 0);
-    assertThat(after(law, 1_300, 10)).isEqualTo(20);
-    assertThat(law.queue()).isEqualTo(4);
-    assertThat(after(law, 1_300, 10)).isEqualTo(20);
-    assertThat(law.queue()).isEqualTo(4);
+    FailsafeLimit algorithm = warm(5, 0);
+    assertThat(after(algorithm, 1_300, 10)).isEqualTo(20);
+    assertThat(algorithm.queue()).isEqualTo(4);
+    assertThat(after(algorithm, 1_300, 10)).isEqualTo(20);
+    assertThat(algorithm.queue()).isEqualTo(4);
   }
 
   @Test
   void row5SmoothsByAMedianOfFiveAndAnAverage() {
-    FailsafeLimit law = warm(5, 0);
+    FailsafeLimit algorithm = warm(5, 0);
     for (double rtt : new double[] {100, 300, 200, 200, 250}) {
-      after(law, rtt, 5);
+      after(algorithm, rtt, 5);
     }
-    assertThat(law.recentNanos()).isCloseTo(200e6, within(1.0));
+    assertThat(algorithm.recentNanos()).isCloseTo(200e6, within(1.0));
   }
 
   @Test
   void row6RemembersTheMostInFlightForItsStabilization() {
-    FailsafeLimit law = warm(1.5, ms(300_000));
-    assertThat(after(law, 1_000, 20)).isEqualTo(21);
-    assertThat(after(law, 1_000, 5)).isEqualTo(22);
+    FailsafeLimit algorithm = warm(1.5, ms(300_000));
+    assertThat(after(algorithm, 1_000, 20)).isEqualTo(21);
+    assertThat(after(algorithm, 1_000, 5)).isEqualTo(22);
   }
 
   @Test
   void row7RemembersNothingWithoutStabilization() {
-    FailsafeLimit law = warm(1.5, 0);
-    assertThat(after(law, 1_000, 20)).isEqualTo(21);
-    assertThat(after(law, 1_000, 5)).isEqualTo(20);
+    FailsafeLimit algorithm = warm(1.5, 0);
+    assertThat(after(algorithm, 1_000, 20)).isEqualTo(21);
+    assertThat(after(algorithm, 1_000, 5)).isEqualTo(20);
   }
 
   @Test
   void row8ForgetsTheMostInFlightAfterItsStabilization() {
-    FailsafeLimit law = warm(1.5, ms(10_000));
-    assertThat(after(law, 1_000, 20)).isEqualTo(21);
+    FailsafeLimit algorithm = warm(1.5, ms(10_000));
+    assertThat(after(algorithm, 1_000, 20)).isEqualTo(21);
     now += 10_000;
-    assertThat(after(law, 1_000, 5)).isEqualTo(20);
+    assertThat(after(algorithm, 1_000, 5)).isEqualTo(20);
   }
 
   @Test
   void row9GrowsByTwoFromOneHundredOn() {
-    FailsafeLimit law = warm(5, 0);
-    for (int ceiling = 21; ceiling <= 100; ceiling++) {
-      assertThat(after(law, 1_000, 1_000)).isEqualTo(ceiling);
+    FailsafeLimit algorithm = warm(5, 0);
+    for (int limit = 21; limit <= 100; limit++) {
+      assertThat(after(algorithm, 1_000, 1_000)).isEqualTo(limit);
     }
-    assertThat(afterEach(law, 1_000, 1_000, 4)).containsExactly(102, 104, 106, 108);
+    assertThat(afterEach(algorithm, 1_000, 1_000, 4)).containsExactly(102, 104, 106, 108);
   }
 
   @Test
@@ -108,28 +108,28 @@ class FailsafeLimitTest {
 
   @Test
   void row12HoldsAFractionOfARequest() {
-    FailsafeLimit law = warm(1.5, 0);
+    FailsafeLimit algorithm = warm(1.5, 0);
     List<Double> limits = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
-      after(law, 1_000, 13);
-      limits.add(law.limit());
+      after(algorithm, 1_000, 13);
+      limits.add(algorithm.unrounded());
     }
     assertThat(limits).containsExactly(19.0, 19.5, 19.5);
-    assertThat(law.ceiling()).isEqualTo(19);
+    assertThat(algorithm.limit()).isEqualTo(19);
   }
 
   @Test
   void row13TakesALastingQueueForTheBackendsNature() {
     for (boolean full : new boolean[] {false, true}) {
-      FailsafeLimit law = warm(5, 0);
-      List<Integer> ceilings = new ArrayList<>();
+      FailsafeLimit algorithm = warm(5, 0);
+      List<Integer> limits = new ArrayList<>();
       List<Integer> queues = new ArrayList<>();
       for (int i = 0; i < 11; i++) {
-        learn(law, 3_000, 20, full);
-        ceilings.add(law.ceiling());
-        queues.add((int) law.queue());
+        learn(algorithm, 3_000, 20, full);
+        limits.add(algorithm.limit());
+        queues.add((int) algorithm.queue());
       }
-      assertThat(ceilings).containsExactly(19, 18, 17, 17, 17, 17, 17, 17, 18, 19, 20);
+      assertThat(limits).containsExactly(19, 18, 17, 17, 17, 17, 17, 17, 18, 19, 20);
       assertThat(queues).startsWith(11, 9, 7, 6, 5, 4, 3, 3, 2);
     }
   }
@@ -149,23 +149,23 @@ class FailsafeLimitTest {
 
   @Test
   void row17AResetForgetsEverything() {
-    FailsafeLimit law =
+    FailsafeLimit algorithm =
         new FailsafeLimit(
             new LimitRange(5, 100, 10), new Settings(EACH, .9, 10, 50, Headroom.times(5), 0));
-    law.refused(0, 0);
+    algorithm.refused(0, 0);
     for (int i = 0; i < 40; i++) {
-      after(law, 1_000, 20);
+      after(algorithm, 1_000, 20);
     }
-    assertThat(law.ceiling()).isEqualTo(50);
-    law.reset();
-    assertThat(law.ceiling()).isEqualTo(10);
-    assertThat(law.recentNanos()).isZero();
-    assertThat(law.baselineNanos()).isZero();
-    after(law, 5_000, 20); // starts the first window
-    assertThat(law.recentNanos()).isZero();
-    after(law, 5_000, 20);
-    assertThat(law.recentNanos()).isEqualTo(5_000e6);
-    assertThat(law.baselineNanos()).isEqualTo(5_000e6);
+    assertThat(algorithm.limit()).isEqualTo(50);
+    algorithm.reset();
+    assertThat(algorithm.limit()).isEqualTo(10);
+    assertThat(algorithm.recentNanos()).isZero();
+    assertThat(algorithm.baselineNanos()).isZero();
+    after(algorithm, 5_000, 20); // starts the first window
+    assertThat(algorithm.recentNanos()).isZero();
+    after(algorithm, 5_000, 20);
+    assertThat(algorithm.recentNanos()).isEqualTo(5_000e6);
+    assertThat(algorithm.baselineNanos()).isEqualTo(5_000e6);
   }
 
   @Test
@@ -191,22 +191,22 @@ class FailsafeLimitTest {
 
   @Test
   void row22AWindowNeedsItsSpanAndItsRequests() {
-    FailsafeLimit law = fifty();
+    FailsafeLimit algorithm = fifty();
     for (int i = 0; i < 49; i++) {
-      law.learn(completed(10_000, 1_000, 10));
+      algorithm.learn(completed(10_000, 1_000, 10));
     }
-    assertThat(law.ceiling()).isEqualTo(20);
-    law.learn(completed(10_000, 1_000, 10));
-    assertThat(law.ceiling()).isEqualTo(21);
+    assertThat(algorithm.limit()).isEqualTo(20);
+    algorithm.learn(completed(10_000, 1_000, 10));
+    assertThat(algorithm.limit()).isEqualTo(21);
 
-    law = fifty();
+    algorithm = fifty();
     for (int i = 0; i < 50; i++) {
-      law.learn(completed(1_000, 1_000, 10));
+      algorithm.learn(completed(1_000, 1_000, 10));
     }
-    assertThat(law.ceiling()).isEqualTo(20);
-    law.learn(dropped(1_000.001, 9_000, 10));
-    assertThat(law.ceiling()).isEqualTo(21);
-    assertThat(law.recentNanos()).isEqualTo(1_000e6);
+    assertThat(algorithm.limit()).isEqualTo(20);
+    algorithm.learn(dropped(1_000.001, 9_000, 10));
+    assertThat(algorithm.limit()).isEqualTo(21);
+    assertThat(algorithm.recentNanos()).isEqualTo(1_000e6);
   }
 
   @Test
@@ -242,8 +242,8 @@ class FailsafeLimitTest {
       now += 2_000;
       idle.learn(ended(rtt, inFlight, false));
       busy.learn(ended(rtt, inFlight, true));
-      idleLimits.add(idle.ceiling());
-      busyLimits.add(busy.ceiling());
+      idleLimits.add(idle.limit());
+      busyLimits.add(busy.limit());
     }
     assertThat(idleLimits).endsWith(27, 28, 29, 30, 30, 30);
     assertThat(busyLimits).endsWith(27, 28, 29, 28, 27, 26);
@@ -251,34 +251,34 @@ class FailsafeLimitTest {
 
   @Test
   void refusalsSayThatAllWasInUse() {
-    FailsafeLimit law = warm(5, 0);
+    FailsafeLimit algorithm = warm(5, 0);
     FailsafeLimit refusing = warm(5, 0);
     for (int i = 0; i < 12; i++) {
       int inFlight = 40 + i;
       double rtt = 1_000 * Math.pow(inFlight / 40.0, 1.3);
       now += 2_000;
-      law.learn(ended(rtt, inFlight, true));
+      algorithm.learn(ended(rtt, inFlight, true));
       refusing.refused(ms(now), 1);
       refusing.learn(ended(rtt, inFlight, false));
-      assertThat(refusing.ceiling()).isEqualTo(law.ceiling());
+      assertThat(refusing.limit()).isEqualTo(algorithm.limit());
     }
   }
 
   @Test
   void manyRequestsGivenUpTakeATenthAndLeaveTheBaseline() {
-    FailsafeLimit law = warm(5, 0);
+    FailsafeLimit algorithm = warm(5, 0);
     now += 2_000;
-    law.learn(dropped(now, 5_000, 20));
-    assertThat(law.ceiling()).isEqualTo(18);
-    assertThat(law.baselineNanos()).isEqualTo(1_000e6);
+    algorithm.learn(dropped(now, 5_000, 20));
+    assertThat(algorithm.limit()).isEqualTo(18);
+    assertThat(algorithm.baselineNanos()).isEqualTo(1_000e6);
   }
 
   @Test
   void aHeadroomThatIsNoNumberIsOne() {
-    FailsafeLimit law =
+    FailsafeLimit algorithm =
         new FailsafeLimit(RANGE, new Settings(EACH, .9, 10, 50, inFlight -> Double.NaN, 0));
-    law.refused(0, 0);
-    assertThat(afterEach(law, 1_000, 20, 30)).endsWith(1, 1).startsWith(19, 18);
+    algorithm.refused(0, 0);
+    assertThat(afterEach(algorithm, 1_000, 20, 30)).endsWith(1, 1).startsWith(19, 18);
   }
 
   /** Returns the algorithm of the rows, with a baseline of 1 s. */
@@ -287,12 +287,12 @@ class FailsafeLimitTest {
   }
 
   private static FailsafeLimit warm(LimitRange range, Settings settings) {
-    FailsafeLimit law = new FailsafeLimit(range, settings);
-    law.refused(0, 0); // the first window starts with the first call
+    FailsafeLimit algorithm = new FailsafeLimit(range, settings);
+    algorithm.refused(0, 0); // the first window starts with the first call
     for (int i = 0; i < 10; i++) {
-      law.remember(1_000e6);
+      algorithm.remember(1_000e6);
     }
-    return law;
+    return algorithm;
   }
 
   private static FailsafeLimit fifty() {
@@ -300,48 +300,49 @@ class FailsafeLimitTest {
   }
 
   private static double nextMoveAfter(double rttMillis) {
-    FailsafeLimit law =
+    FailsafeLimit algorithm =
         warm(
             RANGE,
             new Settings(
                 new WindowSettings(ms(1_000), ms(30_000), 1), .9, 10, 50, Headroom.times(5), 0));
-    law.learn(completed(1_001, rttMillis, 10));
-    double recent = law.recentNanos();
+    algorithm.learn(completed(1_001, rttMillis, 10));
+    double recent = algorithm.recentNanos();
     double span = 0;
     do { // a request that changes the limit changes the recent latency
       span += 100;
-      law.learn(completed(1_001 + span, 3 * rttMillis, 10));
-      assertThat(law.recentNanos()).isEqualTo(recent);
-      law.learn(completed(1_001 + span + .001, 3 * rttMillis, 10));
-    } while (law.recentNanos() == recent && span < 60_000);
+      algorithm.learn(completed(1_001 + span, 3 * rttMillis, 10));
+      assertThat(algorithm.recentNanos()).isEqualTo(recent);
+      algorithm.learn(completed(1_001 + span + .001, 3 * rttMillis, 10));
+    } while (algorithm.recentNanos() == recent && span < 60_000);
     return span;
   }
 
   private static int stepFrom(int initial, double rttMillis) {
-    FailsafeLimit law =
+    FailsafeLimit algorithm =
         warm(
             new LimitRange(1, 2_000, initial),
             new Settings(EACH, .9, 10, 50, Headroom.times(5), 0));
-    law.learn(completed(2_000, rttMillis, 1_000));
-    return law.ceiling() - initial;
+    algorithm.learn(completed(2_000, rttMillis, 1_000));
+    return algorithm.limit() - initial;
   }
 
-  private int after(FailsafeLimit law, double rttMillis, int inFlight) {
-    return learn(law, rttMillis, inFlight, false);
+  private int after(FailsafeLimit algorithm, double rttMillis, int inFlight) {
+    return learn(algorithm, rttMillis, inFlight, false);
   }
 
-  private List<Integer> afterEach(FailsafeLimit law, double rttMillis, int inFlight, int requests) {
-    List<Integer> ceilings = new ArrayList<>();
+  private List<Integer> afterEach(
+      FailsafeLimit algorithm, double rttMillis, int inFlight, int requests) {
+    List<Integer> limits = new ArrayList<>();
     for (int i = 0; i < requests; i++) {
-      ceilings.add(after(law, rttMillis, inFlight));
+      limits.add(after(algorithm, rttMillis, inFlight));
     }
-    return ceilings;
+    return limits;
   }
 
-  private int learn(FailsafeLimit law, double rttMillis, int inFlight, boolean full) {
+  private int learn(FailsafeLimit algorithm, double rttMillis, int inFlight, boolean full) {
     now += 2_000;
-    law.learn(ended(rttMillis, inFlight, full));
-    return law.ceiling();
+    algorithm.learn(ended(rttMillis, inFlight, full));
+    return algorithm.limit();
   }
 
   private Sample ended(double rttMillis, int inFlight, boolean full) {

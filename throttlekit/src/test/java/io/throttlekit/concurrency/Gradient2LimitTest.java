@@ -18,9 +18,9 @@ import org.junit.jupiter.api.Test;
 class Gradient2LimitTest {
 
   @Test
-  void b56BeginsAtItsInitialCeiling() {
-    assertThat(each(4, 512, 4).ceiling()).isEqualTo(4);
-    assertThat(each(7, 512, 7).ceiling()).isEqualTo(7);
+  void b56BeginsAtItsInitialLimit() {
+    assertThat(each(4, 512, 4).limit()).isEqualTo(4);
+    assertThat(each(7, 512, 7).limit()).isEqualTo(7);
   }
 
   @Test
@@ -33,11 +33,11 @@ class Gradient2LimitTest {
 
   @Test
   void b58GrowsWhileItIsInUse() {
-    Gradient2Limit law = each(4, 512, 4);
+    Gradient2Limit algorithm = each(4, 512, 4);
     List<Double> estimates = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
-      law.learn(completed(i, 10, 4_000));
-      estimates.add(Math.rint(law.estimate() * 1e6) / 1e6);
+      algorithm.learn(completed(i, 10, 4_000));
+      estimates.add(Math.rint(algorithm.estimate() * 1e6) / 1e6);
     }
     assertThat(estimates)
         .containsExactly(4.4, 4.819524, 5.258592, 5.717224, 6.195439, 6.693251, 7.210678, 7.747732);
@@ -50,127 +50,127 @@ class Gradient2LimitTest {
 
   @Test
   void b59ShrinksByWholeRoundsDownToFour() {
-    Gradient2Limit law = each(4, 30, 30);
-    law.learn(completed(0, 10, 1));
-    assertThat(rounds(law, 500, 6)).containsExactly(12, 9, 8, 7, 6, 6);
-    assertThat(rounds(law, 500, 5)).containsExactly(5, 5, 5, 5, 4);
+    Gradient2Limit algorithm = each(4, 30, 30);
+    algorithm.learn(completed(0, 10, 1));
+    assertThat(rounds(algorithm, 500, 6)).containsExactly(12, 9, 8, 7, 6, 6);
+    assertThat(rounds(algorithm, 500, 5)).containsExactly(5, 5, 5, 5, 4);
   }
 
   @Test
   void b60StaysWhereItIsNotInUse() {
-    Gradient2Limit law = each(4, 512, 20);
+    Gradient2Limit algorithm = each(4, 512, 20);
     for (int i = 0; i < 100; i++) {
-      law.learn(completed(i, 10, 1));
+      algorithm.learn(completed(i, 10, 1));
     }
-    assertThat(law.estimate()).isEqualTo(20);
+    assertThat(algorithm.estimate()).isEqualTo(20);
   }
 
   @Test
-  void b62MeasuresTheLatencyWithoutLoadAnewAtALowerCeiling() {
-    Gradient2Limit law = each(2, 512, 8, new Recalibration(ms(1_000), 2, 3));
+  void b62MeasuresTheLatencyWithoutLoadAnewAtALowerLimit() {
+    Gradient2Limit algorithm = each(2, 512, 8, new Recalibration(ms(1_000), 2, 3));
     for (int i = 0; i < 5; i++) {
-      law.learn(completed(0, 100, 1));
+      algorithm.learn(completed(0, 100, 1));
     }
-    assertThat(law.noLoadNanos()).isEqualTo(ms(100));
-    assertThat(law.ceiling()).isEqualTo(8);
-    law.learn(completed(999, 100, 1));
-    assertThat(law.ceiling()).isEqualTo(8);
-    law.learn(completed(1_000, 100, 1));
-    assertThat(law.ceiling()).isEqualTo(2);
-    assertThat(law.estimate()).isEqualTo(8);
+    assertThat(algorithm.noLoadNanos()).isEqualTo(ms(100));
+    assertThat(algorithm.limit()).isEqualTo(8);
+    algorithm.learn(completed(999, 100, 1));
+    assertThat(algorithm.limit()).isEqualTo(8);
+    algorithm.learn(completed(1_000, 100, 1));
+    assertThat(algorithm.limit()).isEqualTo(2);
+    assertThat(algorithm.estimate()).isEqualTo(8);
     for (int i = 0; i < 3; i++) {
-      assertThat(law.ceiling()).isEqualTo(2);
-      law.learn(completed(1_010 + i, 10, 2));
+      assertThat(algorithm.limit()).isEqualTo(2);
+      algorithm.learn(completed(1_010 + i, 10, 2));
     }
-    assertThat(law.noLoadNanos()).isEqualTo(ms(10));
-    assertThat(law.ceiling()).isEqualTo(8);
-    law.learn(completed(2_011, 10, 1));
-    assertThat(law.ceiling()).isEqualTo(8);
-    law.learn(completed(2_012, 10, 1));
-    assertThat(law.ceiling()).isEqualTo(2);
+    assertThat(algorithm.noLoadNanos()).isEqualTo(ms(10));
+    assertThat(algorithm.limit()).isEqualTo(8);
+    algorithm.learn(completed(2_011, 10, 1));
+    assertThat(algorithm.limit()).isEqualTo(8);
+    algorithm.learn(completed(2_012, 10, 1));
+    assertThat(algorithm.limit()).isEqualTo(2);
   }
 
   @Test
-  void b62AMeasurementIgnoresWhatBeganAmongMoreThanItsCeiling() {
-    Gradient2Limit law = each(2, 512, 8, new Recalibration(ms(1_000), 2, 2));
-    law.learn(completed(0, 100, 1));
-    law.learn(completed(1_000, 100, 1));
-    law.learn(completed(1_001, 5, 3));
-    law.learn(completed(1_002, 0, 1));
-    law.learn(completed(1_003, 50, 2));
-    assertThat(law.ceiling()).isEqualTo(2);
-    law.learn(completed(1_004, 50, 1));
-    assertThat(law.noLoadNanos()).isEqualTo(ms(50));
+  void b62AMeasurementIgnoresWhatBeganAmongMoreThanItsLimit() {
+    Gradient2Limit algorithm = each(2, 512, 8, new Recalibration(ms(1_000), 2, 2));
+    algorithm.learn(completed(0, 100, 1));
+    algorithm.learn(completed(1_000, 100, 1));
+    algorithm.learn(completed(1_001, 5, 3));
+    algorithm.learn(completed(1_002, 0, 1));
+    algorithm.learn(completed(1_003, 50, 2));
+    assertThat(algorithm.limit()).isEqualTo(2);
+    algorithm.learn(completed(1_004, 50, 1));
+    assertThat(algorithm.noLoadNanos()).isEqualTo(ms(50));
   }
 
   @Test
   void aMeasurementThatMeetsOnlyRequestsGivenUpEndsWithoutResult() {
-    Gradient2Limit law = each(2, 512, 8, new Recalibration(ms(1_000), 2, 2));
-    law.learn(completed(0, 100, 1));
-    law.learn(completed(1_000, 100, 1));
-    law.learn(dropped(1_001, 5, 1));
-    assertThat(law.ceiling()).isEqualTo(2);
-    law.learn(dropped(1_002, 5, 1));
-    assertThat(law.ceiling()).isEqualTo(8);
-    assertThat(law.noLoadNanos()).isEqualTo(ms(100));
+    Gradient2Limit algorithm = each(2, 512, 8, new Recalibration(ms(1_000), 2, 2));
+    algorithm.learn(completed(0, 100, 1));
+    algorithm.learn(completed(1_000, 100, 1));
+    algorithm.learn(dropped(1_001, 5, 1));
+    assertThat(algorithm.limit()).isEqualTo(2);
+    algorithm.learn(dropped(1_002, 5, 1));
+    assertThat(algorithm.limit()).isEqualTo(8);
+    assertThat(algorithm.noLoadNanos()).isEqualTo(ms(100));
   }
 
   @Test
   void aMeasurementThatFindsNothingInTimeEndsWithoutResult() {
-    Gradient2Limit law = each(2, 512, 8, new Recalibration(ms(1_000), 2, 2));
-    law.learn(completed(0, 100, 1));
-    law.learn(completed(1_000, 100, 1));
-    law.learn(completed(1_999, 5, 8));
-    assertThat(law.ceiling()).isEqualTo(2);
-    law.learn(completed(2_000, 5, 8));
-    assertThat(law.ceiling()).isEqualTo(8);
-    assertThat(law.noLoadNanos()).isEqualTo(ms(100));
+    Gradient2Limit algorithm = each(2, 512, 8, new Recalibration(ms(1_000), 2, 2));
+    algorithm.learn(completed(0, 100, 1));
+    algorithm.learn(completed(1_000, 100, 1));
+    algorithm.learn(completed(1_999, 5, 8));
+    assertThat(algorithm.limit()).isEqualTo(2);
+    algorithm.learn(completed(2_000, 5, 8));
+    assertThat(algorithm.limit()).isEqualTo(8);
+    assertThat(algorithm.noLoadNanos()).isEqualTo(ms(100));
   }
 
   @Test
   void aRequestGivenUpNeverBecomesTheBaseline() {
-    Gradient2Limit law = each(4, 512, 100);
-    law.learn(completed(0, 10, 1));
-    law.learn(dropped(1, 0.1, 1));
-    assertThat(law.noLoadNanos()).isEqualTo(ms(10));
+    Gradient2Limit algorithm = each(4, 512, 100);
+    algorithm.learn(completed(0, 10, 1));
+    algorithm.learn(dropped(1, 0.1, 1));
+    assertThat(algorithm.noLoadNanos()).isEqualTo(ms(10));
   }
 
   @Test
-  void aLatencyOfZeroMovesNeitherBaselineNorCeiling() {
-    Gradient2Limit law = each(4, 512, 100);
-    law.learn(completed(0, 10, 1));
+  void aLatencyOfZeroMovesNeitherBaselineNorLimit() {
+    Gradient2Limit algorithm = each(4, 512, 100);
+    algorithm.learn(completed(0, 10, 1));
     for (int i = 0; i < 200; i++) {
-      law.learn(completed(1, 0, 100));
+      algorithm.learn(completed(1, 0, 100));
     }
-    assertThat(law.noLoadNanos()).isEqualTo(ms(10));
-    assertThat(law.estimate()).isEqualTo(100);
+    assertThat(algorithm.noLoadNanos()).isEqualTo(ms(10));
+    assertThat(algorithm.estimate()).isEqualTo(100);
   }
 
   @Test
   void theBaselineForgetsWhatIsOlderThanItsWindow() {
-    Gradient2Limit law = each(4, 512, 100);
-    law.learn(completed(0, 10, 1));
+    Gradient2Limit algorithm = each(4, 512, 100);
+    algorithm.learn(completed(0, 10, 1));
     for (int i = 0; i < 99; i++) {
-      law.learn(completed(1, 20, 1));
+      algorithm.learn(completed(1, 20, 1));
     }
-    assertThat(law.noLoadNanos()).isEqualTo(ms(10));
-    law.learn(completed(1, 20, 1));
-    assertThat(law.noLoadNanos()).isEqualTo(ms(20));
+    assertThat(algorithm.noLoadNanos()).isEqualTo(ms(10));
+    algorithm.learn(completed(1, 20, 1));
+    assertThat(algorithm.noLoadNanos()).isEqualTo(ms(20));
   }
 
   @Test
   void learnsOncePerWindowFromItsMedian() {
-    Gradient2Limit law = new Gradient2Limit(new LimitRange(4, 512, 100), Settings.defaults());
-    second(law, 0, 10, 1, false);
-    law.learn(completed(1_015, 1, 1));
-    assertThat(law.noLoadNanos()).isEqualTo(ms(10));
-    second(law, 1_015, 40, 100, false);
-    law.learn(completed(2_030, 10, 1));
-    assertThat(law.estimate()).isEqualTo(92);
-    second(law, 2_030, 10, 100, true);
-    law.learn(dropped(3_045, 10, 1));
-    assertThat(law.estimate()).isCloseTo(.9 * 92 + .2 * Math.sqrt(92), within(1e-9));
-    assertThat(law.noLoadNanos()).isEqualTo(ms(10));
+    Gradient2Limit algorithm = new Gradient2Limit(new LimitRange(4, 512, 100), Settings.defaults());
+    second(algorithm, 0, 10, 1, false);
+    algorithm.learn(completed(1_015, 1, 1));
+    assertThat(algorithm.noLoadNanos()).isEqualTo(ms(10));
+    second(algorithm, 1_015, 40, 100, false);
+    algorithm.learn(completed(2_030, 10, 1));
+    assertThat(algorithm.estimate()).isEqualTo(92);
+    second(algorithm, 2_030, 10, 100, true);
+    algorithm.learn(dropped(3_045, 10, 1));
+    assertThat(algorithm.estimate()).isCloseTo(.9 * 92 + .2 * Math.sqrt(92), within(1e-9));
+    assertThat(algorithm.noLoadNanos()).isEqualTo(ms(10));
   }
 
   @Test
@@ -195,26 +195,26 @@ class Gradient2LimitTest {
 
   /** Returns the estimate after one request, from 100, with a latency without load of 10 ms. */
   private static double after(Sample sample) {
-    Gradient2Limit law = each(4, 512, 100);
-    law.learn(completed(0, 10, 1));
-    law.learn(sample);
-    return law.estimate();
+    Gradient2Limit algorithm = each(4, 512, 100);
+    algorithm.learn(completed(0, 10, 1));
+    algorithm.learn(sample);
+    return algorithm.estimate();
   }
 
   /**
    * Returns the limits after rounds that each begin as many requests as are allowed, then end them
    * all.
    */
-  private static List<Integer> rounds(Gradient2Limit law, double rttMillis, int rounds) {
-    List<Integer> ceilings = new ArrayList<>();
+  private static List<Integer> rounds(Gradient2Limit algorithm, double rttMillis, int rounds) {
+    List<Integer> limits = new ArrayList<>();
     for (int round = 0; round < rounds; round++) {
-      int allowed = law.ceiling();
+      int allowed = algorithm.limit();
       for (int inFlight = 1; inFlight <= allowed; inFlight++) {
-        law.learn(completed(round, rttMillis, inFlight));
+        algorithm.learn(completed(round, rttMillis, inFlight));
       }
-      ceilings.add(law.ceiling());
+      limits.add(algorithm.limit());
     }
-    return ceilings;
+    return limits;
   }
 
   private static Gradient2Limit each(int min, int max, int initial) {

@@ -30,22 +30,22 @@ class LimitAlgorithmsTest {
   private int falls;
 
   @ParameterizedTest(name = "{0}, seeds 0 to 59")
-  @MethodSource("laws")
-  void theCeilingNeverLeavesItsRange(Function<LimitRange, ConcurrencyLimit> law) {
+  @MethodSource("algorithms")
+  void theLimitNeverLeavesItsRange(Function<LimitRange, ConcurrencyLimit> algorithm) {
     for (int seed = 0; seed < SEEDS; seed++) {
       SplittableRandom random = new SplittableRandom(seed);
       int min = 1 + random.nextInt(10);
       int max = random.nextInt(4) == 0 ? Integer.MAX_VALUE : min + random.nextInt(300);
       LimitRange range = new LimitRange(min, max, min + random.nextInt(1 + (max - min) / 2));
-      ConcurrencyLimit limit = law.apply(range);
+      ConcurrencyLimit limit = algorithm.apply(range);
       long now = random.nextLong();
       for (int step = 0; step < STEPS; step++) {
-        int before = limit.ceiling();
+        int before = limit.limit();
         now += random.nextLong(ms(100));
         tell(limit, now, random);
-        assertThat(limit.ceiling()).as("seed %s step %s", seed, step).isBetween(min, max);
-        rises += limit.ceiling() > before ? 1 : 0;
-        falls += limit.ceiling() < before ? 1 : 0;
+        assertThat(limit.limit()).as("seed %s step %s", seed, step).isBetween(min, max);
+        rises += limit.limit() > before ? 1 : 0;
+        falls += limit.limit() < before ? 1 : 0;
       }
     }
     assertThat(rises).isGreaterThan(SEEDS);
@@ -53,25 +53,26 @@ class LimitAlgorithmsTest {
   }
 
   @ParameterizedTest(name = "{0}")
-  @MethodSource("laws")
-  void whereAllRequestsAreGivenUpTheCeilingFallsToTheLeast(
-      Function<LimitRange, ConcurrencyLimit> law) {
+  @MethodSource("algorithms")
+  void whereAllRequestsAreGivenUpTheLimitFallsToTheLeast(
+      Function<LimitRange, ConcurrencyLimit> algorithm) {
     for (double rtt : new double[] {0, 10, 5_000}) {
-      ConcurrencyLimit limit = law.apply(new LimitRange(4, 200, 100));
+      ConcurrencyLimit limit = algorithm.apply(new LimitRange(4, 200, 100));
       for (int w = 0; w < 300; w++) {
-        int before = limit.ceiling();
+        int before = limit.limit();
         second(limit, w * 1_010.0, rtt, before, true);
         limit.learn(dropped(w * 1_010.0 + 1_005, rtt, before));
       }
-      assertThat(limit.ceiling()).as("%s ms", rtt).isEqualTo(4);
+      assertThat(limit.limit()).as("%s ms", rtt).isEqualTo(4);
     }
   }
 
   @ParameterizedTest(name = "{0}")
-  @MethodSource("laws")
-  void aFloodOfRefusalsThatTookNoTimeMovesNothing(Function<LimitRange, ConcurrencyLimit> law) {
-    ConcurrencyLimit limit = law.apply(new LimitRange(4, 200, 100));
-    ConcurrencyLimit flooded = law.apply(new LimitRange(4, 200, 100));
+  @MethodSource("algorithms")
+  void aFloodOfRefusalsThatTookNoTimeMovesNothing(
+      Function<LimitRange, ConcurrencyLimit> algorithm) {
+    ConcurrencyLimit limit = algorithm.apply(new LimitRange(4, 200, 100));
+    ConcurrencyLimit flooded = algorithm.apply(new LimitRange(4, 200, 100));
     for (int i = 0; i < 40; i++) {
       Sample sample = completed(50.0 * i, 10, 40);
       limit.learn(sample);
@@ -80,17 +81,17 @@ class LimitAlgorithmsTest {
         flooded.learn(completed(50.0 * i, 0, 100));
         flooded.refused(ms(50.0 * i), 1);
       }
-      assertThat(flooded.ceiling()).isEqualTo(limit.ceiling());
+      assertThat(flooded.limit()).isEqualTo(limit.limit());
     }
   }
 
   @ParameterizedTest(name = "{0}, seeds 0 to 19")
   @MethodSource("windowed")
-  void theOrderOfAWindowsRequestsDoesNotMatter(Function<LimitRange, ConcurrencyLimit> law) {
+  void theOrderOfAWindowsRequestsDoesNotMatter(Function<LimitRange, ConcurrencyLimit> algorithm) {
     for (int seed = 0; seed < 20; seed++) {
       Random random = new Random(seed);
-      ConcurrencyLimit straight = law.apply(new LimitRange(4, 200, 50));
-      ConcurrencyLimit shuffled = law.apply(new LimitRange(4, 200, 50));
+      ConcurrencyLimit straight = algorithm.apply(new LimitRange(4, 200, 50));
+      ConcurrencyLimit shuffled = algorithm.apply(new LimitRange(4, 200, 50));
       for (int w = 0; w < 30; w++) {
         double began = w * 1_010.0;
         List<Sample> samples = new ArrayList<>();
@@ -106,7 +107,7 @@ class LimitAlgorithmsTest {
         Collections.shuffle(samples, random);
         samples.forEach(shuffled::learn);
         shuffled.learn(last);
-        assertThat(shuffled.ceiling()).as("seed %s", seed).isEqualTo(straight.ceiling());
+        assertThat(shuffled.limit()).as("seed %s", seed).isEqualTo(straight.limit());
       }
     }
   }
@@ -130,7 +131,7 @@ class LimitAlgorithmsTest {
             switch (random.nextInt(8)) {
               case 0 -> 1;
               case 1 -> Integer.MAX_VALUE;
-              default -> 1 + random.nextInt(Math.clamp(2L * limit.ceiling(), 1, 1_000_000));
+              default -> 1 + random.nextInt(Math.clamp(2L * limit.limit(), 1, 1_000_000));
             };
         limit.learn(
             new Sample(
@@ -144,37 +145,38 @@ class LimitAlgorithmsTest {
     }
   }
 
-  static Stream<Named<Function<LimitRange, ConcurrencyLimit>>> laws() {
+  static Stream<Named<Function<LimitRange, ConcurrencyLimit>>> algorithms() {
     return Stream.concat(
         windowed(),
         Stream.of(
-            law("Aimd", range -> aimd(range, null, null)),
-            law("Aimd recalibrated", range -> aimd(range, null, recalibration(range))),
-            law("Aimd timeout", range -> new AimdLimit(range, .9, ms(50))),
-            law("Gradient2", range -> gradient2(range, null, null)),
-            law("Gradient2 recalibrated", range -> gradient2(range, null, recalibration(range))),
-            law(
+            algorithm("Aimd", range -> aimd(range, null, null)),
+            algorithm("Aimd recalibrated", range -> aimd(range, null, recalibration(range))),
+            algorithm("Aimd timeout", range -> new AimdLimit(range, .9, ms(50))),
+            algorithm("Gradient2", range -> gradient2(range, null, null)),
+            algorithm(
+                "Gradient2 recalibrated", range -> gradient2(range, null, recalibration(range))),
+            algorithm(
                 "Gradient2 recalibrated, windowed",
                 range -> gradient2(range, WindowSettings.defaults(), recalibration(range))),
-            law("Vegas", range -> vegas(range, null))));
+            algorithm("Vegas", range -> vegas(range, null))));
   }
 
   static Stream<Named<Function<LimitRange, ConcurrencyLimit>>> windowed() {
     return Stream.of(
-        law("Aimd windowed", range -> aimd(range, WindowSettings.defaults(), null)),
-        law("Gradient2 windowed", range -> gradient2(range, WindowSettings.defaults(), null)),
-        law("Vegas windowed", range -> vegas(range, WindowSettings.defaults())),
-        law("Failsafe", range -> new FailsafeLimit(range, FailsafeLimit.Settings.defaults())),
-        law(
+        algorithm("Aimd windowed", range -> aimd(range, WindowSettings.defaults(), null)),
+        algorithm("Gradient2 windowed", range -> gradient2(range, WindowSettings.defaults(), null)),
+        algorithm("Vegas windowed", range -> vegas(range, WindowSettings.defaults())),
+        algorithm("Failsafe", range -> new FailsafeLimit(range, FailsafeLimit.Settings.defaults())),
+        algorithm(
             "ProbedVegas",
             range ->
                 new ProbedVegasLimit(
                     range, ProbedVegasLimit.Settings.defaults(), new SplittableRandom(1))));
   }
 
-  private static Named<Function<LimitRange, ConcurrencyLimit>> law(
-      String name, Function<LimitRange, ConcurrencyLimit> law) {
-    return named(name, law);
+  private static Named<Function<LimitRange, ConcurrencyLimit>> algorithm(
+      String name, Function<LimitRange, ConcurrencyLimit> algorithm) {
+    return named(name, algorithm);
   }
 
   private static Recalibration recalibration(LimitRange range) {
@@ -196,7 +198,7 @@ class LimitAlgorithmsTest {
   private static ConcurrencyLimit vegas(LimitRange range, @Nullable WindowSettings window) {
     return new VegasLimit(
         range,
-        new VegasLimit.Settings(1, 30, ceiling -> ceiling - Log10.of(ceiling), window),
+        new VegasLimit.Settings(1, 30, limit -> limit - Log10.of(limit), window),
         new SplittableRandom(1));
   }
 }

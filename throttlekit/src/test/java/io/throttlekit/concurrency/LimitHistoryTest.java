@@ -7,13 +7,13 @@ import org.junit.jupiter.api.Test;
 class LimitHistoryTest {
   private static final long SECOND = 1_000_000_000;
 
-  private final LimitHistory ceilings = new LimitHistory(20);
+  private final LimitHistory limits = new LimitHistory(20);
 
   @Test
-  void aRequestBeganBelowTheCeilingThatWasObeyedThen() {
-    ceilings.obeyed(30, -50 * SECOND);
-    ceilings.obeyed(30, -20 * SECOND); // no change
-    ceilings.obeyed(40, 10 * SECOND);
+  void aRequestBeganBelowTheLimitThatWasObeyedThen() {
+    limits.obeyed(30, -50 * SECOND);
+    limits.obeyed(30, -20 * SECOND); // no change
+    limits.obeyed(40, 10 * SECOND);
     assertThat(at(-51 * SECOND)).isEqualTo(20);
     assertThat(at(-50 * SECOND)).isEqualTo(30);
     assertThat(at(9 * SECOND)).isEqualTo(30);
@@ -23,21 +23,21 @@ class LimitHistoryTest {
 
   @Test
   void theMeanIsOfTheRequestsOfTheWindow() {
-    assertThat(ceilings.mean()).isEqualTo(20);
-    ceilings.obeyed(30, 100 * SECOND);
-    ceilings.began(0 * SECOND);
-    ceilings.began(100 * SECOND);
-    ceilings.began(200 * SECOND);
-    ceilings.began(300 * SECOND);
-    assertThat(ceilings.mean()).isEqualTo(27.5);
-    ceilings.next();
-    assertThat(ceilings.mean()).isEqualTo(30);
+    assertThat(limits.mean()).isEqualTo(20);
+    limits.obeyed(30, 100 * SECOND);
+    limits.began(0 * SECOND);
+    limits.began(100 * SECOND);
+    limits.began(200 * SECOND);
+    limits.began(300 * SECOND);
+    assertThat(limits.mean()).isEqualTo(27.5);
+    limits.next();
+    assertThat(limits.mean()).isEqualTo(30);
   }
 
   @Test
   void whatIsTooLongAgoCountsAsTheEarliestThatIsRemembered() {
     for (int i = 1; i <= 100; i++) {
-      ceilings.obeyed(20 + i, i * SECOND);
+      limits.obeyed(20 + i, i * SECOND);
     }
     assertThat(at(100 * SECOND)).isEqualTo(120);
     assertThat(at(86 * SECOND)).isEqualTo(106);
@@ -48,15 +48,15 @@ class LimitHistoryTest {
   @Test
   void ofThoseThatFollowCloselyTheLastIsRemembered() {
     for (int i = 0; i < 50; i++) { // as the acknowledgements of a fleet arrive
-      ceilings.obeyed(21 + i, 10 * SECOND + i * SECOND / 50);
+      limits.obeyed(21 + i, 10 * SECOND + i * SECOND / 50);
     }
     assertThat(at(9 * SECOND)).isEqualTo(20);
     assertThat(at(12 * SECOND)).isEqualTo(70);
   }
 
   private double at(long nanos) {
-    ceilings.next();
-    ceilings.began(nanos);
-    return ceilings.mean();
+    limits.next();
+    limits.began(nanos);
+    return limits.mean();
   }
 }

@@ -27,7 +27,7 @@ class LimitSharesPropertyTest {
   private static final int MAX_REQUESTS = 12;
 
   @Test
-  void whatGatesObeyIsReservedAndNeverRisesBeyondTheCeiling() {
+  void whatGatesObeyIsReservedAndNeverRisesBeyondTheLimit() {
     for (int seed = 0; seed < SEEDS; seed++) {
       Fleet fleet = new Fleet(seed);
       for (int step = 0; step < STEPS; step++) {
@@ -38,7 +38,7 @@ class LimitSharesPropertyTest {
         assertThat(fleet.shares.obeyed()).as(where).isBetween(0L, fleet.shares.reserved());
         assertThat(fleet.shares.reserved())
             .as(where)
-            .isBetween(0L, Math.max(fleet.shares.ceiling(), before));
+            .isBetween(0L, Math.max(fleet.shares.limit(), before));
       }
     }
   }
@@ -54,10 +54,10 @@ class LimitSharesPropertyTest {
       int rounds = fleet.answerAll();
       String where = "seed " + seed;
       assertThat(fleet.shares.settled()).as(where).isTrue();
-      assertThat(fleet.obeyed()).as(where).isEqualTo(fleet.shares.ceiling());
-      assertThat(fleet.shares.obeyed()).as(where).isEqualTo(fleet.shares.ceiling());
+      assertThat(fleet.obeyed()).as(where).isEqualTo(fleet.shares.limit());
+      assertThat(fleet.shares.obeyed()).as(where).isEqualTo(fleet.shares.limit());
       assertThat(rounds).as(where).isLessThanOrEqualTo(3); // lower, raise, no change
-      if (fleet.shares.ceiling() >= fleet.gates.size()) {
+      if (fleet.shares.limit() >= fleet.gates.size()) {
         assertThat(fleet.obeyedById().values()).as(where).allMatch(share -> share > 0);
       }
     }
@@ -146,7 +146,7 @@ class LimitSharesPropertyTest {
       String name = "g" + random.nextInt(gates.size());
       ModelGate gate = gate(name);
       String done = name + " " + anything(name, gate);
-      reached.overfull += shares.reserved() > shares.ceiling() ? 1 : 0;
+      reached.overfull += shares.reserved() > shares.limit() ? 1 : 0;
       reached.alike += alike() ? 1 : 0;
       return done;
     }
@@ -164,9 +164,9 @@ class LimitSharesPropertyTest {
         case 1 -> random.nextInt(3) == 0 ? disconnect(name, gate) : "stays";
         case 2 -> !gate.connected && gate.alive && random.nextInt(3) == 0 ? end(gate) : "goes on";
         case 3 -> {
-          shares.ceiling(random.nextInt(MAX_REQUESTS));
+          shares.limit(random.nextInt(MAX_REQUESTS));
           round();
-          yield "sees the ceiling at " + shares.ceiling();
+          yield "sees the limit at " + shares.limit();
         }
         case 4 -> {
           now += random.nextLong(6);

@@ -37,12 +37,12 @@ class LimitSharesTest {
   @Test
   void aGateThatDoesNotAnswerKeepsTheLargestItMayObey() {
     settle("a", "b");
-    shares.ceiling(4);
+    shares.limit(4);
     assertThat(due()).containsExactly(grant("a", 2), grant("b", 2));
     assertThat(shares.reserved()).isEqualTo(10);
     obey("b");
     assertThat(shares.reserved()).isEqualTo(7);
-    shares.ceiling(6);
+    shares.limit(6);
     assertThat(due()).containsExactly(grant("a", 3)); // within the 5 that it may be applying
     assertThat(shares.reserved()).isEqualTo(7);
     obey("a");
@@ -53,7 +53,7 @@ class LimitSharesTest {
   void whatIsObeyedIsWhatWasAcknowledgedLastAlsoByWhoLeft() {
     settle("a", "b");
     assertThat(shares.obeyed()).isEqualTo(10);
-    shares.ceiling(4);
+    shares.limit(4);
     due();
     assertThat(shares.obeyed()).isEqualTo(10);
     obey("b");
@@ -72,7 +72,7 @@ class LimitSharesTest {
   void lateAndRepeatedAndInventedAcknowledgementsSayNothing() {
     settle("a", "b");
     long before = number;
-    shares.ceiling(4);
+    shares.limit(4);
     due();
     assertThat(shares.acknowledged("a", before)).isFalse();
     assertThat(shares.acknowledged("a", number + 1)).isFalse();
@@ -124,10 +124,10 @@ class LimitSharesTest {
   }
 
   @Test
-  void aCeilingBelowWhatIsReservedForTheAbsentLeavesNothing() {
+  void aLimitBelowWhatIsReservedForTheAbsentLeavesNothing() {
     settle("a", "b");
     shares.left("b", now);
-    shares.ceiling(3);
+    shares.limit(3);
     assertThat(due()).containsExactly(grant("a", 0));
     obey("a");
     assertThat(shares.settled()).isFalse(); // 5 may still be in effect
@@ -164,7 +164,7 @@ class LimitSharesTest {
 
   @Test
   void anAnonymousGateThatReportsAnythingLeavesTheOthersTheirs() {
-    shares.ceiling(200);
+    shares.limit(200);
     settle("a", "b", "c", "d");
     shares.joined("anonymous");
     for (int tick = 0; tick < 40; tick++) {
@@ -182,7 +182,7 @@ class LimitSharesTest {
 
   @Test
   void aShareAtMostDoublesWithEachReportOfRefusals() {
-    shares.ceiling(100);
+    shares.limit(100);
     settle("a", "b");
     shares.reported("a", 50, 0, now);
     shares.reported("b", 0, 0, now);
@@ -201,7 +201,7 @@ class LimitSharesTest {
 
   @Test
   void inventedRefusalsTakeNothingOfAnEqualShareThatTheOthersWant() {
-    shares.ceiling(200);
+    shares.limit(200);
     settle("a", "b", "c", "hostile");
     for (int report = 0; report < 10; report++) {
       reportOffered(10);
@@ -264,7 +264,7 @@ class LimitSharesTest {
   @Test
   void gatesTakeTurnsWhileThereAreFewerSlotsThanGates() {
     settle("a", "b", "c");
-    shares.ceiling(2);
+    shares.limit(2);
     Set<Set<String>> served = new HashSet<>();
     for (int turn = 0; turn < 3; turn++) {
       settleRounds();
@@ -281,7 +281,7 @@ class LimitSharesTest {
   @Test
   void whoHadDemandLatelyComesBeforeWhoHadNone() {
     settle("a", "b", "c");
-    shares.ceiling(1);
+    shares.limit(1);
     shares.reported("c", 0, 1, now);
     settleRounds();
     assertThat(served("a", "b", "c")).containsExactly("c");
@@ -296,7 +296,7 @@ class LimitSharesTest {
   @Test
   void zeroFencesEveryGate() {
     settle("a", "b");
-    shares.ceiling(0);
+    shares.limit(0);
     assertThat(due()).containsExactly(grant("a", 0), grant("b", 0));
     obey("a");
     obey("b");
@@ -313,7 +313,7 @@ class LimitSharesTest {
 
   @Test
   void numbersOutOfRangeAreRefused() {
-    assertThatThrownBy(() -> shares.ceiling(-1)).hasMessageContaining("-1");
+    assertThatThrownBy(() -> shares.limit(-1)).hasMessageContaining("-1");
     assertThatThrownBy(() -> new LimitShares(-2, 1, 1)).hasMessageContaining("-2");
     assertThatThrownBy(() -> new LimitShares(1, 0, 1)).hasMessageContaining("0 and 1");
     assertThatThrownBy(() -> new LimitShares(1, 1, -7)).hasMessageContaining("-7");

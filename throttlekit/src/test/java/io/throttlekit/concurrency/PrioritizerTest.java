@@ -210,8 +210,8 @@ class PrioritizerTest {
     return new PermitRequest(prioritizer.level(Priority.MEDIUM, user), user, Queueing.FOR_EVER);
   }
 
-  private AdaptiveLimiter limiter(int ceiling, Queueing queueing) {
-    return AdaptiveLimiter.of(fixed(ceiling))
+  private AdaptiveLimiter limiter(int limit, Queueing queueing) {
+    return AdaptiveLimiter.of(fixed(limit))
         .queueing(queueing)
         .prioritizer(prioritizer)
         .time(time, new ManualTimer(time))

@@ -31,16 +31,16 @@ final class ProbedVegasCourse {
    * Returns an algorithm that has just measured 60 ms, with a limiter that acknowledged the limit.
    */
   ProbedVegasLimit obeyed() {
-    ProbedVegasLimit law = calm(40, 20);
-    law.inForce(law.ceiling(), ms(now));
+    ProbedVegasLimit algorithm = calm(40, 20);
+    algorithm.inForce(algorithm.limit(), ms(now));
     for (int i = 0; i < 5; i++) {
-      saturated(law, 60, 40);
-      law.inForce(law.ceiling(), ms(now));
+      saturated(algorithm, 60, 40);
+      algorithm.inForce(algorithm.limit(), ms(now));
     }
     now += 700;
-    probed(law, 60, 50);
-    assertThat(law.measuring()).isFalse();
-    return law;
+    probed(algorithm, 60, 50);
+    assertThat(algorithm.measuring()).isFalse();
+    return algorithm;
   }
 
   ProbedVegasLimit from(int initial) {
@@ -52,59 +52,59 @@ final class ProbedVegasCourse {
    * grow.
    */
   ProbedVegasLimit calm(int initial, double rttMillis) {
-    ProbedVegasLimit law = from(initial);
+    ProbedVegasLimit algorithm = from(initial);
     for (int i = 0; i < 10; i++) {
-      window(law, rttMillis, (initial - 1) / 2);
+      window(algorithm, rttMillis, (initial - 1) / 2);
     }
-    assertThat(law.ceiling()).isEqualTo(initial);
-    return law;
+    assertThat(algorithm.limit()).isEqualTo(initial);
+    return algorithm;
   }
 
   /** Returns an algorithm during a measurement, after only these samples. */
   ProbedVegasLimit measuring(int initial, double rttMillis) {
-    ProbedVegasLimit law = calm(initial, rttMillis);
-    for (int second = 0; second < 40 && !law.measuring(); second++) {
-      saturated(law, rttMillis, (initial - 1) / 2);
-      assertThat(law.baselineNanos()).isEqualTo((double) ms(rttMillis));
+    ProbedVegasLimit algorithm = calm(initial, rttMillis);
+    for (int second = 0; second < 40 && !algorithm.measuring(); second++) {
+      saturated(algorithm, rttMillis, (initial - 1) / 2);
+      assertThat(algorithm.baselineNanos()).isEqualTo((double) ms(rttMillis));
     }
-    assertThat(law.measuring()).isTrue();
-    return law;
+    assertThat(algorithm.measuring()).isTrue();
+    return algorithm;
   }
 
-  void window(ProbedVegasLimit law, double rttMillis, int inFlight) {
-    law.refused(ms(now), 0); // the first window starts with the first call
-    second(law, now, rttMillis, inFlight, false);
-    law.learn(completed(now + WINDOW, rttMillis, inFlight));
+  void window(ProbedVegasLimit algorithm, double rttMillis, int inFlight) {
+    algorithm.refused(ms(now), 0); // the first window starts with the first call
+    second(algorithm, now, rttMillis, inFlight, false);
+    algorithm.learn(completed(now + WINDOW, rttMillis, inFlight));
     now += WINDOW;
   }
 
-  void saturated(ProbedVegasLimit law, double rttMillis, int inFlight) {
-    law.refused(ms(now), 5);
-    window(law, rttMillis, inFlight);
+  void saturated(ProbedVegasLimit algorithm, double rttMillis, int inFlight) {
+    algorithm.refused(ms(now), 5);
+    window(algorithm, rttMillis, inFlight);
   }
 
   /** Asserts that the limit is the same as before a measurement lowered it by the maximum. */
-  static void assertRestored(ProbedVegasLimit law, int lowered) {
-    assertThat(law.ceiling())
+  static void assertRestored(ProbedVegasLimit algorithm, int lowered) {
+    assertThat(algorithm.limit())
         .isBetween((int) (lowered / 0.4), (int) Math.ceil((lowered + 1) / 0.4));
   }
 
-  void mixed(ProbedVegasLimit law, int completed, int dropped) {
+  void mixed(ProbedVegasLimit algorithm, int completed, int dropped) {
     for (int i = 0; i < dropped; i++) {
-      law.learn(dropped(now + 1, 1_000, 30));
+      algorithm.learn(dropped(now + 1, 1_000, 30));
     }
     for (int i = 1; i < completed; i++) {
-      law.learn(completed(now + 2, 20, 30));
+      algorithm.learn(completed(now + 2, 20, 30));
     }
-    law.learn(completed(now + WINDOW, 20, 30));
+    algorithm.learn(completed(now + WINDOW, 20, 30));
     now += WINDOW;
   }
 
   /** Adds requests that begin one after another once an old queue has drained. */
-  void probed(ProbedVegasLimit law, double rttMillis, int requests) {
+  void probed(ProbedVegasLimit algorithm, double rttMillis, int requests) {
     now += DRAINED;
     for (int i = 0; i < requests; i++) {
-      law.learn(completed(now + rttMillis + i, rttMillis, 1));
+      algorithm.learn(completed(now + rttMillis + i, rttMillis, 1));
     }
     now += rttMillis + requests;
   }

@@ -16,179 +16,180 @@ class ProbedVegasMeasurementTest {
 
   @Test
   void fiveDecreasesThatDoNotHelpAreABackendThatBecameSlower() {
-    ProbedVegasLimit law = course.calm(40, 20);
+    ProbedVegasLimit algorithm = course.calm(40, 20);
     for (int i = 0; i < 5; i++) {
-      assertThat(law.measuring()).isFalse();
-      course.saturated(law, 60, 40);
+      assertThat(algorithm.measuring()).isFalse();
+      course.saturated(algorithm, 60, 40);
     }
-    assertThat(law.measuring()).isTrue();
-    int lowered = law.ceiling();
-    course.probed(law, 60, 50);
-    assertThat(law.measuring()).isFalse();
-    assertThat(law.baselineNanos()).isEqualTo(60e6);
-    ProbedVegasCourse.assertRestored(law, lowered);
+    assertThat(algorithm.measuring()).isTrue();
+    int lowered = algorithm.limit();
+    course.probed(algorithm, 60, 50);
+    assertThat(algorithm.measuring()).isFalse();
+    assertThat(algorithm.baselineNanos()).isEqualTo(60e6);
+    ProbedVegasCourse.assertRestored(algorithm, lowered);
   }
 
   /** Most errors of a backend may be fast. */
   @Test
   void aMeasurementLeavesHalfOfTheBaseline() {
-    ProbedVegasLimit law = course.measuring(40, 40);
-    for (int step = 0; step < 8 && law.measuring(); step++) {
-      course.probed(law, 1, 50);
+    ProbedVegasLimit algorithm = course.measuring(40, 40);
+    for (int step = 0; step < 8 && algorithm.measuring(); step++) {
+      course.probed(algorithm, 1, 50);
     }
-    assertThat(law.measuring()).isFalse();
-    assertThat(law.baselineNanos()).isEqualTo(20e6);
+    assertThat(algorithm.measuring()).isFalse();
+    assertThat(algorithm.baselineNanos()).isEqualTo(20e6);
   }
 
   /** At a limit of 40, 40 ms instead of 28: half of both would be too high for a long time. */
   @Test
   void aMeasurementFarBelowTheBaselineReplacesIt() {
-    ProbedVegasLimit law = course.measuring(40, 40);
-    course.probed(law, 28, 50); // throughput is the same
-    course.probed(law, 28, 50);
-    assertThat(law.measuring()).isFalse();
-    assertThat(law.baselineNanos()).isEqualTo(28e6);
-    assertThat(law.ceiling()).isEqualTo(28 + 6);
+    ProbedVegasLimit algorithm = course.measuring(40, 40);
+    course.probed(algorithm, 28, 50); // throughput is the same
+    course.probed(algorithm, 28, 50);
+    assertThat(algorithm.measuring()).isFalse();
+    assertThat(algorithm.baselineNanos()).isEqualTo(28e6);
+    assertThat(algorithm.limit()).isEqualTo(28 + 6);
   }
 
   @Test
   void decreasesThatLatencyFollowsAreNoDoubt() {
-    ProbedVegasLimit law = course.calm(80, 20);
+    ProbedVegasLimit algorithm = course.calm(80, 20);
     for (int second = 0; second < 20; second++) {
-      course.saturated(law, law.ceiling(), law.ceiling()); // one ms per request in flight
-      assertThat(law.measuring()).isFalse();
+      course.saturated(
+          algorithm, algorithm.limit(), algorithm.limit()); // one ms per request in flight
+      assertThat(algorithm.measuring()).isFalse();
     }
-    assertThat(law.ceiling()).isBetween(22, 32); // 20 in service, and a small queue
+    assertThat(algorithm.limit()).isBetween(22, 32); // 20 in service, and a small queue
   }
 
   @Test
   void aMeasurementBelowTheBaselineCountsHalf() {
-    ProbedVegasLimit law = course.calm(40, 40);
+    ProbedVegasLimit algorithm = course.calm(40, 40);
     for (int i = 0; i < 5; i++) {
-      course.saturated(law, 60, 40);
+      course.saturated(algorithm, 60, 40);
     }
-    course.probed(law, 39, 50);
-    assertThat(law.baselineNanos()).isEqualTo(39.5e6);
+    course.probed(algorithm, 39, 50);
+    assertThat(algorithm.baselineNanos()).isEqualTo(39.5e6);
   }
 
   @Test
   void aMeasurementTakesOnlyRequestsThatEndOnceTheOlderQueueIsGone() {
-    ProbedVegasLimit law = course.calm(40, 20);
+    ProbedVegasLimit algorithm = course.calm(40, 20);
     for (int i = 0; i < 5; i++) {
-      course.saturated(law, 60, 40);
+      course.saturated(algorithm, 60, 40);
     }
     for (int i = 0; i < 500; i++) {
-      law.learn(completed(course.now + 119, 60, 40));
+      algorithm.learn(completed(course.now + 119, 60, 40));
     }
-    assertThat(law.measuring()).isTrue();
+    assertThat(algorithm.measuring()).isTrue();
     for (int i = 0; i < 49; i++) {
-      law.learn(completed(course.now + 120, 60, 20));
+      algorithm.learn(completed(course.now + 120, 60, 20));
     }
-    assertThat(law.measuring()).isTrue();
-    law.learn(completed(course.now + 120, 60, 20));
-    assertThat(law.measuring()).isFalse();
+    assertThat(algorithm.measuring()).isTrue();
+    algorithm.learn(completed(course.now + 120, 60, 20));
+    assertThat(algorithm.measuring()).isFalse();
   }
 
   @Test
   void aMeasurementTakesNoLatencyOfZero() {
-    ProbedVegasLimit law = course.calm(40, 20);
+    ProbedVegasLimit algorithm = course.calm(40, 20);
     for (int i = 0; i < 5; i++) {
-      course.saturated(law, 60, 40);
+      course.saturated(algorithm, 60, 40);
     }
-    course.probed(law, 0, 200);
-    assertThat(law.measuring()).isTrue();
-    course.probed(law, 60, 50);
-    assertThat(law.baselineNanos()).isEqualTo(60e6);
+    course.probed(algorithm, 0, 200);
+    assertThat(algorithm.measuring()).isTrue();
+    course.probed(algorithm, 60, 50);
+    assertThat(algorithm.baselineNanos()).isEqualTo(60e6);
   }
 
   @Test
   void aMeasurementWaitsForAGateThatSaysWhenItObeysAndForTheMargin() {
-    ProbedVegasLimit law = course.calm(40, 20);
+    ProbedVegasLimit algorithm = course.calm(40, 20);
     for (int i = 0; i < 5; i++) {
-      law.inForce(law.ceiling(), ms(course.now));
-      course.saturated(law, 60, 40);
+      algorithm.inForce(algorithm.limit(), ms(course.now));
+      course.saturated(algorithm, 60, 40);
     }
     double lowered = course.now;
-    course.probed(law, 60, 200);
-    assertThat(law.measuring()).isTrue();
-    law.inForce(law.ceiling() + 1, ms(lowered)); // not all of them yet
-    course.probed(law, 60, 200);
-    assertThat(law.measuring()).isTrue();
-    law.inForce(law.ceiling(), ms(course.now));
+    course.probed(algorithm, 60, 200);
+    assertThat(algorithm.measuring()).isTrue();
+    algorithm.inForce(algorithm.limit() + 1, ms(lowered)); // not all of them yet
+    course.probed(algorithm, 60, 200);
+    assertThat(algorithm.measuring()).isTrue();
+    algorithm.inForce(algorithm.limit(), ms(course.now));
     for (int i = 0; i < 200; i++) {
-      law.learn(completed(course.now + 719, 60, 20));
+      algorithm.learn(completed(course.now + 719, 60, 20));
     }
-    assertThat(law.measuring()).isTrue();
+    assertThat(algorithm.measuring()).isTrue();
     for (int i = 0; i < 50; i++) {
-      law.learn(completed(course.now + 720, 60, 20));
+      algorithm.learn(completed(course.now + 720, 60, 20));
     }
-    assertThat(law.measuring()).isFalse();
+    assertThat(algorithm.measuring()).isFalse();
   }
 
   @Test
-  void whatTheLoweredCeilingLetInDoesNotCountOnceItIsRaised() {
-    ProbedVegasLimit law = course.obeyed();
-    int restored = law.ceiling();
-    course.window(law, 10, 40); // the limiter has not acknowledged the restored limit
-    assertThat(law.ceiling()).isEqualTo(restored);
-    law.inForce(law.ceiling(), ms(course.now));
+  void whatTheLoweredLimitLetInDoesNotCountOnceItIsRaised() {
+    ProbedVegasLimit algorithm = course.obeyed();
+    int restored = algorithm.limit();
+    course.window(algorithm, 10, 40); // the limiter has not acknowledged the restored limit
+    assertThat(algorithm.limit()).isEqualTo(restored);
+    algorithm.inForce(algorithm.limit(), ms(course.now));
     for (int i = 0; i < 500; i++) {
-      law.learn(completed(course.now + 9 + i * 4, i * 4 + 10, 40)); // began 1 ms before
+      algorithm.learn(completed(course.now + 9 + i * 4, i * 4 + 10, 40)); // began 1 ms before
     }
-    assertThat(law.ceiling()).isEqualTo(restored);
-    course.window(law, 60, 40);
-    course.window(law, 60, 40);
-    assertThat(law.ceiling()).isGreaterThan(restored);
+    assertThat(algorithm.limit()).isEqualTo(restored);
+    course.window(algorithm, 60, 40);
+    course.window(algorithm, 60, 40);
+    assertThat(algorithm.limit()).isGreaterThan(restored);
   }
 
   @Test
   void aGateThatNeverSaysThatItObeysAgainIsWaitedForHalfAnIntervalOnly() {
-    ProbedVegasLimit law = course.obeyed();
-    int restored = law.ceiling();
+    ProbedVegasLimit algorithm = course.obeyed();
+    int restored = algorithm.limit();
     double measured = course.now;
-    while (law.ceiling() == restored && course.now - measured < 100_000) {
-      course.mixed(law, 94, 6); // drops must not be ignored for longer
+    while (algorithm.limit() == restored && course.now - measured < 100_000) {
+      course.mixed(algorithm, 94, 6); // drops must not be ignored for longer
     }
     assertThat(course.now - measured).isBetween(30_000.0, 30_000 + 7 * ProbedVegasCourse.WINDOW);
   }
 
   @Test
   void aMeasurementThatNobodyHearsOfIsGivenUp() {
-    ProbedVegasLimit law = course.calm(40, 20);
+    ProbedVegasLimit algorithm = course.calm(40, 20);
     for (int i = 0; i < 5; i++) {
-      course.saturated(law, 60, 40);
+      course.saturated(algorithm, 60, 40);
     }
-    int lowered = law.ceiling();
-    assertThat(law.measuring()).isTrue();
-    law.refused(ms(course.now + 29_000), 0);
-    assertThat(law.ceiling()).isEqualTo(lowered);
-    law.refused(ms(course.now + 30_000), 0);
-    assertThat(law.measuring()).isFalse();
-    ProbedVegasCourse.assertRestored(law, lowered);
+    int lowered = algorithm.limit();
+    assertThat(algorithm.measuring()).isTrue();
+    algorithm.refused(ms(course.now + 29_000), 0);
+    assertThat(algorithm.limit()).isEqualTo(lowered);
+    algorithm.refused(ms(course.now + 30_000), 0);
+    assertThat(algorithm.measuring()).isFalse();
+    ProbedVegasCourse.assertRestored(algorithm, lowered);
   }
 
   /**
    * Limiters do not acknowledge again if the limit is the minimum before and during a measurement.
    */
   @Test
-  void aCeilingThatCannotBeLoweredIsMeasuredAtOnceAndRises() {
-    ProbedVegasLimit law =
+  void aLimitThatCannotBeLoweredIsMeasuredAtOnceAndRises() {
+    ProbedVegasLimit algorithm =
         new ProbedVegasLimit(
             new LimitRange(4, 500, 4), ProbedVegasCourse.FIFTY, new SplittableRandom(7));
-    law.inForce(4, 0);
+    algorithm.inForce(4, 0);
     for (int i = 0; i < 10; i++) {
-      course.window(law, 20, 1);
+      course.window(algorithm, 20, 1);
     }
     int obeyed = 4;
     for (int second = 0; second < 120; second++) {
-      course.saturated(law, 40, law.ceiling()); // a slower backend, and no queue
-      if (law.ceiling() != obeyed) {
-        obeyed = law.ceiling();
-        law.inForce(obeyed, ms(course.now));
+      course.saturated(algorithm, 40, algorithm.limit()); // a slower backend, and no queue
+      if (algorithm.limit() != obeyed) {
+        obeyed = algorithm.limit();
+        algorithm.inForce(obeyed, ms(course.now));
       }
     }
-    assertThat(law.baselineNanos()).isEqualTo(40e6);
-    assertThat(law.ceiling()).isGreaterThan(20);
+    assertThat(algorithm.baselineNanos()).isEqualTo(40e6);
+    assertThat(algorithm.limit()).isGreaterThan(20);
   }
 
   /**
@@ -197,46 +198,46 @@ class ProbedVegasMeasurementTest {
    */
   @Test
   void noMeasurementBeginsBeforeTheLastOneIsOverForTheGate() {
-    ProbedVegasLimit law = course.calm(40, 20);
-    law.inForce(law.ceiling(), ms(course.now));
+    ProbedVegasLimit algorithm = course.calm(40, 20);
+    algorithm.inForce(algorithm.limit(), ms(course.now));
     int measured = 0;
     for (int second = 0; second < 600; second++) {
-      boolean before = law.measuring();
-      course.saturated(law, 60, law.ceiling());
-      measured += !before && law.measuring() ? 1 : 0;
+      boolean before = algorithm.measuring();
+      course.saturated(algorithm, 60, algorithm.limit());
+      measured += !before && algorithm.measuring() ? 1 : 0;
     }
     assertThat(measured).isEqualTo(1);
   }
 
   @Test
   void aMeasurementWithoutAnswerIsGivenUp() {
-    ProbedVegasLimit law = course.calm(40, 20);
+    ProbedVegasLimit algorithm = course.calm(40, 20);
     for (int i = 0; i < 5; i++) {
-      law.inForce(law.ceiling(), ms(course.now));
-      course.saturated(law, 60, 40);
+      algorithm.inForce(algorithm.limit(), ms(course.now));
+      course.saturated(algorithm, 60, 40);
     }
-    int lowered = law.ceiling();
-    law.learn(completed(course.now + 29_999, 10, 20));
-    assertThat(law.ceiling()).isEqualTo(lowered);
-    law.learn(completed(course.now + 30_000, 10, 20));
-    assertThat(law.measuring()).isFalse();
-    ProbedVegasCourse.assertRestored(law, lowered);
-    assertThat(law.baselineNanos()).isEqualTo(20e6);
+    int lowered = algorithm.limit();
+    algorithm.learn(completed(course.now + 29_999, 10, 20));
+    assertThat(algorithm.limit()).isEqualTo(lowered);
+    algorithm.learn(completed(course.now + 30_000, 10, 20));
+    assertThat(algorithm.measuring()).isFalse();
+    ProbedVegasCourse.assertRestored(algorithm, lowered);
+    assertThat(algorithm.baselineNanos()).isEqualTo(20e6);
   }
 
   @Test
-  void requestsGivenUpWhileItMeasuresKeepTheCeilingLow() {
-    ProbedVegasLimit law = course.calm(40, 20);
+  void requestsGivenUpWhileItMeasuresKeepTheLimitLow() {
+    ProbedVegasLimit algorithm = course.calm(40, 20);
     for (int i = 0; i < 5; i++) {
-      course.saturated(law, 60, 40);
+      course.saturated(algorithm, 60, 40);
     }
-    int lowered = law.ceiling();
+    int lowered = algorithm.limit();
     for (int i = 0; i < 50; i++) {
-      law.learn(dropped(course.now + 1_000, 1_000, lowered));
+      algorithm.learn(dropped(course.now + 1_000, 1_000, lowered));
     }
-    assertThat(law.measuring()).isFalse();
-    assertThat(law.ceiling()).isBetween(lowered - 2, lowered - 1);
-    assertThat(law.baselineNanos()).isEqualTo(20e6);
+    assertThat(algorithm.measuring()).isFalse();
+    assertThat(algorithm.limit()).isBetween(lowered - 2, lowered - 1);
+    assertThat(algorithm.baselineNanos()).isEqualTo(20e6);
   }
 
   /** The second measurement confirms the baseline of the first within a tenth, or does not. */
@@ -245,15 +246,15 @@ class ProbedVegasMeasurementTest {
   void measuresAgainAMinuteOrTwoLaterWhileSaturated(double found, double least, double most) {
     for (int seed = 0; seed < 30; seed++) {
       course.now = 0;
-      ProbedVegasLimit law =
+      ProbedVegasLimit algorithm =
           new ProbedVegasLimit(
               new LimitRange(4, 500, 40), ProbedVegasCourse.FIFTY, new SplittableRandom(seed));
-      course.saturated(law, 20, 10); // the first window: its latency may include a queue
-      assertThat(law.measuring()).isTrue();
-      course.probed(law, found, 50);
+      course.saturated(algorithm, 20, 10); // the first window: its latency may include a queue
+      assertThat(algorithm.measuring()).isTrue();
+      course.probed(algorithm, found, 50);
       double measured = course.now;
-      while (!law.measuring() && course.now - measured < 190_000) {
-        course.saturated(law, found, 10);
+      while (!algorithm.measuring() && course.now - measured < 190_000) {
+        course.saturated(algorithm, found, 10);
       }
       assertThat(course.now - measured)
           .as("seed %s", seed)

@@ -59,7 +59,7 @@ class SampleWindowTest {
   }
 
   @Test
-  void isOneRequestForALawThatLearnsByWindows() {
+  void isOneRequestForAnAlgorithmThatLearnsByWindows() {
     window.refused(ms(0), 0);
     assertThat(window.endedBy(completed(500, 30, 2))).isNull();
     assertThat(window.endedBy(new Sample(0, ms(10), ms(600), 7, true, false))).isNull();

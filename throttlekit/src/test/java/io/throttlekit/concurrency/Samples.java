@@ -29,10 +29,14 @@ final class Samples {
 
   /** Adds equal requests that arrive every 10 ms, within a second from the given time on. */
   static void second(
-      ConcurrencyLimit law, double fromMillis, double rttMillis, int inFlight, boolean dropped) {
+      ConcurrencyLimit algorithm,
+      double fromMillis,
+      double rttMillis,
+      int inFlight,
+      boolean dropped) {
     for (int i = 1; i <= 100; i++) {
       double arrived = fromMillis + 10.0 * i;
-      law.learn(
+      algorithm.learn(
           dropped
               ? dropped(arrived, rttMillis, inFlight)
               : completed(arrived, rttMillis, inFlight));

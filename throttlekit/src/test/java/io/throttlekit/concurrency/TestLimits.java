@@ -6,8 +6,8 @@ final class TestLimits {
 
   private TestLimits() {}
 
-  static ConcurrencyLimit fixed(int ceiling) {
-    return new AimdLimit(new LimitRange(ceiling, ceiling, ceiling), 0.5, HOUR);
+  static ConcurrencyLimit fixed(int limit) {
+    return new AimdLimit(new LimitRange(limit, limit, limit), 0.5, HOUR);
   }
 
   /** Rises by 1 with {@link #GROW}, and halves with {@link #SHRINK}. */

@@ -15,12 +15,12 @@ class VegasLimitTest {
 
   @Test
   void row56GrowsToTheMostWhileThereIsNoQueue() {
-    VegasLimit law = each(1, 20, 10);
+    VegasLimit algorithm = each(1, 20, 10);
     int[] expected = {10, 16, 20, 20};
     int[] inFlight = {10, 11, 16, 20};
     for (int i = 0; i < expected.length; i++) {
-      law.learn(completed(i, 10, inFlight[i]));
-      assertThat(law.ceiling()).as("sample %s", i).isEqualTo(expected[i]);
+      algorithm.learn(completed(i, 10, inFlight[i]));
+      assertThat(algorithm.limit()).as("sample %s", i).isEqualTo(expected[i]);
     }
   }
 
@@ -49,27 +49,27 @@ class VegasLimitTest {
 
   @Test
   void row57NeverFallsBelowTheLeast() {
-    VegasLimit law = each(1, 20, 3);
+    VegasLimit algorithm = each(1, 20, 3);
     for (int i = 0; i < 10; i++) {
-      law.learn(dropped(i, 10, 3));
+      algorithm.learn(dropped(i, 10, 3));
     }
-    assertThat(law.ceiling()).isEqualTo(1);
+    assertThat(algorithm.limit()).isEqualTo(1);
   }
 
   @Test
-  void row58StepsByTheOrderOfItsCeiling() {
+  void row58StepsByTheOrderOfItsLimit() {
     VegasLimit large = each(1, 20_000, 10_000);
     large.learn(completed(0, 10, 5_000));
     large.learn(completed(1, 10, 6_000));
-    assertThat(large.ceiling()).isEqualTo(10_024);
+    assertThat(large.limit()).isEqualTo(10_024);
     VegasLimit small = each(1, 20, 10);
     small.learn(completed(0, 10, 10));
     small.learn(dropped(1, 10, 11));
-    assertThat(small.ceiling()).isEqualTo(9);
+    assertThat(small.limit()).isEqualTo(9);
     VegasLimit held = each(1, 20, 10);
     held.learn(completed(0, 10, 10));
     held.learn(completed(1, 14, 14));
-    assertThat(held.ceiling()).isEqualTo(10);
+    assertThat(held.limit()).isEqualTo(10);
   }
 
   @Test
@@ -92,68 +92,69 @@ class VegasLimitTest {
 
   @Test
   void aProbeBelievesWhateverComesNext() {
-    VegasLimit law = each(1, 10, 10);
-    law.learn(completed(0, 10, 1));
+    VegasLimit algorithm = each(1, 10, 10);
+    algorithm.learn(completed(0, 10, 1));
     int samples = 0;
-    while (law.ceiling() == 10 && samples < 1_000) {
-      law.learn(completed(1, 1_000, 1)); // too little in use to change
+    while (algorithm.limit() == 10 && samples < 1_000) {
+      algorithm.learn(completed(1, 1_000, 1)); // too little in use to change
       samples++;
-      law.learn(completed(1, 1_000, 10));
+      algorithm.learn(completed(1, 1_000, 10));
       samples++;
-      if (law.ceiling() < 10) { // a queue until the probe, then none
+      if (algorithm.limit() < 10) { // a queue until the probe, then none
         break;
       }
     }
-    assertThat(law.ceiling()).isEqualTo(9);
+    assertThat(algorithm.limit()).isEqualTo(9);
     for (; samples < 300; samples++) { // at most 30 times the limit
-      law.learn(completed(1, 1_000, 1));
+      algorithm.learn(completed(1, 1_000, 1));
     }
-    law.learn(completed(1, 1_000, 9));
-    assertThat(law.ceiling()).isEqualTo(10);
+    algorithm.learn(completed(1, 1_000, 9));
+    assertThat(algorithm.limit()).isEqualTo(10);
   }
 
   @Test
   void aRequestGivenUpNeverBecomesTheBaseline() {
-    VegasLimit law = each(1, 200, 100);
-    law.learn(completed(0, 10, 100));
-    law.learn(dropped(1, 0.1, 100));
-    law.learn(completed(1, 10, 100));
-    assertThat(law.ceiling()).isEqualTo(98 + 6);
+    VegasLimit algorithm = each(1, 200, 100);
+    algorithm.learn(completed(0, 10, 100));
+    algorithm.learn(dropped(1, 0.1, 100));
+    algorithm.learn(completed(1, 10, 100));
+    assertThat(algorithm.limit()).isEqualTo(98 + 6);
   }
 
   @Test
-  void aLatencyOfZeroMovesNeitherBaselineNorCeiling() {
-    VegasLimit law = each(1, 200, 100);
-    law.learn(completed(0, 10, 100));
+  void aLatencyOfZeroMovesNeitherBaselineNorLimit() {
+    VegasLimit algorithm = each(1, 200, 100);
+    algorithm.learn(completed(0, 10, 100));
     for (int i = 0; i < 2_000; i++) {
-      law.learn(completed(1, 0, 100));
+      algorithm.learn(completed(1, 0, 100));
     }
-    assertThat(law.ceiling()).isEqualTo(100);
-    law.learn(completed(1, 10, 100));
-    assertThat(law.ceiling()).isEqualTo(112);
+    assertThat(algorithm.limit()).isEqualTo(100);
+    algorithm.learn(completed(1, 10, 100));
+    assertThat(algorithm.limit()).isEqualTo(112);
   }
 
   @Test
   void aDecreaseThatIsNoNumberChangesNothing() {
-    Settings broken = new Settings(1, 30, ceiling -> Double.NaN, null);
-    VegasLimit law = new VegasLimit(new LimitRange(1, 20, 10), broken, new SplittableRandom(1));
-    law.learn(dropped(0, 10, 10));
-    assertThat(law.ceiling()).isEqualTo(10);
+    Settings broken = new Settings(1, 30, limit -> Double.NaN, null);
+    VegasLimit algorithm =
+        new VegasLimit(new LimitRange(1, 20, 10), broken, new SplittableRandom(1));
+    algorithm.learn(dropped(0, 10, 10));
+    assertThat(algorithm.limit()).isEqualTo(10);
   }
 
   @Test
   void learnsOncePerWindowFromItsMedian() {
-    VegasLimit law =
+    VegasLimit algorithm =
         new VegasLimit(new LimitRange(1, 200, 100), Settings.defaults(), new SplittableRandom(1));
-    second(law, 0, 10, 100, false);
-    law.learn(completed(1_015, 1, 100));
-    assertThat(law.ceiling()).isEqualTo(100);
-    second(law, 1_015, 10, 100, false);
-    law.learn(completed(2_030, 1_000, 100));
-    assertThat(law.ceiling()).isEqualTo(112);
-    second(law, 2_030, 10, 100, true);
-    law.learn(dropped(3_045, 1, 100));
-    assertThat(law.ceiling()).isEqualTo(110);
+    second(algorithm, 0, 10, 100, false);
+    algorithm.learn(completed(1_015, 1, 100));
+    assertThat(algorithm.limit()).isEqualTo(100);
+    second(algorithm, 1_015, 10, 100, false);
+    algorithm.learn(completed(2_030, 1_000, 100));
+    assertThat(algorithm.limit()).isEqualTo(112);
+    second(algorithm, 2_030, 10, 100, true);
+    algorithm.learn(dropped(3_045, 1, 100));
+    assertThat(algorithm.limit()).isEqualTo(110);
   }
 
   @Test
@@ -165,29 +166,29 @@ class VegasLimitTest {
 
   /** Returns the limit after one request, from 100, with a latency without load of 10 ms. */
   private static int after(Sample sample) {
-    VegasLimit law = each(1, 1_000, 100);
-    law.learn(completed(0, 10, 100));
-    law.learn(sample);
-    return law.ceiling();
+    VegasLimit algorithm = each(1, 1_000, 100);
+    algorithm.learn(completed(0, 10, 100));
+    algorithm.learn(sample);
+    return algorithm.limit();
   }
 
   private static int[] halvedTwice(double smoothing) {
-    VegasLimit law =
+    VegasLimit algorithm =
         new VegasLimit(
             new LimitRange(1, 200, 100),
-            new Settings(smoothing, 30, ceiling -> ceiling / 2, null),
+            new Settings(smoothing, 30, limit -> limit / 2, null),
             new SplittableRandom(1));
-    law.learn(completed(0, 10, 100));
-    law.learn(completed(1, 20, 100));
-    int once = law.ceiling();
-    law.learn(completed(2, 20, 100));
-    return new int[] {once, law.ceiling()};
+    algorithm.learn(completed(0, 10, 100));
+    algorithm.learn(completed(1, 20, 100));
+    int once = algorithm.limit();
+    algorithm.learn(completed(2, 20, 100));
+    return new int[] {once, algorithm.limit()};
   }
 
   private static VegasLimit each(int min, int max, int initial) {
     return new VegasLimit(
         new LimitRange(min, max, initial),
-        new Settings(1, 30, ceiling -> ceiling - Log10.of(ceiling), null),
+        new Settings(1, 30, limit -> limit - Log10.of(limit), null),
         new SplittableRandom(1));
   }
 }

@@ -32,7 +32,7 @@ public class DecisionBenchmark extends ShortRuns {
           descriptors: [{key: user, LIMIT}]}]}]}]}]}]}]}
       """
           .replace("LIMIT", ENDLESS);
-  private static final String CEILINGS =
+  private static final String CONCURRENCY_LIMITS =
       """
       - {key: upstream, concurrency: {min: 100, max: 100}}
       - {key: tenant, descriptors: [{key: upstream, concurrency: {min: 100, max: 100}}]}
@@ -40,7 +40,7 @@ public class DecisionBenchmark extends ShortRuns {
 
   /** Whether the policies have concurrency limits beside rate limits. */
   @Param({"without", "with"})
-  public String ceilings = "without";
+  public String limits = "without";
 
   private final byte[][] two = new byte[USERS][];
   private final byte[][] eight = new byte[USERS][];
@@ -56,7 +56,7 @@ public class DecisionBenchmark extends ShortRuns {
           Decider.request(
               "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6", "g", "7", "user", user);
     }
-    decider = new Decider(ceilings.equals("with") ? LIMITS + CEILINGS : LIMITS);
+    decider = new Decider(limits.equals("with") ? LIMITS + CONCURRENCY_LIMITS : LIMITS);
   }
 
   /** Closes what was opened for the policies. */

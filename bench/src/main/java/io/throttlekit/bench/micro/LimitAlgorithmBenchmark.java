@@ -45,7 +45,7 @@ public class LimitAlgorithmBenchmark extends ShortRuns {
     "netflix_gradient2",
     "netflix_vegas"
   })
-  public String law = "";
+  public String algorithm = "";
 
   private final long[] serviceNanos = new long[DRAWN];
   private Learner learner = new Learner() {};
@@ -55,7 +55,7 @@ public class LimitAlgorithmBenchmark extends ShortRuns {
   /** Operations of an algorithm that the benchmark needs. */
   interface Learner {
     /** Returns its concurrency limit. */
-    default int ceiling() {
+    default int limit() {
       return 0;
     }
 
@@ -70,19 +70,19 @@ public class LimitAlgorithmBenchmark extends ShortRuns {
     for (int i = 0; i < DRAWN; i++) {
       serviceNanos[i] = (long) (5_000_000 + 15_000_000 * -Math.log1p(-random.nextDouble()));
     }
-    learner = learner(law);
+    learner = learner(algorithm);
   }
 
   /** Measures one sample. */
   @Benchmark
   public int learn() {
-    int ceiling = learner.ceiling();
+    int limit = learner.limit();
     drawn = (drawn + 1) & (DRAWN - 1);
     nowNanos += GAP_NANOS;
     // Requests beyond the servers wait for one.
-    long rtt = serviceNanos[drawn] * Math.max(SERVERS, ceiling) / SERVERS;
-    learner.learn(nowNanos - rtt, rtt, ceiling, (drawn & 1_023) == 0);
-    return ceiling;
+    long rtt = serviceNanos[drawn] * Math.max(SERVERS, limit) / SERVERS;
+    learner.learn(nowNanos - rtt, rtt, limit, (drawn & 1_023) == 0);
+    return limit;
   }
 
   private Learner learner(String name) {
@@ -104,8 +104,8 @@ public class LimitAlgorithmBenchmark extends ShortRuns {
   private Learner ours(ConcurrencyLimit limit) {
     return new Learner() {
       @Override
-      public int ceiling() {
-        return limit.ceiling();
+      public int limit() {
+        return limit.limit();
       }
 
       @Override
@@ -118,7 +118,7 @@ public class LimitAlgorithmBenchmark extends ShortRuns {
   private static Learner netflix(Limit limit) {
     return new Learner() {
       @Override
-      public int ceiling() {
+      public int limit() {
         return limit.getLimit();
       }
 

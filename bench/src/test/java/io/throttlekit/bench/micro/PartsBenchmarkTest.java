@@ -33,9 +33,9 @@ class PartsBenchmarkTest {
 
   @Test
   void theDecisionBenchmarksAnswerWithWhatIsLeft() throws InvalidProtocolBufferException {
-    for (String ceilings : List.of("without", "with")) {
+    for (String limits : List.of("without", "with")) {
       DecisionBenchmark benchmark = new DecisionBenchmark();
-      benchmark.ceilings = ceilings;
+      benchmark.limits = limits;
       benchmark.load();
       KeyOrder order = new KeyOrder();
       for (byte[] answer : List.of(benchmark.twoEntries(order), benchmark.eightEntries(order))) {
@@ -67,21 +67,21 @@ class PartsBenchmarkTest {
   }
 
   @ParameterizedTest
-  @MethodSource("laws")
-  void everyLawLearnsFromTheBenchmark(String law) {
+  @MethodSource("algorithms")
+  void everyAlgorithmLearnsFromTheBenchmark(String algorithm) {
     LimitAlgorithmBenchmark benchmark = new LimitAlgorithmBenchmark();
-    benchmark.law = law;
+    benchmark.algorithm = algorithm;
     benchmark.create();
-    TreeSet<Integer> ceilings = new TreeSet<>();
+    TreeSet<Integer> limits = new TreeSet<>();
     for (int i = 0; i < 100_000; i++) {
-      ceilings.add(benchmark.learn());
+      limits.add(benchmark.learn());
     }
-    assertThat(ceilings).hasSizeGreaterThan(3);
-    assertThat(ceilings.first()).isPositive();
+    assertThat(limits).hasSizeGreaterThan(3);
+    assertThat(limits.first()).isPositive();
   }
 
-  static List<String> laws() throws NoSuchFieldException {
+  static List<String> algorithms() throws NoSuchFieldException {
     return List.of(
-        LimitAlgorithmBenchmark.class.getField("law").getAnnotation(Param.class).value());
+        LimitAlgorithmBenchmark.class.getField("algorithm").getAnnotation(Param.class).value());
   }
 }

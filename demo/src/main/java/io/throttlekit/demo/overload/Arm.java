@@ -125,7 +125,7 @@ final class Arm {
 
   /** Reads the limit in effect, and records it for a second of the course. */
   void look(int second) throws IOException {
-    OptionalInt ceiling = limiter.ceiling(envoy);
-    ceiling.ifPresent(requests -> course.ceiling(second, requests));
+    OptionalInt limit = limiter.limit(envoy);
+    limit.ifPresent(requests -> course.limit(second, requests));
   }
 }

@@ -23,7 +23,7 @@ final class Course {
   private final List<Second> seconds;
   private final long goodNanos;
   private final int mostMillis;
-  private final AtomicIntegerArray ceilings;
+  private final AtomicIntegerArray limits;
 
   /** The outcome of a request. */
   private enum Outcome {
@@ -42,10 +42,10 @@ final class Course {
    * @param failed requests that timed out, and all other responses
    * @param p99Millis latency of requests that were not refused; failed ones count with the client
    *     timeout. Empty if all were refused
-   * @param ceiling median of the limit in effect; empty if there is none
+   * @param limit median of the limit in effect; empty if there is none
    */
   record Figures(
-      long good, long late, long refused, long failed, OptionalInt p99Millis, OptionalInt ceiling) {
+      long good, long late, long refused, long failed, OptionalInt p99Millis, OptionalInt limit) {
 
     /** Returns the number of scheduled requests. */
     long offered() {
@@ -72,7 +72,7 @@ final class Course {
     this.goodNanos = good.toNanos();
     this.mostMillis = (int) patience.toMillis();
     this.seconds = Stream.generate(() -> new Second(mostMillis)).limit(length).toList();
-    this.ceilings = new AtomicIntegerArray(length);
+    this.limits = new AtomicIntegerArray(length);
   }
 
   /**
@@ -96,8 +96,8 @@ final class Course {
   }
 
   /** Records the limit in effect in a second, from 0. */
-  void ceiling(int second, int requests) {
-    ceilings.set(second, requests + 1); // 0 stands for unknown
+  void limit(int second, int requests) {
+    limits.set(second, requests + 1); // 0 stands for unknown
   }
 
   /** Returns the outcomes from one second to another, exclusive. */
@@ -109,7 +109,7 @@ final class Course {
         sum(span, Outcome.REFUSED),
         sum(span, Outcome.FAILED),
         percentile(span),
-        medianCeiling(from, to));
+        medianLimit(from, to));
   }
 
   private static long sum(List<Second> span, Outcome outcome) {
@@ -139,9 +139,9 @@ final class Course {
     return OptionalInt.empty();
   }
 
-  private OptionalInt medianCeiling(int from, int to) {
+  private OptionalInt medianLimit(int from, int to) {
     int[] known =
-        IntStream.range(from, to).map(ceilings::get).filter(seen -> seen > 0).sorted().toArray();
+        IntStream.range(from, to).map(limits::get).filter(seen -> seen > 0).sorted().toArray();
     return known.length == 0 ? OptionalInt.empty() : OptionalInt.of(known[known.length / 2] - 1);
   }
 

@@ -82,7 +82,7 @@ enum Limiter {
   }
 
   /** Returns the limit in effect in its Envoy; empty without a limiter. */
-  OptionalInt ceiling(EnvoyProcess envoy) throws IOException {
+  OptionalInt limit(EnvoyProcess envoy) throws IOException {
     return where.isEmpty() ? OptionalInt.empty() : OptionalInt.of(read(envoy.admin(where)));
   }
 

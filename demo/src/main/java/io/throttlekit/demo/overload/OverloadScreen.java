@@ -54,7 +54,7 @@ final class OverloadScreen {
     out.printf("%s%s%n", title(complete), CLEAR_LINE);
     out.printf(
         "%7s %-21s%-21s%-21s%8s%s%n",
-        "", "answers in time / s", "p99, ms", "ceiling", "refused", CLEAR_LINE);
+        "", "answers in time / s", "p99, ms", "limit", "refused", CLEAR_LINE);
     arms.forEach((limiter, course) -> {
       Figures now = course.figures(complete - 1, complete);
       out.printf(
@@ -62,8 +62,8 @@ final class OverloadScreen {
           limiter.word(),
           cell(course, complete, Figures::good),
           cell(course, complete, figures -> figures.p99Millis().orElse(0)),
-          now.ceiling().isPresent()
-              ? cell(course, complete, figures -> figures.ceiling().orElse(0))
+          now.limit().isPresent()
+              ? cell(course, complete, figures -> figures.limit().orElse(0))
               : "%7s %-13s".formatted("-", ""),
           now.refused(),
           CLEAR_LINE);
@@ -102,13 +102,13 @@ final class OverloadScreen {
   }
 
   private static String words(Limiter limiter, Figures second) {
-    return "%s %d in time, %d refused, p99 %s ms, ceiling %s"
+    return "%s %d in time, %d refused, p99 %s ms, limit %s"
         .formatted(
             limiter.word(),
             second.good(),
             second.refused(),
             words(second.p99Millis()),
-            words(second.ceiling()));
+            words(second.limit()));
   }
 
   private static String words(OptionalInt value) {

@@ -65,7 +65,7 @@ public record OverloadSummary(
   public String words() {
     StringBuilder table =
         new StringBuilder(
-            row("phase", "arm", "goodput", "p99, ms", "ceiling", "refused", "late", "failed"));
+            row("phase", "arm", "goodput", "p99, ms", "limit", "refused", "late", "failed"));
     for (Row row : rows) {
       row.arms.forEach((limiter, figures) ->
           table.append(
@@ -74,7 +74,7 @@ public record OverloadSummary(
                   limiter.word(),
                   number(goodput(row.phase, figures)),
                   whole(figures.p99Millis(), "-"),
-                  whole(figures.ceiling(), "-"),
+                  whole(figures.limit(), "-"),
                   Long.toString(figures.refused()),
                   Long.toString(figures.late()),
                   Long.toString(figures.failed()))));
@@ -85,7 +85,8 @@ public record OverloadSummary(
             .formatted(capacity.deadline().toMillis(), counted));
     if (counted < OF_A_MINUTE) {
       table.append(
-          "phases of less than a minute contain the law's first measurement, which costs goodput:"
+          "phases of less than a minute contain the algorithm's first measurement, which costs"
+              + " goodput:"
               + " they say less%n".formatted());
     }
     if (latestMillis > REPORTED_MILLIS) {
@@ -119,17 +120,17 @@ public record OverloadSummary(
             Double.toString(row.phase.load()),
             Double.toString(row.phase.capacity()),
             ours == null
-                ? "\"goodput\":null,\"p99_ms\":null,\"ceiling\":null,\"refused\":null"
+                ? "\"goodput\":null,\"p99_ms\":null,\"limit\":null,\"refused\":null"
                 : json(row.phase, ours),
             arms);
   }
 
   private String json(Phase phase, Figures figures) {
-    return "\"goodput\":%s,\"p99_ms\":%s,\"ceiling\":%s,\"refused\":%d"
+    return "\"goodput\":%s,\"p99_ms\":%s,\"limit\":%s,\"refused\":%d"
         .formatted(
             number(goodput(phase, figures)),
             whole(figures.p99Millis(), "null"),
-            whole(figures.ceiling(), "null"),
+            whole(figures.limit(), "null"),
             figures.refused());
   }
 
@@ -138,7 +139,7 @@ public record OverloadSummary(
       String arm,
       String goodput,
       String p99,
-      String ceiling,
+      String limit,
       String refused,
       String late,
       String failed) {
@@ -149,7 +150,7 @@ public record OverloadSummary(
         arm,
         goodput,
         p99,
-        ceiling,
+        limit,
         refused,
         late,
         failed);

@@ -62,12 +62,12 @@ class CourseTest {
   }
 
   @Test
-  void theCeilingIsTheMedianOfWhatWasSeen() {
-    course.ceiling(0, 40);
-    course.ceiling(1, 0);
-    course.ceiling(3, 30);
-    assertThat(course.figures(0, 4).ceiling()).hasValue(30);
-    assertThat(course.figures(1, 2).ceiling()).hasValue(0);
-    assertThat(course.figures(2, 3).ceiling()).isEmpty();
+  void theLimitIsTheMedianOfWhatWasSeen() {
+    course.limit(0, 40);
+    course.limit(1, 0);
+    course.limit(3, 30);
+    assertThat(course.figures(0, 4).limit()).hasValue(30);
+    assertThat(course.figures(1, 2).limit()).hasValue(0);
+    assertThat(course.figures(2, 3).limit()).isEmpty();
   }
 }

@@ -14,7 +14,7 @@ class LimiterTest {
       """
       {
        "layers": [
-        "ceiling"
+        "limit"
        ],
        "entries": {
         "circuit_breakers.upstream.high.max_requests": {
@@ -34,7 +34,7 @@ class LimiterTest {
       """;
 
   @Test
-  void readsTheCeilingFromWhatEnvoySays() {
+  void readsTheLimitFromWhatEnvoySays() {
     assertThat(Limiter.OURS.read(RUNTIME)).isEqualTo(17);
     assertThat(
             Limiter.ENVOY.read(

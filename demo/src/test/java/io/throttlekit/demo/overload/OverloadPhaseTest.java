@@ -42,7 +42,7 @@ class OverloadPhaseTest {
     assertThat((long) ours.p99Millis().orElseThrow())
         .as(seen)
         .isLessThanOrEqualTo(5 * SERVICE_MILLIS);
-    assertThat(ours.ceiling().orElseThrow()).as(seen).isBetween(4, Limiter.HIGHEST - 1);
+    assertThat(ours.limit().orElseThrow()).as(seen).isBetween(4, Limiter.HIGHEST - 1);
     assertThat(ours.refused()).as(seen).isPositive();
     assertThat(ProcessHandle.current().children()).isEmpty();
   }

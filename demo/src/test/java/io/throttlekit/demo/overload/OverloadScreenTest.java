@@ -45,7 +45,7 @@ class OverloadScreenTest {
         .asString()
         .isEqualTo(
             "  5 s of 20: 0.8 times the capacity; in this second none 1 in time, 0 refused, p99 20"
-                + " ms, ceiling -; ours 0 in time, 1 refused, p99 - ms, ceiling 4");
+                + " ms, limit -; ours 0 in time, 1 refused, p99 - ms, limit 4");
   }
 
   private void run(boolean terminal, Charset charset) {
@@ -60,7 +60,7 @@ class OverloadScreenTest {
           none.answered(second, 200, 20_000_000);
         }
         ours.answered(second, 503, 0);
-        ours.ceiling(second, second);
+        ours.limit(second, second);
         screen.show(second + 1, arms);
       }
     }

@@ -21,10 +21,10 @@ class OverloadSummaryTest {
     assertThat(summary(2, Map.of(Limiter.NONE, LOST, Limiter.OURS, SAVED)).json())
         .isEqualTo(
             "{\"phases\":[{\"phase\":\"2\",\"offered\":2.0,\"capacity\":1.0,\"goodput\":0.980,"
-                + "\"p99_ms\":77,\"ceiling\":17,\"refused\":7640,\"arms\":{"
-                + "\"none\":{\"goodput\":0.002,\"p99_ms\":1000,\"ceiling\":null,\"refused\":0,"
+                + "\"p99_ms\":77,\"limit\":17,\"refused\":7640,\"arms\":{"
+                + "\"none\":{\"goodput\":0.002,\"p99_ms\":1000,\"limit\":null,\"refused\":0,"
                 + "\"late\":20,\"failed\":14965},"
-                + "\"ours\":{\"goodput\":0.980,\"p99_ms\":77,\"ceiling\":17,\"refused\":7640,"
+                + "\"ours\":{\"goodput\":0.980,\"p99_ms\":77,\"limit\":17,\"refused\":7640,"
                 + "\"late\":1,\"failed\":9}}}],\"per_second\":125.000,\"service_ms\":80,"
                 + "\"counted_seconds\":60,\"seed\":7,\"sent_late_ms\":3}");
   }
@@ -32,7 +32,7 @@ class OverloadSummaryTest {
   @Test
   void withoutOursItsFiguresAreUnknown() {
     assertThat(summary(2, Map.of(Limiter.NONE, LOST)).json())
-        .contains("\"goodput\":null,\"p99_ms\":null,\"ceiling\":null,\"refused\":null,\"arms\"");
+        .contains("\"goodput\":null,\"p99_ms\":null,\"limit\":null,\"refused\":null,\"arms\"");
   }
 
   @Test
@@ -58,7 +58,7 @@ class OverloadSummaryTest {
     assertThat(new OverloadSummary(Capacity.USUAL, 40, 7, List.of(), 0).words())
         .doesNotContain("less than a minute");
     assertThat(new OverloadSummary(Capacity.USUAL, 39, 7, List.of(), 0).words())
-        .contains("phases of less than a minute contain the law's first measurement");
+        .contains("phases of less than a minute contain the algorithm's first measurement");
     assertThat(new OverloadSummary(Capacity.USUAL, 60, 7, List.of(), 21).words())
         .contains("busy: a request was sent 21 ms late");
   }

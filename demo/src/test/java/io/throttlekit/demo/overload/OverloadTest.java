@@ -42,7 +42,7 @@ class OverloadTest {
     assertThat(none.p99Millis()).as(seen).hasValue(1000);
     assertThat(summary.goodput(row.phase(), envoy)).as(seen).isBetween(0.5, 1.2);
     assertThat(envoy.refused()).as(seen).isPositive();
-    assertThat(envoy.ceiling().orElse(-1)).as(seen).isBetween(3, Limiter.HIGHEST);
+    assertThat(envoy.limit().orElse(-1)).as(seen).isBetween(3, Limiter.HIGHEST);
     assertThat(progress)
         .containsExactly(
             "an upstream that can do 125 requests a second, behind each of 2 Envoys; phases: 2;"

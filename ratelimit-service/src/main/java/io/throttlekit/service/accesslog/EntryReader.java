@@ -181,7 +181,7 @@ public final class EntryReader {
     if (common.getUpstreamCluster().isEmpty()) {
       return Kind.QUEUE_FULL;
     }
-    return common.hasTimeToFirstUpstreamTxByte() ? Kind.RETRIED : Kind.CEILING_REACHED;
+    return common.hasTimeToFirstUpstreamTxByte() ? Kind.RETRIED : Kind.LIMIT_REACHED;
   }
 
   private static boolean connectionFailed(ResponseFlags flags) {

@@ -58,8 +58,8 @@ final class DecisionLog {
       line.append(" without a limit");
       return;
     }
-    if (rule.ceiling() != null) {
-      line.append(verdict.refused() ? " at its ceiling, room for " : ", room for ");
+    if (rule.concurrency() != null) {
+      line.append(verdict.refused() ? " at its limit, room for " : ", room for ");
       line.append(verdict.remaining()).append(" below ").append(decision.limit());
       return;
     }

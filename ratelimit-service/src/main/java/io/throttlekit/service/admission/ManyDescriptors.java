@@ -107,7 +107,7 @@ final class ManyDescriptors {
     List<SlotRequest> wanted = List.of();
     for (int i = 0; i < rules.length; i++) {
       Rule rule = rules[i];
-      ConcurrencyRule terms = rule == null ? null : rule.ceiling();
+      ConcurrencyRule terms = rule == null ? null : rule.concurrency();
       if (rule != null && terms != null && terms.gate() instanceof ConcurrencyRule.AtService gate) {
         if (wanted.isEmpty()) {
           wanted = new ArrayList<>(1);

@@ -98,7 +98,7 @@ final class CheckWriter {
     if (denial != null && denial.status() > 0) {
       return denial.status();
     }
-    return rule.ceiling() == null ? TOO_MANY_REQUESTS : SERVICE_UNAVAILABLE;
+    return rule.concurrency() == null ? TOO_MANY_REQUESTS : SERVICE_UNAVAILABLE;
   }
 
   private RateLimitResponse told(Answer answer, Supplier<RateLimitRequest> asked) {

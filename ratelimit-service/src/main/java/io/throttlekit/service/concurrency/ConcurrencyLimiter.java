@@ -11,12 +11,12 @@ import java.util.function.LongSupplier;
  */
 public final class ConcurrencyLimiter {
   // bounds memory where a client chooses the entries
-  private static final int MAX_IDLE_CEILINGS = 10_000;
+  private static final int MAX_IDLE_LIMITS = 10_000;
   // bounds memory where leases are not released before their TTL
   private static final int MAX_LEASES = 1_000_000;
 
   private final TimeSource time;
-  private final ConcurrencyLimits ceilings;
+  private final ConcurrencyLimits limits;
   private final Leases leases;
   private final ConcurrencyListener listener;
   private final LongSupplier retryAfterMillis;
@@ -30,7 +30,7 @@ public final class ConcurrencyLimiter {
    */
   public ConcurrencyLimiter(
       TimeSource time, Timer timer, ConcurrencyListener listener, LongSupplier retryAfterMillis) {
-    this(time, timer, listener, retryAfterMillis, MAX_IDLE_CEILINGS, MAX_LEASES);
+    this(time, timer, listener, retryAfterMillis, MAX_IDLE_LIMITS, MAX_LEASES);
   }
 
   ConcurrencyLimiter(
@@ -38,10 +38,10 @@ public final class ConcurrencyLimiter {
       Timer timer,
       ConcurrencyListener listener,
       LongSupplier retryAfterMillis,
-      int mostIdleCeilings,
+      int mostIdleLimits,
       int mostLeases) {
     this.time = time;
-    this.ceilings = new ConcurrencyLimits(time, timer, mostIdleCeilings);
+    this.limits = new ConcurrencyLimits(time, timer, mostIdleLimits);
     this.leases = new Leases(time, timer, listener, mostLeases);
     this.listener = listener;
     this.retryAfterMillis = retryAfterMillis;
@@ -62,8 +62,8 @@ public final class ConcurrencyLimiter {
   }
 
   /** Returns the concurrency limits, for display. */
-  public ConcurrencyLimits ceilings() {
-    return ceilings;
+  public ConcurrencyLimits limits() {
+    return limits;
   }
 
   /** Returns the leases, to end them. */

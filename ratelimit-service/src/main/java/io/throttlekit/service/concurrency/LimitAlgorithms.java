@@ -25,8 +25,8 @@ public final class LimitAlgorithms {
   private LimitAlgorithms() {}
 
   /** Returns a limit algorithm that starts at the initial limit of the range. */
-  public static ConcurrencyLimit of(ConcurrencyRule.LimitAlgorithm law, LimitRange range) {
-    return of(law, range, new SplittableRandom());
+  public static ConcurrencyLimit of(ConcurrencyRule.LimitAlgorithm algorithm, LimitRange range) {
+    return of(algorithm, range, new SplittableRandom());
   }
 
   /**
@@ -35,8 +35,8 @@ public final class LimitAlgorithms {
    * @param random schedules the measurements of algorithms that probe
    */
   public static ConcurrencyLimit of(
-      ConcurrencyRule.LimitAlgorithm law, LimitRange range, RandomGenerator random) {
-    return switch (law) {
+      ConcurrencyRule.LimitAlgorithm algorithm, LimitRange range, RandomGenerator random) {
+    return switch (algorithm) {
       case PROBED_VEGAS ->
           new ProbedVegasLimit(range, ProbedVegasLimit.Settings.defaults(), random);
       case GRADIENT2 -> new Gradient2Limit(range, Gradient2Limit.Settings.defaults());

@@ -34,7 +34,7 @@ final class PinnedLimit {
     this.rule = rule;
     this.terms = terms;
     this.prioritizer = prioritizer(terms);
-    this.limiter = limiter(terms, LimitAlgorithms.of(terms.law(), terms.range()));
+    this.limiter = limiter(terms, LimitAlgorithms.of(terms.algorithm(), terms.range()));
   }
 
   CounterKey key() {
@@ -67,9 +67,9 @@ final class PinnedLimit {
    */
   void pin(Rule asked, ConcurrencyRule wanted) {
     if (pins == 0 && !sameQueue(terms, wanted)) {
-      ConcurrencyLimit law = law(wanted);
+      ConcurrencyLimit algorithm = algorithm(wanted);
       prioritizer = prioritizer(wanted);
-      limiter = limiter(wanted, law);
+      limiter = limiter(wanted, algorithm);
       terms = wanted;
     }
     pins++;
@@ -84,16 +84,16 @@ final class PinnedLimit {
     if (rule == asked) {
       return;
     }
-    ConcurrencyLimit law;
+    ConcurrencyLimit algorithm;
     synchronized (this) {
       rule = asked;
-      if (terms.law() == wanted.law() && terms.range().equals(wanted.range())) {
+      if (terms.algorithm() == wanted.algorithm() && terms.range().equals(wanted.range())) {
         return;
       }
-      law = law(wanted);
-      terms = new ConcurrencyRule(wanted.law(), wanted.range(), terms.gate());
+      algorithm = algorithm(wanted);
+      terms = new ConcurrencyRule(wanted.algorithm(), wanted.range(), terms.gate());
     }
-    limiter.obey(law); // outside the lock: it may admit queued requests
+    limiter.obey(algorithm); // outside the lock: it may admit queued requests
   }
 
   /** Counts one use less, under the lock of the key, and returns whether none is left. */
@@ -112,10 +112,10 @@ final class PinnedLimit {
         && (first.priorityEntry() == null) == (second.priorityEntry() == null);
   }
 
-  private ConcurrencyLimit law(ConcurrencyRule wanted) {
+  private ConcurrencyLimit algorithm(ConcurrencyRule wanted) {
     LimitRange range = wanted.range();
-    int now = Math.clamp(limiter.figures().ceiling(), range.min(), range.max());
-    return LimitAlgorithms.of(wanted.law(), new LimitRange(range.min(), range.max(), now));
+    int now = Math.clamp(limiter.figures().limit(), range.min(), range.max());
+    return LimitAlgorithms.of(wanted.algorithm(), new LimitRange(range.min(), range.max(), now));
   }
 
   private static @Nullable Prioritizer prioritizer(ConcurrencyRule terms) {
@@ -125,8 +125,8 @@ final class PinnedLimit {
         : null;
   }
 
-  private AdaptiveLimiter limiter(ConcurrencyRule wanted, ConcurrencyLimit law) {
-    LimiterBuilder builder = AdaptiveLimiter.of(law).time(home.time(), home.timer());
+  private AdaptiveLimiter limiter(ConcurrencyRule wanted, ConcurrencyLimit algorithm) {
+    LimiterBuilder builder = AdaptiveLimiter.of(algorithm).time(home.time(), home.timer());
     ConcurrencyRule.WaitingRoom queue =
         wanted.gate() instanceof ConcurrencyRule.AtService service ? service.queue() : null;
     if (queue != null) {

@@ -5,12 +5,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A slot in flight below one concurrency limit, which ends once. Thread-safe. */
 final class Slot {
-  private final PinnedLimit ceiling;
+  private final PinnedLimit limit;
   private final Permit permit;
   private final AtomicBoolean ended = new AtomicBoolean();
 
-  Slot(PinnedLimit ceiling, Permit permit) {
-    this.ceiling = ceiling;
+  Slot(PinnedLimit limit, Permit permit) {
+    this.limit = limit;
     this.permit = permit;
   }
 
@@ -32,7 +32,7 @@ final class Slot {
         case Ending.Plain.UNTOLD -> permit.release();
       }
     } finally {
-      ceiling.unpin();
+      limit.unpin();
     }
   }
 }

@@ -142,32 +142,32 @@ public final class SlotAcquisition {
   /** Returns whether the next limit can be entered at once. */
   private boolean enters(int index) {
     SlotRequest next = wanted.get(index);
-    PinnedLimit ceiling = gate.ceilings().pin(next.rule(), next.terms(), next.entries());
-    if (passed.contains(ceiling)) {
-      decisions[index] = decided(true, ceiling);
-      ceiling.unpin();
+    PinnedLimit limit = gate.limits().pin(next.rule(), next.terms(), next.entries());
+    if (passed.contains(limit)) {
+      decisions[index] = decided(true, limit);
+      limit.unpin();
       return true;
     }
     if (next.looks()) {
-      boolean room = ceiling.limiter().canAcquire(asked(next, ceiling, 0));
-      decisions[index] = decided(room, ceiling);
-      ceiling.unpin();
+      boolean room = limit.limiter().canAcquire(asked(next, limit, 0));
+      decisions[index] = decided(room, limit);
+      limit.unpin();
       return room || !next.refuses() || refuse();
     }
-    passed.add(ceiling);
+    passed.add(limit);
     if (!next.refuses()) {
       // shadow mode: counted if there is room, never queued
-      Permit permit = ceiling.limiter().tryAcquire(asked(next, ceiling, 0));
-      took(index, ceiling, permit);
+      Permit permit = limit.limiter().tryAcquire(asked(next, limit, 0));
+      took(index, limit, permit);
       return true;
     }
-    Turn turn = new Turn(index, ceiling);
-    PendingPermit waits = ceiling.limiter().acquire(asked(next, ceiling, waitNanos()), turn);
+    Turn turn = new Turn(index, limit);
+    PendingPermit waits = limit.limiter().acquire(asked(next, limit, waitNanos()), turn);
     return turn.goesOn(waits);
   }
 
-  private PermitRequest asked(SlotRequest next, PinnedLimit ceiling, long waitNanos) {
-    Prioritizer prioritizer = ceiling.prioritizer();
+  private PermitRequest asked(SlotRequest next, PinnedLimit limit, long waitNanos) {
+    Prioritizer prioritizer = limit.prioritizer();
     int level = prioritizer == null ? 0 : Levels.of(next.priority(), prioritizer);
     return new PermitRequest(level, null, waitNanos);
   }
@@ -176,13 +176,13 @@ public final class SlotAcquisition {
     return forEver ? Long.MAX_VALUE : Math.max(0, untilNanos - gate.time().monotonicNanos());
   }
 
-  private void took(int index, PinnedLimit ceiling, @Nullable Permit permit) {
-    decisions[index] = decided(permit != null, ceiling);
+  private void took(int index, PinnedLimit limit, @Nullable Permit permit) {
+    decisions[index] = decided(permit != null, limit);
     if (permit == null) {
-      gate.listener().refused(Refusal.CEILING_REACHED);
-      ceiling.unpin();
+      gate.listener().refused(Refusal.LIMIT_REACHED);
+      limit.unpin();
     } else {
-      slots.add(new Slot(ceiling, permit));
+      slots.add(new Slot(limit, permit));
     }
   }
 
@@ -201,12 +201,12 @@ public final class SlotAcquisition {
     return gone;
   }
 
-  private Decision decided(boolean admitted, PinnedLimit ceiling) {
-    LimiterFigures now = ceiling.figures();
-    int left = Math.max(0, now.ceiling() - now.inFlight());
+  private Decision decided(boolean admitted, PinnedLimit limit) {
+    LimiterFigures now = limit.figures();
+    int left = Math.max(0, now.limit() - now.inFlight());
     return admitted
-        ? Decision.admit(now.ceiling(), left, 0)
-        : Decision.refuse(now.ceiling(), left, 0, gate.retryAfterMillis());
+        ? Decision.admit(now.limit(), left, 0)
+        : Decision.refuse(now.limit(), left, 0, gate.retryAfterMillis());
   }
 
   /**
@@ -215,20 +215,20 @@ public final class SlotAcquisition {
    */
   private final class Turn implements PermitCallback {
     private final int index;
-    private final PinnedLimit ceiling;
+    private final PinnedLimit limit;
 
     // Guarded by the entering.
     private boolean returned;
     private boolean admitted;
 
-    Turn(int index, PinnedLimit ceiling) {
+    Turn(int index, PinnedLimit limit) {
       this.index = index;
-      this.ceiling = ceiling;
+      this.limit = limit;
     }
 
     @Override
     public void admitted(Permit permit) {
-      took(index, ceiling, permit);
+      took(index, limit, permit);
       boolean onOtherThread;
       synchronized (SlotAcquisition.this) {
         admitted = true;
@@ -246,8 +246,8 @@ public final class SlotAcquisition {
     @Override
     public void refused(Refusal why) {
       gate.listener().refused(why);
-      decisions[index] = decided(false, ceiling);
-      ceiling.unpin();
+      decisions[index] = decided(false, limit);
+      limit.unpin();
       if (isGone()) {
         returnUnits();
       } else {

@@ -55,7 +55,7 @@ final class PoliciesRoute implements Route {
     appendStatus(text, policies.status());
     appendRemark(text, "store: " + store.get());
     for (Rule rule : rules) {
-      if (rule.ceiling() != null) { // 0 requests would read as "refuses all"
+      if (rule.concurrency() != null) { // 0 requests would read as "refuses all"
         text.append("# ").append(rule.domain()).append('.').append(rule.path()).append(": ");
         text.append(rule.inWords()).append('\n');
         continue;
@@ -161,21 +161,21 @@ final class PoliciesRoute implements Route {
       json.endObject();
     }
     json.endArray();
-    ConcurrencyRule ceiling = rule.ceiling();
-    if (ceiling != null) {
+    ConcurrencyRule concurrency = rule.concurrency();
+    if (concurrency != null) {
       json.name("concurrency");
-      writeCeiling(json, ceiling);
+      writeLimit(json, concurrency);
     }
     json.endObject();
   }
 
-  private static void writeCeiling(JsonWriter json, ConcurrencyRule ceiling) throws IOException {
+  private static void writeLimit(JsonWriter json, ConcurrencyRule concurrency) throws IOException {
     json.beginObject();
-    json.name("algorithm").value(ceiling.law().id());
-    json.name("min").value(ceiling.range().min());
-    json.name("max").value(ceiling.range().max());
-    json.name("initial").value(ceiling.range().initial());
-    switch (ceiling.gate()) {
+    json.name("algorithm").value(concurrency.algorithm().id());
+    json.name("min").value(concurrency.range().min());
+    json.name("max").value(concurrency.range().max());
+    json.name("initial").value(concurrency.range().initial());
+    switch (concurrency.gate()) {
       case ConcurrencyRule.AtEnvoys envoys -> {
         json.name("gate").value("envoy");
         json.name("cluster").value(envoys.cluster());

@@ -19,7 +19,7 @@ public enum Kind {
   /** The backend did not answer within the route's timeout. */
   TIMED_OUT,
   /** Envoy refused it because the cluster's concurrency limit (circuit breaker) was reached. */
-  CEILING_REACHED,
+  LIMIT_REACHED,
   /** Envoy refused it because too many requests waited for a connection. */
   QUEUE_FULL,
   /** A rate limit refused it, of this service or of Envoy. */

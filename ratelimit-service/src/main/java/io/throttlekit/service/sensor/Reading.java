@@ -48,7 +48,7 @@ public record Reading(
    * Returns whether a duplicate of this reading would distort a concurrency limit or its metrics.
    */
   public boolean counts() {
-    return kind.isSample() || kind.isError() || kind == Kind.CEILING_REACHED || !leases.isEmpty();
+    return kind.isSample() || kind.isError() || kind == Kind.LIMIT_REACHED || !leases.isEmpty();
   }
 
   /** Returns the same end of a request without a measurement. */

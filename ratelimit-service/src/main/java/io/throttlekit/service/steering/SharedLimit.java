@@ -42,7 +42,7 @@ final class SharedLimit {
 
   private Rule rule;
   private ConcurrencyRule terms;
-  private ConcurrencyLimit law;
+  private ConcurrencyLimit algorithm;
   private boolean refusedOnce;
   private long refusedNanos;
   private boolean acknowledgedOnce;
@@ -57,9 +57,9 @@ final class SharedLimit {
   SharedLimit(Rule rule, ConcurrencyRule terms, long nowNanos) {
     this.rule = rule;
     this.terms = terms;
-    this.law = LimitAlgorithms.of(terms.law(), terms.range());
+    this.algorithm = LimitAlgorithms.of(terms.algorithm(), terms.range());
     this.loss = new LogLoss(nowNanos);
-    this.offered = law.ceiling();
+    this.offered = algorithm.limit();
     this.steady = offered;
   }
 
@@ -72,12 +72,13 @@ final class SharedLimit {
       refusals = 0; // those belong to another rule
     }
     rule = asked;
-    if (terms.law() != wanted.law() || !terms.range().equals(wanted.range())) {
+    if (terms.algorithm() != wanted.algorithm() || !terms.range().equals(wanted.range())) {
       LimitRange range = wanted.range();
       int now = Math.clamp(steady, range.min(), range.max());
-      law = LimitAlgorithms.of(wanted.law(), new LimitRange(range.min(), range.max(), now));
+      algorithm =
+          LimitAlgorithms.of(wanted.algorithm(), new LimitRange(range.min(), range.max(), now));
       if (acknowledgedOnce) {
-        law.inForce(letIn, letInNanos);
+        algorithm.inForce(letIn, letInNanos);
       }
       offered = now;
       steady = now;
@@ -93,7 +94,7 @@ final class SharedLimit {
 
   /** Records a request that ended or was refused. */
   synchronized void ended(String node, Reading reading, long beganNanos, long arrivedNanos) {
-    if (reading.kind() == Kind.CEILING_REACHED) {
+    if (reading.kind() == Kind.LIMIT_REACHED) {
       refused(node, arrivedNanos);
       return;
     }
@@ -108,7 +109,7 @@ final class SharedLimit {
       boolean full = refusedOnce && arrivedNanos - refusedNanos < FULL_NANOS;
       // the request of this entry was in flight
       int inFlight = Math.max(1, envoys.inFlight(arrivedNanos));
-      law.learn(
+      algorithm.learn(
           new Sample(
               beganNanos,
               reading.rttNanos(),
@@ -129,8 +130,8 @@ final class SharedLimit {
         yield true;
       }
       case PARTIAL -> {
-        beforeTimeouts = Math.max(beforeTimeouts, law.ceiling());
-        yield law.ceiling() > beforeTimeouts / PARTIAL_SHARE;
+        beforeTimeouts = Math.max(beforeTimeouts, algorithm.limit());
+        yield algorithm.limit() > beforeTimeouts / PARTIAL_SHARE;
       }
     };
   }
@@ -159,9 +160,10 @@ final class SharedLimit {
 
   /** Returns the limit for Envoys to apply. */
   synchronized int offer(long nowNanos) {
-    law.refused(nowNanos, 0); // passes the time: a measurement must end even if the log is silent
-    int wanted = law.ceiling();
-    boolean measuring = law instanceof ProbedVegasLimit probed && probed.measuring();
+    algorithm.refused(
+        nowNanos, 0); // passes the time: a measurement must end even if the log is silent
+    int wanted = algorithm.limit();
+    boolean measuring = algorithm instanceof ProbedVegasLimit probed && probed.measuring();
     held = loss.muchIsMissing(nowNanos);
     offered = held ? Math.min(steady, wanted) : wanted;
     if (!measuring) { // a measurement lowers the limit only for a moment and restores it
@@ -175,7 +177,7 @@ final class SharedLimit {
     acknowledgedOnce = true;
     letIn = requests;
     letInNanos = sinceNanos;
-    law.inForce(requests, sinceNanos);
+    algorithm.inForce(requests, sinceNanos);
   }
 
   /** Returns the demand of each known Envoy. */
@@ -201,7 +203,7 @@ final class SharedLimit {
     if (envoys.mayHaveInFlight(node)) { // an Envoy without a share cannot have reached the limit
       refusedOnce = true;
       refusedNanos = arrivedNanos;
-      law.refused(arrivedNanos, 1);
+      algorithm.refused(arrivedNanos, 1);
     }
   }
 

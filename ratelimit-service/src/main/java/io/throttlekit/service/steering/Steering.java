@@ -7,11 +7,11 @@ import io.throttlekit.concurrency.LimiterFigures;
 import io.throttlekit.descriptors.ConcurrencyRule.AtEnvoys;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.Rule;
-import io.throttlekit.envoy.ceiling.ClusterLimit;
-import io.throttlekit.envoy.ceiling.ClusterLimit.Priority;
-import io.throttlekit.envoy.ceiling.LimitServer;
-import io.throttlekit.envoy.ceiling.LimitServerListener;
-import io.throttlekit.envoy.ceiling.LimitServerSettings;
+import io.throttlekit.envoy.xds.ClusterLimit;
+import io.throttlekit.envoy.xds.ClusterLimit.Priority;
+import io.throttlekit.envoy.xds.LimitServer;
+import io.throttlekit.envoy.xds.LimitServerListener;
+import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.OutcomeListener;
 import io.throttlekit.service.sensor.Reading;
@@ -90,22 +90,22 @@ public final class Steering implements OutcomeListener, AutoCloseable {
     Map<ClusterLimit, SharedLimit> before = steered;
     Map<ClusterLimit, SharedLimit> next = new LinkedHashMap<>();
     for (Rule rule : book.rules()) {
-      ClusterLimit ceiling = ceiling(rule);
-      if (ceiling != null) {
-        next.computeIfAbsent(ceiling, _ -> steer(ceiling, before.get(ceiling), rule));
+      ClusterLimit limit = limit(rule);
+      if (limit != null) {
+        next.computeIfAbsent(limit, _ -> steer(limit, before.get(limit), rule));
       }
     }
     Map<String, List<SharedLimit>> clusters = new HashMap<>();
-    next.forEach((ceiling, of) ->
-        clusters.computeIfAbsent(ceiling.cluster(), _ -> new ArrayList<>()).add(of));
+    next.forEach(
+        (limit, of) -> clusters.computeIfAbsent(limit.cluster(), _ -> new ArrayList<>()).add(of));
     steered = next;
     byCluster = clusters;
     before
         .keySet()
-        .forEach(ceiling -> {
-          if (!next.containsKey(ceiling)) {
-            server.withdraw(ceiling.cluster(), ceiling.priority());
-            LOG.info("{} is not steered any more", inWords(ceiling));
+        .forEach(limit -> {
+          if (!next.containsKey(limit)) {
+            server.withdraw(limit.cluster(), limit.priority());
+            LOG.info("{} is not steered any more", inWords(limit));
           }
         });
     if (!next.isEmpty()) {
@@ -115,18 +115,17 @@ public final class Steering implements OutcomeListener, AutoCloseable {
 
   @Override
   public void ended(String node, Reading reading, long beganNanos, long arrivedNanos) {
-    of(reading.cluster())
-        .forEach(ceiling -> ceiling.ended(node, reading, beganNanos, arrivedNanos));
+    of(reading.cluster()).forEach(limit -> limit.ended(node, reading, beganNanos, arrivedNanos));
   }
 
   @Override
   public void reported(String node, long stream, Load load, long arrivedNanos) {
-    of(load.cluster()).forEach(ceiling -> ceiling.reported(node, stream, load, arrivedNanos));
+    of(load.cluster()).forEach(limit -> limit.reported(node, stream, load, arrivedNanos));
   }
 
   @Override
   public void left(String node, long stream) {
-    steered.values().forEach(ceiling -> ceiling.left(node, stream));
+    steered.values().forEach(limit -> limit.left(node, stream));
   }
 
   private List<SharedLimit> of(String cluster) {
@@ -136,16 +135,16 @@ public final class Steering implements OutcomeListener, AutoCloseable {
   /** Pushes the current limits, divided by the demand of Envoys. */
   synchronized void tick() {
     long now = time.monotonicNanos();
-    steered.forEach((ceiling, of) -> {
+    steered.forEach((limit, of) -> {
       for (Envoys.Demand demand : of.demands(now)) {
         if (demand.exact() || demand.inFlight() > 0 || demand.refused() > 0) {
-          server.reported(ceiling, demand.node(), demand.inFlight(), demand.refused());
+          server.reported(limit, demand.node(), demand.inFlight(), demand.refused());
         }
       }
-      server.offer(ceiling.cluster(), ceiling.priority(), of.offer(now));
+      server.offer(limit.cluster(), limit.priority(), of.offer(now));
     });
     server.tick();
-    steered.forEach((ceiling, of) -> of.granted(server.reserved(ceiling)));
+    steered.forEach((limit, of) -> of.granted(server.reserved(limit)));
   }
 
   /** Passes each limit to {@code reader} with its rule. */
@@ -156,8 +155,8 @@ public final class Steering implements OutcomeListener, AutoCloseable {
 
   /** Passes to {@code reader} how far Envoys have acknowledged each limit, with its rule. */
   public void forEachObeyed(BiConsumer<Rule, Acknowledgements> reader) {
-    steered.forEach((ceiling, of) -> {
-      Acknowledgements obeyed = server.obedience(ceiling);
+    steered.forEach((limit, of) -> {
+      Acknowledgements obeyed = server.obedience(limit);
       if (obeyed != null) {
         reader.accept(of.rule(), obeyed);
       }
@@ -193,30 +192,30 @@ public final class Steering implements OutcomeListener, AutoCloseable {
     timer.shutdownNow();
   }
 
-  private static @Nullable ClusterLimit ceiling(Rule rule) {
-    var terms = rule.ceiling();
+  private static @Nullable ClusterLimit limit(Rule rule) {
+    var terms = rule.concurrency();
     return terms != null && terms.gate() instanceof AtEnvoys at
         ? new ClusterLimit(at.cluster(), at.highPriority() ? Priority.HIGH : Priority.DEFAULT)
         : null;
   }
 
-  private SharedLimit steer(ClusterLimit ceiling, @Nullable SharedLimit current, Rule rule) {
-    var terms = rule.ceiling();
+  private SharedLimit steer(ClusterLimit limit, @Nullable SharedLimit current, Rule rule) {
+    var terms = rule.concurrency();
     if (terms == null) {
-      throw new IllegalArgumentException(rule.path() + " has no ceiling");
+      throw new IllegalArgumentException(rule.path() + " has no limit");
     }
     if (current == null) {
-      LOG.info("{} is steered, from {} requests on", inWords(ceiling), terms.range().initial());
+      LOG.info("{} is steered, from {} requests on", inWords(limit), terms.range().initial());
       return new SharedLimit(rule, terms, time.monotonicNanos());
     }
     current.follow(rule, terms);
     return current;
   }
 
-  private static String inWords(ClusterLimit ceiling) {
+  private static String inWords(ClusterLimit limit) {
     return "max_requests of cluster "
-        + ceiling.cluster()
-        + (ceiling.priority() == Priority.HIGH ? " for high priority" : "");
+        + limit.cluster()
+        + (limit.priority() == Priority.HIGH ? " for high priority" : "");
   }
 
   private void later(Runnable task, long nanos) {
@@ -230,14 +229,14 @@ public final class Steering implements OutcomeListener, AutoCloseable {
     try {
       tick();
     } catch (Throwable e) {
-      LOG.error("ceilings could not be pushed", e);
+      LOG.error("limits could not be pushed", e);
     }
   }
 
   private final class Obeyed implements LimitServerListener {
     @Override
-    public void obeyed(ClusterLimit ceiling, int requests, long sinceNanos) {
-      SharedLimit of = steered.get(ceiling);
+    public void obeyed(ClusterLimit limit, int requests, long sinceNanos) {
+      SharedLimit of = steered.get(limit);
       if (of != null) {
         of.obeyed(requests, sinceNanos);
       }

@@ -29,7 +29,7 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
     refusals =
         ours.counters(
             PREFIX + "refused",
-            "Requests that found no room below a ceiling",
+            "Requests that found no room below a concurrency limit",
             "why",
             Refusal.class);
     noRoom =
@@ -44,7 +44,7 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
 
   /** Registers the gauges, which read {@code gate} at every collection. */
   public void show(ConcurrencyLimiter gate) {
-    LimitGauges.show(meter, gate.ceilings()::forEach);
+    LimitGauges.show(meter, gate.limits()::forEach);
     new OurCounters(meter)
         .gauge(PREFIX + "live_leases", "Leases that have not ended", gate.leases()::size);
   }

@@ -28,12 +28,12 @@ public final class LimitGauges {
   /**
    * Registers the gauges. Call once for limits that differ by rule.
    *
-   * @param ceilings passes each limit with its rule, at every collection
+   * @param limits passes each limit with its rule, at every collection
    */
-  public static void show(Meter meter, Consumer<BiConsumer<Rule, LimiterFigures>> ceilings) {
-    show(meter, ceilings, "ceiling", "Requests that may be in flight", LimiterFigures::ceiling);
-    show(meter, ceilings, "in_flight", "Requests in flight", LimiterFigures::inFlight);
-    show(meter, ceilings, "queued", "Requests that wait for room", LimiterFigures::queued);
+  public static void show(Meter meter, Consumer<BiConsumer<Rule, LimiterFigures>> limits) {
+    show(meter, limits, "limit", "Requests that may be in flight", LimiterFigures::limit);
+    show(meter, limits, "in_flight", "Requests in flight", LimiterFigures::inFlight);
+    show(meter, limits, "queued", "Requests that wait for room", LimiterFigures::queued);
   }
 
   /**
@@ -44,8 +44,8 @@ public final class LimitGauges {
   public static void showHeld(Meter meter, LongSupplier held) {
     new OurCounters(meter)
         .gauge(
-            PREFIX + "held_ceilings",
-            "Ceilings that do not rise because much of the log is missing",
+            PREFIX + "held_limits",
+            "Limits that do not rise because much of the log is missing",
             held);
   }
 
@@ -71,27 +71,27 @@ public final class LimitGauges {
   public static void showTurnedAway(Meter meter, LongSupplier turnedAway) {
     meter
         .counterBuilder(PREFIX + "refused_streams")
-        .setDescription("Streams of Envoys that ask for ceilings, ended at once")
+        .setDescription("Streams of Envoys that ask for limits, ended at once")
         .buildWithCallback(measured -> measured.record(turnedAway.getAsLong()));
   }
 
   /**
    * Registers how far Envoys have acknowledged the limits pushed to them. Call once.
    *
-   * @param ceilings passes the state of each limit with its rule, at every collection
+   * @param limits passes the state of each limit with its rule, at every collection
    */
   public static void showAcknowledgements(
-      Meter meter, Consumer<BiConsumer<Rule, Acknowledgements>> ceilings) {
-    show(meter, ceilings, "envoys", "Envoys that are told their share", Acknowledgements::present);
+      Meter meter, Consumer<BiConsumer<Rule, Acknowledgements>> limits) {
+    show(meter, limits, "envoys", "Envoys that are told their share", Acknowledgements::present);
     show(
         meter,
-        ceilings,
+        limits,
         "unacknowledged_envoys",
         "Envoys that have not acknowledged their share",
         Acknowledgements::unacknowledged);
     show(
         meter,
-        ceilings,
+        limits,
         "held_back",
         "Requests that no Envoy can have, because one that left or is stuck may use them",
         Acknowledgements::heldBack);
@@ -100,18 +100,19 @@ public final class LimitGauges {
   /**
    * Registers how many requests Envoys refused because of a concurrency limit. Call once.
    *
-   * @param ceilings passes the number of each limit with its rule, at every collection
+   * @param limits passes the number of each limit with its rule, at every collection
    */
-  public static void showRefusals(Meter meter, Consumer<BiConsumer<Rule, Long>> ceilings) {
+  public static void showRefusals(Meter meter, Consumer<BiConsumer<Rule, Long>> limits) {
     meter
         .counterBuilder(PREFIX + "refused_by_envoys")
-        .setDescription("Requests that Envoys refused because of a ceiling, as their logs say")
-        .buildWithCallback(measured -> record(measured, ceilings, Long::longValue));
+        .setDescription(
+            "Requests that Envoys refused because of a concurrency limit, as their logs say")
+        .buildWithCallback(measured -> record(measured, limits, Long::longValue));
   }
 
   private static <T> void show(
       Meter meter,
-      Consumer<BiConsumer<Rule, T>> ceilings,
+      Consumer<BiConsumer<Rule, T>> limits,
       String name,
       String description,
       ToLongFunction<T> figure) {
@@ -119,16 +120,16 @@ public final class LimitGauges {
         .gaugeBuilder(PREFIX + name)
         .ofLongs()
         .setDescription(description)
-        .buildWithCallback(measured -> record(measured, ceilings, figure));
+        .buildWithCallback(measured -> record(measured, limits, figure));
   }
 
   private static <T> void record(
       ObservableLongMeasurement measured,
-      Consumer<BiConsumer<Rule, T>> ceilings,
+      Consumer<BiConsumer<Rule, T>> limits,
       ToLongFunction<T> figure) {
     // an instrument accepts each set of labels once per collection
     Map<Attributes, Long> sums = new HashMap<>();
-    ceilings.accept((rule, figures) ->
+    limits.accept((rule, figures) ->
         sums.merge(
             Attributes.of(DOMAIN, rule.domain(), RULE, rule.path()),
             figure.applyAsLong(figures),

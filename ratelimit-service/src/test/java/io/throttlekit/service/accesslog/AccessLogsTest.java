@@ -155,7 +155,7 @@ class AccessLogsTest {
         .as("or drops would outweigh")
         .isEqualTo(PER_SECOND / 2);
     assertThat(recorded.count(Kind.CROWDED_OUT)).isEqualTo(50);
-    assertThat(recorded.count(Kind.CEILING_REACHED)).isEqualTo(1);
+    assertThat(recorded.count(Kind.LIMIT_REACHED)).isEqualTo(1);
     assertThat(recorded.readings()).allMatch(reading -> reading.leases().size() == 1);
     time.advance(1_000);
     stream.onNext(message(List.of(identified(answered(200), "later", 0).build())).build());

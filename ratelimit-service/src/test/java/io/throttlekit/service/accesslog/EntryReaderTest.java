@@ -71,7 +71,7 @@ class EntryReaderTest {
         row("RLSE, denied", flag(local(500), f -> f.setRateLimitServiceError(true))),
         row("UAEX", flag(local(403), EntryReaderTest::unauthorized), Kind.UNAUTHORIZED),
         row("UAEX of gRPC", flag(local(200), EntryReaderTest::unauthorized), Kind.UNAUTHORIZED),
-        row("UO", flag(unsent(503), f -> f.setUpstreamOverflow(true)), Kind.CEILING_REACHED),
+        row("UO", flag(unsent(503), f -> f.setUpstreamOverflow(true)), Kind.LIMIT_REACHED),
         row("UO of the queue", flag(queued(), f -> f.setUpstreamOverflow(true)), Kind.QUEUE_FULL),
         row("UO of retries", flag(sent(503), f -> f.setUpstreamOverflow(true)), Kind.RETRIED),
         row(

@@ -100,7 +100,7 @@ class CheckFrontEndTest {
   }
 
   @Test
-  void anAdmissionBelowACeilingNamesItsLease() {
+  void anAdmissionBelowALimitNamesItsLease() {
     CheckResponse admitted = authorizing.check("up", "payments");
     assertThat(authorizing.gate.leases().size()).isEqualTo(1);
     String lease = lease(admitted);
@@ -173,7 +173,7 @@ class CheckFrontEndTest {
   }
 
   @Test
-  void aCeilingMaySay429() {
+  void aLimitMaySay429() {
     assertThat(authorizing.check("busy", "b").getStatus().getCode()).isZero();
     assertThat(status(authorizing.check("busy", "b"))).isEqualTo(429);
   }

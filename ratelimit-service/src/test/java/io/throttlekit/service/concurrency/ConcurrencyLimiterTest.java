@@ -91,7 +91,7 @@ class ConcurrencyLimiterTest {
     assertThat(endedBySomebody).hasSize(gated.ends.size());
     assertThat(EnumSet.copyOf(gated.ends))
         .containsExactlyInAnyOrder(LeaseEnd.STREAM_DONE, LeaseEnd.CANCELLED, LeaseEnd.EXPIRED);
-    assertThat(gated.refusals).contains(Refusal.CEILING_REACHED);
+    assertThat(gated.refusals).contains(Refusal.LIMIT_REACHED);
     live.forEach(lease -> gate.leases().end(lease.id(), LeaseEnd.STREAM_DONE));
     assertThat(inFlight(gate)).isZero();
   }
@@ -126,7 +126,7 @@ class ConcurrencyLimiterTest {
   }
 
   @Test
-  void aRequestIsInFlightOnceHoweverOftenItReachesACeiling() {
+  void aRequestIsInFlightOnceHoweverOftenItReachesALimit() {
     ConcurrencyLimiter gate = gate(2, 1_000);
     Entered entered =
         new Entered(gate, 0, wanted(rule, "k"), wanted(rule, "k"), wanted(rule, "other"));
@@ -137,7 +137,7 @@ class ConcurrencyLimiterTest {
   }
 
   @Test
-  void whatOneCeilingRefusesIsNotInFlightBelowAnother() {
+  void whatOneLimitRefusesIsNotInFlightBelowAnother() {
     ConcurrencyLimiter gate = gate(10, 1_000);
     for (int i = 0; i < 3; i++) {
       assertThat(enter(gate, "full").lease).isNotNull();
@@ -196,7 +196,7 @@ class ConcurrencyLimiterTest {
     }
     held.forEach(Lease::cancelled);
     AtomicLong known = new AtomicLong();
-    gate.ceilings().forEach((_, _) -> known.incrementAndGet());
+    gate.limits().forEach((_, _) -> known.incrementAndGet());
     assertThat(known).hasValueBetween(20, 25);
   }
 
@@ -213,7 +213,7 @@ class ConcurrencyLimiterTest {
   }
 
   @Test
-  void anotherLawOrRangeKeepsWhatIsInFlight() {
+  void anotherAlgorithmOrRangeKeepsWhatIsInFlight() {
     ConcurrencyLimiter gate = gate(10, 1_000);
     for (int i = 0; i < 3; i++) {
       assertThat(enter(gate, "k").lease).isNotNull();
@@ -227,10 +227,10 @@ class ConcurrencyLimiterTest {
   }
 
   @Test
-  void everyLawOfThePoliciesIsOneThatDecides() {
-    for (ConcurrencyRule.LimitAlgorithm law : ConcurrencyRule.LimitAlgorithm.values()) {
+  void everyAlgorithmOfThePoliciesIsOneThatDecides() {
+    for (ConcurrencyRule.LimitAlgorithm algorithm : ConcurrencyRule.LimitAlgorithm.values()) {
       ConcurrencyLimiter gate = gate(10, 1_000);
-      Rule by = rule("algorithm: " + law.id() + ", min: 1, max: 1");
+      Rule by = rule("algorithm: " + algorithm.id() + ", min: 1, max: 1");
       assertThat(new Entered(gate, 0, wanted(by, "k")).lease).isNotNull();
       assertThat(new Entered(gate, 0, wanted(by, "k")).refused).isTrue();
     }
@@ -328,7 +328,7 @@ class ConcurrencyLimiterTest {
 
   private static int inFlight(ConcurrencyLimiter gate) {
     AtomicLong sum = new AtomicLong();
-    gate.ceilings().forEach((_, figures) -> sum.addAndGet(figures.inFlight()));
+    gate.limits().forEach((_, figures) -> sum.addAndGet(figures.inFlight()));
     return sum.intValue();
   }
 
@@ -339,7 +339,7 @@ class ConcurrencyLimiterTest {
   }
 
   private static SlotRequest wanted(Rule rule, String value, String... more) {
-    ConcurrencyRule terms = Objects.requireNonNull(rule.ceiling());
+    ConcurrencyRule terms = Objects.requireNonNull(rule.concurrency());
     List<String> entries = new ArrayList<>(List.of("k", value));
     Collections.addAll(entries, more);
     return new SlotRequest(

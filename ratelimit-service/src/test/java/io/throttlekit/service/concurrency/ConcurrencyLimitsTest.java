@@ -14,7 +14,7 @@ class ConcurrencyLimitsTest {
   private static final long IDLE_MILLIS = ConcurrencyLimits.IDLE_TIME.toMillis();
 
   private final ManualTime time = new ManualTime(0);
-  private final ConcurrencyLimits ceilings = new ConcurrencyLimits(time, (_, _) -> {}, 10);
+  private final ConcurrencyLimits limits = new ConcurrencyLimits(time, (_, _) -> {}, 10);
   private final Rule rule =
       Book.of("domain: d\ndescriptors: [{key: k, concurrency: {min: 1, max: 9}}]\n")
           .rules()
@@ -55,13 +55,13 @@ class ConcurrencyLimitsTest {
   }
 
   private PinnedLimit pinned(String value) {
-    ConcurrencyRule terms = Objects.requireNonNull(rule.ceiling());
-    return ceilings.pin(rule, terms, new String[] {"k", value});
+    ConcurrencyRule terms = Objects.requireNonNull(rule.concurrency());
+    return limits.pin(rule, terms, new String[] {"k", value});
   }
 
   private int known() {
     AtomicInteger count = new AtomicInteger();
-    ceilings.forEach((_, _) -> count.incrementAndGet());
+    limits.forEach((_, _) -> count.incrementAndGet());
     return count.get();
   }
 }

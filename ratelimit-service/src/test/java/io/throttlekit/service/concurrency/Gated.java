@@ -32,7 +32,7 @@ public final class Gated implements ConcurrencyListener {
         Book.of("domain: d\ndescriptors: [{key: k, concurrency: {" + concurrency + "}}]\n")
             .rules()
             .getFirst();
-    ConcurrencyRule terms = Objects.requireNonNull(rule.ceiling());
+    ConcurrencyRule terms = Objects.requireNonNull(rule.concurrency());
     AtomicReference<@Nullable Lease> lease = new AtomicReference<>();
     var _ =
         gate.enter(

@@ -114,13 +114,13 @@ class EnvoyAuthzTest {
   }
 
   @Test
-  void aCeilingRefusesWith503UntilAClientLeaves() throws IOException {
+  void aLimitRefusesWith503UntilAClientLeaves() throws IOException {
     try (Socket _ = sent(mesh, "/?hold", "x-user: dora")) {
       try (Socket _ = sent(mesh, "/?hold", "x-user: dora")) {
         awaitMetric(mesh, "throttlekit_concurrency_live_leases", 2);
         HttpResponse<String> refused = mesh.get("/", "x-user", "emil");
         assertThat(refused.statusCode()).isEqualTo(503);
-        assertThat(header(refused, "x-refused-by")).isEqualTo("ceiling");
+        assertThat(header(refused, "x-refused-by")).isEqualTo("concurrency_limit");
         assertThat(refused.body()).isEqualTo("the upstream is at its limit");
         assertThat(Long.parseLong(header(refused, "retry-after"))).isBetween(1L, 2L);
 

@@ -144,7 +144,7 @@ class EnvoySensorsTest {
           List.of(send(envoy, "/?hold"), send(envoy, "/?hold"), send(envoy, "/small?hold"));
       await().atMost(PATIENCE).until(() -> load("upstream") == 2 && load("small") == 1);
       assertThat(gate.leases().size()).isEqualTo(3);
-      Reading refused = of(envoy, "/small", 503, Kind.CEILING_REACHED);
+      Reading refused = of(envoy, "/small", 503, Kind.LIMIT_REACHED);
       assertThat(refused.cluster()).isEqualTo("small");
       await().atMost(PATIENCE).until(() -> small(Load::dropped) == 1 && small(Load::failed) == 1);
       assertThat(small(Load::issued)).as("a refusal is an error, and was never issued").isOne();
@@ -214,7 +214,7 @@ class EnvoySensorsTest {
   }
 
   private String bootstrap(int listenerPort, int adminPort) {
-    return EnvoyExample.CONCURRENCY_CEILING
+    return EnvoyExample.CONCURRENCY_LIMIT
             .bootstrap(
                 new EnvoyWiring(
                     listenerPort,

@@ -186,7 +186,7 @@ class EnvoyTimeoutsTest {
 
   private int limit() {
     AtomicLong limit = new AtomicLong();
-    steering.forEach((_, figures) -> limit.set(figures.ceiling()));
+    steering.forEach((_, figures) -> limit.set(figures.limit()));
     return limit.intValue();
   }
 
@@ -229,7 +229,7 @@ class EnvoyTimeoutsTest {
   }
 
   private String bootstrap(int listenerPort, int adminPort) {
-    return EnvoyExample.CONCURRENCY_CEILING
+    return EnvoyExample.CONCURRENCY_LIMIT
         .bootstrap(
             new EnvoyWiring(
                 listenerPort,

@@ -125,7 +125,7 @@ class SensorsAttackTest {
               .setNode(Node.newBuilder().setId(node))
               .setTypeUrl("type.googleapis.com/envoy.service.runtime.v3.Runtime")
               .build();
-      this.wanted = unwanted.toBuilder().addResourceNames("ceiling").build();
+      this.wanted = unwanted.toBuilder().addResourceNames("concurrency_limits").build();
     }
 
     static Toggling begin(ManagedChannel channel, String node, AtomicLong answers) {

@@ -174,8 +174,8 @@ class HttpServersTest {
   }
 
   @Test
-  void aCeilingIsNoLimitAndStandsInAComment() throws Exception {
-    PolicyBook ceiling =
+  void aLimitIsNoLimitAndStandsInAComment() throws Exception {
+    PolicyBook limit =
         Objects.requireNonNull(
             load("""
             domain: foo
@@ -184,7 +184,7 @@ class HttpServersTest {
               - {key: b, rate_limit: {unlimited: true}}
             """)
                 .book());
-    policies.loaded(ceiling, List.of(), 1_700_000_000_000L);
+    policies.loaded(limit, List.of(), 1_700_000_000_000L);
     String text = debug.get("/rlconfig").body();
     assertThat(text.lines().filter(line -> line.contains("foo.")))
         .satisfiesExactly(

@@ -22,7 +22,7 @@ class JsonFrontEndTest {
   private final Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
   private final JsonFrontEnd json =
       new JsonFrontEnd(setup.frontEnd(), setup.metrics(), setup.time());
-  private final Setup ceiling =
+  private final Setup limit =
       new Setup(
           """
           domain: x
@@ -31,7 +31,7 @@ class JsonFrontEndTest {
           Setup.NATIVE,
           Setup.BARE);
   private final JsonFrontEnd gated =
-      new JsonFrontEnd(ceiling.frontEnd(), ceiling.metrics(), ceiling.time());
+      new JsonFrontEnd(limit.frontEnd(), limit.metrics(), limit.time());
 
   @Test
   void everyAnswerIsCountedOnce() throws Exception {
@@ -58,10 +58,10 @@ class JsonFrontEndTest {
   void aLeaseIsOverWhenItsAnswerIsLost() throws Exception {
     PendingResponse first = gated.answer(() -> x(entries("up", "a")));
     assertThat(first.response().getOverallCode()).isEqualTo(Code.OK);
-    assertThat(ceiling.gate().leases().size()).isEqualTo(1);
+    assertThat(limit.gate().leases().size()).isEqualTo(1);
     first.lost();
     first.lost();
-    assertThat(ceiling.gate().leases().size()).isZero();
+    assertThat(limit.gate().leases().size()).isZero();
     assertThat(gated.answer(() -> x(entries("up", "a"))).response().getOverallCode())
         .as("there is room again")
         .isEqualTo(Code.OK);
@@ -70,11 +70,11 @@ class JsonFrontEndTest {
   @Test
   void aLeaseIsOverWhenItsAnswerCannotBeWritten() {
     JsonFrontEnd speechless =
-        new JsonFrontEnd(new Speechless(ceiling.frontEnd()), ceiling.metrics(), ceiling.time());
+        new JsonFrontEnd(new Speechless(limit.frontEnd()), limit.metrics(), limit.time());
     assertThatThrownBy(() -> speechless.answer(() -> x(entries("up", "a"))))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("speechless");
-    assertThat(ceiling.gate().leases().size()).isZero();
+    assertThat(limit.gate().leases().size()).isZero();
   }
 
   private Code code(RateLimitRequest request) throws Exception {

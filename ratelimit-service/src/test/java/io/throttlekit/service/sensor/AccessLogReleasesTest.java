@@ -43,15 +43,15 @@ class AccessLogReleasesTest {
   }
 
   @Test
-  void timeoutsLowerTheCeilingAndNoOtherFailureMovesIt() {
+  void timeoutsLowerTheLimitAndNoOtherFailureMovesIt() {
     for (Kind kind : Kind.values()) {
       if (kind.ends() && kind != Kind.ANSWERED && kind != Kind.TIMED_OUT) {
         tellMany(kind);
-        assertThat(ceiling()).as("%s", kind).isEqualTo(10);
+        assertThat(limit()).as("%s", kind).isEqualTo(10);
       }
     }
     tellMany(Kind.TIMED_OUT);
-    assertThat(ceiling()).isLessThan(10);
+    assertThat(limit()).isLessThan(10);
     assertThat(gated.ends).containsOnly(LeaseEnd.ACCESS_LOG);
     assertThat(gate.leases().size()).isZero();
   }
@@ -59,7 +59,7 @@ class AccessLogReleasesTest {
   @Test
   void timeoutsOfOneRouteOfTwoLeaveTheLimitAlone() {
     oneSlowRouteOfTwo();
-    assertThat(ceiling()).isGreaterThanOrEqualTo(10);
+    assertThat(limit()).isGreaterThanOrEqualTo(10);
   }
 
   /** A log may contain any names, and clusters beyond the maximum are judged as one. */
@@ -69,7 +69,7 @@ class AccessLogReleasesTest {
       logged(Kind.TIMED_OUT, "invented-" + i, "fast", "invented");
     }
     oneSlowRouteOfTwo();
-    assertThat(ceiling()).isGreaterThanOrEqualTo(10);
+    assertThat(limit()).isGreaterThanOrEqualTo(10);
   }
 
   private void oneSlowRouteOfTwo() {
@@ -94,19 +94,19 @@ class AccessLogReleasesTest {
       time.advance(1_000);
       tell(Kind.ANSWERED, lease);
     }
-    int calm = ceiling();
+    int calm = limit();
     for (int i = 0; i < 50; i++) {
       Lease lease = Gated.lease(gate, LOGGED);
       time.advance(9_000); // only the log is late
       tell(Kind.ANSWERED, lease);
     }
-    assertThat(ceiling()).isGreaterThanOrEqualTo(calm);
+    assertThat(limit()).isGreaterThanOrEqualTo(calm);
     for (int i = 0; i < 50; i++) {
       Lease lease = Gated.lease(gate, LOGGED);
       time.advance(1_000);
       ends.ended("edge", reading(Kind.ANSWERED, 90_000_000, lease), 0, 0);
     }
-    assertThat(ceiling()).isLessThan(calm);
+    assertThat(limit()).isLessThan(calm);
   }
 
   @Test
@@ -138,9 +138,9 @@ class AccessLogReleasesTest {
     return new Reading(kind, "up", rttNanos, List.of(lease.id()), true);
   }
 
-  private int ceiling() {
-    AtomicInteger ceiling = new AtomicInteger();
-    gate.ceilings().forEach((_, figures) -> ceiling.set(figures.ceiling()));
-    return ceiling.get();
+  private int limit() {
+    AtomicInteger limit = new AtomicInteger();
+    gate.limits().forEach((_, figures) -> limit.set(figures.limit()));
+    return limit.get();
   }
 }

@@ -149,7 +149,7 @@ class CheckTest {
 
   private int queued() {
     int[] queued = new int[1];
-    authorizing.gate.ceilings().forEach((_, figures) -> queued[0] += figures.queued());
+    authorizing.gate.limits().forEach((_, figures) -> queued[0] += figures.queued());
     return queued[0];
   }
 

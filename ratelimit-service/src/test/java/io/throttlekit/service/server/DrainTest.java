@@ -38,9 +38,9 @@ import io.grpc.reflection.v1.ServerReflectionResponse;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
-import io.throttlekit.envoy.ceiling.ClusterLimit.Priority;
-import io.throttlekit.envoy.ceiling.LimitServer;
-import io.throttlekit.envoy.ceiling.LimitServerSettings;
+import io.throttlekit.envoy.xds.ClusterLimit.Priority;
+import io.throttlekit.envoy.xds.LimitServer;
+import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.accesslog.AccessLogs;
 import io.throttlekit.service.authz.Authorizing;
@@ -235,13 +235,13 @@ class DrainTest {
   }
 
   @Test
-  void anEnvoyThatAsksForItsCeilingsDoesNotHoldUpTheDrain() throws Exception {
-    LimitServer ceilings =
+  void anEnvoyThatAsksForItsLimitsDoesNotHoldUpTheDrain() throws Exception {
+    LimitServer limits =
         new LimitServer(LimitServerSettings.DEFAULT, TimeSource.system(), "e1", (_, _, _) -> {});
-    ceilings.offer("up", Priority.DEFAULT, 10);
+    limits.offer("up", Priority.DEFAULT, 10);
     GrpcServer server =
         setup.serve(
-            Setup.listener(null, null, Duration.ofMinutes(5), Duration.ZERO), ceilings.services());
+            Setup.listener(null, null, Duration.ofMinutes(5), Duration.ZERO), limits.services());
     ManagedChannel channel = Channels.to(server);
     Seen<DiscoveryResponse> told = new Seen<>();
     AggregatedDiscoveryServiceGrpc.newStub(channel)
@@ -250,7 +250,7 @@ class DrainTest {
             DiscoveryRequest.newBuilder()
                 .setNode(Node.newBuilder().setId("edge-1"))
                 .setTypeUrl("type.googleapis.com/envoy.service.runtime.v3.Runtime")
-                .addResourceNames("ceiling")
+                .addResourceNames("concurrency_limits")
                 .build());
     await().until(() -> !told.values.isEmpty());
     server.stop(); // far sooner than its bound, or the test takes too long
@@ -293,7 +293,7 @@ class DrainTest {
 
   private static int queued(ConcurrencyLimiter gate) {
     AtomicInteger queued = new AtomicInteger();
-    gate.ceilings().forEach((_, figures) -> queued.addAndGet(figures.queued()));
+    gate.limits().forEach((_, figures) -> queued.addAndGet(figures.queued()));
     return queued.get();
   }
 

@@ -28,11 +28,11 @@ import io.grpc.stub.ClientResponseObserver;
 import io.grpc.stub.StreamObserver;
 import io.opentelemetry.api.OpenTelemetry;
 import io.throttlekit.TimeSource;
-import io.throttlekit.envoy.ceiling.ClusterLimit;
-import io.throttlekit.envoy.ceiling.ClusterLimit.Priority;
-import io.throttlekit.envoy.ceiling.LimitServer;
-import io.throttlekit.envoy.ceiling.LimitServerListener;
-import io.throttlekit.envoy.ceiling.LimitServerSettings;
+import io.throttlekit.envoy.xds.ClusterLimit;
+import io.throttlekit.envoy.xds.ClusterLimit.Priority;
+import io.throttlekit.envoy.xds.LimitServer;
+import io.throttlekit.envoy.xds.LimitServerListener;
+import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.accesslog.AccessLogs;
 import io.throttlekit.service.authz.Authorizing;
@@ -59,7 +59,7 @@ import org.junit.jupiter.api.Test;
 class EventLoopTest {
   private static final long SELDOM = 10;
 
-  private static final String CEILING =
+  private static final String LIMIT =
       """
       domain: %s
       descriptors: [{key: up, concurrency: {min: %d, max: %d}}]
@@ -134,7 +134,7 @@ class EventLoopTest {
   @Test
   void aLeaseIsTakenAndGivenBackOnTheEventLoopItselfWithoutEverBlockingIt() {
     Clock clock = new Clock();
-    Setup setup = new Setup(CEILING.formatted("x", 1, 1), Setup.NATIVE, Setup.BARE, clock);
+    Setup setup = new Setup(LIMIT.formatted("x", 1, 1), Setup.NATIVE, Setup.BARE, clock);
     GrpcServer server = setup.serve(Setup.loopback());
     ManagedChannel channel = Channels.to(server);
     clock.forget();
@@ -154,7 +154,7 @@ class EventLoopTest {
   @Test
   void aCheckIsAnsweredOnTheEventLoopItselfWithoutEverBlockingIt() {
     Clock clock = new Clock();
-    Authorizing authorizing = Authorizing.by(CEILING.formatted("d", 50, 50), header("up"));
+    Authorizing authorizing = Authorizing.by(LIMIT.formatted("d", 50, 50), header("up"));
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
     GrpcServer server =
         new GrpcServer(
@@ -188,23 +188,23 @@ class EventLoopTest {
     Obeyed obeyed = new Obeyed();
     LimitServerSettings eager =
         new LimitServerSettings(
-            "ceiling", 9, Duration.ofSeconds(15), Duration.ofSeconds(1), Duration.ZERO);
-    LimitServer ceilings = new LimitServer(eager, TimeSource.system(), "e1", obeyed);
+            "concurrency_limits", 9, Duration.ofSeconds(15), Duration.ofSeconds(1), Duration.ZERO);
+    LimitServer limits = new LimitServer(eager, TimeSource.system(), "e1", obeyed);
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
-    GrpcServer server = setup.serve(Setup.loopback(), ceilings.services());
+    GrpcServer server = setup.serve(Setup.loopback(), limits.services());
     ManagedChannel channel = Channels.to(server);
     Obedient.connect(channel);
-    ceilings.offer("up", Priority.DEFAULT, 7);
+    limits.offer("up", Priority.DEFAULT, 7);
     obeyed.await(7);
     for (int i = 0; obeyed.threads.isEmpty(); i++) { // this thread may be notified first
-      ceilings.offer("up", Priority.DEFAULT, 10 + i);
+      limits.offer("up", Priority.DEFAULT, 10 + i);
       obeyed.await(10 + i);
     }
     Thread loop = onlyOne(obeyed.threads);
     assertThat(loop.getName()).startsWith(Transport.THREADS);
     long waits = waits(loop);
     for (int i = 1_000; i <= 2_000; i++) {
-      ceilings.offer("up", Priority.DEFAULT, i);
+      limits.offer("up", Priority.DEFAULT, i);
       obeyed.await(i);
     }
     assertNoCallBlocked(loop, waits);
@@ -321,7 +321,7 @@ class EventLoopTest {
     private volatile int newest;
 
     @Override
-    public void obeyed(ClusterLimit ceiling, int requests, long sinceNanos) {
+    public void obeyed(ClusterLimit limit, int requests, long sinceNanos) {
       if (!Thread.currentThread().equals(own)) {
         threads.add(Thread.currentThread());
       }
@@ -365,7 +365,7 @@ class EventLoopTest {
           .onNext(
               what.setNode(Node.newBuilder().setId("a"))
                   .setTypeUrl("type.googleapis.com/envoy.service.runtime.v3.Runtime")
-                  .addResourceNames("ceiling")
+                  .addResourceNames("concurrency_limits")
                   .build());
     }
 

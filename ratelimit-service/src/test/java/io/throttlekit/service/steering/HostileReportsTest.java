@@ -7,8 +7,8 @@ import io.grpc.Server;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import io.throttlekit.ManualTime;
-import io.throttlekit.envoy.ceiling.FakeEnvoy;
-import io.throttlekit.envoy.ceiling.LimitServerSettings;
+import io.throttlekit.envoy.xds.FakeEnvoy;
+import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.server.Book;
 import java.io.IOException;
 import java.time.Duration;
@@ -25,7 +25,11 @@ class HostileReportsTest {
 
   private static final LimitServerSettings AT_ONCE =
       new LimitServerSettings(
-          "ceiling", 1_000, Duration.ofSeconds(15), Duration.ofSeconds(1), Duration.ZERO);
+          "concurrency_limits",
+          1_000,
+          Duration.ofSeconds(15),
+          Duration.ofSeconds(1),
+          Duration.ZERO);
 
   /** Behaviour of a fifth Envoy beside four with low load. */
   private enum Fifth {

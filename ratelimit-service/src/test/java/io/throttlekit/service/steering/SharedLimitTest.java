@@ -17,37 +17,37 @@ class SharedLimitTest {
   private static final long MILLI = 1_000_000L;
   private static final long SECOND = 1_000 * MILLI;
 
-  private final SharedLimit ceiling = steered("min: 4, max: 50");
+  private final SharedLimit limit = steered("min: 4, max: 50");
   private long now;
 
   @Test
   void risesWhileThereIsNoQueueAndDemand() {
     second(100, 20, 10);
-    assertThat(ceiling.offer(now)).isEqualTo(20);
+    assertThat(limit.offer(now)).isEqualTo(20);
     seconds(20, 100, 20, 40);
-    assertThat(ceiling.offer(now)).isEqualTo(50); // and never above max
+    assertThat(limit.offer(now)).isEqualTo(50); // and never above max
   }
 
   @Test
   void staysWhereItIsWhenNothingIsHeard() {
     seconds(5, 100, 20, 20);
-    int before = ceiling.offer(now);
+    int before = limit.offer(now);
     for (int tick = 0; tick < 60; tick++) { // 30 s
       now += SECOND / 2;
-      assertThat(ceiling.offer(now)).isEqualTo(before);
+      assertThat(limit.offer(now)).isEqualTo(before);
     }
   }
 
   @Test
   void fallsToTheLeastWhenEveryRequestIsGivenUp() {
     seconds(5, 100, 20, 20);
-    int last = ceiling.offer(now);
+    int last = limit.offer(now);
     for (int second = 0; second < 60; second++) {
       now += SECOND;
       for (int i = 0; i < 60; i++) {
-        ceiling.ended("a", Told.TIMED_OUT, now - SECOND, now);
+        limit.ended("a", Told.TIMED_OUT, now - SECOND, now);
       }
-      int next = ceiling.offer(now);
+      int next = limit.offer(now);
       assertThat(next).isBetween(4, last);
       last = next;
     }
@@ -109,7 +109,7 @@ class SharedLimitTest {
     SharedLimit limit = steered("min: 1, max: 100, initial: 60");
     timeouts(limit, 40, 40);
     Rule next = rule("min: 1, max: 20");
-    limit.follow(next, Objects.requireNonNull(next.ceiling()));
+    limit.follow(next, Objects.requireNonNull(next.concurrency()));
     assertThat(limit.offer(now)).isEqualTo(20);
     timeouts(limit, 39, 40);
     assertThat(limit.offer(now)).isBetween(8, 16);
@@ -149,8 +149,8 @@ class SharedLimitTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"probed_vegas", "gradient2", "vegas", "aimd", "failsafe"})
-  void whatSaysNothingAndWhatIsRefusedMovesNoLaw(String law) {
-    SharedLimit flooded = steered("algorithm: " + law);
+  void whatSaysNothingAndWhatIsRefusedMovesNoAlgorithm(String algorithm) {
+    SharedLimit flooded = steered("algorithm: " + algorithm);
     int before = flooded.offer(0);
     for (int i = 0; i < 100_000; i++) {
       now += MILLI;
@@ -164,8 +164,8 @@ class SharedLimitTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"probed_vegas", "gradient2", "vegas", "aimd", "failsafe"})
-  void staysInItsRangeWhateverIsHeard(String law) {
-    SharedLimit any = steered("min: 20, max: 60, algorithm: " + law);
+  void staysInItsRangeWhateverIsHeard(String algorithm) {
+    SharedLimit any = steered("min: 20, max: 60, algorithm: " + algorithm);
     long[] latencies = {1, MILLI, 20 * MILLI, 3_600 * SECOND, Long.MAX_VALUE / 4};
     for (int i = 0; i < 50_000; i++) {
       now += (i % 7) * MILLI;
@@ -186,50 +186,50 @@ class SharedLimitTest {
   @Test
   void doesNotRiseWhileMuchOfTheLogIsMissing() {
     seconds(2, 100, 20, 1);
-    int before = ceiling.offer(now);
+    int before = limit.offer(now);
     for (int second = 0; second < 20; second++) {
-      ceiling.reported("a", 1, Told.load(40, 200), now);
+      limit.reported("a", 1, Told.load(40, 200), now);
       second(100, 20, 40);
-      ceiling.offer(now);
+      limit.offer(now);
     }
-    assertThat(ceiling.held()).isTrue();
-    assertThat(ceiling.offer(now)).isLessThan(50);
-    int held = ceiling.offer(now);
+    assertThat(limit.held()).isTrue();
+    assertThat(limit.offer(now)).isLessThan(50);
+    int held = limit.offer(now);
     seconds(20, 100, 20, 40);
-    assertThat(ceiling.offer(now)).isGreaterThan(held);
-    assertThat(ceiling.held()).isFalse();
+    assertThat(limit.offer(now)).isGreaterThan(held);
+    assertThat(limit.held()).isFalse();
     assertThat(before).isEqualTo(20);
   }
 
   /** Otherwise any reporter could keep all limits from rising. */
   @Test
   void claimsOfAnEnvoyThatHasNoShareHoldNothing() {
-    ceiling.granted(Map.of("a", 20L));
+    limit.granted(Map.of("a", 20L));
     for (int second = 0; second < 20; second++) {
-      ceiling.reported("invented", 7, Told.load(0, 1L << 40), now);
+      limit.reported("invented", 7, Told.load(0, 1L << 40), now);
       second(100, 20, 5);
-      ceiling.offer(now);
+      limit.offer(now);
     }
-    assertThat(ceiling.held()).isFalse();
+    assertThat(limit.held()).isFalse();
   }
 
   @Test
-  void aHeldCeilingObeysItsNewRange() {
+  void aHeldLimitObeysItsNewRange() {
     for (int second = 0; second < 20; second++) {
-      ceiling.reported("a", 1, Told.load(5, 200), now);
+      limit.reported("a", 1, Told.load(5, 200), now);
       second(100, 20, 5);
-      ceiling.offer(now);
+      limit.offer(now);
     }
-    assertThat(ceiling.held()).isTrue();
+    assertThat(limit.held()).isTrue();
     Rule next = rule("min: 40, max: 50");
-    ceiling.follow(next, Objects.requireNonNull(next.ceiling()));
-    assertThat(ceiling.offer(now)).isEqualTo(40);
-    assertThat(ceiling.held()).isTrue();
+    limit.follow(next, Objects.requireNonNull(next.concurrency()));
+    assertThat(limit.offer(now)).isEqualTo(40);
+    assertThat(limit.held()).isTrue();
   }
 
   /** 20 servers of 20 ms, twice the load, and a tenth of the log missing after 40 s. */
   @Test
-  void aMeasurementIsNoFallForAHeldCeiling() {
+  void aMeasurementIsNoFallForAHeldLimit() {
     SharedLimit busy = steered("min: 4, max: 200");
     int first = 0;
     int last = 0;
@@ -281,22 +281,22 @@ class SharedLimitTest {
   }
 
   @Test
-  void anotherLawBeginsAtTheCeilingThereIs() {
+  void anotherAlgorithmBeginsAtTheLimitThereIs() {
     seconds(20, 100, 20, 40);
-    assertThat(ceiling.offer(now)).isEqualTo(50);
+    assertThat(limit.offer(now)).isEqualTo(50);
     Rule next = rule("algorithm: vegas, min: 2, max: 40");
-    ceiling.follow(next, Objects.requireNonNull(next.ceiling()));
-    assertThat(ceiling.offer(now)).isEqualTo(40);
-    assertThat(ceiling.rule()).isSameAs(next);
+    limit.follow(next, Objects.requireNonNull(next.concurrency()));
+    assertThat(limit.offer(now)).isEqualTo(40);
+    assertThat(limit.rule()).isSameAs(next);
   }
 
   @Test
   void theSameTermsKeepWhatWasLearned() {
     seconds(20, 100, 20, 40);
-    assertThat(ceiling.offer(now)).isEqualTo(50);
+    assertThat(limit.offer(now)).isEqualTo(50);
     Rule next = rule("min: 4, max: 50");
-    ceiling.follow(next, Objects.requireNonNull(next.ceiling()));
-    assertThat(ceiling.offer(now)).isEqualTo(50);
+    limit.follow(next, Objects.requireNonNull(next.concurrency()));
+    assertThat(limit.offer(now)).isEqualTo(50);
   }
 
   private void seconds(int seconds, int requests, int millis, int inFlight) {
@@ -308,16 +308,16 @@ class SharedLimitTest {
   /** Sends a second of requests with this latency, at its end. */
   private void second(int requests, int millis, int inFlight) {
     now += SECOND;
-    ceiling.reported("a", 1, Told.load(inFlight, requests), now);
+    limit.reported("a", 1, Told.load(inFlight, requests), now);
     for (int i = 0; i < requests; i++) {
-      ceiling.ended("a", Told.answered(millis * MILLI), now - millis * MILLI, now);
+      limit.ended("a", Told.answered(millis * MILLI), now - millis * MILLI, now);
     }
   }
 
   private static SharedLimit steered(String terms) {
     Rule rule = rule(terms);
-    ConcurrencyRule ceiling = Objects.requireNonNull(rule.ceiling());
-    return new SharedLimit(rule, ceiling, 0);
+    ConcurrencyRule limit = Objects.requireNonNull(rule.concurrency());
+    return new SharedLimit(rule, limit, 0);
   }
 
   private static Rule rule(String terms) {

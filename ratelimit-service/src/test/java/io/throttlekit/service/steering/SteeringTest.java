@@ -11,9 +11,9 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
 import io.throttlekit.concurrency.Acknowledgements;
 import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.envoy.ceiling.FakeEnvoy;
-import io.throttlekit.envoy.ceiling.LimitServer;
-import io.throttlekit.envoy.ceiling.LimitServerSettings;
+import io.throttlekit.envoy.xds.FakeEnvoy;
+import io.throttlekit.envoy.xds.LimitServer;
+import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Load;
@@ -39,7 +39,11 @@ class SteeringTest {
 
   private static final LimitServerSettings AT_ONCE =
       new LimitServerSettings(
-          "ceiling", 1_000, Duration.ofSeconds(15), Duration.ofSeconds(1), Duration.ZERO);
+          "concurrency_limits",
+          1_000,
+          Duration.ofSeconds(15),
+          Duration.ofSeconds(1),
+          Duration.ZERO);
 
   private final ManualTime time = new ManualTime(0);
   private final Steering steering = new Steering(time, AT_ONCE);
@@ -63,7 +67,7 @@ class SteeringTest {
   }
 
   @Test
-  void anEnvoyObeysWhatTheLawInfersFromWhatItSays() {
+  void anEnvoyObeysWhatTheAlgorithmInfersFromWhatItSays() {
     follow("min: 4, max: 100");
     FakeEnvoy envoy = FakeEnvoy.connect(channel, "a");
     envoy.obeyAll();
@@ -159,7 +163,7 @@ class SteeringTest {
     try (Steering surviving = new Steering(failing, AT_ONCE);
         Logged logged = Logged.by(Steering.class)) {
       surviving.tickAndGoOn();
-      assertThat(logged.lines()).containsExactly("SEVERE ceilings could not be pushed");
+      assertThat(logged.lines()).containsExactly("SEVERE limits could not be pushed");
       surviving.tickAndGoOn();
     }
   }
@@ -219,8 +223,8 @@ class SteeringTest {
       steering.tick();
       assertThat(logged.lines())
           .containsExactly(
-              "INFO Envoy first came for its ceilings (connected: 1)",
-              "INFO Envoy second came for its ceilings (connected: 2)",
+              "INFO Envoy first came for its limits (connected: 1)",
+              "INFO Envoy second came for its limits (connected: 2)",
               "INFO Envoy first left: its shares stay reserved for up to 15 s (connected: 1)");
     }
   }
@@ -231,7 +235,7 @@ class SteeringTest {
     end("a", Told.REFUSED);
     end("b", Told.REFUSED);
     end("a", Told.answered(20 * MILLI));
-    end("a", new Reading(Kind.CEILING_REACHED, "other", 0, List.of(), true));
+    end("a", new Reading(Kind.LIMIT_REACHED, "other", 0, List.of(), true));
     assertThat(refusals()).containsExactly(Map.entry("up", 2L));
     follow("max: 30");
     assertThat(refusals()).as("the same rule").containsExactly(Map.entry("up", 2L));
@@ -324,7 +328,7 @@ class SteeringTest {
   }
 
   @Test
-  void aReloadKeepsTheCeilingThatWasFound() {
+  void aReloadKeepsTheLimitThatWasFound() {
     follow("min: 4, max: 100");
     FakeEnvoy envoy = FakeEnvoy.connect(channel, "a");
     for (int second = 0; second < 10; second++) {
@@ -349,7 +353,7 @@ class SteeringTest {
       time.advance(1_000);
       for (int i = 0; i < 100; i++) {
         end("a", new Reading(Kind.TIMED_OUT, "other", 0, List.of(), true));
-        end("a", new Reading(Kind.CEILING_REACHED, "", 0, List.of(), true));
+        end("a", new Reading(Kind.LIMIT_REACHED, "", 0, List.of(), true));
         report("a", new Load("other", 100, 100, 100, 0, 0, 1_000 * MILLI));
       }
       steering.tick();
@@ -360,7 +364,7 @@ class SteeringTest {
 
   /** Shares change with every report, so that they are never all acknowledged at once. */
   @Test
-  void aFleetsCeilingRisesThoughOneEnvoyNeverObeysAndSharesNeverRest() {
+  void aFleetsLimitRisesThoughOneEnvoyNeverObeysAndSharesNeverRest() {
     follow("min: 4, max: 300");
     List<FakeEnvoy> envoys = new ArrayList<>();
     for (String node : List.of("a", "b", "c", "d")) {
@@ -368,7 +372,7 @@ class SteeringTest {
     }
     FakeEnvoy.connect(channel, "silent");
     envoys.forEach(FakeEnvoy::obeyAll);
-    int before = ceiling();
+    int before = limit();
     for (int second = 0; second < 60; second++) {
       for (int half = 0; half < 2; half++) {
         time.advance(500);
@@ -385,12 +389,12 @@ class SteeringTest {
     }
     steering.forEachObeyed((_, obeyed) -> assertThat(obeyed.unacknowledged()).isPositive());
     assertThat(before).isEqualTo(20);
-    assertThat(ceiling()).isGreaterThan(60);
+    assertThat(limit()).isGreaterThan(60);
   }
 
-  private int ceiling() {
+  private int limit() {
     List<Integer> seen = new ArrayList<>();
-    steering.forEach((_, figures) -> seen.add(figures.ceiling()));
+    steering.forEach((_, figures) -> seen.add(figures.limit()));
     return seen.getFirst();
   }
 

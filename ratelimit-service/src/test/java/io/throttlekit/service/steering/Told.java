@@ -8,7 +8,7 @@ import java.util.List;
 /** Logs and reports of Envoys about the cluster {@code up}. */
 final class Told {
   static final Reading TIMED_OUT = of(Kind.TIMED_OUT, 0);
-  static final Reading REFUSED = of(Kind.CEILING_REACHED, 0);
+  static final Reading REFUSED = of(Kind.LIMIT_REACHED, 0);
 
   private Told() {}
 

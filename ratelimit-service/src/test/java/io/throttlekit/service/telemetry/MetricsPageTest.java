@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 
 /** Compares the tables of docs/METRICS.md with a scrape. */
 class MetricsPageTest {
-  private static final String CEILING = "domain: d\ndescriptors: [{key: k, concurrency: {}}]\n";
+  private static final String LIMIT = "domain: d\ndescriptors: [{key: k, concurrency: {}}]\n";
   private static final Path PAGE = Path.of("..", "docs", "METRICS.md");
   private static final Pattern ROW =
       Pattern.compile("\\| `(throttlekit_[a-z_]+)(?:\\{([a-z_, ]+)})?` \\|.*");
@@ -66,11 +66,11 @@ class MetricsPageTest {
       LimitGauges.showTurnedAway(fixture.telemetry.meter(), () -> 0);
       LimitGauges.showSharedNodes(fixture.telemetry.meter(), () -> 0);
       new SensorMetrics(fixture.telemetry.meter());
-      Rule rule = Book.of(CEILING).rules().getFirst();
+      Rule rule = Book.of(LIMIT).rules().getFirst();
       LimitGauges.showAcknowledgements(
           fixture.telemetry.meter(), reader -> reader.accept(rule, new Acknowledgements(0, 0, 0)));
       LimitGauges.showRefusals(fixture.telemetry.meter(), reader -> reader.accept(rule, 0L));
-      showACeiling(new ConcurrencyMetrics(fixture.telemetry.meter()));
+      showALimit(new ConcurrencyMetrics(fixture.telemetry.meter()));
       List<String> scraped = fixture.scraped();
       decisions.stop();
       sensors.stop();
@@ -82,23 +82,18 @@ class MetricsPageTest {
     }
   }
 
-  private static void showACeiling(ConcurrencyMetrics metrics) {
+  private static void showALimit(ConcurrencyMetrics metrics) {
     ConcurrencyLimiter gate =
         new ConcurrencyLimiter(new ManualTime(0), (_, _) -> {}, metrics, () -> 1_000);
     metrics.show(gate);
-    Rule rule = Book.of(CEILING).rules().getFirst();
-    ConcurrencyRule ceiling = Objects.requireNonNull(rule.ceiling());
+    Rule rule = Book.of(LIMIT).rules().getFirst();
+    ConcurrencyRule limit = Objects.requireNonNull(rule.concurrency());
     String[] entries = {"k", "v"};
     var _ =
         gate.enter(
             List.of(
                 new SlotRequest(
-                    rule,
-                    ceiling,
-                    (ConcurrencyRule.AtService) ceiling.gate(),
-                    entries,
-                    false,
-                    true)),
+                    rule, limit, (ConcurrencyRule.AtService) limit.gate(), entries, false, true)),
             0,
             new SlotAcquisition.Later() {
               @Override

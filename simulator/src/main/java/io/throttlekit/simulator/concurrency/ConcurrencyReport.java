@@ -84,18 +84,18 @@ public final class ConcurrencyReport {
   }
 
   private String json(Scenario scenario) {
-    String laws =
+    String algorithms =
         of(scenario).stream()
             .map(one ->
-                "{\"law\":\"%s\",\"figures\":[%s]}"
+                "{\"algorithm\":\"%s\",\"figures\":[%s]}"
                     .formatted(one.contender().name(), numbers(one.figures())))
             .collect(Collectors.joining(","));
     String targets =
         scenario.targets().stream()
             .map(t -> "\"" + t.id() + " " + t.what() + " " + t.wanted() + "\"")
             .collect(Collectors.joining(","));
-    return "{\"name\":\"%s\",\"targets\":[%s],\"laws\":[%s]}"
-        .formatted(scenario.name(), targets, laws);
+    return "{\"name\":\"%s\",\"targets\":[%s],\"algorithms\":[%s]}"
+        .formatted(scenario.name(), targets, algorithms);
   }
 
   private static String numbers(List<Double> figures) {

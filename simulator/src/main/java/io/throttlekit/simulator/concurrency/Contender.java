@@ -6,12 +6,12 @@ import java.util.function.LongFunction;
  * A limit algorithm with its settings.
  *
  * @param name in tables
- * @param laws creates the algorithm in its initial state, from a seed
+ * @param algorithms creates the algorithm in its initial state, from a seed
  */
-record Contender(String name, LongFunction<SimulatedAlgorithm> laws) {
+record Contender(String name, LongFunction<SimulatedAlgorithm> algorithms) {
 
   /** Creates the algorithm in its initial state. */
-  SimulatedAlgorithm law(long seed) {
-    return laws.apply(seed);
+  SimulatedAlgorithm algorithm(long seed) {
+    return algorithms.apply(seed);
   }
 }

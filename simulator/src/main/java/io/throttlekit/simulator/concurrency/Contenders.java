@@ -66,9 +66,10 @@ final class Contenders {
             new NetflixAlgorithm(com.netflix.concurrency.limits.limit.Gradient2Limit.newDefault()));
   }
 
-  private static Contender ours(String name, ConcurrencyRule.LimitAlgorithm law) {
+  private static Contender ours(String name, ConcurrencyRule.LimitAlgorithm algorithm) {
     return new Contender(
-        name, seed -> new OurAlgorithm(LimitAlgorithms.of(law, RANGE, random(seed)), () -> false));
+        name,
+        seed -> new OurAlgorithm(LimitAlgorithms.of(algorithm, RANGE, random(seed)), () -> false));
   }
 
   private static NetflixAlgorithm windowed(Limit limit) {

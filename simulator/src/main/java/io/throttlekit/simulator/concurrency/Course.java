@@ -27,7 +27,7 @@ final class Course {
     int ended;
     int dropped;
     int mostInFlight;
-    double ceilingNanos;
+    double limitNanos;
     boolean probed;
 
     Second(int firstEnded) {
@@ -35,8 +35,8 @@ final class Course {
     }
 
     /** Returns the mean limit over the second. */
-    double ceiling() {
-      return ceilingNanos / SECOND;
+    double limit() {
+      return limitNanos / SECOND;
     }
   }
 
@@ -122,10 +122,10 @@ final class Course {
   }
 
   /** Returns the mean limit in effect. */
-  double ceiling(int from, int to) {
+  double limit(int from, int to) {
     double sum = 0;
     for (int at = from; at < to; at++) {
-      sum += seconds[at].ceiling();
+      sum += seconds[at].limit();
     }
     return sum / (to - from);
   }
@@ -134,7 +134,7 @@ final class Course {
   double[] settledLimits(int from, int to) {
     return IntStream.range(from, to)
         .filter(at -> !seconds[at].probed)
-        .mapToDouble(at -> seconds[at].ceiling())
+        .mapToDouble(at -> seconds[at].limit())
         .toArray();
   }
 

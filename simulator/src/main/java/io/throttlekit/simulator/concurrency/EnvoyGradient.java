@@ -27,7 +27,7 @@ final class EnvoyGradient implements SimulatedAlgorithm {
   private final Chance chance;
   private long[] rtts = new long[1 << 10];
   private int size;
-  private int ceiling = MIN;
+  private int limit = MIN;
   private int deferred = MIN;
   private boolean probing = true;
   private long probeSince;
@@ -41,8 +41,8 @@ final class EnvoyGradient implements SimulatedAlgorithm {
   }
 
   @Override
-  public int ceiling() {
-    return ceiling;
+  public int limit() {
+    return limit;
   }
 
   @Override
@@ -52,7 +52,7 @@ final class EnvoyGradient implements SimulatedAlgorithm {
 
   @Override
   public void inForce(int requests, long sinceNanos) {
-    if (probing && size == 0 && requests == ceiling) {
+    if (probing && size == 0 && requests == limit) {
       probeSince = sinceNanos;
     }
   }
@@ -82,7 +82,7 @@ final class EnvoyGradient implements SimulatedAlgorithm {
     }
     leastRtt = median();
     probing = false;
-    ceiling = deferred;
+    limit = deferred;
     nextProbe = now + (long) (PROBE * (1 + JITTER * chance.uniform()));
     nextUpdate = now + UPDATE;
   }
@@ -92,9 +92,9 @@ final class EnvoyGradient implements SimulatedAlgorithm {
       return;
     }
     double gradient = Math.clamp(leastRtt * BUFFER / median(), 0.5, 2.0);
-    double limit = ceiling * gradient;
-    ceiling = Math.clamp((long) (limit + Math.sqrt(limit)), MIN, MAX);
-    updatesAtMin = ceiling == MIN ? updatesAtMin + 1 : 0;
+    double scaled = limit * gradient;
+    limit = Math.clamp((long) (scaled + Math.sqrt(scaled)), MIN, MAX);
+    updatesAtMin = limit == MIN ? updatesAtMin + 1 : 0;
     if (updatesAtMin == AT_MIN) {
       beginProbe(now);
     }
@@ -103,8 +103,8 @@ final class EnvoyGradient implements SimulatedAlgorithm {
   private void beginProbe(long now) {
     updatesAtMin = 0;
     probing = true;
-    deferred = ceiling;
-    ceiling = MIN;
+    deferred = limit;
+    limit = MIN;
     probeSince = now;
     size = 0;
   }

@@ -7,28 +7,28 @@ import io.throttlekit.concurrency.Sample;
  * process.
  */
 final class InProcessLimiter implements SimulatedLimiter {
-  private final SimulatedAlgorithm law;
+  private final SimulatedAlgorithm algorithm;
 
-  InProcessLimiter(SimulatedAlgorithm law) {
-    this.law = law;
+  InProcessLimiter(SimulatedAlgorithm algorithm) {
+    this.algorithm = algorithm;
   }
 
   @Override
-  public int ceiling() {
-    return law.ceiling();
+  public int limit() {
+    return algorithm.limit();
   }
 
   @Override
   public void refused(long nowNanos) {
-    law.refused(nowNanos, 1);
+    algorithm.refused(nowNanos, 1);
   }
 
   @Override
   public void ended(
       long startNanos, long nowNanos, int inFlightThen, int inFlightNow, boolean dropped) {
-    boolean full = inFlightNow >= law.ceiling();
+    boolean full = inFlightNow >= algorithm.limit();
     long rttNanos = nowNanos - startNanos;
-    law.learn(new Sample(startNanos, rttNanos, nowNanos, inFlightThen, full, dropped));
+    algorithm.learn(new Sample(startNanos, rttNanos, nowNanos, inFlightThen, full, dropped));
   }
 
   @Override

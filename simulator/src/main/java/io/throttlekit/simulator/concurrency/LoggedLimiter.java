@@ -15,11 +15,11 @@ import java.util.List;
 final class LoggedLimiter implements SimulatedLimiter {
   private static final int ENTRIES = 3; // of the stream of random numbers
 
-  private final SimulatedAlgorithm law;
+  private final SimulatedAlgorithm algorithm;
   private final Chain chain;
   private final Chance chance;
   private final List<Buffer> buffers = new ArrayList<>();
-  private int ceiling;
+  private int limit;
   private int pushed;
   private long pushedUntil = Long.MAX_VALUE;
   private int nextBuffer;
@@ -31,11 +31,11 @@ final class LoggedLimiter implements SimulatedLimiter {
     private long refused;
   }
 
-  LoggedLimiter(SimulatedAlgorithm law, Chain chain, long seed) {
-    this.law = law;
+  LoggedLimiter(SimulatedAlgorithm algorithm, Chain chain, long seed) {
+    this.algorithm = algorithm;
     this.chain = chain;
     this.chance = new Chance(seed, ENTRIES);
-    this.ceiling = law.ceiling();
+    this.limit = algorithm.limit();
     for (int i = 0; i < chain.workers(); i++) {
       buffers.add(new Buffer());
     }
@@ -43,8 +43,8 @@ final class LoggedLimiter implements SimulatedLimiter {
   }
 
   @Override
-  public int ceiling() {
-    return ceiling;
+  public int limit() {
+    return limit;
   }
 
   @Override
@@ -80,9 +80,9 @@ final class LoggedLimiter implements SimulatedLimiter {
   }
 
   private void applied(long now) {
-    ceiling = pushed;
+    limit = pushed;
     pushedUntil = Long.MAX_VALUE;
-    law.inForce(ceiling, now);
+    algorithm.inForce(limit, now);
     push(now);
   }
 
@@ -92,18 +92,18 @@ final class LoggedLimiter implements SimulatedLimiter {
     nextFlush = now + chain.flushNanos() / buffers.size();
     boolean full = buffer.refused > 0;
     for (Sample sample : buffer.samples) {
-      law.learn(
+      algorithm.learn(
           new Sample(sample.startNanos(), sample.rttNanos(), now, sample.inFlight(), full, false));
     }
-    law.refused(now, buffer.refused);
+    algorithm.refused(now, buffer.refused);
     buffer.samples.clear();
     buffer.refused = 0;
     push(now);
   }
 
   private void push(long now) {
-    if (pushedUntil == Long.MAX_VALUE && ceiling != law.ceiling()) {
-      pushed = law.ceiling();
+    if (pushedUntil == Long.MAX_VALUE && limit != algorithm.limit()) {
+      pushed = algorithm.limit();
       pushedUntil = now + chain.pushNanos();
     }
   }

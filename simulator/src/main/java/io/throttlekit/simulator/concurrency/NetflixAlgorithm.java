@@ -8,18 +8,18 @@ import io.throttlekit.concurrency.Sample;
  * windows follow the times of the samples. {@code VegasLimit} uses the random numbers of the
  * thread, so its results differ slightly from run to run.
  *
- * @param limit receives every request that has ended
+ * @param netflix receives every request that has ended
  */
-record NetflixAlgorithm(Limit limit) implements SimulatedAlgorithm {
+record NetflixAlgorithm(Limit netflix) implements SimulatedAlgorithm {
 
   @Override
-  public int ceiling() {
-    return limit.getLimit();
+  public int limit() {
+    return netflix.getLimit();
   }
 
   @Override
   public void learn(Sample sample) {
     long started = sample.arrivedNanos() - sample.rttNanos();
-    limit.onSample(started, sample.rttNanos(), sample.inFlight(), sample.dropped());
+    netflix.onSample(started, sample.rttNanos(), sample.inFlight(), sample.dropped());
   }
 }

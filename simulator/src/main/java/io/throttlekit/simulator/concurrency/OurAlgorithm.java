@@ -7,30 +7,30 @@ import java.util.function.BooleanSupplier;
 /**
  * An algorithm of this project.
  *
- * @param limit receives all events
+ * @param algorithm receives all events
  * @param measuring whether it has lowered the limit for a measurement
  */
-record OurAlgorithm(ConcurrencyLimit limit, BooleanSupplier measuring)
+record OurAlgorithm(ConcurrencyLimit algorithm, BooleanSupplier measuring)
     implements SimulatedAlgorithm {
 
   @Override
-  public int ceiling() {
-    return limit.ceiling();
+  public int limit() {
+    return algorithm.limit();
   }
 
   @Override
   public void learn(Sample sample) {
-    limit.learn(sample);
+    algorithm.learn(sample);
   }
 
   @Override
   public void refused(long arrivedNanos, long requests) {
-    limit.refused(arrivedNanos, requests);
+    algorithm.refused(arrivedNanos, requests);
   }
 
   @Override
   public void inForce(int requests, long sinceNanos) {
-    limit.inForce(requests, sinceNanos);
+    algorithm.inForce(requests, sinceNanos);
   }
 
   @Override

@@ -12,7 +12,7 @@ final class Recorder {
   private int ended;
   private int at;
   private long now;
-  private int ceiling;
+  private int limit;
   private boolean probing;
   private Course.Second second = new Course.Second(0);
 
@@ -54,8 +54,8 @@ final class Recorder {
   }
 
   /** Sets the limit in effect from now on. */
-  void ceiling(int inForce, boolean lowered) {
-    ceiling = inForce;
+  void limit(int inForce, boolean lowered) {
+    limit = inForce;
     probing = lowered;
     second.probed |= lowered;
   }
@@ -65,7 +65,7 @@ final class Recorder {
   }
 
   private void hold(long until) {
-    second.ceilingNanos += (double) ceiling * (until - now);
+    second.limitNanos += (double) limit * (until - now);
     now = until;
   }
 }

@@ -20,10 +20,10 @@ record Scenario(String name, String title, Plan plan, boolean logged, List<Targe
 
   /** Runs the plan with an algorithm in its initial state. */
   Course play(Contender contender, long seed) {
-    SimulatedAlgorithm law = contender.law(seed);
+    SimulatedAlgorithm algorithm = contender.algorithm(seed);
     SimulatedLimiter gate =
-        logged ? new LoggedLimiter(law, Chain.ENVOY, seed) : new InProcessLimiter(law);
-    return Simulation.play(plan, law, gate, seed);
+        logged ? new LoggedLimiter(algorithm, Chain.ENVOY, seed) : new InProcessLimiter(algorithm);
+    return Simulation.play(plan, algorithm, gate, seed);
   }
 
   @Override

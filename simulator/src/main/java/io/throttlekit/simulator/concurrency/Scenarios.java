@@ -35,7 +35,7 @@ final class Scenarios {
             step(2),
             atLeast("T1", 0.98, "goodput at 2×", run -> run.goodput(120, 180)),
             atMost("T2", 4 * MEAN, "p99 at 2×, ms", run -> run.latency(0.99, 120, 180)),
-            atMost("T10", 0.1, "deviation of the ceiling at 2×", run -> wobble(run, 120, 180))),
+            atMost("T10", 0.1, "deviation of the limit at 2×", run -> wobble(run, 120, 180))),
         of(
             "step-5",
             "0.5, then 5 times the capacity",
@@ -44,7 +44,7 @@ final class Scenarios {
             atLeast("T3", 0.95, "goodput, first 10 s of 5×", run -> run.goodput(60, 70)),
             atMost("T3", 3 * SERVERS, "most in flight", run -> run.mostInFlight(60, 70)),
             atMost("T3", 6 * MEAN, "p99, first 10 s of 5×, ms", run -> run.latency(0.99, 60, 70)),
-            atMost("T10", 0.1, "deviation of the ceiling at 5×", run -> wobble(run, 120, 180))));
+            atMost("T10", 0.1, "deviation of the limit at 5×", run -> wobble(run, 120, 180))));
   }
 
   private static List<Scenario> capacities() {
@@ -53,10 +53,10 @@ final class Scenarios {
             "capacity-halved",
             "2,000 a second; 10 of 20 servers from 60 s to 120 s",
             Plan.empty().then(WARM, 2).then(60, 2, 10, MEAN, Plan.VARIATION).then(60, 2),
-            atMost("T4", 0.3, "ceiling off its plateau after 12 s", Scenarios::offPlateau),
+            atMost("T4", 0.3, "limit off its plateau after 12 s", Scenarios::offPlateau),
             atLeast("T4", 0.95, "goodput at half, after 12 s", run -> run.goodput(72, 120)),
             atLeast("T5", 0.95, "goodput restored, after 12 s", run -> run.goodput(132, 180)),
-            atLeast("T5", 1, "least ceiling since restored, of that then", Scenarios::dip)),
+            atLeast("T5", 1, "least limit since restored, of that then", Scenarios::dip)),
         of(
             "capacity-tenth",
             "2,000 a second; 2 of 20 servers from 60 s to 120 s",
@@ -185,16 +185,16 @@ final class Scenarios {
   }
 
   private static double wobble(Course run, int from, int to) {
-    double[] ceilings = run.settledLimits(from, to);
-    double mean = Arrays.stream(ceilings).average().orElse(Double.NaN);
-    double squares = Arrays.stream(ceilings).map(c -> (c - mean) * (c - mean)).sum();
-    return Math.sqrt(squares / ceilings.length) / mean;
+    double[] limits = run.settledLimits(from, to);
+    double mean = Arrays.stream(limits).average().orElse(Double.NaN);
+    double squares = Arrays.stream(limits).map(c -> (c - mean) * (c - mean)).sum();
+    return Math.sqrt(squares / limits.length) / mean;
   }
 
   private static double offPlateau(Course run) {
     double plateau = Arrays.stream(run.settledLimits(100, 120)).average().orElse(Double.NaN);
     return Arrays.stream(run.settledLimits(72, 120))
-        .map(ceiling -> Math.abs(ceiling / plateau - 1))
+        .map(limit -> Math.abs(limit / plateau - 1))
         .max()
         .orElse(Double.NaN);
   }

@@ -6,7 +6,7 @@ import io.throttlekit.concurrency.Sample;
 interface SimulatedAlgorithm {
 
   /** Returns the concurrency limit. */
-  int ceiling();
+  int limit();
 
   /** Adds the sample of a request that has ended. */
   default void learn(Sample sample) {}

@@ -4,7 +4,7 @@ package io.throttlekit.simulator.concurrency;
 interface SimulatedLimiter {
 
   /** Returns the limit in effect. */
-  int ceiling();
+  int limit();
 
   /** Records a refused request. */
   void refused(long nowNanos);

@@ -25,7 +25,7 @@ final class Simulation {
 
   private final Plan plan;
   private final SimulatedLimiter gate;
-  private final SimulatedAlgorithm law;
+  private final SimulatedAlgorithm algorithm;
   private final Chance arrivals;
   private final Chance lengths;
   private final Requests requests = new Requests();
@@ -35,9 +35,9 @@ final class Simulation {
   private Phase phase;
   private long nextArrival;
 
-  private Simulation(Plan plan, SimulatedAlgorithm law, SimulatedLimiter gate, long seed) {
+  private Simulation(Plan plan, SimulatedAlgorithm algorithm, SimulatedLimiter gate, long seed) {
     this.plan = plan;
-    this.law = law;
+    this.algorithm = algorithm;
     this.gate = gate;
     this.arrivals = new Chance(seed, ARRIVALS);
     this.lengths = new Chance(seed, LENGTHS);
@@ -48,14 +48,14 @@ final class Simulation {
   /**
    * Runs the plan. Returns its results.
    *
-   * @param gate applies the limit of {@code law}
+   * @param gate applies the limit of {@code algorithm}
    */
-  static Course play(Plan plan, SimulatedAlgorithm law, SimulatedLimiter gate, long seed) {
-    return new Simulation(plan, law, gate, seed).play();
+  static Course play(Plan plan, SimulatedAlgorithm algorithm, SimulatedLimiter gate, long seed) {
+    return new Simulation(plan, algorithm, gate, seed).play();
   }
 
   private Course play() {
-    recorder.ceiling(gate.ceiling(), law.probing());
+    recorder.limit(gate.limit(), algorithm.probing());
     long end = 0;
     List<Phase> phases = plan.phases();
     for (Phase one : phases) {
@@ -90,13 +90,13 @@ final class Simulation {
         arrive(next);
         nextArrival = next + gap();
       }
-      recorder.ceiling(gate.ceiling(), law.probing());
+      recorder.limit(gate.limit(), algorithm.probing());
     }
   }
 
   private void arrive(long now) {
     double length = phase.lengths().draw(lengths);
-    boolean admitted = inFlight < gate.ceiling();
+    boolean admitted = inFlight < gate.limit();
     recorder.arrived(admitted);
     if (!admitted) {
       gate.refused(now);

@@ -30,7 +30,7 @@ class ConcurrencyReportTest {
     assertThat(report.json())
         .startsWith(
             "{\"scenarios\":[{\"name\":\"step-2\",\"targets\":[\"T1 goodput at 2× ≥ 0.980\"")
-        .contains("{\"law\":\"no limit\",\"figures\":[0.0000,1000.0000,0.0000]}")
+        .contains("{\"algorithm\":\"no limit\",\"figures\":[0.0000,1000.0000,0.0000]}")
         .doesNotContain("\n");
   }
 
@@ -46,7 +46,7 @@ class ConcurrencyReportTest {
   }
 
   @Test
-  void drawsARowForEachLawInAFileForEachScenario() throws Exception {
+  void drawsARowForEachAlgorithmInAFileForEachScenario() throws Exception {
     report().draw(folder);
     Path file = folder.resolve("step-2.svg");
     assertThat(folder).isDirectoryContaining(file::equals);
@@ -57,7 +57,7 @@ class ConcurrencyReportTest {
   }
 
   @Test
-  void whatIsDrawnForAllLawsStaysSmall() throws IOException {
+  void whatIsDrawnForAllAlgorithmsStaysSmall() throws IOException {
     ConcurrencyReport.of(List.of(scenario()), Contenders.all(), 1).draw(folder);
     assertThat(Files.size(folder.resolve("step-2.svg"))).isLessThan(MAX_BYTES);
   }

@@ -30,9 +30,9 @@ class DriftTest {
       Scenario overload = scenario(name);
       Course course = overload.play(WINDOWED, 1);
       assertThat(course.goodput(120, 180)).as(name).isGreaterThan(0.95);
-      assertThat(course.ceiling(120, 180)).as(name).isLessThan(60);
+      assertThat(course.limit(120, 180)).as(name).isLessThan(60);
       assertThat(course.goodput(1_740, 1_800)).as(name).isLessThan(0.05);
-      assertThat(course.ceiling(1_740, 1_800)).as(name).isGreaterThan(150);
+      assertThat(course.limit(1_740, 1_800)).as(name).isGreaterThan(150);
     }
   }
 
@@ -47,7 +47,7 @@ class DriftTest {
   void soDoesFailsafesThatIsNotToldOfRefusals() {
     Course course = scenario("drift-1.2").play(DEAF, 1);
     assertThat(course.goodput(1_740, 1_800)).isLessThan(0.05);
-    assertThat(course.ceiling(1_740, 1_800)).isGreaterThan(150);
+    assertThat(course.limit(1_740, 1_800)).isGreaterThan(150);
   }
 
   private static Scenario scenario(String name) {
@@ -63,8 +63,8 @@ class DriftTest {
         new FailsafeLimit(new LimitRange(1, 200, 20), FailsafeLimit.Settings.defaults());
     return new SimulatedAlgorithm() {
       @Override
-      public int ceiling() {
-        return limit.ceiling();
+      public int limit() {
+        return limit.limit();
       }
 
       @Override

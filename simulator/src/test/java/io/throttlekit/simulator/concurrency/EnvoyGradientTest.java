@@ -10,20 +10,20 @@ import org.junit.jupiter.api.Test;
 class EnvoyGradientTest {
   private static final int LEAST = 3;
 
-  private final EnvoyGradient law = new EnvoyGradient(1);
+  private final EnvoyGradient algorithm = new EnvoyGradient(1);
   private long now;
 
   @Test
   void beginsWithAProbeAndThenGrowsByTheGradientAndTheRoot() {
-    assertThat(law.probing()).isTrue();
-    assertThat(law.ceiling()).isEqualTo(LEAST);
+    assertThat(algorithm.probing()).isTrue();
+    assertThat(algorithm.limit()).isEqualTo(LEAST);
     many(50, 10);
-    assertThat(law.probing()).isFalse();
-    assertThat(law.ceiling()).isEqualTo(LEAST);
+    assertThat(algorithm.probing()).isFalse();
+    assertThat(algorithm.limit()).isEqualTo(LEAST);
     many(100, 10); // 1.25: 3.75 + 1.94
-    assertThat(law.ceiling()).isEqualTo(5);
+    assertThat(algorithm.limit()).isEqualTo(5);
     many(100, 10); // 6.25 + 2.5
-    assertThat(law.ceiling()).isEqualTo(8);
+    assertThat(algorithm.limit()).isEqualTo(8);
   }
 
   @Test
@@ -32,15 +32,15 @@ class EnvoyGradientTest {
     for (int i = 0; i < 20; i++) {
       many(100, 10);
     }
-    int before = law.ceiling();
+    int before = algorithm.limit();
     many(100, 1_000);
-    assertThat(law.ceiling()).isEqualTo((int) (before / 2.0 + Math.sqrt(before / 2.0)));
+    assertThat(algorithm.limit()).isEqualTo((int) (before / 2.0 + Math.sqrt(before / 2.0)));
     int updates = 0;
-    while (!law.probing()) {
+    while (!algorithm.probing()) {
       many(100, 1_000);
       assertThat(updates++).isLessThan(100);
     }
-    assertThat(law.ceiling()).isEqualTo(LEAST);
+    assertThat(algorithm.limit()).isEqualTo(LEAST);
   }
 
   @Test
@@ -48,15 +48,15 @@ class EnvoyGradientTest {
     many(50, 10);
     long measured = now;
     int before = 0;
-    while (!law.probing()) {
-      before = law.ceiling();
+    while (!algorithm.probing()) {
+      before = algorithm.limit();
       many(1, 12.5);
     }
     assertThat(TimeUnit.NANOSECONDS.toMillis(now - measured)).isBetween(60_000L, 69_100L);
-    assertThat(law.ceiling()).isEqualTo(LEAST);
+    assertThat(algorithm.limit()).isEqualTo(LEAST);
     now += TimeUnit.SECONDS.toNanos(1);
     many(50, 12.5);
-    assertThat(law.ceiling()).isEqualTo(before);
+    assertThat(algorithm.limit()).isEqualTo(before);
   }
 
   /** Adds requests, each begun after the previous one ended, or 1 ms later if that is less. */
@@ -64,7 +64,7 @@ class EnvoyGradientTest {
     for (int i = 0; i < requests; i++) {
       long rtt = (long) (millis * TimeUnit.MILLISECONDS.toNanos(1));
       now += TimeUnit.MILLISECONDS.toNanos(1);
-      law.learn(new Sample(now, rtt, now, 1, false, false));
+      algorithm.learn(new Sample(now, rtt, now, 1, false, false));
     }
   }
 }

@@ -47,11 +47,11 @@ class SimulationTest {
 
   @ParameterizedTest
   @ValueSource(ints = {20, 26, 60})
-  void underSaturationTheTimeIsTheCeilingByTheCapacity(int ceiling) {
-    Course course = play(plan(5, Lengths.logNormal(0.5)), new FixedAlgorithm(ceiling));
+  void underSaturationTheTimeIsTheLimitByTheCapacity(int limit) {
+    Course course = play(plan(5, Lengths.logNormal(0.5)), new FixedAlgorithm(limit));
     assertThat(course.endedPerSecond(SETTLED, END)).isEqualTo(1_000, within(15.0));
-    assertThat(course.meanLatency(SETTLED, END)).isEqualTo(ceiling, within(0.02 * ceiling));
-    assertThat(course.ceiling(0, END)).isEqualTo(ceiling, within(1e-9));
+    assertThat(course.meanLatency(SETTLED, END)).isEqualTo(limit, within(0.02 * limit));
+    assertThat(course.limit(0, END)).isEqualTo(limit, within(1e-9));
   }
 
   @Test
@@ -91,12 +91,12 @@ class SimulationTest {
     return Plan.empty().then(new Phase(END, load * 1_000, 20, Plan.MEAN_MILLIS, lengths));
   }
 
-  private static Course play(Plan plan, SimulatedAlgorithm law) {
-    return Simulation.play(plan, law, exact(law), SEED);
+  private static Course play(Plan plan, SimulatedAlgorithm algorithm) {
+    return Simulation.play(plan, algorithm, exact(algorithm), SEED);
   }
 
-  private static SimulatedLimiter exact(SimulatedAlgorithm law) {
-    return new InProcessLimiter(law);
+  private static SimulatedLimiter exact(SimulatedAlgorithm algorithm) {
+    return new InProcessLimiter(algorithm);
   }
 
   /** Returns the loss by Erlang B. */

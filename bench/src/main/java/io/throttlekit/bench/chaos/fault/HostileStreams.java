@@ -34,7 +34,7 @@ public record HostileStreams(int process, int connections) implements Fault {
   private static final String RUNTIME = "type.googleapis.com/envoy.service.runtime.v3.Runtime";
 
   /** Name of the runtime resource in the {@code rtds_layer} of the example bootstraps. */
-  private static final String RESOURCE = "ceiling";
+  private static final String RESOURCE = "concurrency_limits";
 
   // At most 10 messages in 5 ms for each stream: 2,000/s.
   private static final int BURST = 10;

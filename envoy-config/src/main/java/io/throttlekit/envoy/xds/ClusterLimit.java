@@ -1,0 +1,38 @@
+package io.throttlekit.envoy.xds;
+
+/**
+ * Target of a concurrency limit.
+ *
+ * @param cluster an upstream cluster of the Envoys, by its name there
+ * @param priority of the routes that lead to it
+ */
+public record ClusterLimit(String cluster, Priority priority) {
+
+  /** Routing priority; Envoy counts the requests of each separately. */
+  public enum Priority {
+    /** Priority of routes without {@code priority}. */
+    DEFAULT("default"),
+    /** Priority of routes with {@code priority: HIGH}. */
+    HIGH("high");
+
+    private final String key;
+
+    Priority(String key) {
+      this.key = key;
+    }
+  }
+
+  /**
+   * @throws IllegalArgumentException when the cluster has no name
+   */
+  public ClusterLimit {
+    if (cluster.isEmpty()) {
+      throw new IllegalArgumentException("a concurrency limit is for a cluster, which has a name");
+    }
+  }
+
+  /** Returns the runtime key that Envoy looks up at each request. */
+  String runtimeKey() {
+    return "circuit_breakers." + cluster + "." + priority.key + ".max_requests";
+  }
+}

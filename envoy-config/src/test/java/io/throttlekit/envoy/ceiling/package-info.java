@@ -1,4 +1,0 @@
-@NullMarked
-package io.throttlekit.envoy.ceiling;
-
-import org.jspecify.annotations.NullMarked;

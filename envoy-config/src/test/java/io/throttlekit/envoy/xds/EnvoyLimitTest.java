@@ -1,0 +1,225 @@
+package io.throttlekit.envoy.xds;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.grpc.Server;
+import io.grpc.netty.NettyServerBuilder;
+import io.throttlekit.TimeSource;
+import io.throttlekit.envoy.EnvoyExample;
+import io.throttlekit.envoy.EnvoyWiring;
+import io.throttlekit.envoy.xds.ClusterLimit.Priority;
+import io.throttlekit.testkit.envoy.EnvoyProcess;
+import io.throttlekit.testkit.envoy.EnvoyProgram;
+import io.throttlekit.testkit.envoy.RealEnvoy;
+import io.throttlekit.testkit.net.ReservedPort;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tests a real Envoy with the example bootstrap, and an upstream that holds its requests. */
+@RealEnvoy
+class EnvoyLimitTest {
+  private static final Duration PATIENCE = ofSeconds(30);
+
+  @TempDir Path folder;
+  private final BlockingQueue<Integer> obeyed = new LinkedBlockingQueue<>();
+  private final List<Server> servers = new ArrayList<>();
+
+  /** Port of a server that starts, or restarts, while Envoy runs. */
+  private final ReservedPort reserved = ReservedPort.take();
+
+  private final HttpClient client =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+  private HeldUpstream upstream;
+
+  @BeforeEach
+  void startUpstream() throws IOException {
+    upstream = HeldUpstream.start();
+  }
+
+  @AfterEach
+  void stop() {
+    servers.forEach(Server::shutdownNow);
+    client.shutdownNow();
+    upstream.close();
+    reserved.close();
+  }
+
+  @Test
+  void obeysWhatItWasToldLastThroughEveryChange() throws Exception {
+    int port = reserved.number();
+    LimitServer limits = serve(port, "one");
+    limits.offer("upstream", Priority.DEFAULT, 2);
+    try (EnvoyProcess envoy = start(bootstrap(port))) {
+      awaitObeyed(2);
+      assertThat(passOf(5, envoy)).isEqualTo(2);
+
+      List<CompletableFuture<HttpResponse<Void>>> running = admitted(2, envoy);
+      limits.offer("upstream", Priority.DEFAULT, 1);
+      awaitObeyed(1);
+      assertThat(send(envoy).get().statusCode()).isEqualTo(503);
+      upstream.release();
+      assertThat(running).allMatch(request -> request.join().statusCode() == 200);
+      awaitIdle(envoy);
+      assertThat(passOf(3, envoy)).isEqualTo(1);
+
+      servers.removeFirst().shutdownNow().awaitTermination();
+      await().atMost(PATIENCE).until(() -> connected(envoy).contains("connected_state: 0"));
+      assertThat(passOf(3, envoy)).isEqualTo(1);
+
+      serve(port, "another").offer("upstream", Priority.DEFAULT, 3);
+      awaitObeyed(3);
+      assertThat(passOf(5, envoy)).isEqualTo(3);
+      assertThat(envoy.log()).doesNotContain("[error]");
+    }
+  }
+
+  @Test
+  void obeysItsBootstrapWhileNobodyIsThere() throws Exception {
+    int port = reserved.number();
+    String four = bootstrap(port).replace("max_requests: 100", "max_requests: 4");
+    try (EnvoyProcess envoy = start(four)) {
+      assertThat(passOf(6, envoy)).isEqualTo(4);
+      serve(port, "late").offer("upstream", Priority.DEFAULT, 2);
+      awaitObeyed(2);
+      assertThat(passOf(4, envoy)).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void goesBackToItsBootstrapWhenTheLimitIsTakenBack() throws Exception {
+    LimitServer limits = serve(0, "one");
+    limits.offer("upstream", Priority.DEFAULT, 0);
+    String three =
+        bootstrap(servers.getFirst().getPort()).replace("max_requests: 100", "max_requests: 3");
+    try (EnvoyProcess envoy = start(three)) {
+      await()
+          .atMost(PATIENCE)
+          .until(() -> envoy.admin("/runtime").contains("circuit_breakers.upstream"));
+      assertThat(passOf(2, envoy)).isZero();
+      limits.withdraw("upstream", Priority.DEFAULT);
+      await()
+          .atMost(PATIENCE)
+          .until(() -> !envoy.admin("/runtime").contains("circuit_breakers.upstream"));
+      assertThat(passOf(4, envoy)).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void obeysOverDeltaToo() throws Exception {
+    serve(0, "one").offer("upstream", Priority.DEFAULT, 2);
+    String delta =
+        bootstrap(servers.getFirst().getPort()).replace("api_type: GRPC", "api_type: DELTA_GRPC");
+    try (EnvoyProcess envoy = start(delta)) {
+      awaitObeyed(2);
+      assertThat(passOf(3, envoy)).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void obeysOverAStreamOfItsOwnBesideAnotherControlPlane() throws Exception {
+    serve(0, "one").offer("upstream", Priority.DEFAULT, 2);
+    String alone =
+        bootstrap(servers.getFirst().getPort())
+            .replace(
+                "ads: {}",
+                "api_config_source: {api_type: GRPC, transport_api_version: V3,"
+                    + " grpc_services: [{envoy_grpc: {cluster_name: throttlekit}}]}")
+            .replaceFirst("(?s)dynamic_resources:.*?layered_runtime:", "layered_runtime:");
+    try (EnvoyProcess envoy = start(alone)) {
+      awaitObeyed(2);
+      assertThat(passOf(3, envoy)).isEqualTo(2);
+    }
+  }
+
+  private LimitServer serve(int port, String epoch) throws IOException {
+    LimitServer limits =
+        new LimitServer(
+            LimitServerSettings.DEFAULT,
+            TimeSource.system(),
+            epoch,
+            (_, requests, _) -> obeyed.add(requests));
+    NettyServerBuilder builder =
+        NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
+            .directExecutor();
+    limits.services().forEach(builder::addService);
+    servers.add(builder.build().start());
+    return limits;
+  }
+
+  private String bootstrap(int servicePort) {
+    return EnvoyExample.CONCURRENCY_LIMIT.bootstrap(
+        EnvoyWiring.anyPorts(servicePort, upstream.port(), PATIENCE));
+  }
+
+  private EnvoyProcess start(String bootstrap) throws IOException {
+    return EnvoyProcess.start(EnvoyProgram.path(), bootstrap, folder);
+  }
+
+  private void awaitObeyed(int requests) {
+    await().atMost(PATIENCE).until(() -> obeyed.contains(requests));
+    obeyed.clear();
+  }
+
+  private static String connected(EnvoyProcess envoy) throws IOException {
+    return envoy.admin("/stats?filter=control_plane.connected_state");
+  }
+
+  /** Returns how many of concurrent requests reach the upstream; the others get 503. */
+  private int passOf(int requests, EnvoyProcess envoy) throws Exception {
+    int passed = 0;
+    for (int i = 0; i < requests; i++) { // one by one: two workers may each admit one too many
+      int before = upstream.held();
+      var request = send(envoy);
+      await().atMost(PATIENCE).until(() -> request.isDone() || upstream.held() > before);
+      passed += request.isDone() ? 0 : 1;
+      assertThat(request.isDone() ? request.get().statusCode() : 503).isEqualTo(503);
+    }
+    assertThat(upstream.held()).isEqualTo(passed);
+    upstream.release();
+    awaitIdle(envoy);
+    return passed;
+  }
+
+  private List<CompletableFuture<HttpResponse<Void>>> admitted(int requests, EnvoyProcess envoy) {
+    List<CompletableFuture<HttpResponse<Void>>> sent = new ArrayList<>();
+    for (int i = 1; i <= requests; i++) {
+      int held = i;
+      sent.add(send(envoy));
+      await().atMost(PATIENCE).until(() -> upstream.held() == held);
+    }
+    return sent;
+  }
+
+  private static void awaitIdle(EnvoyProcess envoy) {
+    await()
+        .atMost(PATIENCE)
+        .until(() ->
+            envoy
+                .admin("/stats?filter=cluster.upstream.upstream_rq_active")
+                .contains("upstream_rq_active: 0"));
+  }
+
+  private CompletableFuture<HttpResponse<Void>> send(EnvoyProcess envoy) {
+    URI uri = URI.create("http://127.0.0.1:" + envoy.port() + "/");
+    return client.sendAsync(HttpRequest.newBuilder(uri).build(), BodyHandlers.discarding());
+  }
+}

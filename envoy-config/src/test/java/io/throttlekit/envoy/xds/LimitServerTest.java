@@ -1,0 +1,229 @@
+package io.throttlekit.envoy.xds;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
+import io.throttlekit.envoy.xds.ClusterLimit.Priority;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Tests how the Envoys of a fleet get their shares. */
+class LimitServerTest {
+  private static final ClusterLimit UP = new ClusterLimit("up", Priority.DEFAULT);
+
+  private static final LimitServerSettings PATIENT =
+      new LimitServerSettings(
+          "concurrency_limits",
+          9,
+          Duration.ofSeconds(30),
+          Duration.ofSeconds(1),
+          Duration.ofMillis(20));
+
+  private final ServedLimits served = new ServedLimits();
+
+  @AfterEach
+  void stop() {
+    served.close();
+  }
+
+  @Test
+  void anEnvoyIsToldItsShareOfEveryLimitAsWholeNumbers() {
+    served.limits().offer("up", Priority.DEFAULT, 7);
+    served.limits().offer("up", Priority.HIGH, 0);
+    served.limits().offer("a.default", Priority.DEFAULT, Integer.MAX_VALUE);
+    FakeEnvoy envoy = FakeEnvoy.connect(served.channel(), "a");
+    DiscoveryResponse answer = envoy.obey();
+    assertThat(answer.getTypeUrl()).isEqualTo(RuntimeLayer.TYPE_URL);
+    assertThat(answer.getVersionInfo()).startsWith("e1.");
+    assertThat(answer.getResourcesCount()).isEqualTo(1);
+    assertThat(envoy.values())
+        .containsExactlyInAnyOrderEntriesOf(
+            Map.of(
+                "circuit_breakers.up.default.max_requests", 7.0,
+                "circuit_breakers.up.high.max_requests", 0.0,
+                "circuit_breakers.a.default.default.max_requests", 2147483647.0));
+    assertThat(envoy.unread()).isZero();
+  }
+
+  @Test
+  void sharesRiseOnlyOutOfWhatWasAcknowledged() {
+    served.limits().offer("up", Priority.DEFAULT, 10);
+    FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
+    a.obeyAll();
+    assertThat(served.obeyed()).containsExactly(10);
+    FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
+    b.obeyAll();
+    assertThat(b.share("up")).isZero();
+    DiscoveryResponse lowered = a.obey();
+    assertThat(a.share("up")).isEqualTo(5);
+    assertThat(b.unread()).isZero(); // the response to a is lost, or late
+    a.acknowledge(lowered);
+    b.obeyAll();
+    assertThat(b.share("up")).isEqualTo(5);
+    a.acknowledge(lowered); // and again
+    assertThat(a.unread() + b.unread()).isZero();
+  }
+
+  @Test
+  void whatEnvoysObeyIsTheSumOfWhatTheyAcknowledged() {
+    served.limits().offer("up", Priority.DEFAULT, 10);
+    FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
+    FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
+    FakeEnvoy.settle(a, b);
+    assertThat(served.obeyed()).containsExactly(5, 10);
+    served.limits().offer("up", Priority.DEFAULT, 4);
+    served.limits().offer("up", Priority.DEFAULT, 6);
+    a.obeyAll();
+    assertThat(served.obeyed()).last().isEqualTo(3 + 5);
+    FakeEnvoy.settle(a, b);
+    assertThat(served.obeyed()).last().isEqualTo(6);
+    int told = served.obeyed().size();
+    served.limits().offer("up", Priority.DEFAULT, 6);
+    FakeEnvoy.settle(a, b);
+    assertThat(served.obeyed()).hasSize(told);
+    b.disconnect(); // and keeps its 3
+    assertThat(served.obeyed()).last().isEqualTo(6);
+  }
+
+  @Test
+  void theShareOfWhoLeftIsReservedForItsLease() {
+    served.limits().offer("up", Priority.DEFAULT, 10);
+    FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
+    FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
+    FakeEnvoy.settle(a, b);
+    b.disconnect();
+    served.time().pass(Duration.ofSeconds(30).minusNanos(1));
+    served.limits().tick();
+    FakeEnvoy.settle(a);
+    assertThat(a.share("up")).isEqualTo(5);
+    served.time().pass(Duration.ofNanos(1));
+    served.limits().tick();
+    FakeEnvoy.settle(a);
+    assertThat(a.share("up")).isEqualTo(10);
+  }
+
+  @Test
+  void nothingInFlightProvesThatWhoLeftIsGone() {
+    served.limits().offer("up", Priority.DEFAULT, 10);
+    FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
+    FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
+    FakeEnvoy.settle(a, b);
+    b.disconnect();
+    served.limits().reported(UP, "b", 0, 0);
+    served.limits().tick();
+    FakeEnvoy.settle(a);
+    assertThat(a.share("up")).isEqualTo(10);
+  }
+
+  @Test
+  void sharesFollowWhatIsReported() {
+    served.limits().offer("up", Priority.DEFAULT, 10);
+    FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
+    FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
+    FakeEnvoy.settle(a, b);
+    served.limits().reported(UP, "a", 5, 20);
+    served.limits().reported(new ClusterLimit("other", Priority.HIGH), "b", 50, 20);
+    served.limits().tick();
+    FakeEnvoy.settle(a, b);
+    assertThat(a.share("up")).isEqualTo(9);
+    assertThat(b.share("up")).isEqualTo(1);
+  }
+
+  @Test
+  void aLimitTakenBackLeavesAnEmptyLayerAndNotNothing() {
+    served.limits().offer("up", Priority.DEFAULT, 10);
+    FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
+    a.obeyAll();
+    served.limits().withdraw("up", Priority.DEFAULT);
+    DiscoveryResponse answer = a.obey();
+    assertThat(answer.getResourcesCount()).isEqualTo(1);
+    assertThat(a.values()).isEmpty();
+    a.acknowledge(answer);
+    served.limits().offer("up", Priority.DEFAULT, 3);
+    a.obeyAll();
+    assertThat(a.share("up")).isEqualTo(3);
+    assertThat(served.obeyed()).containsExactly(10, 3);
+  }
+
+  @Test
+  void aListenerThatFailsDoesNotKeepEnvoysFromTheirShares() {
+    served.limits().offer("up", Priority.DEFAULT, 13);
+    FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
+    a.obeyAll();
+    served.limits().offer("up", Priority.DEFAULT, 5);
+    a.obeyAll();
+    assertThat(a.share("up")).isEqualTo(5);
+    assertThat(served.obeyed()).containsExactly(5);
+  }
+
+  /** Tests the pause: without it, each message of a large fleet would divide all limits. */
+  @Test
+  void whatComesWithinAPauseIsGathered() {
+    try (ServedLimits patiently = new ServedLimits(PATIENT)) {
+      LimitServer gathering = patiently.limits();
+      gathering.offer("up", Priority.DEFAULT, 12);
+      long first = gathering.round();
+      List<FakeEnvoy> envoys = new ArrayList<>();
+      for (String node : List.of("a", "b", "c", "d")) {
+        envoys.add(FakeEnvoy.connect(patiently.channel(), node));
+      }
+      assertThat(gathering.round()).isEqualTo(first);
+      patiently.pause(PATIENT.pause());
+      assertThat(gathering.round()).isEqualTo(first + 1);
+      assertThat(envoys).allMatch(envoy -> envoy.unread() == 1);
+      for (int i = 1; i <= 4; i++) {
+        envoys.forEach(FakeEnvoy::obeyAll);
+        patiently.pause(PATIENT.pause());
+        assertThat(gathering.round()).isLessThanOrEqualTo(first + 1 + i);
+      }
+      assertThat(envoys).allMatch(envoy -> envoy.share("up") == 3);
+    }
+  }
+
+  @Test
+  void aClientThatTogglesItsSubscriptionIsReadNoFasterThanItIsAnswered() {
+    try (ServedLimits patiently = new ServedLimits(PATIENT)) {
+      LimitServer limits = patiently.limits();
+      limits.offer("up", Priority.DEFAULT, 12);
+      List<FakeEnvoy> envoys = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        envoys.add(FakeEnvoy.open(patiently.channel(), "n" + i, "", false));
+      }
+      long first = limits.round();
+      DiscoveryRequest other =
+          DiscoveryRequest.newBuilder().setTypeUrl(RuntimeLayer.TYPE_URL).build();
+      for (FakeEnvoy envoy : envoys) {
+        for (int i = 0; i < 10_000; i++) {
+          envoy.ask(RuntimeLayer.TYPE_URL);
+          envoy.send(other);
+        }
+      }
+      for (int pause = 0; pause < 500; pause++) { // 10 s
+        patiently.pause(PATIENT.pause());
+        if (pause % 25 == 0) {
+          limits.tick();
+        }
+      }
+      assertThat(limits.round() - first).isLessThanOrEqualTo(500 + 20);
+      assertThat(envoys).allMatch(envoy -> envoy.unread() <= 2 * 11); // once in each turn of 1 s
+    }
+  }
+
+  @Test
+  void badNumbersAndNamesAreRefused() {
+    assertThatThrownBy(() -> served.limits().offer("up", Priority.DEFAULT, -1))
+        .hasMessageContaining("-1");
+    assertThatThrownBy(() -> served.limits().offer("", Priority.DEFAULT, 1))
+        .hasMessageContaining("name");
+    assertThatThrownBy(() ->
+            new LimitServerSettings(
+                "c", 0, Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ZERO))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.envoy.xds;
+
+import org.jspecify.annotations.NullMarked;
