@@ -1,9 +1,9 @@
 ---------------------------- MODULE DistributedLeasing ----------------------------
 (* Nodes lease whole batches of one window's limit from a store and spend them from
-   memory. What a node has left when the window rolls it keeps: the carry-over tier.
+   memory. A node keeps its unspent units when the window ends: the carry-over tier.
 
-   Why it is here: it is the published baseline, so its state counts show that we run
-   TLC on what others ran it on, and its bound is what carrying over costs. *)
+   This is the published baseline. Equal state counts show that our runs of TLC check
+   the same model, and its bound is the overshoot that carry-over costs. *)
 EXTENDS Integers, FiniteSets
 
 CONSTANTS
@@ -14,8 +14,8 @@ CONSTANTS
 ASSUME Nodes # {} /\ Limit \in Nat /\ Batch \in Nat \ {0}
 
 VARIABLES
-  left,      \* what the store has not granted of this window
-  credits,   \* what each node has leased and not spent
+  left,      \* units of this window that the store has not granted
+  credits,   \* units that each node has leased and not spent
   admitted   \* in this window, by all nodes
 
 vars == <<left, credits, admitted>>
@@ -31,8 +31,8 @@ Serve(n) ==
   /\ admitted' = admitted + 1
   /\ UNCHANGED left
 
-(* A lease is asked for by a request that found nothing, and serves it at once. So a
-   node never holds more than Batch - 1, on which the bound rests. *)
+(* A request that finds no units causes a lease, and takes its first unit at once. A node
+   therefore never holds more than Batch - 1 units, which the bound depends on. *)
 Lease(n) ==
   /\ credits[n] = 0
   /\ left >= Batch
@@ -45,8 +45,8 @@ Roll ==
   /\ admitted' = 0
   /\ UNCHANGED credits
 
-(* Roll stands beside the steps of a node, and so once per node, only so that the
-   number of states generated is the published one too. *)
+(* Roll is repeated for each node only so that the number of generated states equals the
+   published one. *)
 Next == \E n \in Nodes : Serve(n) \/ Lease(n) \/ Roll
 
 Spec == Init /\ [][Next]_vars
@@ -61,6 +61,6 @@ TypeOK ==
 
 Overshoot == admitted <= MaxAdmitted
 
-(* Must be violated: the bound is reached, so it cannot be stated any better. *)
+(* Must be violated: the bound is reached, so it is tight. *)
 OvershootTight == admitted < MaxAdmitted
 ===================================================================================

@@ -1,26 +1,26 @@
 ----------------------------- MODULE EscrowHistories ------------------------------
-(* What a region holds of one window (L2), where data may be older than what happened.
-   A server ends and comes back with a snapshot; a replica that lagged takes over; a master
-   becomes a replica and a master again; and two may be masters at once. So data are copied
-   at any time from any server to any that is no master, and each has its own view of what
-   is left.
+(* The escrow of a region for one window (L2), on servers whose data may be old. A server
+   ends and restarts with a snapshot; a replica that lags takes over; a master becomes a
+   replica and then a master again; two servers may be masters at once. Data may therefore
+   be copied at any time from any server to any server that is not a master, and each has
+   its own view of the remaining units.
 
-   The promise is SpentOnce: no more is spent than was put in.
+   The promise is SpentOnce: no more units are spent than were put in.
 
-   It rests on a history: whatever becomes a master begins one that never was before, and
-   spends what was put in by its own, and nothing else. A name in Removed takes one of the
-   two away, and TLC must then find how a unit is spent twice. *)
+   It depends on histories. A server that becomes a master begins a new history, and spends
+   only units that were put in during its own history. A name in Removed switches off one
+   of these two safeguards, and TLC must then find a unit that is spent twice. *)
 EXTENDS Naturals
 
 CONSTANTS
   Servers,
-  Units,      \* that are put in at most
-  Histories,  \* that begin at most
-  Removed     \* names of safeguards that are taken away
+  Units,      \* put in at most
+  Histories,  \* begun at most
+  Removed     \* names of safeguards that are switched off
 
 Safeguards == {
-  "own history",     \* units are spent in the history that they were put into
-  "another history"  \* a server that is a master again begins a history of its own
+  "own history",     \* units are spent only in the history in which they were put in
+  "another history"  \* a server that becomes a master again begins a new history
 }
 
 ASSUME Removed \subseteq Safeguards
@@ -30,9 +30,9 @@ Kept(safeguard) == safeguard \notin Removed
 None == 0
 
 VARIABLES
-  history,  \* of each server: None while it is no master
-  last,     \* of each server: its last one
-  data,     \* of each server: how many units it holds, and of which history
+  history,  \* of each server: None while it is not a master
+  last,     \* of each server: its last history
+  data,     \* of each server: its units, and their history
   begun,    \* histories so far
   put,      \* units that were put in
   spent
@@ -50,7 +50,7 @@ Init ==
 Held(s) ==
   IF data[s].of = history[s] \/ ~Kept("own history") THEN data[s].units ELSE 0
 
-(* A server starts as a master, or is made one. *)
+(* A server starts as a master, or is promoted. *)
 Lead(s) ==
   /\ history[s] = None
   /\ LET old == last[s] # None /\ ~Kept("another history") IN
@@ -60,13 +60,13 @@ Lead(s) ==
   /\ last' = [last EXCEPT ![s] = history'[s]]
   /\ UNCHANGED <<data, put, spent>>
 
-(* It ends, or is made a replica. *)
+(* A master ends, or is demoted. *)
 Follow(s) ==
   /\ history[s] # None
   /\ history' = [history EXCEPT ![s] = None]
   /\ UNCHANGED <<last, data, begun, put, spent>>
 
-(* What one holds is what another, which is no master, has from now on. *)
+(* The data of a server replace those of one that is not a master. *)
 Copy(s, t) ==
   /\ s # t
   /\ history[t] = None
@@ -104,7 +104,7 @@ TypeOK ==
 
 SpentOnce == spent <= put
 
-(* Must be violated: all is spent where nothing fails, and units are lost where it does. *)
+(* Must be violated: all units are spent if nothing fails, and units are lost otherwise. *)
 NeverAllSpent == spent < Units
 NeverLost == \A s \in Servers : history[s] # None => data[s].units = Held(s)
 ===================================================================================

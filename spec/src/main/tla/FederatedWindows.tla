@@ -1,49 +1,49 @@
 ----------------------------- MODULE FederatedWindows -----------------------------
 (* The federation as it is built. Processes spend units from memory (L1), the processes
-   of a region share an escrow (L2), and all regions share a coordinator far away (L3),
-   which keeps a row for the window that lasts and one for the next: both can be leased.
-   Calls and answers take any time, are lost, or arrive twice. No process reads a clock
-   but its own: from answers it knows until when a window surely lasts and from when on
-   it is surely over. In between it spends a unit of that window and one of the next.
+   of a region share an escrow (L2), and all regions share a remote coordinator (L3). It
+   keeps a row for the current window and one for the next, and both can be leased. Calls
+   and answers take any time, are lost, or arrive twice. A process reads only its own
+   clock. From answers it knows until when a window certainly lasts, and from when it has
+   certainly ended. In between it spends a unit of that window and one of the next.
 
-   The promise is WindowLimit: whatever the order of events, at most Limit units are
-   admitted per window of the coordinator's clock.
+   The promise is WindowLimit: at most Limit units are admitted per window of the
+   coordinator's clock, whatever the order of events.
 
-   Each safeguard that this rests on has a name. A name in Removed takes the safeguard
-   away, and TLC must then find a way beyond the limit. *)
+   Each safeguard that it depends on has a name. A name in Removed switches the safeguard
+   off, and TLC must then find a violation. *)
 EXTENDS Integers, FiniteSets, TLC
 
 CONSTANTS
   Regions,
   Processes,  \* of each region
   Limit,      \* units per window
-  Batch,      \* units that a process asks for
-  Surplus,    \* units that it asks of the coordinator for its region besides
+  Batch,      \* units that a process requests
+  Surplus,    \* units that it requests from the coordinator in addition, for its region
   Length,     \* ticks per window
-  Windows,    \* how many windows are looked at
-  Kinds,      \* what processes ask for: "this" window, "next"
-  Returns,    \* whether they give back
+  Windows,    \* number of windows
+  Kinds,      \* windows that processes lease: "this", "next"
+  Returns,    \* whether processes return units
   MaxBack,    \* ticks by which the coordinator's clock may step back
-  Removed     \* names of safeguards that are taken away
+  Removed     \* names of safeguards that are switched off
 
 Safeguards == {
-  "credit once",           \* a grant is credited by its answer, not by each who waits
+  "credit once",           \* a grant is credited by its answer, not by each waiting request
   "answer once",           \* an answer that arrives twice is credited once
-  "credit to own window",  \* what lands after its window is not spent in another one
-  "forfeit leftover",      \* nor is what a process has left when a window ends
-  "old unit",              \* while a window may be over, a unit of it is spent
+  "credit to own window",  \* a grant that arrives after its window is not spent in another one
+  "forfeit leftover",      \* nor are unspent units of a process when a window ends
+  "old unit",              \* while a window may have ended, a unit of it is spent
   "new unit",              \* and one of the next
-  "lasts since asking",    \* how long a window lasts runs from when a call was sent
-  "over since answer",     \* from when on it is over, from when the answer came
+  "lasts since asking",    \* the time that a window certainly lasts is counted from the call
+  "over since answer",     \* the time from which it has certainly ended, from the answer
   "return to own window",  \* units come back to the window they were leased from
   "return once",           \* a return that arrives twice counts once
-  "refill once",           \* so does a refill
-  "refill tells bounds",   \* with a refill goes between when its window surely lasts
-  "refill or keep",        \* what may have reached the escrow is not kept as well
-  "row per window",        \* the next window's leases are counted apart
-  "rows outlive restart",  \* what was granted is known after a restart
-  "clock after lock",      \* the coordinator's clock is read when nothing can come between
-  "only forward"           \* a window that was once current is not followed by an older
+  "refill once",           \* a refill that arrives twice counts once
+  "refill tells bounds",   \* a refill names the times between which its window certainly lasts
+  "refill or keep",        \* units that may have reached the escrow are not kept as well
+  "row per window",        \* leases of the next window are counted separately
+  "rows outlive restart",  \* grants are known after a restart
+  "clock after lock",      \* the coordinator's clock is read under the lock
+  "only forward"           \* a current window is never followed by an older one
 }
 
 ASSUME Removed \subseteq Safeguards
@@ -56,15 +56,15 @@ Nodes == Regions \X Processes
 Escrow(n) == n[1]
 
 VARIABLES
-  now,       \* real time, which every process measures; the coordinator's clock shows it,
-  behind,    \* less what that has stepped back
-  rows,      \* at the coordinator: what is leased of two windows
-  newest,    \* the newest window that it ever took for the one that lasts
+  now,       \* real time, which every process measures
+  behind,    \* ticks by which the coordinator's clock has stepped back
+  rows,      \* at the coordinator: leased units of two windows
+  newest,    \* the newest window that was ever current there
   escrow,    \* of each region
-  cell,      \* of each process: what it knows of windows, and its units
-  call,      \* of each process: a lease of the window that lasts, and one of the next
-  back,      \* of each process: a return on its way
-  refill,    \* of each process: a refill of its escrow on its way
+  cell,      \* of each process: its bounds of windows, and its units
+  call,      \* of each process: a lease of the current window, and one of the next
+  back,      \* of each process: a return in flight
+  refill,    \* of each process: a refill of its escrow in flight
   admitted   \* of each window
 
 vars == <<now, behind, rows, newest, escrow, cell, call, back, refill, admitted>>
@@ -79,8 +79,8 @@ None == -1
 WindowOf(time) == time \div Length
 End(window) == (window + 1) * Length
 
-(* How well a process knows when windows end: from `early` ticks before the end of one
-   until `late` ticks after it, either may last. *)
+(* Bounds of a window's end in a process: from `early` ticks before it until `late` ticks
+   after it, either window may be current. *)
 Unknown == [window |-> None, early |-> 0, late |-> 0, units |-> 0, ahead |-> 0]
 NoCall ==
   [stage |-> "none", window |-> None, asked |-> 0, units |-> 0, early |-> 0, since |-> 0]
@@ -106,7 +106,7 @@ Init ==
 
 MayBeOver(c) == now >= End(c.window) - c.early
 
-(* What a process knows and has at a time: windows that are over are left behind. *)
+(* State of a process at a time: windows that have ended are dropped. *)
 Rolled(c, time) ==
   IF c.window = None \/ time < End(c.window) + c.late THEN c
   ELSE LET windows == 1 + (time - End(c.window) - c.late) \div Length
@@ -115,8 +115,8 @@ Rolled(c, time) ==
                     !.units = left + (IF windows = 1 THEN c.ahead ELSE 0),
                     !.ahead = 0]
 
-(* What it knows after an answer about a window. It moves on where the answer tells of a
-   newer window, unless it named that one itself, before it had begun. *)
+(* State of a process after an answer about a window. It moves to a newer window, unless
+   it requested that one by name before it had begun. *)
 Learned(c, window, early, late, kind) ==
   LET newer == c.window = None \/ window > c.window + (IF kind = "next" THEN 1 ELSE 0)
       moved == IF ~newer THEN c
@@ -141,7 +141,7 @@ Admit(n) ==
   /\ admitted' = [w \in DOMAIN admitted |-> admitted[w] + IF w \in counts THEN 1 ELSE 0]
   /\ UNCHANGED <<now, far, escrow, moving>>
 
-(* It asks for the window that lasts, whichever that is, or names the next. *)
+(* A process requests units of whichever window is current, or of the next by name. *)
 Ask(n, k) ==
   /\ call[n][k] = NoCall
   /\ k = "next" => cell[n].window \in 0..(Windows - 2)
@@ -150,8 +150,8 @@ Ask(n, k) ==
                       !.window = IF k = "next" THEN cell[n].window + 1 ELSE None]]
   /\ UNCHANGED <<now, far, escrow, cell, back, refill, admitted>>
 
-(* An answer arrives. Of what is more than a batch, the rest is for the region, where the
-   window surely lasts so long that others can spend it. *)
+(* An answer arrives. Units beyond a batch go to the region's escrow, if the window
+   certainly lasts long enough for other processes to spend them. *)
 Land(n, k) ==
   LET l == call[n][k]
       late == IF Kept("over since answer") THEN now - l.since ELSE -l.early
@@ -178,7 +178,7 @@ Land(n, k) ==
                \cup (IF Kept("answer once") THEN {} ELSE {call})
   /\ UNCHANGED <<now, far, escrow, back, admitted>>
 
-(* Units of a window start on their way back, with what the escrow has of it. *)
+(* Units of a window are returned, with those of the escrow. *)
 GiveBack(n) ==
   LET c == cell[n]
       e == escrow[Escrow(n)] IN
@@ -198,7 +198,7 @@ GiveBack(n) ==
                     ELSE [escrow EXCEPT ![Escrow(n)] = NoEscrow]
   /\ UNCHANGED <<now, far, call, refill, admitted>>
 
-(* It forgets everything, as when it is killed. *)
+(* A process is killed, and its units are lost. *)
 Crash(n) ==
   /\ cell[n] # Unknown
   /\ cell' = [cell EXCEPT ![n] = Unknown]
@@ -206,8 +206,8 @@ Crash(n) ==
   /\ UNCHANGED <<now, far, escrow, back, refill, admitted>>
 
 -----------------------------------------------------------------------------------
-(* At the escrow, whose clock is its own: a refill says between which of its times the
-   units can be spent, which is when their window surely lasts. *)
+(* At the escrow, which has its own clock. A refill states between which times of that
+   clock the units can be spent: while their window certainly lasts. *)
 
 Give(n) ==
   LET e == escrow[Escrow(n)]
@@ -240,7 +240,7 @@ Refill(n) ==
         late |-> IF same THEN Min(e.late, f.late) ELSE f.late]]
   /\ UNCHANGED <<now, far, cell, call, back, admitted>>
 
-(* A refill, or word that it has arrived, is lost: nobody can say which. *)
+(* A refill or its confirmation is lost; the process cannot know which. *)
 LoseRefill(n) ==
   LET f == refill[n] IN
   /\ f # NoRefill
@@ -256,7 +256,7 @@ Clock == now - behind
 
 Slot(window) == IF Kept("row per window") THEN window % 2 ELSE 0
 
-(* A row of another window is taken for one of an older window, and begun anew. *)
+(* A row of another window is taken to be of an older window, and is reset. *)
 Leased(window) ==
   IF rows[Slot(window)].window = window THEN rows[Slot(window)].leased ELSE 0
 
@@ -268,14 +268,14 @@ Count(window, units, current) ==
        [window |-> window, leased |-> Leased(window) + units]]
   /\ newest' = Max(newest, current)
 
-(* Where the clock is read before the lock is had, others come in between. *)
+(* If the clock is read before the lock is held, other calls come in between. *)
 Read(n, k) ==
   /\ ~Kept("clock after lock")
   /\ call[n][k].stage = "asked"
   /\ call' = [call EXCEPT ![n][k] = [@ EXCEPT !.stage = "read", !.since = Clock]]
   /\ UNCHANGED <<now, far, escrow, cell, back, refill, admitted>>
 
-(* As much as is left, which may be nothing; of a window that can be leased. *)
+(* Grants what is left, possibly nothing, of a window that can be leased. *)
 Grant(n, k) ==
   LET l == call[n][k]
       reading == IF l.stage = "read" THEN l.since ELSE Clock
@@ -295,7 +295,7 @@ Grant(n, k) ==
        /\ UNCHANGED <<rows, newest>>
   /\ UNCHANGED <<now, behind, escrow, cell, back, refill, admitted>>
 
-(* A call arrives a second time: nobody hears of what it is granted. *)
+(* A call arrives a second time, and the answer to it is lost. *)
 GrantAgain ==
   LET current == Current(Clock) IN
   \E window \in {current, current + 1} :
@@ -319,23 +319,23 @@ TakeBack(n) ==
        [window |-> window, leased |-> Max(0, Leased(window) - b.units)]]
   /\ UNCHANGED <<now, behind, newest, escrow, cell, call, refill, admitted>>
 
-(* It is restarted, with what it has stored. *)
+(* The coordinator restarts with its rows. *)
 Restart ==
   /\ call' = [n \in Nodes |-> [k \in Kinds |->
        IF call[n][k].stage \in {"asked", "read"} THEN NoCall ELSE call[n][k]]]
   /\ rows' = IF Kept("rows outlive restart") THEN rows ELSE [slot \in 0..1 |-> NoRow]
   /\ UNCHANGED <<now, behind, newest, escrow, cell, back, refill, admitted>>
 
-(* Another takes over, whose clock is behind. *)
+(* Another server takes over, whose clock is behind. *)
 StepBack ==
   /\ behind < Min(MaxBack, now)
   /\ behind' = behind + 1
   /\ UNCHANGED <<now, rows, newest, escrow, cell, moving, admitted>>
 
 -----------------------------------------------------------------------------------
-(* Between them *)
+(* Messages and time *)
 
-(* A call or its answer is lost, or too late for whoever waits. *)
+(* A call or its answer is lost, or too late for its caller. *)
 LoseCall(n, k) ==
   /\ call[n][k] # NoCall
   /\ call' = [call EXCEPT ![n][k] = NoCall]
@@ -374,8 +374,8 @@ Spec == Init /\ [][Next]_vars
 Alike == Permutations(Regions) \cup Permutations(Processes)
 
 -----------------------------------------------------------------------------------
-(* What is promised. Where the coordinator's clock may step back, nobody can say which
-   window lasts, and what counts is the windows whose units were spent. *)
+(* Promises. If the coordinator's clock may step back, the current window is not defined,
+   and units count in the window that they belong to. *)
 WindowLimit == \A w \in DOMAIN admitted : admitted[w] <= Limit
 
 RowLimit == \A slot \in 0..1 : rows[slot].leased \in 0..Limit
@@ -396,17 +396,17 @@ TypeOK ==
        /\ refill[n].units \in Nat /\ (refill[n].units = 0 => refill[n] = NoRefill)
 
 -----------------------------------------------------------------------------------
-(* What must be violated, or the model would prove little: that the limit is never
-   reached and the interesting steps never taken. *)
+(* Must be violated, to show that the model reaches the limit and takes the interesting
+   steps. *)
 
 NeverTheWholeLimit == \A w \in DOMAIN admitted : admitted[w] < Limit
 
 Landing(n, k) == call[n][k].units > 0 /\ Land(n, k)
 
-(* A window may be over, and a unit of both is spent. *)
+(* A window may have ended, and a unit of both is spent. *)
 NeverOfBoth == [][\A n \in Nodes : MayBeOver(cell[n]) => ~Admit(n)]_vars
 
-(* A window begins, and its units are there. *)
+(* A window begins with units that were leased before. *)
 NeverReady ==
   [][\A n \in Nodes : cell[n].ahead > 0 /\ cell'[n].window > cell[n].window
                        => cell'[n].units = 0]_vars
@@ -421,12 +421,12 @@ NeverTakenBack == [][\A n \in Nodes : TakeBack(n) => rows' = rows]_vars
 
 NeverForfeited == \A n \in Nodes : back[n] = NoBack \/ back[n].window >= Current(Clock)
 
-(* An answer takes so long that its window is over. *)
+(* An answer arrives after its window has ended. *)
 NeverLate ==
   [][\A n \in Nodes : \A k \in Kinds :
        Landing(n, k) => cell'[n].window <= call[n][k].window]_vars
 
-(* It takes longer than a window lasts. *)
+(* An answer takes longer than a window. *)
 NeverSlow ==
   [][\A n \in Nodes : \A k \in Kinds :
        Landing(n, k) => now - call[n][k].since <= Length]_vars

@@ -1,9 +1,9 @@
 --------------------------- MODULE GaleFederatedLeasing ---------------------------
-(* GaleWindowCoupledLeasing between regions: what a node has in memory is a region's
-   escrow, and the store is the coordinator with the budget of all regions. It is said by
-   a renaming because it is nothing else, so that what holds of the one holds of the
-   other. Grants are whole, nothing takes time and nothing fails: see FederatedWindows
-   for what is built. *)
+(* GaleWindowCoupledLeasing between regions: the escrow of a region takes the place of a
+   node's memory, and the coordinator with the budget of all regions that of the store.
+   It is an instance under other names, so every property of one holds for the other.
+   Grants are whole, take no time and never fail. FederatedWindows models the
+   implementation. *)
 EXTENDS Integers
 
 CONSTANTS
@@ -12,8 +12,8 @@ CONSTANTS
   Batch   \* units per lease
 
 VARIABLES
-  globalBudget,  \* what the coordinator has not granted of this window
-  escrow,        \* what each region has leased and not spent
+  globalBudget,  \* units of this window that the coordinator has not granted
+  escrow,        \* units that each region has leased and not spent
   admitted       \* in this window, by all regions
 
 Leasing == INSTANCE GaleWindowCoupledLeasing
@@ -26,6 +26,6 @@ TypeOK == Leasing!TypeOK
 
 NoOvershoot == Leasing!NoOvershoot
 
-(* Must be violated: the whole limit is reachable where it is a multiple of Batch. *)
+(* Must be violated: the whole limit can be used if it is a multiple of Batch. *)
 NoOvershootTight == Leasing!NoOvershootTight
 ===================================================================================

@@ -1,6 +1,6 @@
 ------------------------- MODULE GaleWindowCoupledLeasing -------------------------
-(* DistributedLeasing with one difference: what a node has left when the window rolls
-   is worth nothing. The overshoot vanishes for any number of nodes. *)
+(* DistributedLeasing with one difference: unspent units of a node are worth nothing once
+   the window has ended. There is no overshoot, for any number of nodes. *)
 EXTENDS DistributedLeasing
 
 CoupledRoll ==
@@ -8,7 +8,7 @@ CoupledRoll ==
   /\ admitted' = 0
   /\ credits' = [n \in Nodes |-> 0]
 
-(* Within the window a node may give back what it does not need. *)
+(* Within the window a node may return units that it does not need. *)
 Return(n) ==
   /\ credits[n] > 0
   /\ left' = left + credits[n]
@@ -24,6 +24,6 @@ ReturningSpec == Init /\ [][CoupledNext \/ \E n \in Nodes : Return(n)]_vars
 -----------------------------------------------------------------------------------
 NoOvershoot == admitted <= Limit
 
-(* Must be violated: the whole limit is reachable where it is a multiple of Batch. *)
+(* Must be violated: the whole limit can be used if it is a multiple of Batch. *)
 NoOvershootTight == admitted < Limit
 ===================================================================================

@@ -1,43 +1,45 @@
 -------------------------------- MODULE LeasedTier --------------------------------
-(* The leased tier as it is built: nodes lease units of one fixed window from a store,
-   in part where less is left, and spend them from memory. Everything between them is
-   asynchronous. Requests and replies may take any time and may be lost, nodes may
-   forget what they hold, and give it back, and others charge the same counter at the
-   store. The promise is WindowLimit: whatever the order of events, at most Limit units
-   are admitted per window of the store's clock. Where what is left of a lease may be
-   carried over into the next window instead, the promise is CarryLimit.
+(* The leased tier as it is built. Nodes lease units of one fixed window from a store and
+   spend them from memory. A grant is partial if fewer units are left. All communication
+   is asynchronous: requests and replies take any time and may be lost. Nodes may lose or
+   return their units. Other requests charge the same counter at the store.
 
-   Each safeguard that these promises rest on has a name. A name in Removed takes the
-   safeguard away, and TLC must then find a way beyond the limit. *)
+   The promises:
+   - WindowLimit: at most Limit units are admitted per window of the store's clock,
+     whatever the order of events.
+   - CarryLimit: the bound if unspent units may be carried over into the next window.
+
+   Each safeguard that these promises depend on has a name. A name in Removed switches
+   the safeguard off, and TLC must then find a violation. *)
 EXTENDS Integers, Sequences, FiniteSets, TLC
 
 CONSTANTS
   Nodes,
   Limit,        \* units per window
-  Batch,        \* units that a node asks for, or the cost of a request if that is more
-  Costs,        \* what a request may cost
+  Batch,        \* units that a node requests, or the cost of a request if that is more
+  Costs,        \* possible costs of a request
   MaxWaiting,   \* requests that wait for one lease at one node
   Length,       \* ticks per window
-  Windows,      \* how many windows are looked at
-  Error,        \* ticks by which a node's measuring of time may fall short in a window
-  Margin,       \* ticks by which a node ends its use of a lease early
-  Skew,         \* ticks by which a node's wall clock is behind; nothing may read it
+  Windows,      \* number of windows
+  Error,        \* ticks per window by which a node's clock may run slow
+  Margin,       \* ticks by which a node stops spending a lease early
+  Skew,         \* ticks by which a node's wall clock is behind; it must not be read
   Coupled,      \* whether units are worth nothing once their window has ended
-  Ahead,        \* whether leases are asked for ahead of need
-  MaxRefunds,   \* units given back to the counter by refunds, per window
-  Removed       \* names of safeguards that are taken away
+  Ahead,        \* whether leases are requested ahead of need
+  MaxRefunds,   \* units refunded to the counter per window
+  Removed       \* names of safeguards that are switched off
 
 Safeguards == {
-  "credit once",            \* a grant is credited by its reply, not by each who waits
+  "credit once",            \* a grant is credited by its reply, not by each waiting request
   "check on landing",       \* a reply is worth nothing when its window has ended
-  "check on spending",      \* nor is what is left of a lease when its window has ended
-  "measure from sending",   \* time runs from when the lease was asked for, not received
+  "check on spending",      \* so are unspent units of a lease when its window has ended
+  "measure from sending",   \* time runs from when the lease was requested, not received
   "monotonic clock",        \* time is measured, not compared with a wall clock
-  "margin",                 \* the use of a lease ends early by what measuring may miss
-  "forfeit leftover",       \* what is left of another window is not added to a grant
+  "margin",                 \* units expire early by the error of the node's clock
+  "forfeit leftover",       \* unspent units of another window are not added to a grant
   "return to own window",   \* units come back to the window they were leased from
-  "return once",            \* a give-back counts once
-  "carry less than a batch" \* where units may be carried over: at most Batch - 1 of them
+  "return once",            \* a return counts once
+  "carry less than a batch" \* with carry-over: at most Batch - 1 units are carried
 }
 
 ASSUME Removed \subseteq Safeguards
@@ -48,13 +50,13 @@ Kept(safeguard) == safeguard \notin Removed
 VARIABLES
   now,        \* the store's clock
   used,       \* units that the store has counted in its window
-  admitted,   \* units admitted in the store's window, wherever
+  admitted,   \* units admitted in the store's window, by all
   refunded,   \* units refunded in the store's window
-  forfeited,  \* units of the store's window that nobody can spend any more
+  forfeited,  \* units of the store's window that can no longer be spent
   cell,       \* of each node: the units it holds
   lease,      \* of each node: its one outstanding lease
   waiting,    \* of each node: the costs of requests that wait for that lease
-  return      \* of each node: a give-back on its way
+  return      \* of each node: a return in flight
 
 vars == <<now, used, admitted, refunded, forfeited, cell, lease, waiting, return>>
 store == <<used, admitted, refunded, forfeited>>
@@ -80,22 +82,22 @@ Init ==
   /\ return = [n \in Nodes |-> NoReturn]
 
 -----------------------------------------------------------------------------------
-(* What a node knows of time *)
+(* Time at a node *)
 
-(* When a lease's use ends, on a clock that runs with the store's. A node never sees
-   the store's clock: it has the rest of the window as the reply tells it, and the
-   moment at which it asked. The store granted later than that, so this is early. *)
+(* When the units of a lease expire, on a clock at the rate of the store's. A node never
+   reads the store's clock. It has the rest of the window from the reply, and the time of
+   its request. The store granted later than that, so units expire early. *)
 UseEnd(l) ==
   CASE ~Kept("monotonic clock")      -> l.end + Skew
     [] ~Kept("measure from sending") -> now + l.from
     [] OTHER -> l.from - (IF Kept("margin") THEN Margin ELSE 0)
 
-(* The slowest that a node may measure. A faster one spends less, no more. *)
+(* With the slowest permitted clock. A node with a faster clock never spends more. *)
 InUse(until) == now - Error < until
 
-(* What is left of units when their window has ended. A node that asks only when it has
-   nothing, and serves whoever asked, has less than a batch left by itself. But whoever
-   asked may have gone when the reply comes, and then it has a whole one. *)
+(* Units that remain after their window has ended. A node that requests a lease only
+   without units, and serves the request that caused it, holds less than a batch. If that
+   request has stopped waiting when the reply arrives, the node holds a whole batch. *)
 Carried(units) ==
   CASE Coupled -> 0
     [] ~Kept("carry less than a batch") -> units
@@ -109,8 +111,8 @@ Usable(c) ==
 
 Ask(n, size) == [NoLease EXCEPT !.stage = "asked", !.from = now, !.wanted = size]
 
-(* A request arrives. It is served from memory, or waits: for the lease that is
-   outstanding, or else for the one that it asks for. *)
+(* A request arrives. It is served from memory, or waits for a lease: the outstanding one,
+   or else a new one. *)
 Request(n, cost) ==
   IF cost <= Usable(cell[n])
   THEN
@@ -127,7 +129,7 @@ Request(n, cost) ==
          ELSE lease
     /\ UNCHANGED <<now, store, cell, return>>
 
-(* A lease is asked for by those who still wait, or ahead of need. *)
+(* A lease is requested for requests that still wait, or ahead of need. *)
 AskAgain(n) ==
   /\ lease[n] = NoLease
   /\ \E size \in (IF Ahead THEN {Batch} ELSE {})
@@ -135,13 +137,13 @@ AskAgain(n) ==
        lease' = [lease EXCEPT ![n] = Ask(n, size)]
   /\ UNCHANGED <<now, store, cell, waiting, return>>
 
-(* A waiting request is refused: nothing is left, or its time is up. *)
+(* A waiting request is refused: no units are left, or its deadline is exceeded. *)
 Refuse(n) ==
   /\ waiting[n] # <<>>
   /\ waiting' = [waiting EXCEPT ![n] = Tail(@)]
   /\ UNCHANGED <<now, store, cell, lease, return>>
 
-(* Those who wait, in their order, as far as the units go. *)
+(* Serves waiting requests in their order, as far as the units suffice. *)
 RECURSIVE Serve(_, _)
 Serve(queue, units) ==
   IF queue = <<>> THEN [units |-> units, still |-> <<>>]
@@ -149,9 +151,9 @@ Serve(queue, units) ==
   ELSE LET rest == Serve(Tail(queue), units)
        IN [rest EXCEPT !.still = <<Head(queue)>> \o @]
 
-(* The reply arrives. In one step it is credited and those who waited are served from
-   it; what the cell held of another window goes. A late one is given back, in case the
-   store's window lasts a little longer, or is left alone. *)
+(* The reply arrives. In one step it is credited, waiting requests are served from it, and
+   units of another window are dropped. A late reply is returned, because the store's
+   window may last a little longer, or is dropped. *)
 Land(n) ==
   LET l == lease[n]
       until == UseEnd(l)
@@ -183,14 +185,14 @@ Land(n) ==
              /\ UNCHANGED forfeited
   /\ UNCHANGED <<now, used, refunded>>
 
-(* The cell is evicted and its units are lost, as when the node is killed. *)
+(* The cell is evicted and its units are lost, or the node is killed. *)
 Forget(n) ==
   /\ cell[n].units > 0
   /\ cell' = [cell EXCEPT ![n] = NoUnits]
   /\ forfeited' = forfeited + (IF cell[n].end = WindowEnd THEN cell[n].units ELSE 0)
   /\ UNCHANGED <<now, used, admitted, refunded, lease, waiting, return>>
 
-(* The cell is evicted, or idle, and its units start on their way back. *)
+(* The cell is evicted or idle, and its units are returned. *)
 GiveBack(n) ==
   /\ cell[n].units > 0
   /\ return[n] = NoReturn
@@ -201,7 +203,7 @@ GiveBack(n) ==
 -----------------------------------------------------------------------------------
 (* At the store *)
 
-(* As much of the lease as is left, which may be nothing. *)
+(* Grants what is left, at most the lease, and possibly nothing. *)
 Grant(n) ==
   LET units == Min(lease[n].wanted, Limit - used) IN
   /\ lease[n].stage = "asked"
@@ -222,14 +224,14 @@ TakeBack(n) ==
                  \cup (IF Kept("return once") THEN {} ELSE {return})
   /\ UNCHANGED <<now, admitted, refunded, forfeited, cell, lease, waiting>>
 
-(* A request whose rule is strict, on the same counter. *)
+(* A request under a strict rule, on the same counter. *)
 Charge(cost) ==
   /\ cost <= Limit - used
   /\ used' = used + cost
   /\ admitted' = admitted + cost
   /\ UNCHANGED <<now, refunded, forfeited, cell, lease, waiting, return>>
 
-(* A refund counts as far as the counter goes down: never below unused. *)
+(* A refund never lowers the counter below 0. *)
 Refund ==
   /\ used > 0
   /\ refunded < MaxRefunds
@@ -238,10 +240,10 @@ Refund ==
   /\ UNCHANGED <<now, admitted, forfeited, cell, lease, waiting, return>>
 
 -----------------------------------------------------------------------------------
-(* Between them *)
+(* Messages and time *)
 
-(* A lease comes to nothing: its request or its reply is lost, the call has failed, or
-   whoever asked is gone. What was granted stays counted until the window ends. *)
+(* A lease is lost: its request or its reply is lost, the call has failed, or the requester
+   has ended. Granted units stay counted until the window ends. *)
 LoseLease(n) ==
   /\ lease[n] # NoLease
   /\ lease' = [lease EXCEPT ![n] = NoLease]
@@ -273,11 +275,11 @@ Next ==
 
 Spec == Init /\ [][Next]_vars
 
-(* Which node is which makes no difference. *)
+(* Symmetry: nodes are interchangeable. *)
 Alike == Permutations(Nodes)
 
 -----------------------------------------------------------------------------------
-(* What holds *)
+(* Promises *)
 
 WindowLimit == admitted <= Limit + refunded
 
@@ -291,17 +293,17 @@ Sum(units, nodes) ==
 
 OfThisWindow(x) == IF x.end = WindowEnd THEN x.units ELSE 0
 
-(* Units of the store's window that can still be spent, or are on their way. *)
+(* Units of the store's window that can still be spent, or are in flight. *)
 Outstanding ==
   Sum([n \in Nodes |-> OfThisWindow(cell[n]) + OfThisWindow(lease[n])
                        + OfThisWindow(return[n])], Nodes)
 
-(* What the store has counted is what was admitted, can still be spent, is on its way
-   or is forfeited, and nothing twice: granted is accounted. *)
+(* Each unit that the store has counted was admitted, can still be spent, is in flight or
+   is forfeited, and none is counted twice. *)
 Accounted == used + refunded = admitted + Outstanding + forfeited
 
-(* The same where a give-back may find less than it brings, because refunds have
-   lowered the counter: then it reads high, never low. *)
+(* The same with refunds, which may lower the counter below the units of a return. It then
+   reads high, never low. *)
 Covered == used + refunded >= admitted + Outstanding + forfeited
 
 StoreLimit == used <= Limit
@@ -319,8 +321,8 @@ TypeOK ==
        /\ return[n].units \in Nat /\ (return[n].units = 0 => return[n] = NoReturn)
 
 -----------------------------------------------------------------------------------
-(* What must be violated, or the model would prove little: that the bounds are never
-   reached and the interesting steps never taken. *)
+(* Must be violated, to show that the model reaches the bounds and takes the interesting
+   steps. *)
 
 NeverTheWholeLimit == admitted < Limit
 
@@ -332,7 +334,7 @@ Landed(n) == lease[n].stage = "granted" /\ Land(n)
 NeverInPart ==
   [][\A n \in Nodes : Granted(n) => lease'[n].units \in {0, lease[n].wanted}]_vars
 
-(* Of two who wait, a reply serves both. *)
+(* A reply serves two waiting requests. *)
 NeverARider ==
   [][\A n \in Nodes : Landed(n) => Len(waiting[n]) - Len(waiting'[n]) < 2]_vars
 

@@ -1,32 +1,33 @@
 ------------------------------ MODULE LimitShares -------------------------------
-(* One limit over Envoys that hear of their share late, as LimitShares in Java divides
-   it. Grants to an Envoy arrive in order or not at all; acknowledgements arrive in any
-   order, late, more than once or not at all; connections break; the limit moves; how
-   what is there is to be divided is anybody's choice, as long as it is no more than the
-   limit. Any of the Envoys may have the same node id: the server then divides the share
-   of the id over their streams. An Envoy may come on a second stream while its first is
-   open, which proves by what it was sent that it is the same.
+(* One limit that is divided over Envoys, which receive their shares late, as LimitShares
+   does in Java. Grants to an Envoy arrive in order or are lost. Acknowledgements arrive in
+   any order, late, repeatedly, or are lost. Connections break. The limit changes. It may
+   be divided in any way that does not exceed it. Envoys may have the same node id: the
+   server then divides the share of the id over their streams. An Envoy may open a second
+   stream while its first is open, and the version that it received identifies it.
 
-   The promises: what an Envoy may obey is reserved (Covered), what is reserved in all
-   never rises beyond the limit (NeverRises), and is no more than the limit once every
-   Envoy that is there has answered and nobody has left (Answered).
+   The promises:
+   - Covered: the share that an Envoy may apply is reserved.
+   - NeverRises: the sum of reservations never rises beyond the limit.
+   - Answered: the sum is within the limit once every connected Envoy has acknowledged and
+     none has left.
 
-   Each safeguard that these promises rest on has a name. A name in Removed takes the
-   safeguard away, and TLC must then find a way beyond the limit. *)
+   Each safeguard that these promises depend on has a name. A name in Removed switches the
+   safeguard off, and TLC must then find a violation. *)
 EXTENDS Integers, Sequences, FiniteSets, TLC
 
 CONSTANTS
   Envoys,
   MaxLimit,
-  MaxWay,   \* grants on their way to one Envoy; a newer one waits until it can be sent
-  Removed   \* names of safeguards that are taken away
+  MaxWay,   \* grants in flight to one Envoy; a newer one waits until it can be sent
+  Removed   \* names of safeguards that are switched off
 
 Safeguards == {
-  "reserve the largest",    \* of all that an Envoy may obey, not what it was granted last
-  "the last grant counts",  \* an older acknowledgement says nothing
-  "raise into room",        \* a share rises only out of what nobody has reserved
-  "reserve for the absent", \* an Envoy that left keeps its share reserved until it is gone
-  "a part for each stream"  \* a share that was granted on one stream is obeyed by one Envoy
+  "reserve the largest",    \* share that an Envoy may apply, not the one granted last
+  "the last grant counts",  \* an acknowledgement of an older grant has no effect
+  "raise into room",        \* a share rises only by what is not reserved
+  "reserve for the absent", \* the share of a disconnected Envoy stays reserved until it has ended
+  "a part for each stream"  \* a share that was granted on one stream is applied by one Envoy
 }
 
 ASSUME Removed \subseteq Safeguards
@@ -40,13 +41,13 @@ VARIABLES
   granted,   \* to each Envoy: the share of its last grant
   reserved,  \* for each Envoy
   present,   \* Envoys that are connected
-  way,       \* to each Envoy: grants that it has not heard yet
-  obeys,     \* of each Envoy: its share, None while it is not running
-  answered   \* of each Envoy: what it may still be heard to acknowledge
+  way,       \* to each Envoy: grants that it has not received yet
+  obeys,     \* of each Envoy: the share that it applies, None while it is not running
+  answered   \* of each Envoy: acknowledgements that may still arrive
 
 vars == <<limit, granted, reserved, present, way, obeys, answered>>
 
-(* An acknowledgement stays on its way for ever: it may be late, and come again. *)
+(* An acknowledgement is in flight forever: it may be late, and may arrive again. *)
 Answers == SUBSET {"of the last grant", "of an older one"}
 
 Init ==
@@ -68,17 +69,17 @@ Sum(of, among) ==
 Reserved == Sum(reserved, Envoys)
 Obeyed == Sum([e \in Envoys |-> Max(0, obeys[e])], Envoys)
 
-(* An Envoy that is new, or was gone, begins with nothing. Its bootstrap's own cap is not
-   of this model. One that left hears again what it was granted last. *)
+(* An Envoy that is new, or has ended, begins without a share. The threshold of its
+   bootstrap is not modelled. One that was disconnected is sent its last grant again. *)
 Connect(e) ==
   /\ e \notin present
-  /\ obeys[e] # None \/ granted[e] = None \* not yet gone: no other has its name
+  /\ obeys[e] # None \/ granted[e] = None \* not ended: no other Envoy has its name
   /\ present' = present \cup {e}
   /\ obeys' = [obeys EXCEPT ![e] = Max(0, @)]
   /\ way' = [way EXCEPT ![e] = IF granted[e] = None THEN <<>> ELSE <<granted[e]>>]
   /\ UNCHANGED <<limit, granted, reserved, answered>>
 
-(* It comes on a second stream while the first is open, whose grants it no longer hears. *)
+(* It opens a second stream while the first is open, and reads the first no longer. *)
 TakeOver(e) ==
   /\ e \in present
   /\ granted[e] # None
@@ -92,7 +93,7 @@ Disconnect(e) ==
   /\ reserved' = IF Kept("reserve for the absent") THEN reserved ELSE [reserved EXCEPT ![e] = 0]
   /\ UNCHANGED <<limit, granted, obeys, answered>>
 
-(* It ends, and later that is known: its lease is over, or nothing is in flight. *)
+(* It ends. The server learns that later: its lease ends, or nothing is in flight. *)
 End(e) ==
   /\ e \notin present
   /\ obeys[e] # None
@@ -129,7 +130,7 @@ Grant(e, share) ==
   /\ answered' = [answered EXCEPT ![e] = Older(e)]
   /\ UNCHANGED <<limit, present, obeys>>
 
-(* An Envoy hears of a grant, obeys, and says so. *)
+(* An Envoy receives a grant, applies it, and acknowledges. *)
 Hear(e) ==
   LET of == IF Len(way[e]) = 1 THEN "of the last grant" ELSE "of an older one"
       obeyedBy == IF Kept("a part for each stream") THEN {e} ELSE {e} \cup present

@@ -1,17 +1,19 @@
 ------------------------------- MODULE NumberedCalls -------------------------------
-(* Leases that are asked for again until they are answered (docs/adr/0008). A process sends
-   a call under a number, and the same call again under the same number, until an answer
-   arrives. Calls and answers take any time, overtake each other, land in a later window, or
-   are lost. A store keeps the last number of each process and its answer until the window
-   ends. Processes end, and callers wait no longer than they like: an answer counts however
-   late it comes, within the window that it is of, measured from when it was asked for.
+(* Lease calls that are repeated until they are answered (docs/adr/0008). A process sends a
+   call under a number, and repeats it under the same number until an answer arrives. Calls
+   and answers are delayed arbitrarily, overtake each other, arrive in a later window, or
+   are lost. A store keeps the last number of each process, with its answer, until the
+   window ends. Processes may end, and callers may stop waiting. A late answer counts within
+   its window, measured from when the call was sent.
 
-   What holds: at most Limit units are admitted per window of the store's clock
-   (WindowLimit); no unit is credited twice (CreditedOnce); and none is lost but with a
-   process that ended, or where no answer came for as long as a window lasts (NothingLost).
+   The promises:
+   - WindowLimit: at most Limit units are admitted per window of the store's clock.
+   - CreditedOnce: no unit is credited twice.
+   - NothingLost: no unit is lost, except with a process that ended, or if no answer came
+     for the length of a window.
 
-   Each safeguard that this rests on has a name. A name in Removed takes the safeguard away,
-   and TLC must then find what goes wrong. *)
+   Each safeguard that these promises depend on has a name. A name in Removed switches the
+   safeguard off, and TLC must then find a violation. *)
 EXTENDS Integers, FiniteSets, TLC
 
 CONSTANTS
@@ -19,19 +21,19 @@ CONSTANTS
   Limit,        \* units per window
   Batch,        \* units of a call
   Length,       \* ticks per window
-  Windows,      \* how many windows are looked at
+  Windows,      \* number of windows
   Calls,        \* numbers that a process may use
-  MaxInFlight,  \* copies of calls, and answers, of one process that are under way
-  Removed       \* names of safeguards that are taken away
+  MaxInFlight,  \* copies of calls, and answers, of one process in flight
+  Removed       \* names of safeguards that are switched off
 
 Safeguards == {
-  "same answer",        \* a store acts once on a number, and repeats what it answered
+  "same answer",        \* a store executes a number once, and repeats its answer
   "refuse overtaken",   \* a number below the last one of its sender has no effect
   "until the end",      \* numbers are kept until the window ends
   "keep the number",    \* a call without an answer is continued under its number
-  "count late answers", \* an answer counts though its caller has gone
+  "count late answers", \* an answer counts although its caller has stopped waiting
   "credit once",        \* a process credits one answer of a number and window
-  "lasts since asking"  \* units last as long as the answer says, from when they were asked for
+  "lasts since asking"  \* units are valid as long as the answer states, from when the call was sent
 }
 
 ASSUME Removed \subseteq Safeguards
@@ -46,18 +48,18 @@ AllWindows == 0..(Windows - 1)
 
 VARIABLES
   now,       \* the store's clock; processes measure with it, but do not read it
-  leased,    \* at the store: units of the window that lasts
+  leased,    \* at the store: units of the current window
   last,      \* at the store: of each process, its last number in that window, and its answer
   call,      \* of each process: its last number, and whether it is still sent
-  flying,    \* of each process: calls and answers under way
-  answered,  \* of each process: numbers and windows that it had an answer of
-  units,     \* of each process and window: what it can spend
-  until,     \* of each process and window: when that ends
+  flying,    \* of each process: calls and answers in flight
+  answered,  \* of each process: numbers and windows that it has an answer for
+  units,     \* of each process and window: units that it can spend
+  until,     \* of each process and window: when these expire
   alive,     \* processes that have not ended
   admitted,  \* in each window
-  granted,   \* of each process, number and window: what the store counted
-  credited,  \* of each process, number and window: what the process was given of that
-  abandoned  \* processes and numbers that had no answer for as long as a window lasts
+  granted,   \* of each process, number and window: units that the store counted
+  credited,  \* of each process, number and window: units that the process credited
+  abandoned  \* processes and numbers without an answer for the length of a window
 
 process == <<call, answered, units, until>>
 vars == <<now, leased, last, call, flying, answered, units, until, alive, admitted,
@@ -107,14 +109,14 @@ Ask(p) ==
   /\ UNCHANGED <<now, leased, last, answered, units, until, alive, admitted, granted,
                  credited, abandoned>>
 
-(* A timer sends it again, whether anyone still waits or not. *)
+(* A timer repeats the call, whether or not a caller still waits. *)
 Repeat(p) ==
   /\ p \in alive
   /\ call[p].open
   /\ Send(p, call[p].number)
   /\ UNCHANGED <<now, leased, last, process, alive, admitted, granted, credited, abandoned>>
 
-(* Nothing came for as long as a window lasts, and nothing more was needed. *)
+(* No answer came for the length of a window, and no more units were needed. *)
 Abandon(p) ==
   /\ p \in alive
   /\ call[p].open
@@ -151,7 +153,7 @@ Admit(p, w) ==
   /\ UNCHANGED <<now, leased, last, call, flying, answered, until, alive, granted, credited,
                  abandoned>>
 
-(* It ends at once; one that is started in its place is another. *)
+(* A process is killed. Its successor is another process. *)
 Die(p) ==
   /\ p \in alive
   /\ alive' = alive \ {p}
@@ -184,7 +186,7 @@ Forget(p) ==
   /\ UNCHANGED <<now, leased, process, flying, alive, admitted, granted, credited, abandoned>>
 
 -----------------------------------------------------------------------------------
-(* Between them *)
+(* Messages and time *)
 
 Lose(p, m) ==
   /\ flying' = [flying EXCEPT ![p] = @ \ {m}]
@@ -210,7 +212,7 @@ Spec == Init /\ [][Next]_vars
 Alike == Permutations(Processes)
 
 -----------------------------------------------------------------------------------
-(* What holds *)
+(* Promises *)
 
 WindowLimit == \A w \in AllWindows : admitted[w] <= Limit
 
@@ -219,10 +221,10 @@ StoreLimit == leased <= Limit
 CreditedOnce ==
   \A p \in Processes, n \in Numbers, w \in AllWindows : credited[p][n][w] <= granted[p][n][w]
 
-(* What was granted of the window that lasts, and is not credited yet, is what a store
-   answers when the call is sent again, as it will be. Not so where no answer came for as
-   long as a window lasts; and where the number was answered in one window, and a copy of it
-   reaches the store in another: that grant counts if its own answer arrives. *)
+(* A grant of the current window that is not credited yet is answered again when the call
+   is repeated, as it will be. There are two exceptions: no answer came for the length of a
+   window; or the number was answered in one window and a copy of it reaches the store in
+   another. The grant to that copy counts only if its own answer arrives. *)
 NothingLost ==
   \A p \in alive, n \in Numbers :
     LET w == WindowOf(now)
@@ -243,18 +245,18 @@ TypeOK ==
   /\ granted \in PerCall /\ credited \in PerCall
 
 -----------------------------------------------------------------------------------
-(* What must be violated, or the model would prove little. *)
+(* Must be violated, to show that the model reaches the interesting states. *)
 
 NeverTheWholeLimit == \A w \in AllWindows : admitted[w] < Limit
 
 Landing(p, a) == a.units > 0 /\ Land(p, a)
 
-(* An answer counts when its caller may have gone long ago. *)
+(* An answer counts after its caller may have stopped waiting. *)
 NeverLate ==
   [][\A p \in Processes : \A a \in flying[p] :
        Landing(p, a) /\ credited' # credited => now = a.asked]_vars
 
-(* A copy arrives, and is answered as the first was. *)
+(* A copy arrives, and gets the answer of the first call. *)
 NeverAgain ==
   [][\A p \in Processes : \A r \in flying[p] :
        r.kind = "request" /\ last[p].number = r.number => ~Act(p, r)]_vars
