@@ -1,6 +1,6 @@
 # The service on a Java runtime of its own: docker build -t throttlekit .
-# What it runs stands in bin/throttlekit; what is in the image, in deploy/image.
-# Where these two are called something else: --build-arg BASE=…, --build-arg BUILDER=… (Maven and a JDK 25).
+# bin/throttlekit starts the service; deploy/image builds the contents of the image.
+# For other base images: --build-arg BASE=…, --build-arg BUILDER=… (Maven and a JDK 25).
 ARG BASE=debian:12.12-slim
 ARG BUILDER=maven:3.9.11-eclipse-temurin-25
 
@@ -21,7 +21,7 @@ COPY --from=trained /opt /opt
 RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin throttlekit
 USER 10001:10001
 EXPOSE 8080 8081
-# Many that start at once on a small machine take their time: one success ends the start.
+# Containers that start at once on a small machine are slow; the first success ends the start period.
 HEALTHCHECK --interval=5s --timeout=5s --start-period=3m --retries=3 CMD ["/opt/throttlekit/healthy"]
 ENTRYPOINT ["/opt/throttlekit/bin/throttlekit"]
 CMD ["serve", "--policies", "/etc/throttlekit/policies"]
