@@ -40,7 +40,7 @@ public final class DemoMain implements Callable<Integer> {
       description =
           "an upstream that is offered up to five times what it can do, behind an Envoy without a"
               + " limit, one with its own adaptive limit, and one whose limit the service sets; 9"
-              + " minutes unless told otherwise")
+              + " minutes by default")
   private boolean overload;
 
   @Option(
@@ -65,8 +65,7 @@ public final class DemoMain implements Callable<Integer> {
   @Option(
       names = "--seed",
       description =
-          "chooses the order of requests, and with --overload when they come; 1 unless told"
-              + " otherwise")
+          "chooses the order of requests, and with --overload when they come; 1 by default")
   private long seed = 1;
 
   @Option(names = "--json", description = "end with one line of JSON")

@@ -28,16 +28,16 @@ record MeshAnswer(
     if (first == last) {
       return first;
     }
-    long told = UNDECIDED;
+    long decidedIn = UNDECIDED;
     for (long window = first; window <= last; window++) {
       if (mayEndAt((window + 1) * length)) {
-        if (told != UNDECIDED) {
+        if (decidedIn != UNDECIDED) {
           return UNDECIDED;
         }
-        told = window;
+        decidedIn = window;
       }
     }
-    return told;
+    return decidedIn;
   }
 
   private boolean mayEndAt(long endMicros) {

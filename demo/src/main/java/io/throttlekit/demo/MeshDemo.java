@@ -79,7 +79,7 @@ final class MeshDemo {
       started.push(story::close);
       story.begin();
       long windows = seconds * 1000L / scenario.windowMillis();
-      while (!story.tell(windows) && !stop.await(STEP_MILLIS, TimeUnit.MILLISECONDS)) {
+      while (!story.advance(windows) && !stop.await(STEP_MILLIS, TimeUnit.MILLISECONDS)) {
         // continue with the next step
       }
       return story.end();

@@ -28,7 +28,7 @@ final class MeshStory implements AutoCloseable {
   private final MeshTraffic traffic;
   private final long firstWindow;
   private long askedMillis;
-  private long told;
+  private long reported;
   private boolean cut;
   private boolean refusalReported;
   private int reportedReturns;
@@ -69,7 +69,7 @@ final class MeshStory implements AutoCloseable {
    * Runs and reports what is due; to be called every few ms. Returns whether the scenario has
    * ended.
    */
-  boolean tell(long windows) {
+  boolean advance(long windows) {
     long now = sinceFirstWindow();
     if (clock.aboutMillis() - askedMillis >= ASK_EVERY_MILLIS) {
       clock.ask();
@@ -79,10 +79,10 @@ final class MeshStory implements AutoCloseable {
       cutOrConnect(now);
     }
     reportCut();
-    while (told < windows && now >= (told + 1) * scenario.windowMillis() + LATE_MILLIS) {
-      reportWindow(told++);
+    while (reported < windows && now >= (reported + 1) * scenario.windowMillis() + LATE_MILLIS) {
+      reportWindow(reported++);
     }
-    return told == windows;
+    return reported == windows;
   }
 
   private void cutOrConnect(long now) {
@@ -137,7 +137,8 @@ final class MeshStory implements AutoCloseable {
   MeshSummary end() throws InterruptedException {
     traffic.finish();
     long whole =
-        Math.max(0, Math.min(told, clock.aboutMillis() / scenario.windowMillis() - firstWindow));
+        Math.max(
+            0, Math.min(reported, clock.aboutMillis() / scenario.windowMillis() - firstWindow));
     List<Window> windows =
         IntStream.range(0, (int) whole).mapToObj(i -> counts.window(firstWindow + i)).toList();
     return new MeshSummary(

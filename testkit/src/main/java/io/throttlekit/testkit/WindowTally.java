@@ -159,9 +159,9 @@ public final class WindowTally {
 
   /**
    * How many more were admitted in any run of windows than it may have, from 0. It is 0 exactly
-   * when every request can be said to have been decided in one window of those that it straddles,
-   * so that none has more than the limit (the marriage theorem: the windows of a request are a
-   * run). Of requests of several units it is the least overshoot, as if each unit straddled alone.
+   * when every request was certainly decided in one window of those that it straddles, so that none
+   * has more than the limit (the marriage theorem: the windows of a request are a run). Of requests
+   * of several units it is the least overshoot, as if each unit straddled alone.
    */
   public long overshoot(long limit) {
     return overshoot(Long.MIN_VALUE, _ -> limit);

@@ -31,7 +31,7 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
   private static final int MIN_SWEPT = 1_000;
 
   private final TimeSource time;
-  private final Map<CounterKey, Map<String, Said>> agreements = new HashMap<>();
+  private final Map<CounterKey, Map<String, Agreement>> agreements = new HashMap<>();
   private final Map<CounterKey, TreeMap<Long, Window>> windows = new HashMap<>();
 
   /** The coordinator's clock, which only moves forward. */
@@ -44,7 +44,7 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
   private long fullUntilMillis = Long.MIN_VALUE;
 
   /** A region's terms in effect, until when they are, and the terms of its last request. */
-  private record Said(Terms terms, long untilMillis, Terms asked) {
+  private record Agreement(Terms terms, long untilMillis, Terms asked) {
     boolean allows(Terms others) {
       return terms.equals(others) || asked.equals(others);
     }
@@ -134,9 +134,9 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     }
     agreements
         .values()
-        .removeIf(said -> {
-          said.values().removeIf(each -> each.untilMillis() <= now);
-          return said.isEmpty();
+        .removeIf(byRegion -> {
+          byRegion.values().removeIf(each -> each.untilMillis() <= now);
+          return byRegion.isEmpty();
         });
     // Doubling spreads the cost of a search over as many new budgets.
     sweepFrom = Math.clamp(2L * windows.size(), MIN_SWEPT, MAX_BUDGETS);
@@ -153,27 +153,29 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
   /** Checks a region's terms against those of the others, each until its last window ends. */
   private @Nullable TermsMismatchException agree(
       Budget budget, String region, long now, long windowEnd) {
-    Map<String, Said> said = agreements.computeIfAbsent(budget.party(), _ -> new TreeMap<>());
-    said.values().removeIf(each -> each.untilMillis() <= now);
+    Map<String, Agreement> byRegion =
+        agreements.computeIfAbsent(budget.party(), _ -> new TreeMap<>());
+    byRegion.values().removeIf(each -> each.untilMillis() <= now);
     Terms terms = budget.terms();
-    TermsMismatchException mismatch = mismatch(said, region, terms);
+    TermsMismatchException mismatch = mismatch(byRegion, region, terms);
     if (mismatch != null) {
       // Recorded even when refused: the last region to request the new terms then succeeds.
-      said.computeIfPresent(region, (_, each) -> new Said(each.terms(), each.untilMillis(), terms));
+      byRegion.computeIfPresent(
+          region, (_, each) -> new Agreement(each.terms(), each.untilMillis(), terms));
       return mismatch;
     }
-    said.replaceAll((_, each) ->
-        each.terms().equals(terms) ? each : new Said(terms, each.untilMillis(), terms));
-    Said own = said.get(region);
+    byRegion.replaceAll((_, each) ->
+        each.terms().equals(terms) ? each : new Agreement(terms, each.untilMillis(), terms));
+    Agreement own = byRegion.get(region);
     long until = own == null ? windowEnd : Math.max(own.untilMillis(), windowEnd);
-    said.put(region, new Said(terms, until, terms));
+    byRegion.put(region, new Agreement(terms, until, terms));
     return null;
   }
 
   private static @Nullable TermsMismatchException mismatch(
-      Map<String, Said> said, String region, Terms terms) {
-    for (Map.Entry<String, Said> other : said.entrySet()) {
-      Said theirs = other.getValue();
+      Map<String, Agreement> byRegion, String region, Terms terms) {
+    for (Map.Entry<String, Agreement> other : byRegion.entrySet()) {
+      Agreement theirs = other.getValue();
       if (!other.getKey().equals(region) && !theirs.allows(terms)) {
         return new TermsMismatchException(
             region, terms, other.getKey(), theirs.terms(), theirs.asked());
@@ -207,7 +209,7 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
   /** Returns the leased units of each window, and the regions' terms. */
   @Override
   public synchronized String toString() {
-    return windows + ", said " + agreements;
+    return windows + ", agreed " + agreements;
   }
 
   private long now() {

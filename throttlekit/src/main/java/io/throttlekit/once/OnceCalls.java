@@ -222,7 +222,7 @@ public final class OnceCalls<K, T> {
         inFlight--;
         boolean ofStore = cause == null || cause instanceof StoreException;
         // Once an attempt may have acted, the id must not be given up before its validity ends.
-        mayHaveActed |= ofStore && !(cause instanceof StoreException told && told.isNotSent());
+        mayHaveActed |= ofStore && !(cause instanceof StoreException known && known.isNotSent());
         ends =
             state == State.OPEN
                 && inFlight == 0

@@ -65,10 +65,10 @@ public final class SensorBenchmark {
         Connections toService = new Connections(service.sensors(), connections);
         Connections toNoOp = new Connections(noOp.target(), connections)) {
       for (Sensor sensor : Sensor.values()) {
-        List<List<byte[]>> said =
+        List<List<byte[]>> messages =
             IntStream.range(0, connections).mapToObj(sensor::messages).toList();
-        SensorLoad ours = new SensorLoad(service, toService, sensor, said);
-        SensorLoad nothing = new SensorLoad(noOp, toNoOp, sensor, said);
+        SensorLoad ours = new SensorLoad(service, toService, sensor, messages);
+        SensorLoad nothing = new SensorLoad(noOp, toNoOp, sensor, messages);
         ours.warmUp(warmUp);
         nothing.warmUp(warmUp);
         // The order alternates, so that a disturbance affects both.

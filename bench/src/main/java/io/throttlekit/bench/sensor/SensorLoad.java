@@ -22,7 +22,7 @@ final class SensorLoad {
   private final TimeSource time = TimeSource.system();
 
   /** Messages that each connection has sent, so that a round does not repeat those just sent. */
-  private final long[] said;
+  private final long[] sentSoFar;
 
   private long units;
 
@@ -35,7 +35,7 @@ final class SensorLoad {
     this.connections = connections;
     this.sensor = sensor;
     this.messages = messages;
-    this.said = new long[messages.size()];
+    this.sentSoFar = new long[messages.size()];
   }
 
   /** Offers as much as the server accepts, without measuring. */
@@ -75,7 +75,7 @@ final class SensorLoad {
     double used = server.metric(sensor.metric());
     if (used != units) {
       throw new IllegalStateException(
-          "%s was told %d of its %s and made use of %.0f"
+          "%s received %d of its %s and used %.0f"
               .formatted(server.name(), units, sensor.words(), used));
     }
   }
@@ -88,12 +88,12 @@ final class SensorLoad {
       byte[] greeting = sensor.greeting(stream);
       streams.add(
           SensorStream.begin(
-              channel, sensor, greeting, messages.get(stream), said[stream], time, end));
+              channel, sensor, greeting, messages.get(stream), sentSoFar[stream], time, end));
     }
     long offered = 0;
     for (int stream = 0; stream < streams.size(); stream++) {
       long sent = streams.get(stream).join();
-      said[stream] += sent;
+      sentSoFar[stream] += sent;
       offered += sent * sensor.unitsOfAMessage();
     }
     units += offered;

