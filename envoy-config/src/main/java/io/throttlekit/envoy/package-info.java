@@ -1,4 +1,4 @@
-/** Envoy's side: node ids, and bootstraps that show how to connect Envoy to the service. */
+/** Envoy's side: node ids, and example bootstraps among the resources. */
 @NullMarked
 package io.throttlekit.envoy;
 
