@@ -12,6 +12,7 @@ import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.RedisClusterURIUtil;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
@@ -20,6 +21,7 @@ import io.netty.channel.EventLoop;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timer;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,13 +62,26 @@ final class Clients {
     this.ssl = tls == null ? null : TlsFiles.options(tls);
     String[] urls = settings.cluster() ? settings.url().split(",") : new String[] {settings.url()};
     for (String url : urls) {
-      RedisURI uri = RedisURI.create(url.strip());
+      RedisURI uri = parse(url.strip());
       uri.setTimeout(Duration.ofMillis(settings.connectTimeoutMillis()));
       holdToTls(uri); // also for its Sentinels
       uri.getSentinels().forEach(this::enterSentinel);
       uris.add(uri);
     }
     this.timer = new HashedWheelTimer(new DefaultThreadFactory("redis-timer", true));
+  }
+
+  /** Parses a URL of one Redis. */
+  static RedisURI parse(String url) {
+    RedisURI uri = RedisURI.create(url);
+    if (uri.getHost() != null) {
+      // java.net.URI finds no host where a name has an underscore, and RedisURI then takes the port
+      // for a part of the name. Lettuce's parser of lists splits them.
+      RedisURI split = RedisClusterURIUtil.toRedisURIs(URI.create(url)).getFirst();
+      uri.setHost(split.getHost());
+      uri.setPort(split.getPort());
+    }
+    return uri;
   }
 
   private void enterSentinel(RedisURI sentinel) {

@@ -18,7 +18,7 @@ final class PolicyWarnings {
   private PolicyWarnings() {}
 
   /** Logs the conflicts of policies that have just taken effect. */
-  static void tell(ServiceConfig config, PolicyBook book) {
+  static void log(ServiceConfig config, PolicyBook book) {
     ExtAuthzConfig authz = config.extAuthz();
     if (authz != null && !authz.domain().isEmpty() && book.domain(authz.domain()) == null) {
       LOG.warn(

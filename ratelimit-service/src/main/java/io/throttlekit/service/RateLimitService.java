@@ -5,7 +5,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.ConcurrencyRule;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.Rule;
-import io.throttlekit.service.config.MetricsConfig;
+import io.throttlekit.service.config.HttpConfig.MetricsConfig;
 import io.throttlekit.service.config.PolicyConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.http.HttpListener;
@@ -235,12 +235,12 @@ public final class RateLimitService {
     try {
       SharedStore.Answering answering = shared.awaitAnswers();
       if (!answering.all()) {
-        LOG.warn("{}; on_outage of each rule decides meanwhile", shared.inWords());
+        LOG.warn("{}; on_outage of each rule decides meanwhile", shared.describe());
       }
       if (answering.store() && path.loops() != null && !config.store().address().inMemory()) {
         int requests =
             new StoreWarmUp(config, shared.counters(), path.loops(), time, stopping).run();
-        LOG.info("warmed up the way to the store with {} requests", requests);
+        LOG.info("warmed up the path to the store with {} requests", requests);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -258,9 +258,9 @@ public final class RateLimitService {
   }
 
   /** Returns a one-line description of the store for operators. */
-  private String storeInWords() {
+  private String describeStore() {
     SharedStore shared = store;
-    return shared == null ? "memory" : shared.inWords();
+    return shared == null ? "memory" : shared.describe();
   }
 
   private String address(int listener) {
@@ -299,7 +299,7 @@ public final class RateLimitService {
         "debug",
         config.debug().host(),
         config.debug().port(),
-        () -> servers.debug(config.debug(), policies, this::storeInWords, path.metrics()::lines));
+        () -> servers.debug(config.debug(), policies, this::describeStore, path.metrics()::lines));
     MetricsConfig own = config.metrics();
     if (own != null && scrape != null) {
       listen("metrics", own.host(), own.port(), () -> servers.metrics(own));
@@ -357,7 +357,7 @@ public final class RateLimitService {
     // A failed load leaves the previous policies in effect.
     if (good && book != null) {
       marking = config.response().dynamicMetadata() || givesLeases(book);
-      PolicyWarnings.tell(config, book);
+      PolicyWarnings.log(config, book);
       if (store != null) {
         store.policiesLoaded(book);
       }

@@ -55,7 +55,7 @@ final class Sensors implements AutoCloseable {
   private final List<ServerServiceDefinition> services;
   private boolean open;
   private boolean needed;
-  private boolean complained;
+  private boolean logged;
   private @Nullable GrpcServer server;
 
   /**
@@ -162,16 +162,16 @@ final class Sensors implements AutoCloseable {
 
   private void apply() {
     if (!needed && server != null) {
-      LOG.info("no rule needs sensors any more: {} is closed", server.address());
+      LOG.info("{} is closed, as no rule needs sensors", server.address());
       stop();
     } else if (needed && server == null) {
       try {
         listen();
       } catch (ListenException e) { // the policies are in effect, and the port may become free
-        if (!complained) {
+        if (!logged) {
           LOG.error("{}; tried again every {} s", e.getMessage(), RETRY_SECONDS);
         }
-        complained = true;
+        logged = true;
         CompletableFuture.delayedExecutor(RETRY_SECONDS, TimeUnit.SECONDS).execute(this::retry);
       }
     }
@@ -190,12 +190,12 @@ final class Sensors implements AutoCloseable {
     listening.start();
     listening.show(meter, "throttlekit_sensors_");
     server = listening;
-    complained = false;
-    LOG.info("listening for what Envoys report on {}", listening.address());
+    logged = false;
+    LOG.info("listening for reports of Envoys on {}", listening.address());
     if (!sensors.knowsClients() && !isLoopback(sensors.host())) {
       LOG.warn(
-          "whoever reaches {} can move limits and take shares of them: set sensors.tls.client_ca,"
-              + " or let sensors.listen be on loopback",
+          "any client of {} can change limits and take shares of them: set sensors.tls.client_ca,"
+              + " or listen on loopback (sensors.listen)",
           HostPort.text(sensors.host(), sensors.port()));
     }
   }

@@ -64,7 +64,7 @@ class PolicyWarningsTest {
             List.of(folder.toString()), file.toString(), null, null, null, null, null, null);
     ServiceConfig config = Objects.requireNonNull(new ConfigLoader(Map.of()).load(flags).config());
     try (Logged logged = Logged.by(PolicyWarnings.class)) {
-      PolicyWarnings.tell(config, Book.of(LIMITS));
+      PolicyWarnings.log(config, Book.of(LIMITS));
       return logged.lines();
     }
   }

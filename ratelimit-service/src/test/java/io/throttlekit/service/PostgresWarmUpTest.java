@@ -29,7 +29,7 @@ class PostgresWarmUpTest {
       try {
         assertThat(service.start()).isTrue();
         assertThat(log.lines())
-            .anyMatch(line -> line.matches("INFO warmed up the way to the store with [1-9].*"));
+            .anyMatch(line -> line.matches("INFO warmed up the path to the store with [1-9].*"));
         assertThat(query(postgres, "SELECT count(*) FROM throttlekit.counters")).isZero();
       } finally {
         service.stop();

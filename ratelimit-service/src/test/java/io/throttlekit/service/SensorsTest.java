@@ -204,8 +204,9 @@ class SensorsTest {
           .isInstanceOf(NoSuchElementException.class);
       assertThat(logged.lines())
           .hasSize(2)
-          .anyMatch(line -> line.startsWith("INFO listening for what Envoys report on 127.0.0.1:"))
-          .anyMatch(line -> line.startsWith("INFO no rule needs sensors any more: 127.0.0.1:"));
+          .anyMatch(line -> line.startsWith("INFO listening for reports of Envoys on 127.0.0.1:"))
+          .anyMatch(
+              line -> line.matches("INFO 127.0.0.1:[0-9]+ is closed, as no rule needs sensors"));
       Files.writeString(folder.resolve("policy.yaml"), LOGGED);
       await().until(() -> service().readyLine().contains("sensors="));
     }

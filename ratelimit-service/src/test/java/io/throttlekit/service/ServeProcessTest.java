@@ -67,7 +67,7 @@ class ServeProcessTest {
     assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
     assertThat(process.exitValue()).isZero();
     assertThat(Files.readString(folder.resolve("err")))
-        .contains("without meaning here: REDIS_SOCKET_TYPE (counters are in the memory of this")
+        .contains("without effect here: REDIS_SOCKET_TYPE (counters are in the memory of this")
         .doesNotContain("\tat ");
     assertThat(process.inputReader().readLine()).isNull();
   }

@@ -49,7 +49,7 @@ class StoreWarmUpTest {
     try (Logged log = Logged.by(RateLimitService.class)) {
       assertThat(service.start()).isTrue();
       assertThat(log.lines()) // as many as there was time for
-          .anyMatch(line -> line.matches("INFO warmed up the way to the store with [1-9].*"));
+          .anyMatch(line -> line.matches("INFO warmed up the path to the store with [1-9].*"));
       List<String> connections =
           redis
               .command("CLIENT", "LIST")
@@ -148,7 +148,7 @@ class StoreWarmUpTest {
     RateLimitService service = service(redis.url(), 300);
     try (Logged log = Logged.by(RateLimitService.class)) {
       assertThat(service.start()).isTrue();
-      assertThat(log.lines()).noneMatch(line -> line.contains("way to the store"));
+      assertThat(log.lines()).noneMatch(line -> line.contains("path to the store"));
     } finally {
       service.stop();
     }
@@ -158,7 +158,7 @@ class StoreWarmUpTest {
     try (Logged log = Logged.by(RateLimitService.class)) {
       assertThat(service.start()).isTrue();
       return log.lines().stream()
-          .anyMatch(line -> line.matches("INFO warmed up the way to the store with [1-9].*"));
+          .anyMatch(line -> line.matches("INFO warmed up the path to the store with [1-9].*"));
     } finally {
       service.stop();
     }

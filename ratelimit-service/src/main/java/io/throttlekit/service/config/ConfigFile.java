@@ -8,7 +8,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.LoadSettings;
@@ -23,7 +22,7 @@ import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
 import org.snakeyaml.engine.v2.nodes.Tag;
 
-/** Reads the configuration file; reports every mistake in it with its place. */
+/** Reads the configuration file, reporting every mistake with its place, and prints one. */
 final class ConfigFile {
 
   private final String name;
@@ -48,12 +47,43 @@ final class ConfigFile {
     }
   }
 
+  /** Returns every effective setting and its origin as YAML that is a valid file. */
+  static String print(SettingValues values) {
+    StringBuilder text = new StringBuilder();
+    List<String> open = List.of();
+    for (Setting<?> setting : Settings.ALL) {
+      List<String> names = List.of(setting.path().split("\\.", -1));
+      List<String> sections = names.subList(0, names.size() - 1);
+      for (int depth = shared(open, sections); depth < sections.size(); depth++) {
+        text.append("  ".repeat(depth)).append(sections.get(depth)).append(":\n");
+      }
+      open = sections;
+      text.append("  ".repeat(sections.size()))
+          .append(names.getLast())
+          .append(": ")
+          .append(values.print(setting))
+          .append("  # ")
+          .append(values.origin(setting))
+          .append('\n');
+    }
+    return text.toString();
+  }
+
+  private static int shared(List<String> open, List<String> sections) {
+    int depth = 0;
+    while (depth < open.size()
+        && depth < sections.size()
+        && open.get(depth).equals(sections.get(depth))) {
+      depth++;
+    }
+    return depth;
+  }
+
   private void readText(String text) {
     LoadSettings settings =
         LoadSettings.builder().setLabel(name).setUseMarks(true).setAllowNonScalarKeys(true).build();
     try {
-      Optional<Node> root = new Compose(settings).composeString(text);
-      root.ifPresent(node -> section(node, ""));
+      new Compose(settings).composeString(text).ifPresent(node -> section(node, ""));
     } catch (MarkedYamlEngineException e) {
       error(e.getProblemMark().orElse(null), "not YAML: " + e.getProblem());
     } catch (YamlEngineException e) {
@@ -77,7 +107,7 @@ final class ConfigFile {
       if (!(tuple.getKeyNode() instanceof ScalarNode key)) {
         error(mark(tuple.getKeyNode()), "a key has to be a name");
       } else if (!seen.add(key.getValue())) {
-        error(mark(key), key.getValue() + " stands here twice");
+        error(mark(key), key.getValue() + " is given twice");
       } else {
         field(path, key, tuple.getValueNode());
       }
@@ -105,7 +135,7 @@ final class ConfigFile {
   }
 
   private <T> void structure(Setting<T> setting, Node node) {
-    Structure<T> structure = setting.form().structure();
+    Form.Structure<T> structure = setting.form().structure();
     if (structure == null || isNull(node)) {
       return;
     }
@@ -158,7 +188,7 @@ final class ConfigFile {
 
   private Origin origin(@Nullable Mark mark) {
     return mark == null
-        ? new Origin.FileAt(name, 1, 1)
-        : new Origin.FileAt(name, mark.getLine() + 1, mark.getColumn() + 1);
+        ? Origin.file(name, 1, 1)
+        : Origin.file(name, mark.getLine() + 1, mark.getColumn() + 1);
   }
 }

@@ -2,7 +2,11 @@ package io.throttlekit.service.config;
 
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,90 +17,89 @@ import org.jspecify.annotations.Nullable;
  * apply. All other settings change only themselves. Thread-safe.
  */
 public final class ConfigLoader {
+  private static final String CONFIG = "THROTTLEKIT_CONFIG";
+
+  /** Variables of the start script, and the one with the file's path. */
+  private static final List<String> NOT_FIELDS =
+      List.of(CONFIG, "THROTTLEKIT_JAVA_OPTIONS", "THROTTLEKIT_TRAIN_AFTER");
+
+  /** Variables that Kubernetes sets for a Service named throttlekit. */
+  private static final Pattern SERVICE_LINK =
+      Pattern.compile(
+          "THROTTLEKIT_.*(SERVICE_(HOST|PORT)|PORT_[0-9]+_(TCP|UDP|SCTP)).*|THROTTLEKIT_PORT");
 
   private final Map<String, String> environment;
 
-  /** Creates a loader for a process with these environment variables. */
+  /** Creates a loader for a process with these environment variables; empty ones are ignored. */
   public ConfigLoader(Map<String, String> environment) {
-    this.environment = Map.copyOf(environment);
+    Map<String, String> set = new TreeMap<>(environment);
+    set.values().removeIf(String::isEmpty);
+    this.environment = set;
   }
 
   /** Returns the configuration, or every reason why there is none; does not throw. */
   public LoadedConfig load(ServeFlags flags) {
     SettingValues values = new SettingValues();
-    String file = flags.config() != null ? flags.config() : variable("THROTTLEKIT_CONFIG");
     PeerEnvironment peer = new PeerEnvironment(environment, values);
-    if (file != null) {
-      readFile(file, flags.config() != null, values);
-    }
     // In order of precedence: each source overrides the ones before it.
+    readFile(flags.config(), values);
     peer.read();
-    OwnEnvironment.read(environment, values);
+    readEnvironment(values);
     flags.read(values);
-    boolean standsIn =
-        values.get(Settings.POLICY_PATHS).isEmpty() && !values.get(Settings.RUNTIME_ROOT).isEmpty();
+    boolean standsIn = Settings.POLICIES.standsIn(values);
     if (standsIn) {
       peer.putDefaults();
     }
     peer.warnOfIgnored();
-    warnOfPort(values);
-    warnOfStoreHealth(values);
-    ServiceConfig config = ConfigAssembly.assemble(values);
+    Settings.LISTENERS.warnOfPort(values);
+    Settings.TELEMETRY.warnOfStoreHealth(values);
+    ServiceConfig config = Settings.assemble(values);
     return new LoadedConfig(
         values.errors().isEmpty() ? config : null,
         values.errors(),
         values.warnings(),
         defaults(standsIn, values),
-        ConfigPrinter.print(values));
+        ConfigFile.print(values));
   }
 
   private static String defaults(boolean standIn, SettingValues values) {
+    Setting<?> place = standIn ? Settings.POLICIES.runtimeRoot : Settings.POLICIES.paths;
+    String described = values.print(place) + ", " + values.origin(place);
     return standIn
         ? "the defaults of envoyproxy/ratelimit apply: policies are read where it reads them"
-            + " (%s), and policies.paths is not set".formatted(said(values, Settings.RUNTIME_ROOT))
-        : "the service's own defaults apply: policies are read from "
-            + said(values, Settings.POLICY_PATHS);
+            + " (%s), and policies.paths is not set".formatted(described)
+        : "the service's own defaults apply: policies are read from " + described;
   }
 
-  private static String said(SettingValues values, Setting<?> setting) {
-    return values.print(setting) + ", " + values.origin(setting);
-  }
-
-  private static void warnOfPort(SettingValues values) {
-    boolean said =
-        values.origin(Settings.GRPC_PORT) instanceof Origin.Option
-            || !values.get(Settings.GRPC_PORT).equals(Settings.GRPC_PORT.fallback());
-    if (said && !values.get(Settings.UNIX_SOCKET).isEmpty()) {
-      values.warn(
-          "grpc.port (%s) has no effect: gRPC is on the Unix socket %s"
-              .formatted(values.origin(Settings.GRPC_PORT), said(values, Settings.UNIX_SOCKET)));
+  private void readFile(@Nullable String option, SettingValues values) {
+    String file = option == null ? environment.get(CONFIG) : option;
+    if (file == null) {
+      return;
     }
-  }
-
-  private static void warnOfStoreHealth(SettingValues values) {
-    Setting<Boolean> setting = Settings.STORE_MUST_BE_REACHABLE;
-    // Has a warning of its own.
-    Origin peer = new Origin.Variable("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION");
-    if (values.get(StoreSettings.URI).address().inMemory()
-        && values.get(setting)
-        && !values.origin(setting).equals(peer)) {
-      values.warn(
-          setting.path() + " has no effect: counters are in memory, which is always reachable");
-    }
-  }
-
-  private static void readFile(String file, boolean asOption, SettingValues values) {
     try {
       ConfigFile.read(Path.of(file), values);
     } catch (InvalidPathException e) {
       values.error(
-          asOption ? new Origin.Option("--config") : new Origin.Variable("THROTTLEKIT_CONFIG"),
+          option == null ? Origin.variable(CONFIG) : Origin.option("--config"),
           Forms.alwaysQuoted(file) + " is not the path of a file");
     }
   }
 
-  private @Nullable String variable(String name) {
-    String value = environment.get(name);
-    return value == null || value.isEmpty() ? null : value;
+  /** Reads the variables that override settings of the file. */
+  private void readEnvironment(SettingValues values) {
+    Map<String, Setting<?>> settings = new LinkedHashMap<>();
+    Settings.ALL.forEach(setting -> settings.put(setting.variable(), setting));
+    environment.forEach((name, value) -> {
+      Setting<?> setting = settings.get(name);
+      if (setting != null) {
+        values.read(setting, setting.form().split(value), Origin.variable(name));
+      } else if (name.startsWith("THROTTLEKIT_")
+          && !NOT_FIELDS.contains(name)
+          && !SERVICE_LINK.matcher(name).matches()) {
+        values.error(
+            Origin.variable(name),
+            "there is no such setting" + Spelling.hint(name, settings.keySet()));
+      }
+    });
   }
 }

@@ -4,38 +4,26 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Settings of the section {@code ext_authz}, in the order in which they are printed, and their
- * assembly.
- */
-final class ExtAuthzSettings {
+/** Settings of the section {@code ext_authz}. */
+final class ExtAuthzSettings extends Section {
   private static final String DENY = "deny";
   private static final String ALLOW = "allow";
 
-  static final Setting<String> DOMAIN = new Setting<>("ext_authz.domain", Forms.text(), "");
-  static final Setting<List<RequestDescriptor>> DESCRIPTORS =
-      new Setting<>("ext_authz.descriptors", RequestDescriptors.form(), List.of());
-  static final Setting<String> UNDESCRIBED =
-      new Setting<>("ext_authz.undescribed", Forms.word(List.of(DENY, ALLOW), Map.of()), DENY);
-
-  static final List<Setting<?>> ALL = List.of(DOMAIN, DESCRIPTORS, UNDESCRIBED);
-
-  private ExtAuthzSettings() {}
+  private final Setting<String> domain = setting("ext_authz.domain", Forms.text(), "");
+  private final Setting<List<RequestDescriptor>> descriptors =
+      setting("ext_authz.descriptors", RequestDescriptors.form(), List.of());
+  private final Setting<String> undescribed =
+      setting("ext_authz.undescribed", Forms.word(List.of(DENY, ALLOW), Map.of()), DENY);
 
   /** Returns the configuration; null without descriptors. */
-  static @Nullable ExtAuthzConfig assemble(SettingValues values) {
-    List<RequestDescriptor> descriptors = values.get(DESCRIPTORS);
-    if (!descriptors.isEmpty()) {
-      boolean admits = values.get(UNDESCRIBED).equals(ALLOW) || values.get(Settings.SHADOW_MODE);
-      return new ExtAuthzConfig(values.get(DOMAIN), descriptors, admits);
+  @Nullable ExtAuthzConfig assemble(SettingValues values) {
+    if (!values.differs(descriptors)) {
+      values.warnIfSet(domain, "there are no " + descriptors);
+      values.warnIfSet(undescribed, "there are no " + descriptors);
+      return null;
     }
-    for (Setting<String> idle : List.of(DOMAIN, UNDESCRIBED)) {
-      if (!values.get(idle).equals(idle.fallback())) {
-        values.warn(
-            "%s (%s) has no effect: there are no %s"
-                .formatted(idle, values.origin(idle), DESCRIPTORS));
-      }
-    }
-    return null;
+    boolean admits =
+        values.get(undescribed).equals(ALLOW) || values.get(Settings.RESPONSE.shadowMode);
+    return new ExtAuthzConfig(values.get(domain), values.get(descriptors), admits);
   }
 }

@@ -1,5 +1,6 @@
 package io.throttlekit.service.config;
 
+import io.throttlekit.service.identity.Identity;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -9,6 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -22,16 +24,10 @@ final class Forms {
   // Lengths are bounded, so that a hostile value cannot take long to check or fill the log.
   private static final Pattern WHOLE_NUMBER = Pattern.compile("[+-]?[0-9]{1,19}");
   private static final Pattern DECIMAL = Pattern.compile("[+]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)");
-  private static final Pattern HEADER_NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}");
-  private static final Pattern HOST = Pattern.compile("[0-9A-Za-z_.:%-]{1,255}");
+  private static final String HOST = "[0-9A-Za-z_.:%-]{1,255}";
+  private static final Pattern ADDRESS = Pattern.compile("(" + HOST + ")?:([0-9]{1,5})");
 
-  private static final Pattern ENDPOINT = Pattern.compile("https?://[^\\s\\p{Cntrl}]{1,2000}");
-
-  private static final Pattern KEY_PREFIX = Pattern.compile("[!-z|~]{0,100}");
-
-  private static final Pattern REGION = Pattern.compile("[0-9A-Za-z._-]{0,64}");
-
-  private static final Pattern URL_PATH = Pattern.compile("/[0-9A-Za-z/._~-]{0,200}");
+  private static final int MAX_PORT = 65_535;
 
   private Forms() {}
 
@@ -41,7 +37,7 @@ final class Forms {
   }
 
   static Form<Integer> port() {
-    return integer("a port (a whole number from 0 to 65535, 0 for any free one)", 0, 65_535);
+    return integer("a port (a whole number from 0 to 65535, 0 for any free one)", 0, MAX_PORT);
   }
 
   static Form<Integer> count(int least, int most) {
@@ -68,17 +64,13 @@ final class Forms {
   }
 
   static Form<String> host() {
-    return Form.of(
-        "a host name or an IP address without a port",
-        text -> HOST.matcher(text).matches() ? text : null,
-        Forms::quoted);
+    return matching("a host name or an IP address without a port", HOST);
   }
 
   static Form<String> headerName() {
-    return Form.of(
+    return matching(
         "the name of an HTTP header (letters, digits and hyphens)",
-        text -> HEADER_NAME.matcher(text).matches() ? text : null,
-        Forms::quoted);
+        "[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}");
   }
 
   static Form<String> text() {
@@ -87,10 +79,7 @@ final class Forms {
 
   /** Returns the syntax of a text that can be sent in a header. */
   static Form<String> headerValue() {
-    return Form.of(
-        "a text without control characters",
-        text -> text.chars().allMatch(c -> c >= ' ' && c < 0x7f) ? text : null,
-        Forms::quoted);
+    return matching("a text without control characters", "[ -~]*");
   }
 
   /** Returns the syntax of a path, or an empty text. */
@@ -100,17 +89,21 @@ final class Forms {
   }
 
   static Form<List<Path>> paths() {
-    return new Form<>("a list of paths", List.of(), true, Forms::parsePaths, Forms::printPaths);
+    return list(
+        "a list of paths",
+        text -> text.isEmpty() ? null : parsePath(text),
+        path -> quoted(path.toString()));
   }
 
-  /** Returns the syntax of one of some words, in any case; {@code otherSpellings} maps synonyms. */
-  static Form<String> word(List<String> words, Map<String, String> otherSpellings) {
+  /** Returns the syntax of one of some words, in any case; {@code synonyms} maps other words. */
+  static Form<String> word(List<String> words, Map<String, String> synonyms) {
     return Form.of(
-            words.size() == 1 ? words.getFirst() : "one of " + String.join(", ", words),
-            text -> {
-              String lower = text.toLowerCase(Locale.ROOT);
-              return words.contains(lower) ? lower : otherSpellings.get(lower);
-            },
+            "one of " + String.join(", ", words),
+            text ->
+                words.stream()
+                    .filter(text::equalsIgnoreCase)
+                    .findFirst()
+                    .orElse(synonyms.get(text.toLowerCase(Locale.ROOT))),
             String::valueOf)
         .hinting(words);
   }
@@ -140,10 +133,9 @@ final class Forms {
 
   /** Returns the syntax of a region's name, or an empty text. */
   static Form<String> region() {
-    return Form.of(
+    return matching(
         "the name of a region (1 to 64 letters, digits, hyphens, underscores and dots)",
-        text -> REGION.matcher(text).matches() ? text : null,
-        Forms::quoted);
+        "[0-9A-Za-z._-]{0,64}");
   }
 
   /** Returns the syntax of a text that is never printed. */
@@ -155,10 +147,7 @@ final class Forms {
         .complaining(
             new Form.InvalidText(
                 text -> Secrets.HIDDEN,
-                text ->
-                    text.equals(Secrets.HIDDEN)
-                        ? "*** stands where a secret was not printed"
-                        : ""));
+                text -> text.equals(Secrets.HIDDEN) ? "*** is printed in place of a secret" : ""));
   }
 
   /**
@@ -166,45 +155,52 @@ final class Forms {
    * Cluster's slot.
    */
   static Form<String> keyPrefix() {
-    return Form.of(
-        "at most 100 printable ASCII characters without blanks and braces",
-        text -> KEY_PREFIX.matcher(text).matches() ? text : null,
-        Forms::quoted);
-  }
-
-  /** Returns the syntax of an address to listen on, or an empty text. */
-  static Form<String> address() {
-    return Form.of(
-        "HOST:PORT, or :PORT for every address",
-        text -> text.isEmpty() || isAddress(text) ? text : null,
-        Forms::quoted);
+    return matching(
+        "at most 100 printable ASCII characters without blanks and braces", "[!-z|~]{0,100}");
   }
 
   /** Returns the syntax of an address to listen on. */
-  static Form<String> listenAddress() {
+  static Form<String> address() {
     return Form.of(
         "HOST:PORT, or :PORT for every address",
-        text -> isAddress(text) ? text : null,
+        text -> ADDRESS.matcher(text).matches() && portOf(text) <= MAX_PORT ? text : null,
         Forms::quoted);
   }
 
+  /** Returns the host of an address to listen on. */
+  static String hostOf(String address) {
+    String host = address.substring(0, address.lastIndexOf(':'));
+    return host.isEmpty() ? "0.0.0.0" : host;
+  }
+
+  /** Returns the port of an address to listen on. */
+  static int portOf(String address) {
+    return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+  }
+
   static Form<String> urlPath() {
-    return Form.of(
-        "a path that begins with a slash",
-        text -> URL_PATH.matcher(text).matches() ? text : null,
-        Forms::quoted);
+    return matching("a path that begins with a slash", "/[0-9A-Za-z/._~-]{0,200}");
+  }
+
+  static Form<List<Identity>> identities() {
+    return list(
+        "a list of identities, each " + Identity.EXPECTED,
+        text -> Identity.parse(text.strip()),
+        identity -> alwaysQuoted(identity.pattern()));
   }
 
   static Form<String> endpoint() {
     return Form.of(
         "an http or https URL such as http://127.0.0.1:4318",
-        text -> text.isEmpty() || ENDPOINT.matcher(text).matches() ? text : null,
+        text -> text.matches("(https?://[^\\s\\p{Cntrl}]{1,2000})?") ? text : null,
         text -> quoted(Secrets.mask(text)));
   }
 
   /** Quotes the text where YAML would not read the bare text as the same text. */
   static String quoted(String text) {
-    if (text.matches("[A-Za-z/][A-Za-z0-9_./-]*") && parseFlag(text) == null && !isNull(text)) {
+    if (text.matches("[A-Za-z/][A-Za-z0-9_./-]*")
+        && parseFlag(text) == null
+        && !text.equalsIgnoreCase("null")) {
       return text;
     }
     return alwaysQuoted(text);
@@ -231,17 +227,6 @@ final class Forms {
   private static boolean isSecret(String text) {
     // The mask itself is refused: it was copied from a printed configuration.
     return !text.equals(Secrets.HIDDEN) && text.chars().noneMatch(Character::isISOControl);
-  }
-
-  private static boolean isAddress(String text) {
-    int colon = text.lastIndexOf(':');
-    return colon >= 0
-        && (colon == 0 || HOST.matcher(text.substring(0, colon)).matches())
-        && parseLong(text.substring(colon + 1), 0, 65_535) != null;
-  }
-
-  private static boolean isNull(String text) {
-    return text.equalsIgnoreCase("null");
   }
 
   private static Form<Integer> integer(String expected, int least, int most) {
@@ -286,18 +271,6 @@ final class Forms {
     return value == null || value.compareTo(least) < 0 || value.compareTo(most) > 0 ? null : value;
   }
 
-  private static @Nullable List<Path> parsePaths(List<String> texts) {
-    List<Path> paths = new ArrayList<>();
-    for (String text : texts) {
-      Path path = text.isEmpty() ? null : parsePath(text);
-      if (path == null) {
-        return null;
-      }
-      paths.add(path);
-    }
-    return paths;
-  }
-
   private static @Nullable Path parsePath(String text) {
     try {
       return Path.of(text);
@@ -306,9 +279,28 @@ final class Forms {
     }
   }
 
-  private static String printPaths(List<Path> paths) {
-    return paths.stream()
-        .map(path -> quoted(path.toString()))
-        .collect(Collectors.joining(", ", "[", "]"));
+  private static Form<String> matching(String expected, String regex) {
+    Pattern pattern = Pattern.compile(regex);
+    return Form.of(expected, text -> pattern.matcher(text).matches() ? text : null, Forms::quoted);
+  }
+
+  private static <T> Form<List<T>> list(
+      String expected, Function<String, @Nullable T> parser, Function<T, String> printer) {
+    return new Form<>(
+        expected,
+        List.of(),
+        true,
+        texts -> {
+          List<T> values = new ArrayList<>();
+          for (String text : texts) {
+            T value = parser.apply(text);
+            if (value == null) {
+              return null;
+            }
+            values.add(value);
+          }
+          return values;
+        },
+        values -> values.stream().map(printer).collect(Collectors.joining(", ", "[", "]")));
   }
 }

@@ -16,4 +16,27 @@ public record HttpConfig(
   public static HttpConfig defaults() {
     return new HttpConfig("0.0.0.0", 8080, false, false, 1_024);
   }
+
+  /**
+   * The HTTP listener for operators, on loopback unless configured otherwise.
+   *
+   * @param host address to listen on
+   * @param port from 0 (any free one) to 65535
+   */
+  public record DebugConfig(String host, int port) {
+
+    /** Returns the defaults. */
+    public static DebugConfig defaults() {
+      return new DebugConfig("127.0.0.1", 6070);
+    }
+  }
+
+  /**
+   * Configuration of a separate HTTP listener for Prometheus, beside the operators' listener.
+   *
+   * @param host address to listen on
+   * @param port from 0 (any free one) to 65535
+   * @param path path of the metrics, beginning with a slash
+   */
+  public record MetricsConfig(String host, int port, String path) {}
 }

@@ -15,10 +15,10 @@ final class IgnoredVariables {
       "counters are in the memory of this process: store.uri is memory";
   private static final String ONE_STORE = "one store holds the counters of every unit";
   private static final String NO_POOL = "connections are shared, there is no pool";
-  private static final String BATCHED = "requests share round trips as they come";
-  private static final String STARTS = "it starts without its store, and goes on trying";
+  private static final String BATCHED = "requests are batched as they arrive";
+  private static final String STARTS = "it starts without its store, and keeps connecting";
   private static final String NO_MEMCACHE = "memcache is no store here";
-  private static final String ONE_OTLP = "OTLP has one endpoint and a protocol here, no more";
+  private static final String ONE_OTLP = "OTLP has only an endpoint and a protocol here";
   private static final String NO_STATSD = "metrics are for Prometheus and OTLP";
 
   /** A name, or a prefix of names when it ends in an underscore. */
@@ -65,7 +65,7 @@ final class IgnoredVariables {
           new Ignored("DOG_STATSD_MOGRIFIER_", NO_STATSD),
           new Ignored("EXTRA_TAGS", NO_STATSD),
           new Ignored("STATS_FLUSH_INTERVAL", NO_STATSD),
-          new Ignored("DISABLE_STATS", "telemetry.prometheus and telemetry.otlp_metrics say it"),
+          new Ignored("DISABLE_STATS", "use telemetry.prometheus and telemetry.otlp_metrics"),
           new Ignored("PROMETHEUS_MAPPER_YAML", "metric names are fixed"),
           new Ignored("PROMETHEUS_RESPONSE_TIME_AS_MILLISECONDS", "times are in seconds"),
           new Ignored("OTEL_EXPORTER_OTLP_TRACES_", ONE_OTLP),
@@ -109,7 +109,7 @@ final class IgnoredVariables {
         ? ""
         : byReason.entrySet().stream()
             .map(entry -> String.join(", ", entry.getValue()) + " (" + entry.getKey() + ")")
-            .collect(Collectors.joining("; ", "set but without meaning here: ", ""));
+            .collect(Collectors.joining("; ", "set but without effect here: ", ""));
   }
 
   private static String reason(String name, String value, List<Ignored> ofStore) {

@@ -1,9 +1,15 @@
 package io.throttlekit.service.config;
 
+import static io.throttlekit.service.config.Settings.LISTENERS;
+import static io.throttlekit.service.config.Settings.POLICIES;
+import static io.throttlekit.service.config.Settings.RESPONSE;
+import static io.throttlekit.service.config.Settings.STORE;
+import static io.throttlekit.service.config.Settings.TELEMETRY;
+
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,198 +20,166 @@ final class PeerEnvironment {
   /** Variables with the same meaning as a setting of ours. */
   private static final Map<String, Setting<?>> SAME =
       Map.ofEntries(
-          Map.entry("RUNTIME_ROOT", Settings.RUNTIME_ROOT),
-          Map.entry("RUNTIME_SUBDIRECTORY", Settings.RUNTIME_SUBDIRECTORY),
-          Map.entry("RUNTIME_APPDIRECTORY", Settings.RUNTIME_APP_DIRECTORY),
-          Map.entry("RUNTIME_WATCH_ROOT", Settings.RUNTIME_WATCH_ROOT),
-          Map.entry("RUNTIME_IGNOREDOTFILES", Settings.RUNTIME_IGNORE_DOT_FILES),
-          Map.entry("HOST", Settings.HTTP_HOST),
-          Map.entry("PORT", Settings.HTTP_PORT),
-          Map.entry("DEBUG_HOST", Settings.DEBUG_HOST),
-          Map.entry("DEBUG_PORT", Settings.DEBUG_PORT),
-          Map.entry("GRPC_HOST", Settings.GRPC_HOST),
-          Map.entry("GRPC_PORT", Settings.GRPC_PORT),
-          Map.entry("GRPC_UDS", Settings.UNIX_SOCKET),
-          Map.entry("GRPC_MAX_CONNECTION_AGE", Settings.MAX_CONNECTION_AGE),
-          Map.entry("GRPC_MAX_CONNECTION_AGE_GRACE", Settings.MAX_CONNECTION_AGE_GRACE),
-          Map.entry("LOG_LEVEL", Settings.LOG_LEVEL),
-          Map.entry("LOG_FORMAT", Settings.LOG_FORMAT),
-          Map.entry("MERGE_DOMAIN_CONFIG", Settings.MERGE_DOMAINS),
-          Map.entry("NEAR_LIMIT_RATIO", Settings.NEAR_LIMIT_RATIO),
-          Map.entry("LIMIT_RESPONSE_HEADERS_ENABLED", Settings.HEADERS_ENABLED),
-          Map.entry("LIMIT_LIMIT_HEADER", Settings.HEADERS_LIMIT),
-          Map.entry("LIMIT_REMAINING_HEADER", Settings.HEADERS_REMAINING),
-          Map.entry("LIMIT_RESET_HEADER", Settings.HEADERS_RESET),
-          Map.entry("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED", Settings.NEEDS_POLICIES),
-          Map.entry("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", Settings.STORE_MUST_BE_REACHABLE),
-          Map.entry("CACHE_KEY_PREFIX", StoreSettings.KEY_PREFIX),
-          Map.entry("REDIS_TIMEOUT", StoreSettings.CONNECT_TIMEOUT),
-          Map.entry("SHADOW_MODE", Settings.SHADOW_MODE),
-          Map.entry("QUOTA_MODE", Settings.QUOTA_MODE),
-          Map.entry("RESPONSE_DYNAMIC_METADATA", Settings.DYNAMIC_METADATA),
-          Map.entry("USE_PROMETHEUS", Settings.PROMETHEUS),
-          Map.entry("PROMETHEUS_ADDR", Settings.METRICS_ADDRESS),
-          Map.entry("PROMETHEUS_PATH", Settings.METRICS_PATH),
-          Map.entry("TRACING_ENABLED", Settings.TRACING),
-          Map.entry("TRACING_SERVICE_NAME", Settings.SERVICE_NAME),
-          Map.entry("TRACING_EXPORTER_PROTOCOL", Settings.OTLP_PROTOCOL),
-          Map.entry("TRACING_SAMPLING_RATE", Settings.SAMPLING_RATIO),
-          Map.entry("OTEL_EXPORTER_OTLP_ENDPOINT", Settings.OTLP_ENDPOINT));
+          Map.entry("RUNTIME_ROOT", POLICIES.runtimeRoot),
+          Map.entry("RUNTIME_SUBDIRECTORY", POLICIES.runtimeSubdirectory),
+          Map.entry("RUNTIME_APPDIRECTORY", POLICIES.runtimeAppDirectory),
+          Map.entry("RUNTIME_WATCH_ROOT", POLICIES.runtimeWatchRoot),
+          Map.entry("RUNTIME_IGNOREDOTFILES", POLICIES.runtimeIgnoreDotFiles),
+          Map.entry("HOST", LISTENERS.httpHost),
+          Map.entry("PORT", LISTENERS.httpPort),
+          Map.entry("DEBUG_HOST", LISTENERS.debugHost),
+          Map.entry("DEBUG_PORT", LISTENERS.debugPort),
+          Map.entry("GRPC_HOST", LISTENERS.grpcHost),
+          Map.entry("GRPC_PORT", LISTENERS.grpcPort),
+          Map.entry("GRPC_UDS", LISTENERS.unixSocket),
+          Map.entry("GRPC_MAX_CONNECTION_AGE", LISTENERS.maxConnectionAge),
+          Map.entry("GRPC_MAX_CONNECTION_AGE_GRACE", LISTENERS.maxConnectionAgeGrace),
+          Map.entry("LOG_LEVEL", TELEMETRY.logLevel),
+          Map.entry("LOG_FORMAT", TELEMETRY.logFormat),
+          Map.entry("MERGE_DOMAIN_CONFIG", POLICIES.mergeDomains),
+          Map.entry("NEAR_LIMIT_RATIO", TELEMETRY.nearLimitRatio),
+          Map.entry("LIMIT_RESPONSE_HEADERS_ENABLED", RESPONSE.headersEnabled),
+          Map.entry("LIMIT_LIMIT_HEADER", RESPONSE.headersLimit),
+          Map.entry("LIMIT_REMAINING_HEADER", RESPONSE.headersRemaining),
+          Map.entry("LIMIT_RESET_HEADER", RESPONSE.headersReset),
+          Map.entry("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED", TELEMETRY.needsPolicies),
+          Map.entry("REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", TELEMETRY.storeMustBeReachable),
+          Map.entry("CACHE_KEY_PREFIX", STORE.keyPrefix),
+          Map.entry("REDIS_TIMEOUT", STORE.connectTimeout),
+          Map.entry("SHADOW_MODE", RESPONSE.shadowMode),
+          Map.entry("QUOTA_MODE", RESPONSE.quotaMode),
+          Map.entry("RESPONSE_DYNAMIC_METADATA", RESPONSE.dynamicMetadata),
+          Map.entry("USE_PROMETHEUS", TELEMETRY.prometheus),
+          Map.entry("PROMETHEUS_ADDR", LISTENERS.metricsAddress),
+          Map.entry("PROMETHEUS_PATH", LISTENERS.metricsPath),
+          Map.entry("TRACING_ENABLED", TELEMETRY.tracing),
+          Map.entry("TRACING_SERVICE_NAME", TELEMETRY.serviceName),
+          Map.entry("TRACING_EXPORTER_PROTOCOL", TELEMETRY.otlpProtocol),
+          Map.entry("TRACING_SAMPLING_RATE", TELEMETRY.samplingRatio),
+          Map.entry("OTEL_EXPORTER_OTLP_ENDPOINT", TELEMETRY.otlpEndpoint));
 
   /** Variables for certificates, which count only when GRPC_SERVER_USE_TLS is true. */
   private static final Map<String, Setting<?>> TLS =
       Map.of(
-          "GRPC_SERVER_TLS_CERT", Settings.TLS_CERTIFICATE,
-          "GRPC_SERVER_TLS_KEY", Settings.TLS_KEY,
-          "GRPC_CLIENT_TLS_CACERT", Settings.TLS_CLIENT_CA,
-          "GRPC_CLIENT_TLS_SAN", Settings.TLS_CLIENT_SAN);
+          "GRPC_SERVER_TLS_CERT", LISTENERS.tls.certificate,
+          "GRPC_SERVER_TLS_KEY", LISTENERS.tls.key,
+          "GRPC_CLIENT_TLS_CACERT", LISTENERS.tls.clientCa,
+          "GRPC_CLIENT_TLS_SAN", LISTENERS.tlsClientSan);
 
-  private static final Origin DEFAULT = new Origin.PeerDefault();
-
-  private final Map<String, String> environment = new LinkedHashMap<>();
+  private final Map<String, String> environment;
   private final SettingValues values;
 
-  /** Creates a reader of the variables that are not empty. */
+  /** Creates a reader of the variables, none of which is empty. */
   PeerEnvironment(Map<String, String> environment, SettingValues values) {
-    environment.forEach((name, value) -> {
-      if (!value.isEmpty()) {
-        this.environment.put(name, value);
-      }
-    });
+    this.environment = environment;
     this.values = values;
   }
 
   /** Puts that program's defaults in place of settings without a value; to be called last. */
   void putDefaults() {
-    putDefault(Settings.CHARGE_REJECTED, true);
-    putDefault(Settings.HTTP_JSON, true);
-    putDefault(Settings.MERGE_DOMAINS, false);
-    putDefault(Settings.REQUIRE_AT_START, false);
-    putDefault(Settings.RETRY_AFTER, false);
-    putDefault(Settings.MAX_CONNECTION_AGE, Duration.ofHours(24));
-    putDefault(Settings.MAX_CONNECTION_AGE_GRACE, Duration.ofHours(1));
-    putDefault(Settings.LOG_LEVEL, "warn");
-    putDefault(Settings.SERVICE_NAME, "RateLimit");
-    if (Boolean.TRUE.equals(Forms.flag().parse(List.of(value("USE_PROMETHEUS"))))) {
-      putDefault(Settings.METRICS_ADDRESS, ":9090");
+    values.putDefault(RESPONSE.chargeRejected, true);
+    values.putDefault(LISTENERS.httpJson, true);
+    values.putDefault(POLICIES.mergeDomains, false);
+    values.putDefault(POLICIES.requireAtStart, false);
+    values.putDefault(RESPONSE.retryAfter, false);
+    values.putDefault(LISTENERS.maxConnectionAge, Duration.ofHours(24));
+    values.putDefault(LISTENERS.maxConnectionAgeGrace, Duration.ofHours(1));
+    values.putDefault(TELEMETRY.logLevel, "warn");
+    values.putDefault(TELEMETRY.serviceName, "RateLimit");
+    // The setting is on by default, but that program listens only where the variable is set.
+    String prometheus = environment.getOrDefault("USE_PROMETHEUS", "");
+    if (Boolean.TRUE.equals(Forms.flag().parse(List.of(prometheus)))) {
+      values.putDefault(LISTENERS.metricsAddress, Optional.of(":9090"));
     }
   }
 
-  private <T> void putDefault(Setting<T> setting, T value) {
-    if (values.origin(setting) instanceof Origin.Default) {
-      values.put(setting, value, DEFAULT);
-    }
-  }
-
-  /** Puts the variables' settings into {@code values}. */
+  /** Puts the variables' settings into the values. */
   void read() {
     readProvider();
     if (environment.containsKey("RUNTIME_SUBDIRECTORY")) {
       // That program's default, which it uses without RUNTIME_ROOT.
-      putDefault(Settings.RUNTIME_ROOT, "/srv/runtime_data/current");
+      values.putDefault(POLICIES.runtimeRoot, "/srv/runtime_data/current");
     }
-    SAME.entrySet().stream()
-        .sorted(Map.Entry.comparingByKey())
-        .forEach(same -> readSame(same.getKey(), same.getValue()));
-    readTls();
-    new PeerStore(environment, values).read();
-    readChargeRejected();
-    Boolean start = flag("FORCE_START_WITHOUT_INITIAL_CONFIG");
-    if (start != null && start) {
-      values.put(
-          Settings.REQUIRE_AT_START,
-          false,
-          new Origin.Variable("FORCE_START_WITHOUT_INITIAL_CONFIG"));
+    readSame(SAME);
+    if (isOn("GRPC_SERVER_USE_TLS")) {
+      readSame(TLS);
+      if (!values.differs(LISTENERS.tls.certificate) || !values.differs(LISTENERS.tls.key)) {
+        values.error(
+            Origin.variable("GRPC_SERVER_USE_TLS"),
+            "needs GRPC_SERVER_TLS_CERT and GRPC_SERVER_TLS_KEY");
+      }
     }
+    new PeerStore(this, values).read();
+    // False is that program's default for both, not a choice.
+    putIfOn("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT", RESPONSE.chargeRejected, false);
+    putIfOn("FORCE_START_WITHOUT_INITIAL_CONFIG", POLICIES.requireAtStart, false);
   }
 
   /** Warns of variables without effect; to be called when the store is known. */
   void warnOfIgnored() {
-    boolean inMemory = values.get(StoreSettings.URI).address().inMemory();
-    String warning = IgnoredVariables.warning(environment, inMemory);
+    String warning = IgnoredVariables.warning(environment, STORE.inMemory(values));
     if (!warning.isEmpty()) {
       values.warn(warning);
     }
   }
 
-  private void readProvider() {
-    String type = environment.getOrDefault("CONFIG_TYPE", "FILE");
-    Origin origin = new Origin.Variable("CONFIG_TYPE");
-    if (type.equalsIgnoreCase("GRPC_XDS_SOTW")) {
+  /** Returns the text of a variable; null when it is not set. */
+  @Nullable String text(String name) {
+    return environment.get(name);
+  }
+
+  /** Returns the value of a variable; null when it is not set, or invalid, which is reported. */
+  <T> @Nullable T value(String name, Form<T> form) {
+    String text = environment.get(name);
+    T value = text == null ? null : form.parse(List.of(text));
+    if (text != null && value == null) {
       values.error(
-          origin,
+          Origin.variable(name),
+          Forms.alwaysQuoted(Secrets.mask(text))
+              + " is not "
+              + form.expected()
+              + Spelling.hint(text, form.words()));
+    }
+    return value;
+  }
+
+  /** Returns whether a variable is true; reports an invalid one. */
+  boolean isOn(String name) {
+    return Boolean.TRUE.equals(value(name, Forms.flag()));
+  }
+
+  /** Sets a value if a variable is true. */
+  void putIfOn(String name, Setting<Boolean> setting, boolean value) {
+    if (isOn(name)) {
+      values.put(setting, value, Origin.variable(name));
+    }
+  }
+
+  /** Reads the settings of the variables that are set. */
+  void readSame(Map<String, Setting<?>> settings) {
+    environment.forEach((name, text) -> {
+      Setting<?> setting = settings.get(name);
+      if (setting != null) {
+        values.read(setting, List.of(text), Origin.variable(name));
+      }
+    });
+  }
+
+  private void readProvider() {
+    String config = value("CONFIG_TYPE", Forms.word(List.of("FILE", "GRPC_XDS_SOTW"), Map.of()));
+    if ("GRPC_XDS_SOTW".equals(config)) {
+      values.error(
+          Origin.variable("CONFIG_TYPE"),
           "GRPC_XDS_SOTW, policies over xDS, is not built in this version; FILE reads them from"
               + " files");
-    } else if (!type.equalsIgnoreCase("FILE")) {
-      values.error(origin, notOneOf(type, List.of("FILE", "GRPC_XDS_SOTW")));
     }
-    String store = environment.getOrDefault("BACKEND_TYPE", "redis");
-    Origin backend = new Origin.Variable("BACKEND_TYPE");
-    if (store.equals("memcache")) {
+    String backend = value("BACKEND_TYPE", Forms.word(List.of("redis", "memcache"), Map.of()));
+    if ("memcache".equals(backend)) {
       values.error(
-          backend,
+          Origin.variable("BACKEND_TYPE"),
           "memcache is no store here, and counters in the memory of each process would multiply"
               + " every limit by the number of processes; name a Redis in REDIS_URL with"
               + " BACKEND_TYPE=redis, or a store in store.uri without BACKEND_TYPE");
-    } else if (!store.equals("redis")) {
-      values.error(backend, notOneOf(store, List.of("redis")));
     }
-  }
-
-  private static String notOneOf(String value, List<String> words) {
-    return Forms.alwaysQuoted(Secrets.mask(value))
-        + " is not one of "
-        + String.join(", ", words)
-        + Spelling.hint(value, words);
-  }
-
-  private void readSame(String name, Setting<?> setting) {
-    String value = environment.get(name);
-    if (value != null) {
-      values.read(setting, List.of(value), new Origin.Variable(name));
-    }
-  }
-
-  private void readTls() {
-    Boolean use = flag("GRPC_SERVER_USE_TLS");
-    if (use == null || !use) {
-      return;
-    }
-    TLS.entrySet().stream()
-        .sorted(Map.Entry.comparingByKey())
-        .forEach(part -> readSame(part.getKey(), part.getValue()));
-    if (values.get(Settings.TLS_CERTIFICATE).isEmpty() || values.get(Settings.TLS_KEY).isEmpty()) {
-      values.error(
-          new Origin.Variable("GRPC_SERVER_USE_TLS"),
-          "needs GRPC_SERVER_TLS_CERT and GRPC_SERVER_TLS_KEY");
-    }
-  }
-
-  private void readChargeRejected() {
-    Boolean stop = flag("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT");
-    if (stop != null && stop) { // false is that program's default, not a choice
-      values.put(
-          Settings.CHARGE_REJECTED,
-          false,
-          new Origin.Variable("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT"));
-    }
-  }
-
-  private @Nullable Boolean flag(String name) {
-    String value = environment.get(name);
-    if (value == null) {
-      return null;
-    }
-    Form<Boolean> form = Forms.flag();
-    Boolean flag = form.parse(List.of(value));
-    if (flag == null) {
-      values.error(
-          new Origin.Variable(name), Forms.alwaysQuoted(value) + " is not " + form.expected());
-    }
-    return flag;
-  }
-
-  private String value(String name) {
-    return environment.getOrDefault(name, "");
   }
 }

@@ -9,44 +9,59 @@ import org.jspecify.annotations.Nullable;
 /** Reads the address and credentials of Redis from the variables of envoyproxy/ratelimit. */
 final class PeerStore {
 
-  private static final AccessSettings ACCESS = StoreSettings.ACCESS;
-  private static final List<String> TYPES = List.of("single", "sentinel", "cluster");
-  private static final List<String> SOCKET_TYPES = List.of("unix", "tcp", "tls");
+  private static final AccessSettings ACCESS = Settings.STORE.access;
+
+  /** Variables for certificates, which count only when REDIS_TLS is true. */
+  private static final Map<String, Setting<?>> TLS =
+      Map.of(
+          "REDIS_TLS_CACERT", ACCESS.tlsCa,
+          "REDIS_TLS_CLIENT_CERT", ACCESS.tlsCertificate,
+          "REDIS_TLS_CLIENT_KEY", ACCESS.tlsKey);
+
+  private static final Form<String> TYPE =
+      Forms.word(List.of("single", "sentinel", "cluster"), Map.of());
+  private static final Form<String> SOCKET_TYPE =
+      Forms.word(List.of("unix", "tcp", "tls"), Map.of());
   private static final Pattern SCHEME = Pattern.compile("(?i)rediss?://");
   // No path of a socket.
   private static final Pattern HOST_AND_PORT = Pattern.compile("[^/]*:[0-9]{1,5}");
 
-  private final Map<String, String> environment;
+  private final PeerEnvironment environment;
   private final SettingValues values;
 
-  /** Creates a reader of variables, none of which is empty. */
-  PeerStore(Map<String, String> environment, SettingValues values) {
+  PeerStore(PeerEnvironment environment, SettingValues values) {
     this.environment = environment;
     this.values = values;
   }
 
-  /** Puts the variables' settings into {@code values}. */
+  /** Puts the variables' settings into the values. */
   void read() {
-    readLogin("REDIS_AUTH", ACCESS.user(), ACCESS.password());
-    readLogin("REDIS_SENTINEL_AUTH", ACCESS.sentinelUser(), ACCESS.sentinelPassword());
-    readLocalCache();
-    boolean tls = flag("REDIS_TLS");
-    if (tls) {
-      readTls();
+    readLogin("REDIS_AUTH", ACCESS.user, ACCESS.password);
+    readLogin("REDIS_SENTINEL_AUTH", ACCESS.sentinelUser, ACCESS.sentinelPassword);
+    Long cacheBytes =
+        environment.value("LOCAL_CACHE_SIZE_IN_BYTES", Forms.longCount(0, Long.MAX_VALUE));
+    if (cacheBytes != null && cacheBytes > 0) { // 0 is that program's default, not a choice
+      values.put(
+          Settings.STORE.cachedDenyDefault, true, Origin.variable("LOCAL_CACHE_SIZE_IN_BYTES"));
     }
-    String url = environment.get("REDIS_URL");
+    boolean tls = environment.isOn("REDIS_TLS");
+    if (tls) {
+      environment.readSame(TLS);
+      environment.putIfOn("REDIS_TLS_SKIP_HOSTNAME_VERIFICATION", ACCESS.tlsVerifyHost, false);
+    }
+    String url = environment.text("REDIS_URL");
     if (url != null) {
       readUrl(url, tls);
     }
   }
 
   private void readUrl(String url, boolean tls) {
-    String type = word("REDIS_TYPE", TYPES);
-    String socketType = word("REDIS_SOCKET_TYPE", SOCKET_TYPES);
+    String type = environment.value("REDIS_TYPE", TYPE);
+    String socketType = environment.value("REDIS_SOCKET_TYPE", SOCKET_TYPE);
     boolean secure = tls || "tls".equals(socketType);
-    Origin origin = new Origin.Variable("REDIS_URL");
+    Origin origin = Origin.variable("REDIS_URL");
     if (url.regionMatches(true, 0, "redis-", 0, 6) || url.regionMatches(true, 0, "rediss-", 0, 7)) {
-      values.read(StoreSettings.URI, List.of(url), origin); // one of our own URIs
+      values.read(Settings.STORE.uri, List.of(url), origin); // one of our own URIs
     } else if ("sentinel".equals(type)) {
       int comma = url.indexOf(',');
       if (comma < 1 || comma == url.length() - 1) {
@@ -56,7 +71,7 @@ final class PeerStore {
                 + " is not MASTER,HOST:PORT,HOST:PORT…: the name of the master, then its"
                 + " Sentinels");
       } else {
-        String master = UriText.encode(url.substring(0, comma));
+        String master = StoreAddress.encoded(url.substring(0, comma));
         readUri(secure, "sentinel", several(url.substring(comma + 1)) + "#" + master, origin);
       }
     } else if ("cluster".equals(type)) {
@@ -71,7 +86,7 @@ final class PeerStore {
 
   private void readUri(boolean tls, String kind, String rest, Origin origin) {
     String scheme = (tls ? "rediss" : "redis") + (kind.isEmpty() ? "" : "-" + kind);
-    values.read(StoreSettings.URI, List.of(scheme + "://" + rest), origin);
+    values.read(Settings.STORE.uri, List.of(scheme + "://" + rest), origin);
   }
 
   private void readSocket(String path, boolean tls, Origin origin) {
@@ -79,10 +94,11 @@ final class PeerStore {
       values.error(
           origin,
           Forms.alwaysQuoted(Secrets.maskStore(path))
-              + " is the path of a Unix socket, over which TLS is not spoken here; turn REDIS_TLS"
+              + " is the path of a Unix socket, which has no TLS here; turn REDIS_TLS"
               + " off, or give HOST:PORT and REDIS_SOCKET_TYPE=tcp");
     } else {
-      values.read(StoreSettings.URI, List.of("redis-socket://" + UriText.encode(path)), origin);
+      values.read(
+          Settings.STORE.uri, List.of("redis-socket://" + StoreAddress.encodedPath(path)), origin);
     }
   }
 
@@ -117,79 +133,14 @@ final class PeerStore {
 
   /** Reads {@code password} or {@code user:password}. */
   private void readLogin(String name, Setting<String> user, Setting<String> password) {
-    String login = environment.get(name);
+    String login = environment.text(name);
     if (login != null) {
       int colon = login.indexOf(':');
-      Origin origin = new Origin.Variable(name);
+      Origin origin = Origin.variable(name);
       if (colon > 0) {
         values.read(user, List.of(login.substring(0, colon)), origin);
       }
       values.read(password, List.of(login.substring(colon + 1)), origin);
     }
-  }
-
-  private void readTls() {
-    readSame("REDIS_TLS_CACERT", ACCESS.tlsCa());
-    readSame("REDIS_TLS_CLIENT_CERT", ACCESS.tlsCertificate());
-    readSame("REDIS_TLS_CLIENT_KEY", ACCESS.tlsKey());
-    if (flag("REDIS_TLS_SKIP_HOSTNAME_VERIFICATION")) {
-      values.put(
-          ACCESS.tlsVerifyHost(),
-          false,
-          new Origin.Variable("REDIS_TLS_SKIP_HOSTNAME_VERIFICATION"));
-    }
-  }
-
-  /** Enables cached denials where that program's local cache has a size. */
-  private void readLocalCache() {
-    String name = "LOCAL_CACHE_SIZE_IN_BYTES";
-    String bytes = environment.get(name);
-    if (bytes != null) {
-      Form<Long> form = Forms.longCount(0, Long.MAX_VALUE);
-      Long room = form.parse(List.of(bytes));
-      if (room == null) {
-        error(name, bytes, form.expected());
-      } else if (room > 0) { // 0 is that program's default, not a choice
-        values.put(StoreSettings.CACHED_DENY_DEFAULT, true, new Origin.Variable(name));
-      }
-    }
-  }
-
-  private void readSame(String name, Setting<String> setting) {
-    String value = environment.get(name);
-    if (value != null) {
-      values.read(setting, List.of(value), new Origin.Variable(name));
-    }
-  }
-
-  private boolean flag(String name) {
-    String value = environment.get(name);
-    if (value == null) {
-      return false;
-    }
-    Form<Boolean> form = Forms.flag();
-    Boolean flag = form.parse(List.of(value));
-    if (flag == null) {
-      error(name, value, form.expected() + Spelling.hint(value, form.words()));
-    }
-    return flag != null && flag;
-  }
-
-  private @Nullable String word(String name, List<String> words) {
-    String value = environment.get(name);
-    if (value == null) {
-      return null;
-    }
-    Form<String> form = Forms.word(words, Map.of());
-    String word = form.parse(List.of(value));
-    if (word == null) {
-      error(name, value, form.expected() + Spelling.hint(value, words));
-    }
-    return word;
-  }
-
-  private void error(String name, String value, String expected) {
-    values.error(
-        new Origin.Variable(name), Forms.alwaysQuoted(Secrets.mask(value)) + " is not " + expected);
   }
 }

@@ -52,7 +52,7 @@ public record RequestDescriptor(List<Entry> entries) {
     PRINCIPAL;
 
     /** Returns the attribute's name in the configuration. */
-    String word() {
+    public String word() {
       return name().toLowerCase(Locale.ROOT);
     }
   }

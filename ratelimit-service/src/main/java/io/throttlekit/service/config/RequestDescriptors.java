@@ -1,13 +1,13 @@
 package io.throttlekit.service.config;
 
 import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.config.Form.Structure.Mistakes;
 import io.throttlekit.service.config.RequestDescriptor.Attribute;
 import io.throttlekit.service.config.RequestDescriptor.Constant;
 import io.throttlekit.service.config.RequestDescriptor.Context;
 import io.throttlekit.service.config.RequestDescriptor.Entry;
 import io.throttlekit.service.config.RequestDescriptor.Header;
 import io.throttlekit.service.config.RequestDescriptor.Source;
-import io.throttlekit.service.config.Structure.Mistakes;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -120,15 +120,13 @@ final class RequestDescriptors {
 
   private @Nullable Entry entry(Node node, Map<String, Node> fields) {
     String key = key(node, fields.get(KEY));
-    List<String> said = SOURCES.stream().filter(fields::containsKey).toList();
+    List<String> given = SOURCES.stream().filter(fields::containsKey).toList();
     Node otherwise = fields.get(DEFAULT);
-    if (said.size() != 1) {
-      mistakes.at(
-          node,
-          "an entry has exactly one of " + String.join(", ", SOURCES) + ", where it comes from");
+    if (given.size() != 1) {
+      mistakes.at(node, "an entry has exactly one of " + String.join(", ", SOURCES) + "");
       return null;
     }
-    String word = said.getFirst();
+    String word = given.getFirst();
     Node place = fields.get(word);
     Source source = place == null ? null : source(word, place);
     if (otherwise != null && word.equals(VALUE)) {
@@ -147,7 +145,7 @@ final class RequestDescriptors {
     if (Rule.LEASE_ENTRY.equals(key)) {
       mistakes.at(
           node,
-          key + " gives leases back, and a check takes them: leave that to stream-done calls");
+          key + " releases permits, and a check acquires them: leave that to stream-done calls");
       return null;
     }
     return key;
@@ -178,7 +176,7 @@ final class RequestDescriptors {
         node,
         Forms.alwaysQuoted(name)
             + (HEADER.matcher(lower).matches()
-                ? " has to be written as Envoy tells it, in lower case: " + lower
+                ? " has to be in lower case, as Envoy sends it: " + lower
                 : " is not the name of an HTTP header"));
     return null;
   }
@@ -234,7 +232,7 @@ final class RequestDescriptors {
                 + what
                 + Spelling.hint(key.getValue(), allowed));
       } else if (fields.put(key.getValue(), tuple.getValueNode()) != null) {
-        mistakes.at(key, key.getValue() + " stands here twice");
+        mistakes.at(key, key.getValue() + " is given twice");
       }
     }
     return fields;

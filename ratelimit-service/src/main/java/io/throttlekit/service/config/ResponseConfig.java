@@ -22,4 +22,35 @@ public record ResponseConfig(
     return new ResponseConfig(
         RateLimitHeaders.defaults(), true, false, DeniedBody.defaults(), false);
   }
+
+  /**
+   * Configuration of the three classic rate-limit headers.
+   *
+   * @param enabled whether responses have them
+   * @param limit name of the header for the limit
+   * @param remaining name of the header for the remaining units
+   * @param reset name of the header for the seconds until the limit is whole again
+   */
+  public record RateLimitHeaders(boolean enabled, String limit, String remaining, String reset) {
+
+    /** Returns the defaults. */
+    public static RateLimitHeaders defaults() {
+      return new RateLimitHeaders(
+          false, "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset");
+    }
+  }
+
+  /**
+   * Body of a refusal.
+   *
+   * @param contentType of the text
+   * @param text empty for no body
+   */
+  public record DeniedBody(String contentType, String text) {
+
+    /** Returns the defaults. */
+    public static DeniedBody defaults() {
+      return new DeniedBody("text/plain; charset=utf-8", "");
+    }
+  }
 }

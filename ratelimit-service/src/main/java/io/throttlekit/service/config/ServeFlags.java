@@ -37,20 +37,20 @@ public record ServeFlags(
 
   void read(SettingValues values) {
     if (!policies.isEmpty()) {
-      values.read(Settings.POLICY_PATHS, policies, new Origin.Option("--policies"));
+      values.read(Settings.POLICIES.paths, policies, Origin.option("--policies"));
     }
-    read(values, Settings.GRPC_PORT, grpcPort, "--grpc-port");
-    read(values, Settings.HTTP_PORT, httpPort, "--http-port");
-    read(values, Settings.DEBUG_PORT, debugPort, "--debug-port");
-    read(values, StoreSettings.URI, store, "--store");
-    read(values, FederationSettings.REGION, region, "--region");
-    read(values, FederationSettings.COORDINATOR, coordinator, "--coordinator");
+    read(values, Settings.LISTENERS.grpcPort, grpcPort, "--grpc-port");
+    read(values, Settings.LISTENERS.httpPort, httpPort, "--http-port");
+    read(values, Settings.LISTENERS.debugPort, debugPort, "--debug-port");
+    read(values, Settings.STORE.uri, store, "--store");
+    read(values, Settings.FEDERATION.region, region, "--region");
+    read(values, Settings.FEDERATION.coordinator, coordinator, "--coordinator");
   }
 
   private static void read(
       SettingValues values, Setting<?> setting, @Nullable String text, String option) {
     if (text != null) {
-      values.read(setting, List.of(text), new Origin.Option(option));
+      values.read(setting, List.of(text), Origin.option(option));
     }
   }
 }

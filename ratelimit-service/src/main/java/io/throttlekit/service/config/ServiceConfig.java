@@ -1,5 +1,7 @@
 package io.throttlekit.service.config;
 
+import io.throttlekit.service.config.HttpConfig.DebugConfig;
+import io.throttlekit.service.config.HttpConfig.MetricsConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,5 +58,32 @@ public record ServiceConfig(
         HealthConfig.defaults(),
         WarmUpConfig.defaults(),
         null);
+  }
+
+  /**
+   * Conditions under which the process reports healthy.
+   *
+   * @param storeMustBeReachable whether an unreachable store makes it unhealthy
+   * @param needsPolicies whether it is unhealthy until policies are loaded
+   */
+  public record HealthConfig(boolean storeMustBeReachable, boolean needsPolicies) {
+
+    /** Returns the defaults. */
+    public static HealthConfig defaults() {
+      return new HealthConfig(false, false);
+    }
+  }
+
+  /**
+   * Configuration of the warm-up before the process reports that it serves.
+   *
+   * @param requests synthetic requests that the process sends to itself; 0 for none
+   */
+  public record WarmUpConfig(int requests) {
+
+    /** Returns the defaults: 50,000 requests, which take 7 s at most. */
+    public static WarmUpConfig defaults() {
+      return new WarmUpConfig(50_000);
+    }
   }
 }

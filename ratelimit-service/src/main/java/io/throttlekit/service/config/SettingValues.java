@@ -1,24 +1,25 @@
 package io.throttlekit.service.config;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Values of settings with their origins, and errors found so far. Not thread-safe. */
 final class SettingValues {
-
-  private static final Origin DEFAULT = new Origin.Default();
+  private static final int MAX_SHOWN = 120; // keeps an error on one line of a terminal
 
   private static final String SERVICE_LINK =
       " (Kubernetes sets such variables for Services; enableServiceLinks: false turns that off)";
 
   /** A value and its origin. */
-  private record Said(Object value, Origin origin) {}
+  private record Configured(Object value, Origin origin) {}
 
-  private final Map<Setting<?>, Said> said = new LinkedHashMap<>();
+  private final Map<Setting<?>, Configured> configured = new LinkedHashMap<>();
   private final Set<Setting<?>> malformed = new HashSet<>();
   private final List<String> errors = new ArrayList<>();
   private final List<String> warnings = new ArrayList<>();
@@ -26,14 +27,25 @@ final class SettingValues {
   /** Returns the effective value. */
   @SuppressWarnings("unchecked") // put accepts a setting's own type only
   <T> T get(Setting<T> setting) {
-    Said found = said.get(setting);
+    Configured found = configured.get(setting);
     return found == null ? setting.fallback() : (T) found.value();
+  }
+
+  /** Returns the path of a file; null for an empty text. */
+  @Nullable Path path(Setting<String> setting) {
+    String text = get(setting);
+    return text.isEmpty() ? null : Path.of(text);
   }
 
   /** Returns the origin of the effective value. */
   Origin origin(Setting<?> setting) {
-    Said found = said.get(setting);
-    return found == null ? DEFAULT : found.origin();
+    Configured found = configured.get(setting);
+    return found == null ? Origin.DEFAULT : found.origin();
+  }
+
+  /** Returns whether the effective value is another than the default. */
+  boolean differs(Setting<?> setting) {
+    return !get(setting).equals(setting.fallback());
   }
 
   /** Returns whether a configured text of the setting was invalid. */
@@ -43,7 +55,14 @@ final class SettingValues {
 
   /** Replaces the effective value. */
   <T> void put(Setting<T> setting, T value, Origin origin) {
-    said.put(setting, new Said(value, origin));
+    configured.put(setting, new Configured(value, origin));
+  }
+
+  /** Replaces the effective value unless it is configured. */
+  <T> void putDefault(Setting<T> setting, T value) {
+    if (origin(setting).equals(Origin.DEFAULT)) {
+      put(setting, value, Origin.PEER_DEFAULT);
+    }
   }
 
   /** Replaces the effective value by the parsed texts, or reports an error in them. */
@@ -63,10 +82,22 @@ final class SettingValues {
   }
 
   /** Reports an error when a setting has a value and another one that it requires has none. */
-  void needs(Setting<String> what, Setting<String> other) {
-    if (!get(what).isEmpty() && get(other).isEmpty()) {
-      error(origin(what), what + " needs " + other);
+  void needs(Setting<?> setting, Setting<String> other) {
+    if (differs(setting) && get(other).isEmpty()) {
+      error(origin(setting), setting + " needs " + other);
     }
+  }
+
+  /** Warns of a value other than the default that has no effect. */
+  void warnIfSet(Setting<?> setting, String reason) {
+    if (differs(setting)) {
+      warnOfNoEffect(setting, reason);
+    }
+  }
+
+  /** Warns that a value has no effect. */
+  void warnOfNoEffect(Setting<?> setting, String reason) {
+    warn("%s (%s) has no effect: %s".formatted(setting, origin(setting), reason));
   }
 
   void error(Origin origin, String message) {
@@ -89,13 +120,13 @@ final class SettingValues {
     String text = String.join(",", texts);
     Form.InvalidText complaint = setting.form().complaint();
     String value = complaint.shown().apply(text);
-    // Keeps an error on one line of a terminal.
-    String shown = value.length() > 120 ? value.substring(0, 120) + "…" : value;
+    String shown = value.length() > MAX_SHOWN ? value.substring(0, MAX_SHOWN) + "…" : value;
     String reason = complaint.reason().apply(text);
     // Kubernetes gives tcp:// values to the variables of a Service, whose names may be like ours.
+    boolean link = origin.source() == Origin.Source.ENVIRONMENT && value.startsWith("tcp://");
     return Forms.alwaysQuoted(shown)
         + (reason.isEmpty() ? " is not " + setting.form().expected() : ": " + reason)
         + Spelling.hint(value, setting.form().words())
-        + (origin instanceof Origin.Variable && value.startsWith("tcp://") ? SERVICE_LINK : "");
+        + (link ? SERVICE_LINK : "");
   }
 }

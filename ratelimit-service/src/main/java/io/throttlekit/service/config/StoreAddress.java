@@ -1,5 +1,7 @@
 package io.throttlekit.service.config;
 
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -41,7 +43,7 @@ public sealed interface StoreAddress {
   record Socket(String path, int database) implements StoreAddress {
     @Override
     public String toString() {
-      return "redis-socket://" + UriText.encode(path) + (database == 0 ? "" : "?db=" + database);
+      return "redis-socket://" + encodedPath(path) + (database == 0 ? "" : "?db=" + database);
     }
   }
 
@@ -66,7 +68,7 @@ public sealed interface StoreAddress {
           + listed(sentinels)
           + atDatabase(database)
           + "#"
-          + UriText.encode(master);
+          + encoded(master);
     }
   }
 
@@ -119,7 +121,7 @@ public sealed interface StoreAddress {
       return "postgresql://"
           + listed(nodes)
           + "/"
-          + UriText.encode(database)
+          + encoded(database)
           + (options.isEmpty() ? "" : "?" + String.join("&", options));
     }
   }
@@ -168,7 +170,7 @@ public sealed interface StoreAddress {
   }
 
   /** Returns whether TLS is used, or would be with a server that supports it. */
-  default boolean speaksTls() {
+  default boolean usesTls() {
     return switch (this) {
       case Standalone one -> one.tls();
       case Sentinel guarded -> guarded.tls();
@@ -176,6 +178,18 @@ public sealed interface StoreAddress {
       case Postgres database -> database.sslMode() != SslMode.DISABLE;
       case Memory _, Socket _ -> false;
     };
+  }
+
+  /** Returns a text with all characters percent-encoded that have a meaning in a URI. */
+  static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+
+  /**
+   * Returns a path with all characters percent-encoded that have a meaning in a URI, but slashes.
+   */
+  static String encodedPath(String path) {
+    return encoded(path).replace("%2F", "/");
   }
 
   private static String listed(List<Node> nodes) {

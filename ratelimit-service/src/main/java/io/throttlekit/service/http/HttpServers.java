@@ -1,9 +1,9 @@
 package io.throttlekit.service.http;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.service.config.DebugConfig;
 import io.throttlekit.service.config.HttpConfig;
-import io.throttlekit.service.config.MetricsConfig;
+import io.throttlekit.service.config.HttpConfig.DebugConfig;
+import io.throttlekit.service.config.HttpConfig.MetricsConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import java.io.IOException;
 import java.util.List;

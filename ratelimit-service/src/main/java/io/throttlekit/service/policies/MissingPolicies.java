@@ -1,6 +1,6 @@
 package io.throttlekit.service.policies;
 
-import io.throttlekit.service.config.RuntimeFolder;
+import io.throttlekit.service.config.PolicyConfig.RuntimeFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

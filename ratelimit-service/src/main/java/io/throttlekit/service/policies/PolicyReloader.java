@@ -10,7 +10,7 @@ import io.throttlekit.descriptors.PolicySource;
 import io.throttlekit.descriptors.Problem;
 import io.throttlekit.descriptors.Severity;
 import io.throttlekit.service.config.PolicyConfig;
-import io.throttlekit.service.config.RuntimeFolder;
+import io.throttlekit.service.config.PolicyConfig.RuntimeFolder;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -11,8 +11,8 @@ import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.concurrency.Lease;
 import io.throttlekit.service.config.CompatibilityConfig;
-import io.throttlekit.service.config.DeniedBody;
 import io.throttlekit.service.config.ResponseConfig;
+import io.throttlekit.service.config.ResponseConfig.DeniedBody;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -74,11 +74,11 @@ final class BackendState implements StoreListener {
   private volatile String notConnected = "";
 
   /** Whether the next answer is logged: the first one, and the first one after a warning. */
-  private volatile boolean complained = true;
+  private volatile boolean warned = true;
 
   private volatile boolean answers;
   // Whether the circuit breaker is open.
-  private volatile boolean leftAlone;
+  private volatile boolean breakerOpen;
   private volatile String lastFailure = "";
   private volatile long lastLossMillis;
   private volatile Runnable whenLost = () -> {};
@@ -135,15 +135,15 @@ final class BackendState implements StoreListener {
   /** Returns the state of a backend in this process, which always answers. */
   static BackendState here(Role role, TimeSource time) {
     BackendState state = new BackendState(role, "memory", StoreMetrics.none(), _ -> {}, time);
-    state.complained = false;
+    state.warned = false;
     state.answers();
     return state;
   }
 
   /** Returns a one-line description for operators. */
-  String inWords() {
+  String describe() {
     String state =
-        leftAlone ? "does not answer: " + lastFailure : answers ? "answers" : notAnswering();
+        breakerOpen ? "does not answer: " + lastFailure : answers ? "answers" : notAnswering();
     String lost =
         losses.get() == 0
             ? ""
@@ -160,7 +160,7 @@ final class BackendState implements StoreListener {
   @Override
   public void roundTrip(int requests, long nanos) {
     metrics.roundTrip(requests, nanos);
-    if (!answers && !leftAlone) { // a late answer does not close the breaker
+    if (!answers && !breakerOpen) { // a late answer does not close the breaker
       answers();
     }
   }
@@ -169,8 +169,8 @@ final class BackendState implements StoreListener {
     answers = true;
     metrics.up(true);
     reachable.accept(true);
-    if (complained) {
-      complained = false;
+    if (warned) {
+      warned = false;
       LOG.info("the {} {} answers", role.name(), address);
     }
   }
@@ -188,7 +188,7 @@ final class BackendState implements StoreListener {
     metrics.up(false);
     reachable.accept(false);
     if (reasonsNotToConnect.size() < MAX_REASONS && reasonsNotToConnect.add(failureReason)) {
-      complained = true;
+      warned = true;
       LOG.warn(
           "no connection to the {} {}; on_outage of each rule decides: {}",
           role.name(),
@@ -198,29 +198,29 @@ final class BackendState implements StoreListener {
   }
 
   @Override
-  public void failed(int requests, Failure why, String inWords) {
+  public void failed(int requests, Failure why, String reason) {
     switch (why) {
-      case DEADLINE -> late(requests, inWords, role.deadline());
-      case LEASE_DEADLINE -> late(requests, inWords, role.leaseDeadline());
-      case CONNECTION -> failed(NoAnswer.ERROR, requests, inWords, "");
+      case DEADLINE -> late(requests, reason, role.deadline());
+      case LEASE_DEADLINE -> late(requests, reason, role.leaseDeadline());
+      case CONNECTION -> failed(NoAnswer.ERROR, requests, reason, "");
       case ERROR -> {
-        failed(NoAnswer.ERROR, requests, inWords, "");
+        failed(NoAnswer.ERROR, requests, reason, "");
         if (warnsNow(errorLines)) {
-          LOG.warn("the {} {} failed: {}", role.name(), address, inWords);
+          LOG.warn("the {} {} failed: {}", role.name(), address, reason);
         }
       }
       case OPEN -> metrics.failed(NoAnswer.BREAKER_OPEN, requests);
     }
   }
 
-  private void late(int requests, String inWords, String setting) {
-    failed(NoAnswer.TIMEOUT, requests, inWords, setting);
+  private void late(int requests, String reason, String setting) {
+    failed(NoAnswer.TIMEOUT, requests, reason, setting);
     lateRequests.addAndGet(requests);
     if (warnsNow(lateLines)) {
       LOG.warn(
-          "the {} {} did not answer {} calls in time; on_outage of each rule decided, and what they"
-              + " asked may be counted. Compare {} with what Envoy's filter waits (its timeout) and"
-              + " with {}, and look at the load of the {} and of this machine",
+          "the {} {} did not answer {} calls in time; on_outage of each rule decided, and the"
+              + " requests may have been counted. Compare {} with what Envoy's filter waits (its"
+              + " timeout) and with {}, and look at the load of the {} and of this machine",
           role.name(),
           address,
           lateRequests.getAndSet(0),
@@ -232,7 +232,7 @@ final class BackendState implements StoreListener {
 
   /** Returns whether a warning is due; never while the breaker is open, which was logged. */
   private boolean warnsNow(LogInterval lines) {
-    return !leftAlone && lines.isDue(time.monotonicNanos());
+    return !breakerOpen && lines.isDue(time.monotonicNanos());
   }
 
   /**
@@ -240,18 +240,18 @@ final class BackendState implements StoreListener {
    *
    * @param setting to raise where the backend is only slow; empty when that is not the cause
    */
-  private void failed(NoAnswer reason, int requests, String inWords, String setting) {
-    metrics.failed(reason, requests);
-    String cause = setting.isEmpty() ? inWords : inWords + "; if it is only slow, raise " + setting;
+  private void failed(NoAnswer kind, int requests, String reason, String setting) {
+    metrics.failed(kind, requests);
+    String cause = setting.isEmpty() ? reason : reason + "; if it is only slow, raise " + setting;
     lastFailure = cause;
-    if (leftAlone && logged.size() < MAX_REASONS && logged.add(cause)) {
+    if (breakerOpen && logged.size() < MAX_REASONS && logged.add(cause)) {
       LOG.warn("the {} {} does not answer: {}", role.name(), address, cause);
     }
   }
 
   @Override
   public void up() {
-    leftAlone = false;
+    breakerOpen = false;
     metrics.breakerOpen(false);
     answers();
   }
@@ -259,8 +259,8 @@ final class BackendState implements StoreListener {
   @Override
   public void down() {
     answers = false;
-    leftAlone = true;
-    complained = true;
+    breakerOpen = true;
+    warned = true;
     metrics.breakerOpen(true);
     metrics.up(false);
     reachable.accept(false);

@@ -16,8 +16,8 @@ import io.throttlekit.redis.RedisGlobalCoordinator;
 import io.throttlekit.redis.RedisRegionalEscrow;
 import io.throttlekit.redis.RedisSettings;
 import io.throttlekit.service.config.FederationConfig;
-import io.throttlekit.service.config.Login;
 import io.throttlekit.service.config.StoreAccess;
+import io.throttlekit.service.config.StoreAccess.Login;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreAddress.SslMode;
 import io.throttlekit.service.config.StoreConfig;
@@ -149,9 +149,9 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
   private static void warnOfPlainText(StoreAddress.Postgres address) {
     if (address.sslMode() == SslMode.PREFER) {
       LOG.warn(
-          "{}: sslmode=prefer, the default, goes on without TLS where the server or anybody on the"
-              + " way to it refuses TLS; set sslmode=verify-full, or sslmode=disable where the"
-              + " network is trusted",
+          "{}: sslmode=prefer, the default, continues without TLS where the server, or an attacker"
+              + " on the network, refuses TLS; set sslmode=verify-full, or sslmode=disable where"
+              + " the network is trusted",
           address);
     }
   }

@@ -1,10 +1,9 @@
 package io.throttlekit.service.store;
 
 import io.throttlekit.service.config.StoreAccess;
+import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreAddress.Node;
 import io.throttlekit.service.config.StoreAddress.Postgres;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -18,11 +17,11 @@ final class JdbcUrl {
     options.add("sslmode=" + address.sslMode());
     StoreAccess.StoreTls tls = access.tls();
     if (tls != null && tls.ca() != null) {
-      options.add("sslrootcert=" + encoded(tls.ca().toString()));
+      options.add("sslrootcert=" + StoreAddress.encoded(tls.ca().toString()));
     }
     if (tls != null && tls.client() != null) {
-      options.add("sslcert=" + encoded(tls.client().certificate().toString()));
-      options.add("sslkey=" + encoded(tls.client().key().toString()));
+      options.add("sslcert=" + StoreAddress.encoded(tls.client().certificate().toString()));
+      options.add("sslkey=" + StoreAddress.encoded(tls.client().key().toString()));
     }
     if (address.nodes().size() > 1) {
       // After a failover the driver must not write to a standby.
@@ -32,12 +31,8 @@ final class JdbcUrl {
     return "jdbc:postgresql://"
         + nodes
         + '/'
-        + encoded(address.database())
+        + StoreAddress.encoded(address.database())
         + '?'
         + String.join("&", options);
-  }
-
-  private static String encoded(String text) {
-    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }
 }

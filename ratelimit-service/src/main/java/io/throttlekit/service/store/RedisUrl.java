@@ -1,6 +1,6 @@
 package io.throttlekit.service.store;
 
-import io.throttlekit.service.config.Login;
+import io.throttlekit.service.config.StoreAccess.Login;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreAddress.Cluster;
 import io.throttlekit.service.config.StoreAddress.Memory;
@@ -9,8 +9,6 @@ import io.throttlekit.service.config.StoreAddress.Postgres;
 import io.throttlekit.service.config.StoreAddress.Sentinel;
 import io.throttlekit.service.config.StoreAddress.Socket;
 import io.throttlekit.service.config.StoreAddress.Standalone;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -21,22 +19,26 @@ final class RedisUrl {
   private RedisUrl() {}
 
   static String of(StoreAddress address, Login login) {
-    String who = who(login);
+    String credentials = credentials(login);
     return switch (address) {
       case Memory _ -> throw new IllegalArgumentException("memory is no Redis");
       case Postgres _ -> throw new IllegalArgumentException("PostgreSQL is no Redis");
-      case Standalone one -> scheme(one.tls()) + who + one.node() + '/' + one.database();
+      case Standalone one -> scheme(one.tls()) + credentials + one.node() + '/' + one.database();
       case Socket socket ->
-          "redis-socket://" + who + socket.path() + "?database=" + socket.database();
+          "redis-socket://"
+              + credentials
+              + StoreAddress.encodedPath(socket.path())
+              + "?database="
+              + socket.database();
       case Sentinel guarded ->
           (guarded.tls() ? "rediss-sentinel://" : "redis-sentinel://")
-              + who
+              + credentials
               + nodes(guarded.sentinels(), "")
               + '/'
               + guarded.database()
               + '#'
-              + encoded(guarded.master());
-      case Cluster cluster -> nodes(cluster.seeds(), scheme(cluster.tls()) + who);
+              + StoreAddress.encoded(guarded.master());
+      case Cluster cluster -> nodes(cluster.seeds(), scheme(cluster.tls()) + credentials);
     };
   }
 
@@ -44,20 +46,16 @@ final class RedisUrl {
     return tls ? "rediss://" : "redis://";
   }
 
-  private static String who(Login login) {
+  private static String credentials(Login login) {
     if (!login.given()) {
       return "";
     }
-    return (login.user().isEmpty() ? "" : encoded(login.user()) + ':')
-        + encoded(login.password())
+    return (login.user().isEmpty() ? "" : StoreAddress.encoded(login.user()) + ':')
+        + StoreAddress.encoded(login.password())
         + '@';
   }
 
   private static String nodes(List<Node> nodes, String before) {
     return nodes.stream().map(node -> before + node).collect(Collectors.joining(","));
-  }
-
-  private static String encoded(String text) {
-    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }
 }

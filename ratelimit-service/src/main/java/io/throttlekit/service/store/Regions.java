@@ -212,8 +212,8 @@ final class Regions {
   }
 
   /** Returns a description for operators, without passwords. */
-  String inWords() {
-    return "region " + region + ", coordinator " + state.inWords();
+  String describe() {
+    return "region " + region + ", coordinator " + state.describe();
   }
 
   /** Returns the coordinator and, where there is one, the region's escrow. */

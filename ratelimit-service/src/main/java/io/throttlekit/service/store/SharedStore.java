@@ -44,12 +44,12 @@ public final class SharedStore implements AutoCloseable {
   private static final int FAST_ANSWERS = 10;
 
   /** Calls per lease at shutdown: a lease in flight is returned after it was answered. */
-  private static final int CALLS_TO_GIVE_BACK = 2;
+  private static final int CALLS_TO_RETURN = 2;
 
   /** The smallest window, for peeks at a counter that does not exist. */
   private static final FixedWindow NOTHING = new FixedWindow(1, 1);
 
-  private static final CounterKey NOBODY = CounterKey.of("start");
+  private static final CounterKey PROBED = CounterKey.of("start");
 
   private final TimeSource time;
   private final Timer timer;
@@ -80,7 +80,7 @@ public final class SharedStore implements AutoCloseable {
     this.deadlineNanos = config.deadlines().call().toNanos();
     Duration far = federation == null ? Duration.ZERO : federation.deadline();
     Duration near = config.deadlines().call().plus(config.deadlines().lease());
-    this.closingNanos = near.plus(far).toNanos() * CALLS_TO_GIVE_BACK;
+    this.closingNanos = near.plus(far).toNanos() * CALLS_TO_RETURN;
     this.state =
         config.address().inMemory()
             ? BackendState.here(Role.STORE, time)
@@ -168,7 +168,7 @@ public final class SharedStore implements AutoCloseable {
   }
 
   private CompletionStage<?> look() {
-    return counters.ready().get().thenCompose(_ -> counters.api().peek(NOBODY, NOTHING));
+    return counters.ready().get().thenCompose(_ -> counters.api().peek(PROBED, NOTHING));
   }
 
   /** Returns the store without the tiers in front of it. */
@@ -195,8 +195,8 @@ public final class SharedStore implements AutoCloseable {
   }
 
   /** Returns a one-line description of the addresses and states, without passwords. */
-  public String inWords() {
-    return state.inWords() + (regions == null ? "" : "; " + regions.inWords());
+  public String describe() {
+    return state.describe() + (regions == null ? "" : "; " + regions.describe());
   }
 
   /** Returns leased units, waits until that is done or the deadlines pass, and disconnects. */
@@ -228,7 +228,7 @@ public final class SharedStore implements AutoCloseable {
     } catch (InterruptedException _) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException | TimeoutException e) {
-      LOG.warn("what was leased may not all be given back: {}: {}", inWords(), e.toString());
+      LOG.warn("some leased units may not have been returned: {}: {}", describe(), e.toString());
     }
   }
 }

@@ -103,7 +103,7 @@ final class Http2Client implements AutoCloseable {
     in.readInt(); // the stream id is not needed: only the number of answers counts
     switch (type) {
       case Frames.PING, Frames.SETTINGS -> acknowledge(type, flags, length);
-      case Frames.GOAWAY -> throw new EOFException("the server wants no more requests");
+      case Frames.GOAWAY -> throw new EOFException("the server sent GOAWAY");
       default -> in.skipNBytes(length);
     }
     // An answer ends with trailers; a refusal is a reset, or trailers alone.
@@ -113,9 +113,9 @@ final class Http2Client implements AutoCloseable {
   }
 
   private void acknowledge(byte type, int flags, int length) throws IOException {
-    byte[] said = in.readNBytes(length);
+    byte[] payload = in.readNBytes(length);
     if ((flags & Frames.ACK) == 0) {
-      out.write(Frames.acknowledgement(type, type == Frames.PING ? said : new byte[0]));
+      out.write(Frames.acknowledgement(type, type == Frames.PING ? payload : new byte[0]));
     }
   }
 
@@ -124,7 +124,7 @@ final class Http2Client implements AutoCloseable {
     try {
       socket.close();
     } catch (IOException gone) {
-      LOG.debug("a connection of the warm-up was gone", gone);
+      LOG.debug("a connection of the warm-up was closed", gone);
     }
   }
 }

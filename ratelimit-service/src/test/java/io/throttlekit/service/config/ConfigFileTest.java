@@ -40,7 +40,7 @@ class ConfigFileTest {
             "5:1: unknown key \"htpp\" (did you mean http?)",
             "8:12: response.headers has to be a map of enabled, limit, remaining, reset",
             "10:20: \"yes\" is not true or false",
-            "11:3: charge_rejected stands here twice",
+            "11:3: charge_rejected is given twice",
             "12:3: a key has to be a name");
   }
 

@@ -150,19 +150,17 @@ class ExtAuthzSettingsTest {
             "6:8: unknown key \"entreis\" in a descriptor (did you mean entries?)",
             "8:11: an entry needs a key",
             "9:17: key has to be a text that is not empty",
-            "10:11: an entry has exactly one of header, attribute, context, value, where it comes"
-                + " from",
-            "11:11: an entry has exactly one of header, attribute, context, value, where it comes"
-                + " from",
-            "12:28: \"X-User\" has to be written as Envoy tells it, in lower case: x-user",
+            "10:11: an entry has exactly one of header, attribute, context, value",
+            "11:11: an entry has exactly one of header, attribute, context, value",
+            "12:28: \"X-User\" has to be in lower case, as Envoy sends it: x-user",
             "13:28: \"x y\" is not the name of an HTTP header",
             "14:31: \"methd\" is not one of method, path, path_without_query, host, scheme,"
                 + " source_address, principal (did you mean method?)",
             "15:29: context has to be a text that is not empty",
             "16:27: value has to be a text",
             "17:39: a value that is always the same needs no default",
-            "18:20: key stands here twice",
-            "19:17: throttlekit_lease gives leases back, and a check takes them: leave that to"
+            "18:20: key is given twice",
+            "19:17: throttlekit_lease releases permits, and a check acquires them: leave that to"
                 + " stream-done calls",
             "20:39: default has to be a text",
             "21:12: a key has to be a name",

@@ -2,6 +2,7 @@ package io.throttlekit.service.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.service.config.StoreAccess.Login;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -179,7 +180,7 @@ class FederationSettingsTest {
     assertThat(load(flags("eu", "redis://r")).warnings())
         .contains(
             "federation.tls.key (env THROTTLEKIT_FEDERATION_TLS_KEY) has no effect: redis://r:6379"
-                + " speaks no TLS");
+                + " does not use TLS");
   }
 
   @Test

@@ -2,6 +2,10 @@ package io.throttlekit.service.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.service.config.HttpConfig.DebugConfig;
+import io.throttlekit.service.config.HttpConfig.MetricsConfig;
+import io.throttlekit.service.config.PolicyConfig.RuntimeFolder;
+import io.throttlekit.service.config.ResponseConfig.RateLimitHeaders;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -301,8 +305,8 @@ class PeerEnvironmentTest {
     assertThat(loaded.errors()).isEmpty();
     assertThat(loaded.warnings())
         .containsExactly(
-            "set but without meaning here: OTEL_EXPORTER_OTLP_HEADERS (OTLP has one endpoint and a"
-                + " protocol here, no more); LOCAL_CACHE_SIZE_IN_BYTES (counters are in memory"
+            "set but without effect here: OTEL_EXPORTER_OTLP_HEADERS (OTLP has only an endpoint"
+                + " and a protocol here); LOCAL_CACHE_SIZE_IN_BYTES (counters are in memory"
                 + " already); REDIS_HEALTH_CHECK_ACTIVE_CONNECTION (counters are in memory, which"
                 + " is always reachable); REDIS_AUTH, REDIS_SOCKET_TYPE (counters are in the memory"
                 + " of this process: store.uri is memory); USE_STATSD (metrics are for Prometheus"
@@ -314,8 +318,8 @@ class PeerEnvironmentTest {
     String variable = "THROTTLEKIT_HEALTH_STORE_MUST_BE_REACHABLE";
     assertThat(new ConfigLoader(Map.of(variable, "true")).load(OWN).warnings())
         .containsExactly(
-            "health.store_must_be_reachable has no effect: counters are in memory, which is"
-                + " always reachable");
+            "health.store_must_be_reachable (env THROTTLEKIT_HEALTH_STORE_MUST_BE_REACHABLE) has no"
+                + " effect: counters are in memory, which is always reachable");
     assertThat(new ConfigLoader(Map.of(variable, "false")).load(OWN).warnings()).isEmpty();
   }
 

@@ -3,6 +3,7 @@ package io.throttlekit.service.config;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.config.StoreAccess.ClientCertificate;
+import io.throttlekit.service.config.StoreAccess.Login;
 import io.throttlekit.service.config.StoreAccess.StoreTls;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -142,7 +143,7 @@ class PeerStoreTest {
     assertThat(Objects.requireNonNull(loaded.config()).store().address().inMemory()).isTrue();
     assertThat(loaded.warnings())
         .containsExactly(
-            "set but without meaning here: REDIS_URL (counters are in the memory of this process:"
+            "set but without effect here: REDIS_URL (counters are in the memory of this process:"
                 + " store.uri is memory)");
   }
 
@@ -157,11 +158,11 @@ class PeerStoreTest {
     environment.put("EXPIRATION_JITTER_MAX_SECONDS", "1");
     assertThat(load(environment).warnings())
         .containsExactly(
-            "set but without meaning here: REDIS_POOL_SIZE (connections are shared, there is no"
-                + " pool); REDIS_STARTUP_MAX_INTERVAL (it starts without its store, and goes on"
-                + " trying); EXPIRATION_JITTER_MAX_SECONDS (keys expire with their windows);"
+            "set but without effect here: REDIS_POOL_SIZE (connections are shared, there is no"
+                + " pool); REDIS_STARTUP_MAX_INTERVAL (it starts without its store, and keeps"
+                + " connecting); EXPIRATION_JITTER_MAX_SECONDS (keys expire with their windows);"
                 + " REDIS_PERSECOND, REDIS_PERSECOND_URL (one store holds the counters of every"
-                + " unit); REDIS_PIPELINE_WINDOW (requests share round trips as they come)");
+                + " unit); REDIS_PIPELINE_WINDOW (requests are batched as they arrive)");
   }
 
   @Test
@@ -201,7 +202,8 @@ class PeerStoreTest {
     assertThat(load(environment).errors())
         .singleElement()
         .asString()
-        .startsWith("env REDIS_URL: \"/run/r.sock\" is the path of a Unix socket, over which TLS");
+        .startsWith(
+            "env REDIS_URL: \"/run/r.sock\" is the path of a Unix socket, which has no TLS");
   }
 
   private static Map<String, String> environment(

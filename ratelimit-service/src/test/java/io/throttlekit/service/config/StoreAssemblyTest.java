@@ -2,6 +2,7 @@ package io.throttlekit.service.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.service.config.StoreAccess.Login;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -51,8 +52,8 @@ class StoreAssemblyTest {
     assertThat(store().access().tls()).isNull();
     assertThat(load().warnings())
         .containsExactly(
-            "store.tls.ca (env THROTTLEKIT_STORE_TLS_CA) has no effect: redis://r:6379 speaks no"
-                + " TLS");
+            "store.tls.ca (env THROTTLEKIT_STORE_TLS_CA) has no effect: redis://r:6379 does not"
+                + " use TLS");
   }
 
   @Test
@@ -81,8 +82,8 @@ class StoreAssemblyTest {
         .isEqualTo(new StoreAccess.StoreTls(Path.of("ca.pem"), null, true));
     assertThat(load().warnings())
         .containsExactly(
-            "store.tls.verify_host (env THROTTLEKIT_STORE_TLS_VERIFY_HOST) has no effect: sslmode"
-                + " says it, verify-full");
+            "store.tls.verify_host (env THROTTLEKIT_STORE_TLS_VERIFY_HOST) has no effect:"
+                + " sslmode=verify-full decides");
     set("TLS_VERIFY_HOST", "true");
     set("URI", "postgresql://db/x");
     assertThat(store().access().tls())
@@ -92,7 +93,7 @@ class StoreAssemblyTest {
     assertThat(load().warnings())
         .containsExactly(
             "store.tls.ca (env THROTTLEKIT_STORE_TLS_CA) has no effect:"
-                + " postgresql://db:5432/x?sslmode=disable speaks no TLS");
+                + " postgresql://db:5432/x?sslmode=disable does not use TLS");
   }
 
   @Test
@@ -100,7 +101,7 @@ class StoreAssemblyTest {
     set("PASSWORD", "***");
     assertThat(load().errors())
         .containsExactly(
-            "env THROTTLEKIT_STORE_PASSWORD: \"***\": *** stands where a secret was not printed");
+            "env THROTTLEKIT_STORE_PASSWORD: \"***\": *** is printed in place of a secret");
   }
 
   @Test

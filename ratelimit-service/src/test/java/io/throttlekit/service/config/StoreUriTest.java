@@ -5,6 +5,7 @@ import static io.throttlekit.service.config.StoreAddress.SslMode.PREFER;
 import static io.throttlekit.service.config.StoreAddress.SslMode.VERIFY_CA;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.service.config.StoreAccess.Login;
 import io.throttlekit.service.config.StoreAddress.Cluster;
 import io.throttlekit.service.config.StoreAddress.Memory;
 import io.throttlekit.service.config.StoreAddress.Node;
@@ -36,6 +37,19 @@ class StoreUriTest {
         Arguments.of("rediss://r:7/15", new Standalone(true, new Node("r", 7), 15)),
         Arguments.of("redis://r?db=3", new Standalone(false, new Node("r", 6379), 3)),
         Arguments.of("REDIS://[::1]:7", new Standalone(false, new Node("::1", 7), 0)),
+        // java.net.URI finds no host where its name has an underscore.
+        Arguments.of("redis://my_host:6380/1", new Standalone(false, new Node("my_host", 6380), 1)),
+        Arguments.of("redis://my_host", new Standalone(false, new Node("my_host", 6379), 0)),
+        Arguments.of(
+            "redis-sentinel://my_a:1,[::1],b_#m",
+            new Sentinel(
+                false,
+                List.of(new Node("my_a", 1), new Node("::1", 26379), new Node("b_", 26379)),
+                "m",
+                0)),
+        Arguments.of(
+            "redis-cluster://my_a,[::1]:2",
+            new Cluster(false, List.of(new Node("my_a", 6379), new Node("::1", 2)))),
         Arguments.of(
             "redis-sentinel://a,b:2#main",
             new Sentinel(false, List.of(new Node("a", 26379), new Node("b", 2)), "main", 0)),
@@ -50,6 +64,9 @@ class StoreUriTest {
         Arguments.of("redis-socket:///a%3Fb?db=2", new Socket("/a?b", 2)),
         Arguments.of("postgresql://db/limits", postgres("limits", PREFER, "throttlekit")),
         Arguments.of("POSTGRES://db:5432/limits?", postgres("limits", PREFER, "throttlekit")),
+        Arguments.of(
+            "postgresql://my_db:5/a/b",
+            new Postgres(List.of(new Node("my_db", 5)), "a/b", PREFER, "throttlekit")),
         Arguments.of("postgresql://db/a%2Fb%3F%20c", postgres("a/b? c", PREFER, "throttlekit")),
         Arguments.of("postgresql://db/x?sslmode=Disable", postgres("x", DISABLE, "throttlekit")),
         Arguments.of("postgresql://db/x?schema=_s1", postgres("x", PREFER, "_s1")),
@@ -113,7 +130,8 @@ class StoreUriTest {
         "reddis://r|there is no store of that scheme (did you mean redis?); write memory",
         "postgres:/x|two slashes have to follow the scheme; write memory, redis://HOST:PORT",
         "postgreslq://x|there is no store of that scheme (did you mean postgresql?); write memory",
-        "jdbc:postgresql://db/x|it is the URL of a driver, which begins too early; write memory",
+        "jdbc:postgresql://db/x|the URI must start with the scheme of a store, without jdbc:; write"
+            + " memory",
         "postgresql://db|after the hosts the name of a database has to follow; write postgresql:",
         "postgresql://db/|after the hosts the name of a database has to follow",
         "postgresql://db/%zz|after the hosts the name of a database has to follow",
@@ -131,10 +149,10 @@ class StoreUriTest {
             + " verify-full (did you mean require?)",
         "postgresql://db/x?schema=Limits|a schema is at most 63 lower-case letters",
         "postgresql://db/x?schema=1s|a schema is at most 63 lower-case letters",
-        "postgresql://db/x?schema=a&schema=b|schema stands there twice",
-        "postgresql://db/x?user=me|who this process is stands before the hosts; write postgresql:",
+        "postgresql://db/x?schema=a&schema=b|schema is given twice",
+        "postgresql://db/x?user=me|credentials have to stand before the hosts; write postgresql:",
         "postgresql://me:5%zz@db/x|in a password %",
-        "postgresql://***@db/x|*** stands where a password was not printed",
+        "postgresql://***@db/x|*** is printed in place of a password",
         "redis://|each host is a name",
         "redis://a:1,b:2|several hosts need redis-cluster:// or redis-sentinel://",
         "redis://r:0|a port is a number from 1 to 65535",
@@ -144,11 +162,17 @@ class StoreUriTest {
         "redis://r#main|a name after # needs redis-sentinel://",
         "redis-sentinel://a:1|after # the name of the master",
         "redis-sentinel://a:1#|after # the name of the master",
+        "redis-sentinel://a:1#my main|after # the name of the master has to follow, percent-enc",
+        "redis-sentinel://a:0#m|a port is a number from 1 to 65535",
+        "redis-socket:///a b|the path of the socket has to begin with a slash, percent-encoded",
+        "redis://[:::1]|each host is a name or an IP address, then a port",
+        "postgresql://[:::1:2]:1,b/|after the hosts the name of a database has to follow",
+        "redis://me:%ff@r|in a password %",
         "redis-cluster://a:1/2|a cluster has no databases but 0",
         "redis-socket://run/r.sock|the path of the socket has to begin with a slash",
         "redis://me:@r|a user needs a password",
         "redis://me:5%zz@r|in a password %",
-        "redis://***@r|*** stands where a password was not printed"
+        "redis://***@r|*** is printed in place of a password"
       })
   void aMistakeIsToldInWords(String text, String expected) {
     assertThat(StoreUri.parse(text)).isNull();

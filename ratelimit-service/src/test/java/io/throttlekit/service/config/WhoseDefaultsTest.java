@@ -81,8 +81,8 @@ class WhoseDefaultsTest {
     assertThat(Objects.requireNonNull(loaded.config()).http().json()).isFalse();
     assertThat(loaded.warnings())
         .contains(
-            "http.json (default of envoyproxy/ratelimit) has no effect: /json asks for no client"
-                + " certificates, and gRPC does (grpc.tls.client_ca)");
+            "http.json (default of envoyproxy/ratelimit) has no effect: /json does not check client"
+                + " certificates, which gRPC requires (grpc.tls.client_ca)");
   }
 
   @Test

@@ -67,7 +67,7 @@ class FirstDecisionsTest {
         channels.forEach(ManagedChannel::shutdownNow);
       }
       assertThat(answers.notAdmitted).isEmpty();
-      assertThat(service.log()).contains("warmed up the way to the store with");
+      assertThat(service.log()).contains("warmed up the path to the store with");
     }
   }
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.config.PolicyConfig;
-import io.throttlekit.service.config.RuntimeFolder;
+import io.throttlekit.service.config.PolicyConfig.RuntimeFolder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.config.PolicyConfig;
-import io.throttlekit.service.config.RuntimeFolder;
+import io.throttlekit.service.config.PolicyConfig.RuntimeFolder;
 import io.throttlekit.service.server.FixedTime;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.envoyproxy.envoy.config.core.v3.HeaderValue;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
-import io.throttlekit.service.config.DeniedBody;
-import io.throttlekit.service.config.RateLimitHeaders;
 import io.throttlekit.service.config.ResponseConfig;
+import io.throttlekit.service.config.ResponseConfig.DeniedBody;
+import io.throttlekit.service.config.ResponseConfig.RateLimitHeaders;
 import io.throttlekit.service.server.Setup;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -34,11 +34,11 @@ class BackendStateTest {
 
   @Test
   void saysWhatTheStoreDoes() {
-    assertThat(state.inWords()).isEqualTo("redis://a has not answered yet");
+    assertThat(state.describe()).isEqualTo("redis://a has not answered yet");
     state.roundTrip(1, 1_000);
-    assertThat(state.inWords()).isEqualTo("redis://a answers");
+    assertThat(state.describe()).isEqualTo("redis://a answers");
     state.dataLost(0);
-    assertThat(state.inWords())
+    assertThat(state.describe())
         .isEqualTo("redis://a answers, lost its data 1×, last at 1970-01-01T00:00:00Z");
   }
 
@@ -46,18 +46,18 @@ class BackendStateTest {
   void onlyAnAnswerThatIsLateIsSaidToBeAMatterOfPatience() {
     state.failed(1, Failure.CONNECTION, "connection refused");
     state.down();
-    assertThat(state.inWords()).isEqualTo("redis://a does not answer: connection refused");
+    assertThat(state.describe()).isEqualTo("redis://a does not answer: connection refused");
   }
 
   @Test
   void aStoreThatCannotBeConnectedToIsDownAndSaysWhy() {
     state.notConnected("connection refused");
-    assertThat(state.inWords()).isEqualTo("redis://a cannot be connected to: connection refused");
+    assertThat(state.describe()).isEqualTo("redis://a cannot be connected to: connection refused");
     state.connected();
     state.roundTrip(1, 1_000);
-    assertThat(state.inWords()).isEqualTo("redis://a answers");
+    assertThat(state.describe()).isEqualTo("redis://a answers");
     state.notConnected("unknown host");
-    assertThat(state.inWords()).isEqualTo("redis://a cannot be connected to: unknown host");
+    assertThat(state.describe()).isEqualTo("redis://a cannot be connected to: unknown host");
     assertThat(reachable).containsExactly(false, false, true, false);
   }
 
@@ -95,12 +95,12 @@ class BackendStateTest {
     state.failed(1, Failure.DEADLINE, "no answer in time");
     state.down();
     state.roundTrip(1, 1_000_000_000);
-    assertThat(state.inWords())
+    assertThat(state.describe())
         .isEqualTo(
             "redis://a does not answer: no answer in time; if it is only slow, raise"
                 + " store.deadline");
     state.up();
-    assertThat(state.inWords()).isEqualTo("redis://a answers");
+    assertThat(state.describe()).isEqualTo("redis://a answers");
     assertThat(reachable).containsExactly(false, true, false, true);
   }
 

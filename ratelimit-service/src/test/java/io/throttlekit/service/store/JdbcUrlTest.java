@@ -2,9 +2,9 @@ package io.throttlekit.service.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.service.config.Login;
 import io.throttlekit.service.config.StoreAccess;
 import io.throttlekit.service.config.StoreAccess.ClientCertificate;
+import io.throttlekit.service.config.StoreAccess.Login;
 import io.throttlekit.service.config.StoreAccess.StoreTls;
 import io.throttlekit.service.config.StoreAddress.Node;
 import io.throttlekit.service.config.StoreAddress.Postgres;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisURI;
-import io.throttlekit.service.config.Login;
+import io.throttlekit.service.config.StoreAccess.Login;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreAddress.Node;
 import java.util.List;

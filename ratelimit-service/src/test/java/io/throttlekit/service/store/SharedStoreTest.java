@@ -19,8 +19,8 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.config.FederationConfig;
-import io.throttlekit.service.config.Login;
 import io.throttlekit.service.config.StoreAccess;
+import io.throttlekit.service.config.StoreAccess.Login;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreAddress.SslMode;
 import io.throttlekit.service.config.StoreConfig;
@@ -77,7 +77,7 @@ class SharedStoreTest {
   void waitsUntilTheStoreAnswersAndLeavesNothingThere() throws Exception {
     try (SharedStore store = store()) {
       assertThat(store.awaitAnswers().all()).isTrue();
-      assertThat(store.inWords()).contains("answers");
+      assertThat(store.describe()).contains("answers");
       assertThat(reachable).isNotEmpty().endsWith(true);
     }
     assertThat(redis.command("DBSIZE")).as("the epoch and the history").isEqualTo("2");
@@ -98,7 +98,7 @@ class SharedStoreTest {
     redis.kill();
     try (SharedStore store = store()) {
       assertThat(store.awaitAnswers().store()).isFalse();
-      assertThat(store.inWords()).doesNotContain("answers");
+      assertThat(store.describe()).doesNotContain("answers");
     }
   }
 
@@ -109,7 +109,7 @@ class SharedStoreTest {
       assertThat(admitted(store, 3)).as("and then a refusal is remembered").isEqualTo(2);
       redis.kill();
       redis.restart();
-      await().until(() -> store.inWords().contains("lost its data 1×"));
+      await().until(() -> store.describe().contains("lost its data 1×"));
       await().until(() -> admitted(store, 1) == 1);
     }
   }

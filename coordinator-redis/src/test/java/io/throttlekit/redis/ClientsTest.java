@@ -1,0 +1,30 @@
+package io.throttlekit.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisURI;
+import org.junit.jupiter.api.Test;
+
+class ClientsTest {
+
+  @Test
+  void aHostNameMayHaveAnUnderscore() {
+    RedisURI uri = Clients.parse("rediss://me:pw@my_host:6380/3");
+    assertThat(uri.getHost()).isEqualTo("my_host");
+    assertThat(uri.getPort()).isEqualTo(6380);
+    assertThat(uri.getDatabase()).isEqualTo(3);
+    assertThat(uri.isSsl()).isTrue();
+    assertThat(uri.getCredentialsProvider().resolveCredentials().toFuture().join().getUsername())
+        .isEqualTo("me");
+  }
+
+  @Test
+  void anIpV6AddressLosesItsBrackets() {
+    assertThat(Clients.parse("redis://[::1]:7").getHost()).isEqualTo("::1");
+  }
+
+  @Test
+  void aSocketHasNoHost() {
+    assertThat(Clients.parse("redis-socket:///run/r.sock").getSocket()).isEqualTo("/run/r.sock");
+  }
+}
