@@ -27,7 +27,7 @@ public record ClusterLimit(String cluster, Priority priority) {
    */
   public ClusterLimit {
     if (cluster.isEmpty()) {
-      throw new IllegalArgumentException("a concurrency limit is for a cluster, which has a name");
+      throw new IllegalArgumentException("a limit needs the name of a cluster");
     }
   }
 

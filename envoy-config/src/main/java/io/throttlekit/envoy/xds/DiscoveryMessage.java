@@ -31,9 +31,9 @@ record DiscoveryMessage(
 
   /** Returns the error message of a rejection: never empty, on one line, truncated. */
   static String refusal(Status detail) {
-    String said = TextFormat.printer().emittingSingleLine(true).printToString(detail).strip();
-    return said.isEmpty()
-        ? "it does not say why"
-        : said.substring(0, Math.min(said.length(), MAX_REFUSAL));
+    String text = TextFormat.printer().emittingSingleLine(true).printToString(detail).strip();
+    return text.isEmpty()
+        ? "without a reason"
+        : text.substring(0, Math.min(text.length(), MAX_REFUSAL));
   }
 }

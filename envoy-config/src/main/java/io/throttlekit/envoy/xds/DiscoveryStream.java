@@ -169,22 +169,22 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     }
   }
 
-  private void received(DiscoveryMessage asked) {
+  private void received(DiscoveryMessage message) {
     if (node.isEmpty()) {
-      Status denied = denied(asked.node());
+      Status denied = denied(message.node());
       if (denied != null) {
-        server.reject(this, asked.node(), denied);
+        server.reject(this, message.node(), denied);
         return;
       }
-      node = asked.node();
+      node = message.node();
     }
-    if (asked.typeUrl().isEmpty() || asked.typeUrl().equals(RuntimeLayer.TYPE_URL)) {
-      if (!asked.nonce().isEmpty()) {
-        answered(asked);
-      } else if (!asked.version().isEmpty() && asked.version().length() <= MAX_VERSION) {
-        version = asked.version();
+    if (message.typeUrl().isEmpty() || message.typeUrl().equals(RuntimeLayer.TYPE_URL)) {
+      if (!message.nonce().isEmpty()) {
+        answered(message);
+      } else if (!message.version().isEmpty() && message.version().length() <= MAX_VERSION) {
+        version = message.version();
       }
-      subscribe(asked.subscription());
+      subscribe(message.subscription());
     }
   }
 
@@ -202,11 +202,11 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     return server.full();
   }
 
-  private void answered(DiscoveryMessage asked) {
-    if (!asked.refusal().isEmpty()) {
-      server.refused(node, asked.refusal());
+  private void answered(DiscoveryMessage message) {
+    if (!message.refusal().isEmpty()) {
+      server.refused(node, message.refusal());
     } else if (part != null) {
-      server.acknowledged(part, numberOf(asked.nonce()));
+      server.acknowledged(part, numberOf(message.nonce()));
     }
   }
 

@@ -61,8 +61,7 @@ public final class LimitServer {
   private final Delay delay;
   private final Notices notices = new Notices();
   private final SynchronizationContext one =
-      new SynchronizationContext(
-          (_, e) -> LOG.error("a concurrency limit could not be steered", e));
+      new SynchronizationContext((_, e) -> LOG.error("a limit could not be distributed", e));
   private final Map<ClusterLimit, Offered> limits =
       new TreeMap<>(Comparator.comparing(ClusterLimit::runtimeKey));
   private final Parts parts = new Parts();
@@ -232,7 +231,7 @@ public final class LimitServer {
     listener.turnedAway();
     String name = NodeId.isUsable(node) ? node : "without a usable id";
     String reason = String.valueOf(why.getDescription());
-    notices.add(() -> LOG.warn("Envoy {} is turned away and has no share: {}", name, reason));
+    notices.add(() -> LOG.warn("Envoy {} is rejected and has no share: {}", name, reason));
   }
 
   /** Lets a stream read further messages: at once, or after a pause. */
@@ -268,7 +267,7 @@ public final class LimitServer {
             node,
             same);
       } else {
-        LOG.info("Envoy {} came for its limits (connected: {})", node, all);
+        LOG.info("Envoy {} subscribed to its limits (connected: {})", node, all);
       }
     });
     limits.values().forEach(offered -> offered.shares.joined(part.name(), node));
@@ -312,7 +311,7 @@ public final class LimitServer {
 
   /** Logs a rejection. The rejected share and the one before it both stay reserved. */
   void refused(String node, String why) {
-    notices.add(() -> LOG.warn("node {} refused its limits: {}", node, why));
+    notices.add(() -> LOG.warn("node {} rejected its limits: {}", node, why));
   }
 
   private void readMore() {
@@ -377,12 +376,12 @@ public final class LimitServer {
     Map<ClusterLimit, Acknowledgements> obeyed = HashMap.newHashMap(limits.size());
     limits.forEach((limit, offered) -> obeyed.put(limit, offered.shares.obedience()));
     obedience = obeyed;
-    limits.forEach(this::tell);
+    limits.forEach(this::notify);
   }
 
-  private void tell(ClusterLimit limit, Offered offered) {
+  private void notify(ClusterLimit limit, Offered offered) {
     try {
-      offered.tell(limit, listener);
+      offered.notify(limit, listener);
     } catch (Throwable e) { // a listener's error must not stop the distribution
       notices.add(() -> LOG.error("the listener failed for {}", limit, e));
     }

@@ -7,7 +7,7 @@ final class Offered {
   final LimitShares shares;
   private long obeyed;
   private long changedNanos;
-  private long told;
+  private long notified;
 
   Offered(LimitShares shares) {
     this.shares = shares;
@@ -22,9 +22,9 @@ final class Offered {
   }
 
   /** Notifies the listener of the last change. */
-  void tell(ClusterLimit limit, LimitServerListener listener) {
-    if (obeyed != told) {
-      told = obeyed;
+  void notify(ClusterLimit limit, LimitServerListener listener) {
+    if (obeyed != notified) {
+      notified = obeyed;
       listener.obeyed(limit, (int) Math.min(obeyed, Integer.MAX_VALUE), changedNanos);
     }
   }

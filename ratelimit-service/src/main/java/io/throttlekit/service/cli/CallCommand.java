@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
 /** Calls a running service, as Envoy would. */
 @Command(
     name = "call",
-    description = "Asks a running service whether a request may pass, as Envoy would.",
+    description = "Sends a request to a running service, as Envoy would.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     footer = "Exit code: 0 answered, whatever the answer; 1 no answer; 2 wrong use.")
@@ -43,12 +43,12 @@ final class CallCommand implements Callable<Integer> {
       description = "The service's gRPC address; unix:/PATH for a Unix socket.")
   private Target target = new Target.Tcp("", 0);
 
-  @Mixin private DescriptorArguments asked = new DescriptorArguments();
+  @Mixin private DescriptorArguments arguments = new DescriptorArguments();
 
   @Option(
       names = "--hits",
       paramLabel = "N",
-      description = "Cost of the request; 0 looks without charging. Default: 1.")
+      description = "Cost of the request; 0 for a look without a charge. Default: 1.")
   private @Nullable Long hits;
 
   @Option(names = "--json", description = "The answer as one JSON object.")
@@ -86,8 +86,8 @@ final class CallCommand implements Callable<Integer> {
   }
 
   private RateLimitRequest request() {
-    RateLimitRequest.Builder request = RateLimitRequest.newBuilder().setDomain(asked.domain());
-    for (DescriptorArgument argument : asked.descriptors()) {
+    RateLimitRequest.Builder request = RateLimitRequest.newBuilder().setDomain(arguments.domain());
+    for (DescriptorArgument argument : arguments.descriptors()) {
       RateLimitDescriptor.Builder descriptor = request.addDescriptorsBuilder();
       List<String> entries = argument.entries();
       for (int i = 0; i < entries.size(); i += 2) {
@@ -107,7 +107,7 @@ final class CallCommand implements Callable<Integer> {
       return;
     }
     ResponseText words = new ResponseText(hits == null ? 1 : hits);
-    List<DescriptorArgument> descriptors = asked.descriptors();
+    List<DescriptorArgument> descriptors = arguments.descriptors();
     out.println(words.overall(response));
     for (int i = 0; i < response.getStatusesCount() && i < descriptors.size(); i++) {
       out.println("  " + descriptors.get(i) + ": " + words.of(response.getStatuses(i)));
@@ -118,9 +118,12 @@ final class CallCommand implements Callable<Integer> {
   }
 
   private String describe(Status status, boolean answered) {
-    String said = status.getDescription();
+    String description = status.getDescription();
     if (answered) {
-      return target + " answered " + status.getCode() + (said == null ? "" : ": " + said);
+      return target
+          + " answered "
+          + status.getCode()
+          + (description == null ? "" : ": " + description);
     }
     if (status.getCode() == Status.Code.DEADLINE_EXCEEDED) {
       return "no answer from " + target + " within " + DEADLINE_SECONDS + " s";
@@ -130,19 +133,19 @@ final class CallCommand implements Callable<Integer> {
       // The innermost cause: the outer ones only repeat that the connection failed.
       cause = cause.getCause();
     }
-    String why = cause != null && cause.getMessage() != null ? cause.getMessage() : said;
-    return "no answer from " + target + (why == null ? "" : ": " + inWords(why));
+    String why = cause != null && cause.getMessage() != null ? cause.getMessage() : description;
+    return "no answer from " + target + (why == null ? "" : ": " + described(why));
   }
 
   /** Replaces Netty's descriptions of a peer without HTTP/2 by ones for users. */
-  private static String inWords(String why) {
+  private static String described(String why) {
     if (why.startsWith("First received frame was not SETTINGS")) {
-      return "it does not speak gRPC; is this the service's gRPC port?";
+      return "it does not support gRPC; is this the service's gRPC port?";
     }
     return why.equals("Network closed for unknown reason")
             || why.startsWith("Connection reset")
             || why.contains("before any response")
-        ? "it closed the connection; does it want TLS?"
+        ? "it closed the connection; does it require TLS?"
         : why.replaceFirst("^\\w+\\(\\.\\.\\) failed with error\\(-?\\d+\\): ", "");
   }
 }

@@ -71,12 +71,12 @@ public final class CommandLineTool implements Runnable {
   private static int wrongUse(ParameterException mistake, String[] arguments) {
     CommandLine command = mistake.getCommandLine();
     PrintWriter err = command.getErr();
-    err.println("error: " + inWords(mistake) + meant(mistake));
+    err.println("error: " + described(mistake) + meant(mistake));
     err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
     return WRONG_USE;
   }
 
-  private static String inWords(ParameterException mistake) {
+  private static String described(ParameterException mistake) {
     if (!(mistake instanceof UnmatchedArgumentException unmatched)) {
       return String.valueOf(mistake.getMessage());
     }

@@ -18,7 +18,7 @@ import picocli.CommandLine.Spec;
 /** Prints the rule that a descriptor matches, and why. */
 @Command(
     name = "explain",
-    description = "Shows the rule that a descriptor meets, how it is found, and near misses.",
+    description = "Shows the rule that a descriptor matches, how it is found, and near misses.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     footer = "Exit code: 0 explained, 1 the policies are wrong, 2 wrong use.")
@@ -33,11 +33,11 @@ final class ExplainCommand implements Callable<Integer> {
       description = "Policy file or folder of them; repeatable.")
   private List<String> policies = new ArrayList<>();
 
-  @Mixin private DescriptorArguments asked = new DescriptorArguments();
+  @Mixin private DescriptorArguments arguments = new DescriptorArguments();
 
   @Override
   public Integer call() {
-    List<DescriptorArgument> descriptors = asked.descriptors();
+    List<DescriptorArgument> descriptors = arguments.descriptors();
     PolicyReading reading = PolicyReading.of(policies, spec.commandLine());
     PolicyBook book = reading.result().book();
     if (book == null) {
@@ -48,7 +48,7 @@ final class ExplainCommand implements Callable<Integer> {
     }
     for (DescriptorArgument descriptor : descriptors) {
       String[] entries = descriptor.entries().toArray(String[]::new);
-      print(descriptor, new Explainer().explain(book, asked.domain(), entries));
+      print(descriptor, new Explainer().explain(book, arguments.domain(), entries));
     }
     return CommandLineTool.OK;
   }

@@ -63,7 +63,7 @@ record ResponseText(long hits) {
 
   private static String window(RateLimit limit) {
     return limit.getUnit() == RateLimit.Unit.UNKNOWN
-        ? "per window, of a length that the protocol has no word for" // every: 10s
+        ? "per window, of a length that the protocol cannot express" // every: 10s
         : "per " + limit.getUnit().name().toLowerCase(Locale.ROOT);
   }
 

@@ -31,8 +31,8 @@ import picocli.CommandLine.Spec;
     versionProvider = Version.class,
     footer = {
       "Every field of the configuration file can be set by a variable THROTTLEKIT_SECTION_FIELD;",
-      "the variables of envoyproxy/ratelimit are understood too.",
-      "Counters are in the memory of this process unless --store says otherwise.",
+      "the variables of envoyproxy/ratelimit are read too.",
+      "Counters are in the memory of this process unless --store is set.",
       "Exit code: 0 stopped, 1 cannot start, 2 wrong use or configuration."
     })
 final class ServeCommand implements Callable<Integer> {
@@ -63,12 +63,12 @@ final class ServeCommand implements Callable<Integer> {
       names = "--store",
       paramLabel = "URI",
       description = {
-        "Where counters live: memory (the default), redis://HOST:PORT,",
+        "Store of the counters: memory (the default), redis://HOST:PORT,",
         "redis-sentinel://HOST:PORT,HOST:PORT#MASTER,",
         "redis-cluster://HOST:PORT,HOST:PORT, redis-socket:///PATH or",
         "postgresql://HOST:PORT/DATABASE;",
         "rediss for TLS. A password is better given by the variable",
-        "THROTTLEKIT_STORE_PASSWORD, which other users do not see."
+        "THROTTLEKIT_STORE_PASSWORD, which other users cannot read."
       })
   private @Nullable String store;
 
@@ -82,21 +82,21 @@ final class ServeCommand implements Callable<Integer> {
       names = "--coordinator",
       paramLabel = "URI",
       description = {
-        "Where regions share limits (scope: global): redis://, rediss://,",
+        "Store of the limits that regions share (scope: global): redis://, rediss://,",
         "redis-sentinel://, redis-cluster:// or postgresql:// as for --store;",
         "memory is for one process. Its password is better given by the variable",
         "THROTTLEKIT_FEDERATION_PASSWORD."
       })
   private @Nullable String coordinator;
 
-  @Option(names = "--print-config", description = "Show what is in force and why, and exit.")
+  @Option(names = "--print-config", description = "Print every setting with its origin, and exit.")
   private boolean printConfig;
 
   /** Used by bin/throttlekit, which prepares nothing for a service that would not start. */
   @Option(
       names = "--dry-run",
       hidden = true,
-      description = "Say whether counters would be in memory or shared, and start nothing.")
+      description = "Print whether counters would be in memory or shared, and start nothing.")
   private boolean dryRun;
 
   ServeCommand(Map<String, String> environment) {
@@ -111,8 +111,8 @@ final class ServeCommand implements Callable<Integer> {
                 new ServeFlags(
                     policies, config, grpcPort, httpPort, debugPort, store, region, coordinator));
     PrintWriter err = spec.commandLine().getErr();
-    ServiceConfig inForce = loaded.config();
-    if (inForce == null) {
+    ServiceConfig effective = loaded.config();
+    if (effective == null) {
       loaded.errors().forEach(error -> err.println("error: " + error));
       return CommandLineTool.WRONG_USE;
     }
@@ -121,34 +121,34 @@ final class ServeCommand implements Callable<Integer> {
       spec.commandLine().getOut().print(loaded.yaml());
       return CommandLineTool.OK;
     }
-    LogOutput.configure(inForce.telemetry().logLevel(), inForce.telemetry().logFormat());
+    LogOutput.configure(effective.telemetry().logLevel(), effective.telemetry().logFormat());
     if (dryRun) {
-      return tryPolicies(inForce);
+      return tryPolicies(effective);
     }
     LoggerFactory.getLogger(RateLimitService.LIFECYCLE).info("{}", loaded.defaults());
     loaded.warnings().forEach(LoggerFactory.getLogger(ServeCommand.class)::warn);
-    return serve(inForce, err);
+    return serve(effective, err);
   }
 
   /** Fails without valid policies, as the service would; their errors are in the log. */
-  private int tryPolicies(ServiceConfig inForce) {
+  private int tryPolicies(ServiceConfig effective) {
     PolicyStore tried = new PolicyStore();
     try (PolicyReloader reloader =
         new PolicyReloader(
-            inForce.policies(), Abilities.of(inForce), tried, TimeSource.system(), _ -> {})) {
+            effective.policies(), Abilities.of(effective), tried, TimeSource.system(), _ -> {})) {
       reloader.poll();
     }
-    if (tried.book() == null && inForce.policies().requireAtStart()) {
+    if (tried.book() == null && effective.policies().requireAtStart()) {
       return CommandLineTool.FAILED;
     }
-    boolean memory = inForce.store().address().inMemory();
+    boolean memory = effective.store().address().inMemory();
     spec.commandLine().getOut().println(memory ? "memory" : "shared");
     return CommandLineTool.OK;
   }
 
-  private int serve(ServiceConfig inForce, PrintWriter err) throws InterruptedException {
+  private int serve(ServiceConfig effective, PrintWriter err) throws InterruptedException {
     try {
-      RateLimitService service = new RateLimitService(inForce, TimeSource.system());
+      RateLimitService service = new RateLimitService(effective, TimeSource.system());
       Thread stopping = Thread.ofPlatform().name("stop").unstarted(() -> stopAndExit(service));
       Runtime.getRuntime().addShutdownHook(stopping);
       if (service.start()) {

@@ -145,7 +145,7 @@ class CommandLineToolTest {
       Ran otherPort = run("call", http, "--domain", "shop", "user=a");
       assertThat(otherPort.err())
           .isEqualTo(
-              "error: no answer from %s: it does not speak gRPC; is this the service's gRPC port?\n"
+              "error: no answer from %s: it does not support gRPC; is this the service's gRPC port?\n"
                   .formatted(http));
     } finally {
       service.stop();
@@ -192,7 +192,7 @@ class CommandLineToolTest {
   @Test
   void helpOffersTheStoresThatThereAreAndHowRegionsShare() {
     assertThat(run("serve", "--help").out())
-        .contains("Counters are in the memory of this process unless --store says otherwise")
+        .contains("Counters are in the memory of this process unless --store is set")
         .contains("--store=URI", "redis-cluster://", "THROTTLEKIT_STORE_PASSWORD")
         .contains("postgresql://HOST:PORT/DATABASE")
         .contains("--region=NAME", "--coordinator=URI", "THROTTLEKIT_FEDERATION_PASSWORD");

@@ -22,7 +22,7 @@ class ResponseTextTest {
   void aWindowThatTheProtocolHasNoWordForIsNotCalledAUnit() {
     assertThat(new ResponseText(1).of(status(Code.OK, 9, 10, Unit.UNKNOWN)))
         .isEqualTo(
-            "OK, 9 left, limit 10 per window, of a length that the protocol has no word for (x),"
+            "OK, 9 left, limit 10 per window, of a length that the protocol cannot express (x),"
                 + " resets in 3 s");
   }
 

@@ -119,7 +119,7 @@ class SteeringTest {
       steering.tick();
       assertThat(logged.lines())
           .containsExactly(
-              "WARNING Envoy one-more is turned away and has no share: no more than 1000 streams");
+              "WARNING Envoy one-more is rejected and has no share: no more than 1000 streams");
     }
   }
 
@@ -223,8 +223,8 @@ class SteeringTest {
       steering.tick();
       assertThat(logged.lines())
           .containsExactly(
-              "INFO Envoy first came for its limits (connected: 1)",
-              "INFO Envoy second came for its limits (connected: 2)",
+              "INFO Envoy first subscribed to its limits (connected: 1)",
+              "INFO Envoy second subscribed to its limits (connected: 2)",
               "INFO Envoy first left: its shares stay reserved for up to 15 s (connected: 1)");
     }
   }
