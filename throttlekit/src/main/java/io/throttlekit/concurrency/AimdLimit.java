@@ -12,8 +12,7 @@ public final class AimdLimit implements ConcurrencyLimit {
   private final double backoff;
   private final double tolerance;
   private final long timeoutNanos;
-  private final @Nullable NoLoadLatency noLoad;
-  private final @Nullable SampleWindow window;
+  private final NoLoadLatency noLoad;
   private int estimate;
   private volatile int limit;
 
@@ -89,15 +88,14 @@ public final class AimdLimit implements ConcurrencyLimit {
       case TooLong.Timeout(long nanos) -> {
         this.timeoutNanos = nanos;
         this.tolerance = 0;
-        this.noLoad = null;
+        this.noLoad = new NoLoadLatency(range, 1, settings, null); // its minimum is not used
       }
       case TooLong.TimesNoLoad(double factor, int baseline, Recalibration recalibration) -> {
         this.timeoutNanos = Long.MAX_VALUE;
         this.tolerance = factor;
-        this.noLoad = new NoLoadLatency(range, baseline, settings != null, recalibration);
+        this.noLoad = new NoLoadLatency(range, baseline, settings, recalibration);
       }
     }
-    this.window = settings == null ? null : new SampleWindow(settings);
     this.estimate = range.initial();
     this.limit = range.initial();
   }
@@ -109,28 +107,17 @@ public final class AimdLimit implements ConcurrencyLimit {
 
   @Override
   public void learn(Sample sample) {
-    if (noLoad != null && noLoad.probing()) {
-      noLoad.probe(sample);
-      if (window != null && !noLoad.probing()) {
-        window.next(sample.arrivedNanos());
-      }
-    } else {
-      Sample seen = window == null ? sample : window.endedBy(sample);
-      if (seen != null) {
-        move(seen);
-      }
-      if (noLoad != null) {
-        noLoad.probeIfDue(sample.arrivedNanos());
-      }
+    Sample seen = noLoad.learn(sample);
+    if (seen != null) {
+      move(seen);
     }
-    limit = noLoad == null ? estimate : noLoad.lowered(estimate);
+    limit = noLoad.lowered(estimate);
   }
 
   @Override
-  public void refused(long arrivedNanos, long requests) {}
-
-  @Override
-  public void inForce(int requests, long sinceNanos) {}
+  public boolean isProbing() {
+    return noLoad.probing();
+  }
 
   private void move(Sample seen) {
     if (!seen.dropped() && seen.rttNanos() == 0) { // not measured
@@ -144,6 +131,6 @@ public final class AimdLimit implements ConcurrencyLimit {
   }
 
   private boolean tookTooLong(long rttNanos) {
-    return noLoad == null ? rttNanos > timeoutNanos : rttNanos > tolerance * noLoad.with(rttNanos);
+    return tolerance == 0 ? rttNanos > timeoutNanos : rttNanos > tolerance * noLoad.with(rttNanos);
   }
 }

@@ -25,7 +25,7 @@ public sealed interface ConcurrencyLimit
    * @param arrivedNanos when this process received the count, monotonic
    * @param requests from 0
    */
-  void refused(long arrivedNanos, long requests);
+  default void refused(long arrivedNanos, long requests) {}
 
   /**
    * Reports the limit that limiters have acknowledged, summed over all: the current limit in the
@@ -35,5 +35,18 @@ public sealed interface ConcurrencyLimit
    * @param requests from 0
    * @param sinceNanos monotonic
    */
-  void inForce(int requests, long sinceNanos);
+  default void acknowledged(int requests, long sinceNanos) {}
+
+  /**
+   * Passes the time. To be called about once a second where samples may cease: a measurement ends
+   * although no sample arrives any more.
+   *
+   * @param nowNanos monotonic
+   */
+  default void onTick(long nowNanos) {}
+
+  /** Returns whether the limit is lowered for a measurement, and will be restored after it. */
+  default boolean isProbing() {
+    return false;
+  }
 }

@@ -55,13 +55,4 @@ final class CorrelationWindow {
         ? new Reading(Math.clamp(correlation, -1.0, 1.0), xVariation, yVariation)
         : NOTHING;
   }
-
-  int size() {
-    return x.size();
-  }
-
-  void reset() {
-    x.reset();
-    y.reset();
-  }
 }

@@ -34,13 +34,12 @@ public final class FailsafeLimit implements ConcurrencyLimit {
   private final Settings settings;
   private final SampleWindow window;
   private final MovingMedian median = new MovingMedian(SMOOTHED);
-  private final MovingAverage smoothed = new MovingAverage(SMOOTHED, WARM_UP);
-  private final MovingAverage baseline;
+  final MovingAverage smoothed = new MovingAverage(SMOOTHED, WARM_UP);
+  final MovingAverage baseline;
   private final CorrelationWindow throughput;
   private final CorrelationWindow latency;
   private final MaxWindow mostInFlight;
-  private double limit;
-  private double queue;
+  double estimate;
   private volatile int published;
 
   /**
@@ -72,14 +71,8 @@ public final class FailsafeLimit implements ConcurrencyLimit {
           || stabilizationNanos < 0) {
         throw new IllegalArgumentException(
             "quantile must be above 0 and below 1, baselineAge and correlated at least 1, and"
-                + " stabilizationNanos not negative, were "
-                + quantile
-                + ", "
-                + baselineAge
-                + ", "
-                + correlated
-                + " and "
-                + stabilizationNanos);
+                + " stabilizationNanos not negative, were %s, %s, %s and %s"
+                    .formatted(quantile, baselineAge, correlated, stabilizationNanos));
       }
     }
 
@@ -101,7 +94,7 @@ public final class FailsafeLimit implements ConcurrencyLimit {
     this.throughput = new CorrelationWindow(settings.correlated(), WARM_UP);
     this.latency = new CorrelationWindow(settings.correlated(), WARM_UP);
     this.mostInFlight = new MaxWindow(settings.stabilizationNanos());
-    this.limit = range.initial();
+    this.estimate = range.initial();
     this.published = range.initial();
   }
 
@@ -117,13 +110,12 @@ public final class FailsafeLimit implements ConcurrencyLimit {
       return;
     }
     if (window.overloaded()) {
-      // A tenth, and at least one step: a tenth of a small limit would not change it.
-      limit = range.clamp(limit - Math.max(Log10.of(limit), limit / 10));
+      estimate = range.clamp(Log10.afterDrops(estimate));
     } else {
       move(sample.full() || window.refused() > 0, sample.arrivedNanos());
     }
     window.next(sample.arrivedNanos());
-    published = (int) limit;
+    published = (int) estimate;
   }
 
   @Override
@@ -132,55 +124,18 @@ public final class FailsafeLimit implements ConcurrencyLimit {
   }
 
   @Override
-  public void inForce(int requests, long sinceNanos) {}
-
-  /** Discards all state and restores the initial limit. */
-  public void reset() {
-    window.reset();
-    median.reset();
-    smoothed.reset();
-    baseline.reset();
-    throughput.reset();
-    latency.reset();
-    mostInFlight.reset();
-    queue = 0;
-    limit = range.initial();
-    published = range.initial();
-  }
-
-  /** Returns the limit before it is rounded down. */
-  double unrounded() {
-    return limit;
-  }
-
-  /** Returns the number of requests that the backend was last estimated to queue. */
-  double queue() {
-    return queue;
-  }
-
-  /** Returns the smoothed latency of recent windows, in ns. */
-  double recentNanos() {
-    return smoothed.value();
-  }
-
-  /** Returns the latency with which the recent one is compared, in ns. */
-  double baselineNanos() {
-    return baseline.value();
-  }
-
-  /** Adds a latency of earlier windows to the baseline. */
-  void remember(double nanos) {
-    baseline.add(nanos);
+  public void onTick(long nowNanos) {
+    window.at(nowNanos); // the first window starts with the first call
   }
 
   private void move(boolean full, long nowNanos) {
     int inFlight = window.maxInFlight();
     double recent = smoothed.add(median.add(window.quantile(settings.quantile())));
-    queue = Math.ceil(limit * (1 - baseline.add(recent) / recent));
+    double queue = Math.ceil(estimate * (1 - baseline.add(recent) / recent));
     CorrelationWindow.Reading thrpt = throughput.add(inFlight, inFlight / recent);
     CorrelationWindow.Reading rtt = latency.add(inFlight, recent);
-    int k = Log10.of(limit);
-    double next = limit;
+    int k = Log10.of(estimate);
+    double next = estimate;
     if (queue > 6.0 * k || (full && exhausted(thrpt, rtt))) {
       next -= k;
     } else if (queue < 3.0 * k) {
@@ -190,9 +145,9 @@ public final class FailsafeLimit implements ConcurrencyLimit {
     double top = most >= 1 ? most : 1; // NaN, too, becomes 1
     // An old limit above the bound falls in steps, a new one is cut.
     if (next > top) {
-      next = limit > top ? limit - k : top;
+      next = estimate > top ? estimate - k : top;
     }
-    limit = range.clamp(next);
+    estimate = range.clamp(next);
   }
 
   private static boolean exhausted(

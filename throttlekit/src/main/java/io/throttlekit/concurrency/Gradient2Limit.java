@@ -19,9 +19,8 @@ import org.jspecify.annotations.Nullable;
 public final class Gradient2Limit implements ConcurrencyLimit {
   private final LimitRange range;
   private final Settings settings;
-  private final NoLoadLatency noLoad;
-  private final @Nullable SampleWindow window;
-  private double estimate;
+  final NoLoadLatency noLoad;
+  double estimate;
   private volatile int limit;
 
   /**
@@ -50,12 +49,7 @@ public final class Gradient2Limit implements ConcurrencyLimit {
           || baseline < 1) {
         throw new IllegalArgumentException(
             "tolerance must be at least 1, smoothing above 0 and at most 1, and baseline at least"
-                + " 1, were "
-                + tolerance
-                + ", "
-                + smoothing
-                + " and "
-                + baseline);
+                + " 1, were %s, %s and %s".formatted(tolerance, smoothing, baseline));
       }
     }
 
@@ -76,9 +70,7 @@ public final class Gradient2Limit implements ConcurrencyLimit {
     this.range = range;
     this.settings = settings;
     this.noLoad =
-        new NoLoadLatency(
-            range, settings.baseline(), settings.window() != null, settings.recalibration());
-    this.window = settings.window() == null ? null : new SampleWindow(settings.window());
+        new NoLoadLatency(range, settings.baseline(), settings.window(), settings.recalibration());
     this.estimate = range.initial();
     this.limit = range.initial();
   }
@@ -90,36 +82,16 @@ public final class Gradient2Limit implements ConcurrencyLimit {
 
   @Override
   public void learn(Sample sample) {
-    if (noLoad.probing()) {
-      noLoad.probe(sample);
-      if (window != null && !noLoad.probing()) {
-        // The restored limit starts with an empty window.
-        window.next(sample.arrivedNanos());
-      }
-    } else {
-      Sample seen = window == null ? sample : window.endedBy(sample);
-      if (seen != null) {
-        move(seen);
-      }
-      noLoad.probeIfDue(sample.arrivedNanos());
+    Sample seen = noLoad.learn(sample);
+    if (seen != null) {
+      move(seen);
     }
     limit = noLoad.lowered((int) estimate);
   }
 
   @Override
-  public void refused(long arrivedNanos, long requests) {}
-
-  @Override
-  public void inForce(int requests, long sinceNanos) {}
-
-  /** Returns the limit before it is rounded down, and before it is lowered for a measurement. */
-  double estimate() {
-    return estimate;
-  }
-
-  /** Returns the latency without load, or 0 if none is known. */
-  long noLoadNanos() {
-    return noLoad.nanos();
+  public boolean isProbing() {
+    return noLoad.probing();
   }
 
   private void move(Sample seen) {

@@ -26,7 +26,7 @@ public interface Headroom {
 
   /**
    * Returns a multiple of the requests in flight that shrinks with their number: {@code max(factor
-   * − decay · log10(inFlight), least)}.
+   * − decay · log10(inFlight), least)}. Two of them with equal numbers are equal.
    *
    * @param factor from 1
    * @param decay from 0
@@ -34,21 +34,30 @@ public interface Headroom {
    * @throws IllegalArgumentException when a number is out of range
    */
   static Headroom times(double factor, double decay, double least) {
-    // Written as a negation, so that NaN is refused.
-    if (!(factor >= 1 && factor <= Double.MAX_VALUE)
-        || !(decay >= 0 && decay <= Double.MAX_VALUE)
-        || !(least >= 1 && least <= Double.MAX_VALUE)) {
-      throw new IllegalArgumentException(
-          "headroom needs a factor from 1, a decay from 0 and a least factor from 1, were "
-              + factor
-              + ", "
-              + decay
-              + " and "
-              + least);
+    return new Multiple(factor, decay, least);
+  }
+
+  /** A multiple; see {@link #times(double, double, double)}. */
+  record Multiple(double factor, double decay, double least) implements Headroom {
+
+    /**
+     * @throws IllegalArgumentException when a number is out of range
+     */
+    public Multiple {
+      // Written as a negation, so that NaN is refused.
+      if (!(factor >= 1 && factor <= Double.MAX_VALUE)
+          || !(decay >= 0 && decay <= Double.MAX_VALUE)
+          || !(least >= 1 && least <= Double.MAX_VALUE)) {
+        throw new IllegalArgumentException(
+            "headroom needs factor and least from 1, and decay from 0, were %s, %s and %s"
+                .formatted(factor, least, decay));
+      }
     }
-    return inFlight -> {
-      double shrunk = decay > 0 ? Math.max(factor - decay * Math.log10(inFlight), least) : factor;
-      return inFlight * shrunk;
-    };
+
+    @Override
+    public double limitFor(int inFlight) {
+      return inFlight
+          * (decay > 0 ? Math.max(factor - decay * Math.log10(inFlight), least) : factor);
+    }
   }
 }

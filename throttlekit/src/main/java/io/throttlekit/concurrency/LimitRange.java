@@ -15,12 +15,8 @@ public record LimitRange(int min, int max, int initial) {
   public LimitRange {
     if (min < 1 || max < min || initial < min || initial > max) {
       throw new IllegalArgumentException(
-          "a limit needs 1 <= min <= initial <= max, but min is "
-              + min
-              + ", initial "
-              + initial
-              + " and max "
-              + max);
+          "a limit needs 1 <= min <= initial <= max, but min is %s, initial %s and max %s"
+              .formatted(min, initial, max));
     }
   }
 

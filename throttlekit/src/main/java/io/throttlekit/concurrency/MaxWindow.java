@@ -5,9 +5,9 @@ import java.util.ArrayDeque;
 /** The maximum over a span of time: only values that can still become the maximum are kept. */
 final class MaxWindow {
   private final long spanNanos;
-  private final ArrayDeque<Told> falling = new ArrayDeque<>();
+  private final ArrayDeque<Entry> falling = new ArrayDeque<>();
 
-  private record Told(long nanos, int value) {}
+  private record Entry(long nanos, int value) {}
 
   /**
    * @param spanNanos length of the span; with 0 the newest value is the maximum
@@ -24,11 +24,7 @@ final class MaxWindow {
     while (!falling.isEmpty() && nowNanos - falling.getFirst().nanos() >= spanNanos) {
       falling.removeFirst();
     }
-    falling.addLast(new Told(nowNanos, value));
+    falling.addLast(new Entry(nowNanos, value));
     return falling.getFirst().value();
-  }
-
-  void reset() {
-    falling.clear();
   }
 }

@@ -34,9 +34,4 @@ final class MovingAverage {
   double value() {
     return value;
   }
-
-  void reset() {
-    count = 0;
-    value = 0;
-  }
 }

@@ -29,9 +29,4 @@ final class MovingMedian {
     Arrays.sort(sorted);
     return sorted[values.length / 2];
   }
-
-  void reset() {
-    count = 0;
-    next = 0;
-  }
 }

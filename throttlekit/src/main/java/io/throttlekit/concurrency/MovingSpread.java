@@ -66,9 +66,4 @@ final class MovingSpread {
     }
     return sum / count;
   }
-
-  void reset() {
-    count = 0;
-    next = 0;
-  }
 }

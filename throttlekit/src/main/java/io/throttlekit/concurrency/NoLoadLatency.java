@@ -3,13 +3,13 @@ package io.throttlekit.concurrency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The latency without load: the minimum of the last latencies, optionally measured again at a
- * lowered limit.
+ * The samples of an algorithm that compares latency with the latency without load: the minimum of
+ * the last latencies, optionally measured again at a lowered limit. Not thread-safe.
  */
 final class NoLoadLatency {
-  private final WindowedMinimum recent;
+  final WindowedMinimum recent;
+  private final @Nullable SampleWindow window;
   private final @Nullable Recalibration recalibration;
-  private final boolean ofMedians;
   private final LatencyQuantiles probe = new LatencyQuantiles();
   private boolean timed;
   private long sinceNanos;
@@ -18,26 +18,22 @@ final class NoLoadLatency {
 
   /**
    * @param samples number of latencies in the minimum, from 1
-   * @param ofMedians whether the latencies are medians, so that a measurement is one too
+   * @param settings null for an algorithm that changes its limit with each request
    * @throws IllegalArgumentException when a number is out of range
    */
   NoLoadLatency(
-      LimitRange range, int samples, boolean ofMedians, @Nullable Recalibration recalibration) {
-    if (samples < 1) {
-      throw new IllegalArgumentException("the baseline needs a sample at least, not " + samples);
-    }
+      LimitRange range,
+      int samples,
+      @Nullable WindowSettings settings,
+      @Nullable Recalibration recalibration) {
     if (recalibration != null
         && (recalibration.probeLimit() < range.min() || recalibration.probeLimit() > range.max())) {
       throw new IllegalArgumentException(
-          "probeLimit must be from "
-              + range.min()
-              + " to "
-              + range.max()
-              + " as the limit, was "
-              + recalibration.probeLimit());
+          "probeLimit must be from %s to %s as the limit, was %s"
+              .formatted(range.min(), range.max(), recalibration.probeLimit()));
     }
     this.recent = new WindowedMinimum(samples);
-    this.ofMedians = ofMedians;
+    this.window = settings == null ? null : new SampleWindow(settings);
     this.recalibration = recalibration;
   }
 
@@ -51,11 +47,6 @@ final class NoLoadLatency {
     return recent.least();
   }
 
-  /** Returns the latency without load, or 0 if none is known. */
-  long nanos() {
-    return recent.isEmpty() ? 0 : recent.least();
-  }
-
   boolean probing() {
     return probing;
   }
@@ -65,13 +56,27 @@ final class NoLoadLatency {
     return probing && recalibration != null ? Math.min(limit, recalibration.probeLimit()) : limit;
   }
 
-  /** Starts a measurement if one is due. */
-  void probeIfDue(long nowNanos) {
-    if (!timed) {
+  /**
+   * Adds a request that has ended, and starts a measurement if one is due. Returns the sample that
+   * may change the limit, or null within a window and during a measurement.
+   */
+  @Nullable Sample learn(Sample sample) {
+    if (recalibration != null) {
+      if (probing) {
+        probe(sample, recalibration);
+        return null;
+      }
+      probeIfDue(sample.arrivedNanos(), recalibration);
+    }
+    return window == null ? sample : window.endedBy(sample);
+  }
+
+  private void probeIfDue(long nowNanos, Recalibration settings) {
+    if (!timed) { // the first interval starts with the first sample
       timed = true;
       sinceNanos = nowNanos;
     }
-    if (recalibration != null && nowNanos - sinceNanos >= recalibration.intervalNanos()) {
+    if (nowNanos - sinceNanos >= settings.intervalNanos()) {
       probing = true;
       sinceNanos = nowNanos;
       probe.reset();
@@ -79,26 +84,26 @@ final class NoLoadLatency {
     }
   }
 
-  /** Adds a request that has ended to the measurement. */
-  void probe(Sample sample) {
-    if (recalibration == null) {
-      return;
-    }
+  private void probe(Sample sample, Recalibration settings) {
+    long now = sample.arrivedNanos();
     if (sample.dropped()) {
       dropped++;
-    } else if (sample.rttNanos() > 0 && sample.inFlight() <= recalibration.probeLimit()) {
+    } else if (sample.rttNanos() > 0 && sample.inFlight() <= settings.probeLimit()) {
       probe.add(sample.rttNanos());
     }
-    if (probe.count() >= recalibration.samples()) {
+    if (probe.count() >= settings.samples()) {
       recent.reset();
-      recent.add(ofMedians ? (long) probe.quantile(0.5) : probe.min());
+      // Medians are compared with a median.
+      recent.add(window == null ? probe.min() : (long) probe.quantile(0.5));
       probing = false;
-    } else if (dropped >= recalibration.samples()
-        || sample.arrivedNanos() - sinceNanos >= recalibration.intervalNanos()) {
+    } else if (dropped >= settings.samples() || now - sinceNanos >= settings.intervalNanos()) {
       probing = false; // abandoned: the old minimum stays
     }
     if (!probing) {
-      sinceNanos = sample.arrivedNanos();
+      sinceNanos = now;
+      if (window != null) {
+        window.next(now); // the restored limit starts with an empty window
+      }
     }
   }
 }

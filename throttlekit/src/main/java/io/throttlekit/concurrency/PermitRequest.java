@@ -22,12 +22,8 @@ public record PermitRequest(int level, @Nullable String user, long longestWaitNa
   public PermitRequest {
     if (level < 0 || level > Priority.MAX_LEVEL || longestWaitNanos < 0) {
       throw new IllegalArgumentException(
-          "level must be from 0 to "
-              + Priority.MAX_LEVEL
-              + " and longestWaitNanos at least 0, were "
-              + level
-              + " and "
-              + longestWaitNanos);
+          "level must be from 0 to %s and longestWaitNanos at least 0, were %s and %s"
+              .formatted(Priority.MAX_LEVEL, level, longestWaitNanos));
     }
   }
 

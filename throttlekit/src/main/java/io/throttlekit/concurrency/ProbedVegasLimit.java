@@ -1,8 +1,10 @@
 package io.throttlekit.concurrency;
 
+import io.throttlekit.concurrency.ProbedVegasState.Restoring;
+import io.throttlekit.concurrency.ProbedVegasState.Steady;
+import io.throttlekit.concurrency.Probing.Outcome;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps a queue of about a tenth of the limit at the backend, inferred from the median latency and
@@ -43,15 +45,6 @@ import org.jspecify.annotations.Nullable;
  * controller, and the Smith predictor for delayed responses (1957).
  */
 public final class ProbedVegasLimit implements ConcurrencyLimit {
-  /** Decreases in a row without effect after which the baseline is measured again. */
-  private static final int DOUBTED = 5;
-
-  /** The relative decrease of the limit from which latency shows whether it helps. */
-  private static final double NOTICEABLE = 0.1;
-
-  /** The share of a decrease that latency must follow for it to have helped. */
-  private static final double FOLLOWS = 0.5;
-
   /** The share of the requests in service that the first step of a measurement admits. */
   private static final double IDLE = 0.8;
 
@@ -65,42 +58,21 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
    * Intervals after a measurement that some limiters did not acknowledge: the others would bear it
    * alone.
    */
-  private static final int IN_VAIN = 10;
+  private static final int INTERVALS_AFTER_IGNORED = 10;
 
-  /**
-   * A limit that is not acknowledged within this time never will be; access logs may be as late.
-   */
-  private static final long SOON_NANOS = TimeUnit.SECONDS.toNanos(5);
+  /** Intervals after a measurement that confirmed the baseline. */
+  private static final int INTERVALS_AFTER_CONFIRMED = 2;
 
-  /** The limit is at most so many times the most in flight: an unused limit is unproven. */
-  private static final int MAX_OF_IN_FLIGHT = 5;
+  private static final double JITTER = 0.15; // as in Envoy's gradient controller
 
   private final LimitRange range;
   private final Settings settings;
   private final RandomGenerator random;
   private final SampleWindow window;
-  private final LimitHistory obeyed;
-  private final Baseline baseline = new Baseline();
-  private final Ascent ascent = new Ascent();
-  private double limit;
-  private int decreases;
-  private double decreasedFrom;
-  private double decreasedAt;
-  private double throughput;
-  private boolean probeSet;
-  private long probeNanos;
-  private boolean confirmed;
-  private boolean told;
-  private boolean measured;
-  private boolean restoring;
-  private int measuredBelow;
-  private boolean unobeyed;
-  private int shown;
-  private long shownNanos;
-  private double usable = 1;
-  private long measuredNanos;
-  private long restoredNanos;
-  private @Nullable Descent descent;
+  private final LimitHistory history;
+  final Baseline baseline = new Baseline();
+  private double estimate;
+  private ProbedVegasState state = new Steady();
   private volatile int published;
 
   /**
@@ -112,7 +84,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
    *     that was not acknowledged, plus up to 15 % at random; at least half an interval passes
    *     after the last window that was not saturated
    * @param probeSamples requests that make a measurement, from 1
-   * @param marginNanos time between an acknowledgement ({@link #inForce}) and the start of a
+   * @param marginNanos time between an acknowledgement ({@link #acknowledged}) and the start of a
    *     measurement, from 0; covers the limiter's clock, the start time inferred from a late access
    *     log, and a queue that drains. Not used for a limiter that does not acknowledge and applies
    *     limits at once
@@ -126,13 +98,8 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     public Settings {
       if (probeIntervalNanos < 1 || probeSamples < 1 || marginNanos < 0) {
         throw new IllegalArgumentException(
-            "probeIntervalNanos and probeSamples must be at least 1, and marginNanos not"
-                + " negative, were "
-                + probeIntervalNanos
-                + ", "
-                + probeSamples
-                + " and "
-                + marginNanos);
+            "probeIntervalNanos and probeSamples must be at least 1, and marginNanos not negative,"
+                + " were %s, %s and %s".formatted(probeIntervalNanos, probeSamples, marginNanos));
       }
     }
 
@@ -156,8 +123,8 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     this.settings = settings;
     this.random = random;
     this.window = new SampleWindow(settings.window());
-    this.obeyed = new LimitHistory(range.initial());
-    this.limit = range.initial();
+    this.history = new LimitHistory(range.initial());
+    this.estimate = range.initial();
     this.published = range.initial();
   }
 
@@ -171,252 +138,150 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     if (!sample.dropped() && sample.rttNanos() == 0) { // not measured
       return;
     }
-    if (descent != null) {
-      descend(descent, sample);
-    } else if (!letInByLowered(sample)) {
-      window.add(sample);
-      obeyed.began(told ? sample.startNanos() : sample.arrivedNanos() - sample.rttNanos());
-      if (window.ripe(sample.arrivedNanos())) {
-        move(sample.arrivedNanos());
-        next(sample.arrivedNanos());
+    long now = sample.arrivedNanos();
+    switch (state) {
+      case Steady steady -> learn(steady, sample);
+      case Probing probing -> {
+        Outcome outcome = probing.learn(sample);
+        if (outcome != null) {
+          end(probing, outcome, now);
+        }
+      }
+      case Restoring restoring when restoring.isOver(now) -> {
+        state = restoring.next;
+        learn(restoring.next, sample);
+      }
+      case Restoring restoring -> {
+        if (!restoring.ignores(sample)) {
+          learn(restoring.next, sample);
+        }
       }
     }
-    show(sample.arrivedNanos());
+    publish(now);
   }
 
   @Override
   public void refused(long arrivedNanos, long requests) {
     window.refused(arrivedNanos, requests);
-    if (descent != null && descent.isOver(arrivedNanos)) { // no sample may ever end the measurement
-      endDescent(descent, descent.givenUp(), arrivedNanos);
-      show(arrivedNanos);
+    onTick(arrivedNanos);
+  }
+
+  @Override
+  public void onTick(long nowNanos) {
+    window.at(nowNanos);
+    if (state instanceof Probing probing && probing.isOver(nowNanos)) {
+      end(probing, probing.timedOut(), nowNanos);
+      publish(nowNanos);
     }
   }
 
   @Override
-  public void inForce(int requests, long sinceNanos) {
-    told = true;
-    obeyed.obeyed(Math.max(1, requests), sinceNanos);
-    if (descent != null) {
-      descent.inForce(requests, sinceNanos);
-    } else {
-      // Acknowledged after all: the next measurement need not wait ten intervals.
-      unobeyed &= requests != (int) limit;
-      if (restoring && isBack()) {
-        restoring = false;
-        restoredNanos = sinceNanos;
+  public void acknowledged(int requests, long sinceNanos) {
+    history.acknowledged(Math.max(1, requests), sinceNanos);
+    boolean current = requests == (int) estimate;
+    switch (state) {
+      case Steady steady -> steady.acknowledged(current);
+      case Probing probing -> probing.acknowledged(requests, sinceNanos);
+      case Restoring restoring -> {
+        restoring.next.acknowledged(current);
+        restoring.acknowledged(estimate, history.latest(), sinceNanos);
       }
     }
   }
 
-  /** Returns whether limiters have restored at least half of the decrease of a measurement. */
-  private boolean isBack() {
-    int back = Math.min((int) limit, (measuredBelow + (int) limit) / 2);
-    return limit <= measuredBelow || obeyed.latest() >= back;
+  /** By the thread that feeds samples. */
+  @Override
+  public boolean isProbing() {
+    return state instanceof Probing;
   }
 
-  /** Returns the latency without a queue, in ns, or 0 if it is not known. */
-  double baselineNanos() {
-    return baseline.nanos();
-  }
-
-  /**
-   * Returns whether the limit is lowered to measure the baseline. By the thread that feeds samples.
-   */
-  public boolean measuring() {
-    return descent != null;
-  }
-
-  /**
-   * Returns whether a request that ended after a measurement began during it. Such a request met no
-   * queue, and would raise the limit by the room that the measurement itself made. A limiter that
-   * does not acknowledge applies the old limit again at once.
-   */
-  private boolean letInByLowered(Sample sample) {
-    if (!measured) {
-      return false;
+  private void learn(Steady steady, Sample sample) {
+    long now = sample.arrivedNanos();
+    window.add(sample);
+    // Without acknowledgements the limiter is in this process, and times begin at the arrival.
+    history.began(history.acknowledges() ? sample.startNanos() : now - sample.rttNanos());
+    if (window.ripe(now)) {
+      if (window.overloaded()) {
+        steady.ascent.forget();
+        giveWay(estimate);
+      } else {
+        step(steady, now);
+      }
+      nextWindow(now);
     }
-    if (sample.arrivedNanos() - measuredNanos >= settings.probeIntervalNanos() / 2) {
-      measured = false; // a fallback, whatever acknowledgements and start times are
-      restoring = false;
-      return false;
-    }
-    return restoring || sample.startNanos() - restoredNanos < 0;
   }
 
-  private void move(long nowNanos) {
-    if (window.overloaded()) {
-      ascent.forget();
-      giveWay(limit);
-      return;
-    }
+  private void step(Steady steady, long nowNanos) {
     boolean saturated = window.saturated();
     double median = window.quantile(0.5);
-    throughput = obeyed.mean() / median;
+    double applied = history.mean();
+    double throughput = applied / median;
     baseline.follow(median, saturated);
     if (window.crowded()) {
-      baseline.atLeast(ascent.learn(obeyed.mean(), median));
+      baseline.atLeast(steady.ascent.learn(applied, median));
     } else {
-      ascent.forget();
+      steady.ascent.forget();
     }
-    step(median, nowNanos);
+    double inService = throughput * baseline.nanos();
+    double usable = history.usable((int) estimate, nowNanos);
+    QueueStep step = QueueStep.of(estimate, usable, applied, inService, window.maxInFlight());
+    estimate = range.clamp(step.limit());
+    steady.stepped(step, applied, median);
     // Without refusals the baseline follows latency, and needs no measurement soon.
     if (!saturated) {
-      long calm = nowNanos + settings.probeIntervalNanos() / 2;
-      if (!probeSet || calm - probeNanos > 0) {
-        probeSet = true;
-        probeNanos = calm;
-      }
+      steady.postponeProbe(nowNanos + settings.probeIntervalNanos() / 2);
     }
-    // While limiters do not acknowledge, a lower limit cannot reduce latency.
-    boolean doubted = doubted(median) && !unobeyed;
-    boolean due = doubted || (saturated && (!probeSet || nowNanos - probeNanos >= 0));
-    restoring &= !isBack();
-    if (due && !restoring) { // a limiter that lags would not apply a lower one either
-      descent = new Descent(firstStep(), range.min(), throughput, median, nowNanos, told, settings);
-      lookWhatIsObeyed(descent, nowNanos);
+    if (steady.doubts(applied, median) || (saturated && steady.isProbeDue(nowNanos))) {
+      // Leaves servers idle if the baseline is right, and is not lower than needed.
+      double inUse = Math.min(estimate, applied);
+      int first = (int) Math.clamp(IDLE * inService, MIN_STEP * inUse, MAX_STEP * inUse);
+      state = new Probing(first, range.min(), throughput, median, nowNanos, history, settings);
     }
   }
 
-  /** Returns whether latency does not follow the limit down; then it is probably not a queue. */
-  private boolean doubted(double median) {
-    if (decreases < DOUBTED) {
-      return false;
-    }
-    double lowered = 1 - obeyed.mean() / decreasedFrom;
-    if (lowered < NOTICEABLE) {
-      return false; // the decrease is not in effect yet, so it cannot have helped
-    }
-    if (decreasedAt - median < FOLLOWS * lowered * decreasedAt) {
-      return true;
-    }
-    decreases = 0;
-    return false;
-  }
-
-  private void step(double median, long nowNanos) {
-    int k = Log10.of(limit);
-    double old = limit;
-    double work = throughput * baseline.nanos();
-    double queue = Math.max(0, Math.ceil(letIn(nowNanos) - work));
-    double tooMany = Math.min(queue, Math.ceil(obeyed.mean() - work));
-    int beta = beta(limit);
-    int alpha = (2 * beta + 2) / 3;
-    if (tooMany > beta) {
-      if (decreases == 0) {
-        decreasedFrom = obeyed.mean();
-        decreasedAt = median;
-      }
-      limit -= Math.max(k, (tooMany - beta) / 4);
-      decreases++;
-    } else {
-      decreases = 0;
-      // A limit that is less than half used is not raised.
-      boolean inUse = 2.0 * window.maxInFlight() >= limit && 2 * obeyed.mean() >= limit;
-      if (queue < alpha && inUse) {
-        limit += beta - queue;
-      }
-    }
-    double top = (double) MAX_OF_IN_FLIGHT * window.maxInFlight();
-    if (limit > top) {
-      // Idle moments are short: an old limit above the bound falls in small steps.
-      limit = old > top ? Math.max(old - k, top) : top;
-    }
-    limit = range.clamp(limit);
-  }
-
-  /**
-   * Returns the part of a full limit that limiters apply, now or soon. Some may never acknowledge,
-   * and their slots remain unused.
-   */
-  private double letIn(long nowNanos) {
-    if (shown != (int) limit) {
-      shown = (int) limit;
-      shownNanos = nowNanos;
-    }
-    boolean rested = told && nowNanos - shownNanos >= SOON_NANOS;
-    double part = Math.min(1, obeyed.mean() / shown);
-    usable = rested ? part : Math.max(usable, part);
-    return rested ? obeyed.mean() : shown * usable;
-  }
-
-  /**
-   * Returns a limit that leaves servers idle if the baseline is right, and is not lower than
-   * needed.
-   */
-  private int firstStep() {
-    double idle = IDLE * throughput * baseline.nanos();
-    double inUse = Math.min(limit, obeyed.mean());
-    return (int) Math.clamp(idle, MIN_STEP * inUse, MAX_STEP * inUse);
-  }
-
-  private void descend(Descent under, Sample sample) {
-    Descent.Outcome outcome = under.learn(sample, told);
-    if (outcome instanceof Descent.Outcome.Continues) {
-      lookWhatIsObeyed(under, sample.arrivedNanos());
-    } else {
-      endDescent(under, outcome, sample.arrivedNanos());
-    }
-  }
-
-  private void measured(double nanos) {
-    baseline.measure(nanos);
-    double work = throughput * baseline.nanos();
-    limit = range.clamp(Math.min(limit, work + beta(work)));
-  }
-
-  /** Passes on a limit that is low enough already, since limiters do not acknowledge it again. */
-  private void lookWhatIsObeyed(Descent under, long nowNanos) {
-    if (told) {
-      under.inForce(obeyed.latest(), nowNanos);
-    }
-  }
-
-  private void endDescent(Descent ended, Descent.Outcome outcome, long nowNanos) {
+  private void end(Probing probing, Outcome outcome, long nowNanos) {
+    boolean confirmed =
+        outcome instanceof Outcome.Measured(double nanos) && baseline.isConfirmedBy(nanos);
     switch (outcome) {
-      case Descent.Outcome.Measured(double nanos) -> {
-        confirmed = baseline.isConfirmedBy(nanos);
-        measured(nanos);
-      }
-      case Descent.Outcome.AtMost(double nanos) when nanos < baseline.nanos() -> measured(nanos);
-      case Descent.Outcome.Overloaded(int lowered) -> giveWay(lowered);
-      case Descent.Outcome.AtMost _, Descent.Outcome.Unknown _, Descent.Outcome.Continues _ -> {}
+      case Outcome.Measured(double nanos) -> apply(nanos, probing.initialThroughput());
+      case Outcome.AtMost(double nanos) when nanos < baseline.nanos() ->
+          apply(nanos, probing.initialThroughput());
+      case Outcome.Overloaded _ -> giveWay(probing.limit());
+      case Outcome.AtMost _, Outcome.Unknown _ -> {}
     }
-    descent = null;
-    ascent.forget();
-    decreases = 0;
-    measured = told;
-    measuredBelow = ended.limit();
-    restoring = told && !isBack();
-    shown = 0; // restarts the 5 s
-    unobeyed = !ended.isObeyed();
-    measuredNanos = nowNanos;
-    restoredNanos = nowNanos;
-    next(nowNanos);
-    double intervals = (unobeyed ? IN_VAIN : confirmed ? 2 : 1) * (1 + random.nextDouble(0.15));
-    confirmed = false;
-    probeSet = true;
-    probeNanos = nowNanos + (long) (settings.probeIntervalNanos() * intervals);
-  }
-
-  private void next(long nowNanos) {
-    window.next(nowNanos);
-    obeyed.next();
-  }
-
-  private void show(long nowNanos) {
-    published = descent == null ? (int) limit : descent.limit();
-    if (!told) {
-      obeyed.obeyed(published, nowNanos);
+    boolean ignored = !probing.isAcknowledged();
+    int intervals = ignored ? INTERVALS_AFTER_IGNORED : confirmed ? INTERVALS_AFTER_CONFIRMED : 1;
+    double wait = settings.probeIntervalNanos() * (intervals * (1 + random.nextDouble(JITTER)));
+    Steady steady = new Steady(nowNanos + (long) wait, ignored);
+    if (history.acknowledges()) {
+      Restoring restoring =
+          new Restoring(steady, probing.limit(), nowNanos, settings.probeIntervalNanos() / 2);
+      restoring.acknowledged(estimate, history.latest(), nowNanos);
+      state = restoring;
+    } else {
+      state = steady;
     }
+    history.restart();
+    nextWindow(nowNanos);
   }
 
-  private static int beta(double published) {
-    return Math.max(Math.clamp((int) (published / 3), 3, 6), (int) (published / 10));
+  private void apply(double measuredNanos, double throughput) {
+    baseline.measure(measuredNanos);
+    double inService = throughput * baseline.nanos();
+    estimate = range.clamp(Math.min(estimate, inService + QueueStep.beta(inService)));
   }
 
-  /** Lowers the limit by a tenth after drops, which have no usable latency. */
   private void giveWay(double from) {
-    limit = range.clamp(from - Math.max(Log10.of(from), from / 10));
+    estimate = range.clamp(Log10.afterDrops(from));
+  }
+
+  private void nextWindow(long nowNanos) {
+    window.next(nowNanos);
+    history.next();
+  }
+
+  private void publish(long nowNanos) {
+    published = state instanceof Probing probing ? probing.limit() : (int) estimate;
+    history.applied(published, nowNanos);
   }
 }

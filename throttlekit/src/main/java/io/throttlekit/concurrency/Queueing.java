@@ -21,12 +21,8 @@ public record Queueing(double initialFactor, double maxFactor, long longestWaitN
     if (!(initialFactor >= 1 && maxFactor >= initialFactor) || longestWaitNanos < 1) {
       throw new IllegalArgumentException(
           "a queue needs 1 <= initialFactor <= maxFactor and longestWaitNanos of at least 1,"
-              + " but they are "
-              + initialFactor
-              + ", "
-              + maxFactor
-              + " and "
-              + longestWaitNanos);
+              + " but they are %s, %s and %s"
+                  .formatted(initialFactor, maxFactor, longestWaitNanos));
     }
   }
 

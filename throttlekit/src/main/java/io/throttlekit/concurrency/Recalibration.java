@@ -19,12 +19,8 @@ public record Recalibration(long intervalNanos, int probeLimit, int samples) {
   public Recalibration {
     if (intervalNanos < 1 || probeLimit < 1 || samples < 1) {
       throw new IllegalArgumentException(
-          "intervalNanos, probeLimit and samples must be at least 1, were "
-              + intervalNanos
-              + ", "
-              + probeLimit
-              + " and "
-              + samples);
+          "intervalNanos, probeLimit and samples must be at least 1, were %s, %s and %s"
+              .formatted(intervalNanos, probeLimit, samples));
     }
   }
 }

@@ -26,10 +26,8 @@ public record Sample(
   public Sample {
     if (rttNanos < 0 || inFlight < 1) {
       throw new IllegalArgumentException(
-          "rttNanos must not be negative and inFlight at least 1, were "
-              + rttNanos
-              + " and "
-              + inFlight);
+          "rttNanos must not be negative and inFlight at least 1, were %s and %s"
+              .formatted(rttNanos, inFlight));
     }
   }
 }

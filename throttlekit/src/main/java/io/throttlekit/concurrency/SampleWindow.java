@@ -124,17 +124,6 @@ final class SampleWindow {
               ? settings.maxNanos()
               : Math.max(settings.minNanos(), 2 * latencies.min());
     }
-    empty();
-  }
-
-  /** Discards all samples, and the current time. */
-  void reset() {
-    begun = false;
-    spanNanos = settings.minNanos();
-    empty();
-  }
-
-  private void empty() {
     latencies.reset();
     dropped = 0;
     refused = 0;

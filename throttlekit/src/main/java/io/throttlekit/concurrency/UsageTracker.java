@@ -45,10 +45,8 @@ public final class UsageTracker {
     // A slice lasts at least 1 ns, and 2 · windowNanos must not overflow.
     if (windowNanos < SLICES || windowNanos > Long.MAX_VALUE / 4 || maxUsers < 1) {
       throw new IllegalArgumentException(
-          "windowNanos must be from 30 to 2^61 and maxUsers at least 1, were "
-              + windowNanos
-              + " and "
-              + maxUsers);
+          "windowNanos must be from 30 to 2^61 and maxUsers at least 1, were %s and %s"
+              .formatted(windowNanos, maxUsers));
     }
     this.time = time;
     this.windowNanos = windowNanos;

@@ -51,10 +51,8 @@ public final class VegasLimit implements ConcurrencyLimit {
     public Settings {
       if (!(smoothing > 0 && smoothing <= 1) || probeMultiplier < 1) {
         throw new IllegalArgumentException(
-            "smoothing must be above 0 and at most 1, and probeMultiplier at least 1, were "
-                + smoothing
-                + " and "
-                + probeMultiplier);
+            "smoothing must be above 0 and at most 1, and probeMultiplier at least 1, were %s and %s"
+                .formatted(smoothing, probeMultiplier));
       }
     }
 
@@ -92,12 +90,6 @@ public final class VegasLimit implements ConcurrencyLimit {
     }
     limit = (int) estimate;
   }
-
-  @Override
-  public void refused(long arrivedNanos, long requests) {}
-
-  @Override
-  public void inForce(int requests, long sinceNanos) {}
 
   private void move(Sample seen) {
     int step = Log10.of(estimate);

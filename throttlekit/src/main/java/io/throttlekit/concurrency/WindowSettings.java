@@ -22,12 +22,9 @@ public record WindowSettings(long minNanos, long maxNanos, int minSamples) {
   public WindowSettings {
     if (minNanos < 1 || maxNanos < minNanos || minSamples < 1) {
       throw new IllegalArgumentException(
-          "a window needs 1 <= minNanos <= maxNanos and 1 <= minSamples, but minNanos is "
-              + minNanos
-              + ", maxNanos "
-              + maxNanos
-              + " and minSamples "
-              + minSamples);
+          ("a window needs 1 <= minNanos <= maxNanos and 1 <= minSamples, but minNanos is %s,"
+                  + " maxNanos %s and minSamples %s")
+              .formatted(minNanos, maxNanos, minSamples));
     }
   }
 

@@ -7,7 +7,7 @@ package io.throttlekit.concurrency;
 final class WindowedMinimum {
   private final int window;
   private final long[] values;
-  private final long[] told;
+  private final long[] added;
   private int front;
   private int size;
   private long count;
@@ -18,12 +18,12 @@ final class WindowedMinimum {
   WindowedMinimum(int window) {
     this.window = window;
     this.values = new long[window];
-    this.told = new long[window];
+    this.added = new long[window];
   }
 
   void add(long value) {
     count++;
-    if (size > 0 && told[front] <= count - window) {
+    if (size > 0 && added[front] <= count - window) {
       front = (front + 1) % window;
       size--;
     }
@@ -31,12 +31,8 @@ final class WindowedMinimum {
       size--;
     }
     values[at(size)] = value;
-    told[at(size)] = count;
+    added[at(size)] = count;
     size++;
-  }
-
-  boolean isEmpty() {
-    return size == 0;
   }
 
   /** Returns the minimum. There must be a value. */

@@ -117,7 +117,8 @@ class LimitAlgorithmsTest {
     switch (random.nextInt(12)) {
       case 0 -> limit.refused(arrived, random.nextBoolean() ? random.nextLong(9) : Long.MAX_VALUE);
       case 1 ->
-          limit.inForce(random.nextInt(1_000), random.nextInt(9) == 0 ? random.nextLong() : now);
+          limit.acknowledged(
+              random.nextInt(1_000), random.nextInt(9) == 0 ? random.nextLong() : now);
       default -> {
         long rtt =
             switch (random.nextInt(12)) {

@@ -11,9 +11,9 @@ class LimitHistoryTest {
 
   @Test
   void aRequestBeganBelowTheLimitThatWasObeyedThen() {
-    limits.obeyed(30, -50 * SECOND);
-    limits.obeyed(30, -20 * SECOND); // no change
-    limits.obeyed(40, 10 * SECOND);
+    limits.acknowledged(30, -50 * SECOND);
+    limits.acknowledged(30, -20 * SECOND); // no change
+    limits.acknowledged(40, 10 * SECOND);
     assertThat(at(-51 * SECOND)).isEqualTo(20);
     assertThat(at(-50 * SECOND)).isEqualTo(30);
     assertThat(at(9 * SECOND)).isEqualTo(30);
@@ -24,7 +24,7 @@ class LimitHistoryTest {
   @Test
   void theMeanIsOfTheRequestsOfTheWindow() {
     assertThat(limits.mean()).isEqualTo(20);
-    limits.obeyed(30, 100 * SECOND);
+    limits.acknowledged(30, 100 * SECOND);
     limits.began(0 * SECOND);
     limits.began(100 * SECOND);
     limits.began(200 * SECOND);
@@ -37,7 +37,7 @@ class LimitHistoryTest {
   @Test
   void whatIsTooLongAgoCountsAsTheEarliestThatIsRemembered() {
     for (int i = 1; i <= 100; i++) {
-      limits.obeyed(20 + i, i * SECOND);
+      limits.acknowledged(20 + i, i * SECOND);
     }
     assertThat(at(100 * SECOND)).isEqualTo(120);
     assertThat(at(86 * SECOND)).isEqualTo(106);
@@ -48,7 +48,7 @@ class LimitHistoryTest {
   @Test
   void ofThoseThatFollowCloselyTheLastIsRemembered() {
     for (int i = 0; i < 50; i++) { // as the acknowledgements of a fleet arrive
-      limits.obeyed(21 + i, 10 * SECOND + i * SECOND / 50);
+      limits.acknowledged(21 + i, 10 * SECOND + i * SECOND / 50);
     }
     assertThat(at(9 * SECOND)).isEqualTo(20);
     assertThat(at(12 * SECOND)).isEqualTo(70);

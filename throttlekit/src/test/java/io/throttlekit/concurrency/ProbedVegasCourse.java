@@ -32,14 +32,14 @@ final class ProbedVegasCourse {
    */
   ProbedVegasLimit obeyed() {
     ProbedVegasLimit algorithm = calm(40, 20);
-    algorithm.inForce(algorithm.limit(), ms(now));
+    algorithm.acknowledged(algorithm.limit(), ms(now));
     for (int i = 0; i < 5; i++) {
       saturated(algorithm, 60, 40);
-      algorithm.inForce(algorithm.limit(), ms(now));
+      algorithm.acknowledged(algorithm.limit(), ms(now));
     }
     now += 700;
     probed(algorithm, 60, 50);
-    assertThat(algorithm.measuring()).isFalse();
+    assertThat(algorithm.isProbing()).isFalse();
     return algorithm;
   }
 
@@ -63,11 +63,11 @@ final class ProbedVegasCourse {
   /** Returns an algorithm during a measurement, after only these samples. */
   ProbedVegasLimit measuring(int initial, double rttMillis) {
     ProbedVegasLimit algorithm = calm(initial, rttMillis);
-    for (int second = 0; second < 40 && !algorithm.measuring(); second++) {
+    for (int second = 0; second < 40 && !algorithm.isProbing(); second++) {
       saturated(algorithm, rttMillis, (initial - 1) / 2);
-      assertThat(algorithm.baselineNanos()).isEqualTo((double) ms(rttMillis));
+      assertThat(algorithm.baseline.nanos()).isEqualTo((double) ms(rttMillis));
     }
-    assertThat(algorithm.measuring()).isTrue();
+    assertThat(algorithm.isProbing()).isTrue();
     return algorithm;
   }
 

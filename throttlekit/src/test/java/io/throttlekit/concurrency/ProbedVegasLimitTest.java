@@ -38,12 +38,12 @@ class ProbedVegasLimitTest {
   @Test
   void doesNotGrowAgainBeforeItHearsOfRequestsThatItsGrowthLetIn() {
     ProbedVegasLimit algorithm = course.from(20);
-    algorithm.inForce(algorithm.limit(), ms(0));
+    algorithm.acknowledged(algorithm.limit(), ms(0));
     course.window(algorithm, 20, 20);
     course.window(algorithm, 20, 20);
     course.window(algorithm, 20, 20);
     assertThat(algorithm.limit()).isEqualTo(26);
-    algorithm.inForce(algorithm.limit(), ms(course.now));
+    algorithm.acknowledged(algorithm.limit(), ms(course.now));
     course.window(algorithm, 20, 20);
     assertThat(algorithm.limit()).isEqualTo(31); // one of them began before
   }
@@ -52,10 +52,10 @@ class ProbedVegasLimitTest {
   @Test
   void growsByWhatOthersObeyWhereOneIsSilent() {
     ProbedVegasLimit algorithm = course.from(20);
-    algorithm.inForce(20, ms(0));
+    algorithm.acknowledged(20, ms(0));
     for (int second = 0; second < 60; second++) {
       course.window(algorithm, 20, algorithm.limit());
-      algorithm.inForce(algorithm.limit() - 5, ms(course.now));
+      algorithm.acknowledged(algorithm.limit() - 5, ms(course.now));
     }
     assertThat(algorithm.limit()).isGreaterThan(60);
   }
@@ -67,9 +67,9 @@ class ProbedVegasLimitTest {
     for (int second = 0; second < 25; second++) {
       algorithm.refused(ms(course.now), 50);
       course.window(algorithm, 20, algorithm.limit());
-      assertThat(algorithm.measuring()).isFalse();
+      assertThat(algorithm.isProbing()).isFalse();
     }
-    assertThat(algorithm.baselineNanos()).isEqualTo(20e6);
+    assertThat(algorithm.baseline.nanos()).isEqualTo(20e6);
     assertThat(algorithm.limit()).isGreaterThan(80);
   }
 
@@ -81,7 +81,7 @@ class ProbedVegasLimitTest {
       algorithm.refused(ms(course.now), 2);
       course.window(algorithm, 20, algorithm.limit());
     }
-    assertThat(algorithm.baselineNanos()).isEqualTo(18e6);
+    assertThat(algorithm.baseline.nanos()).isEqualTo(18e6);
     assertThat(algorithm.limit()).isLessThanOrEqualTo(45);
   }
 
@@ -102,7 +102,7 @@ class ProbedVegasLimitTest {
     ProbedVegasLimit algorithm = course.measuring(30, 30);
     course.probed(algorithm, 20, 50);
     course.probed(algorithm, rttMillis, 50);
-    assertThat(algorithm.baselineNanos()).isEqualTo(rttMillis * 1e6);
+    assertThat(algorithm.baseline.nanos()).isEqualTo(rttMillis * 1e6);
     for (int second = 0; second < 20; second++) {
       course.saturated(algorithm, 10.0 * algorithm.limit(), algorithm.limit()); // 2 in service
     }
@@ -116,7 +116,7 @@ class ProbedVegasLimitTest {
   @Test
   void doesNotRunAwayFromGatesThatStandStill() {
     ProbedVegasLimit algorithm = course.from(20);
-    algorithm.inForce(12, 0);
+    algorithm.acknowledged(12, 0);
     for (int second = 0; second < 120; second++) {
       course.window(algorithm, 20, algorithm.limit()); // refusals show that all of it is in use
     }
@@ -128,12 +128,12 @@ class ProbedVegasLimitTest {
   void doesNotRunAwayWhenThoseObeyAgainWhoWereSilent() {
     ProbedVegasLimit algorithm = course.from(20);
     for (int second = 0; second < 12; second++) {
-      algorithm.inForce(algorithm.limit() / 2, ms(course.now));
+      algorithm.acknowledged(algorithm.limit() / 2, ms(course.now));
       course.window(algorithm, 20, algorithm.limit());
     }
     assertThat(algorithm.limit()).isGreaterThan(30);
     for (int second = 0; second < 15; second++) {
-      algorithm.inForce(algorithm.limit(), ms(course.now));
+      algorithm.acknowledged(algorithm.limit(), ms(course.now));
       course.saturated(algorithm, Math.max(20, algorithm.limit()), algorithm.limit());
       assertThat(algorithm.limit()).isLessThan(60);
     }
@@ -144,10 +144,10 @@ class ProbedVegasLimitTest {
   @Test
   void doesNotFallFurtherThanIsNeededWhileItHearsOfRequestsBeforeItsFall() {
     ProbedVegasLimit algorithm = course.calm(40, 20);
-    algorithm.inForce(algorithm.limit(), ms(course.now));
+    algorithm.acknowledged(algorithm.limit(), ms(course.now));
     for (int second = 0; second < 20; second++) {
       course.saturated(algorithm, 40, 40); // all of them below the old limit
-      assertThat(algorithm.measuring()).isFalse();
+      assertThat(algorithm.isProbing()).isFalse();
     }
     assertThat(algorithm.limit()).isBetween(25, 26);
   }
@@ -158,10 +158,10 @@ class ProbedVegasLimitTest {
     course.window(algorithm, 20, 19);
     course.window(
         algorithm, 24, 20); // baseline (20 + 24) / 2, queue ⌈40 · 2/24⌉ = 4, alpha 4, beta 6
-    assertThat(algorithm.baselineNanos()).isEqualTo(22e6);
+    assertThat(algorithm.baseline.nanos()).isEqualTo(22e6);
     assertThat(algorithm.limit()).isEqualTo(40);
     course.saturated(algorithm, 44, 40); // queue 20: a quarter of the excess over 6
-    assertThat(algorithm.baselineNanos()).isEqualTo(22e6);
+    assertThat(algorithm.baseline.nanos()).isEqualTo(22e6);
     assertThat(algorithm.limit()).isEqualTo(36);
   }
 
@@ -169,11 +169,11 @@ class ProbedVegasLimitTest {
   void theBaselineFollowsDownAFifthAndUpSlowlyAndStandsWhileSaturated() {
     ProbedVegasLimit algorithm = course.calm(20, 20);
     course.window(algorithm, 10, 1);
-    assertThat(algorithm.baselineNanos()).isEqualTo(18e6);
+    assertThat(algorithm.baseline.nanos()).isEqualTo(18e6);
     course.window(algorithm, 18 + 6.1, 1);
-    assertThat(algorithm.baselineNanos()).isCloseTo(18.2e6, within(1.0));
+    assertThat(algorithm.baseline.nanos()).isCloseTo(18.2e6, within(1.0));
     course.saturated(algorithm, 100, 1);
-    assertThat(algorithm.baselineNanos()).isCloseTo(18.2e6, within(1.0));
+    assertThat(algorithm.baseline.nanos()).isCloseTo(18.2e6, within(1.0));
   }
 
   @Test
@@ -187,10 +187,10 @@ class ProbedVegasLimitTest {
       algorithm.refused(ms(course.now + 1_000), 1);
       algorithm.learn(completed(course.now + ProbedVegasCourse.WINDOW, 20, 1));
       course.now += ProbedVegasCourse.WINDOW;
-      assertThat(algorithm.measuring()).isFalse();
+      assertThat(algorithm.isProbing()).isFalse();
     }
     double calm = course.now;
-    while (!algorithm.measuring()
+    while (!algorithm.isProbing()
         && course.now - calm < 90_000) { // half an interval after the calm ended
       algorithm.refused(ms(course.now), 1);
       course.window(algorithm, 20, 1);
@@ -212,7 +212,7 @@ class ProbedVegasLimitTest {
   @Test
   void t17AllRequestsGivenUpLowerTheLimitEachWindowDownToTheLeast() {
     ProbedVegasLimit algorithm = course.calm(200, 20);
-    double baseline = algorithm.baselineNanos();
+    double baseline = algorithm.baseline.nanos();
     int before = algorithm.limit();
     while (before > 4) {
       second(algorithm, course.now, 1_000, 200, true);
@@ -222,7 +222,7 @@ class ProbedVegasLimitTest {
       before = algorithm.limit();
     }
     assertThat(algorithm.limit()).isEqualTo(4);
-    assertThat(algorithm.baselineNanos()).isEqualTo(baseline);
+    assertThat(algorithm.baseline.nanos()).isEqualTo(baseline);
   }
 
   @Test
@@ -249,7 +249,7 @@ class ProbedVegasLimitTest {
       }
       course.now += 1_000;
       assertThat(flooded.limit()).isEqualTo(algorithm.limit()).isEqualTo(20);
-      assertThat(flooded.baselineNanos()).isEqualTo(algorithm.baselineNanos()).isEqualTo(20e6);
+      assertThat(flooded.baseline.nanos()).isEqualTo(algorithm.baseline.nanos()).isEqualTo(20e6);
     }
   }
 
@@ -278,7 +278,7 @@ class ProbedVegasLimitTest {
         shuffled.learn(last);
         course.now += ProbedVegasCourse.WINDOW;
         assertThat(shuffled.limit()).as("seed %s", seed).isEqualTo(straight.limit());
-        assertThat(straight.measuring()).isFalse(); // a measurement uses the first requests
+        assertThat(straight.isProbing()).isFalse(); // a measurement uses the first requests
       }
     }
   }
@@ -316,7 +316,7 @@ class ProbedVegasLimitTest {
     for (int i = 0; i < 50; i++) {
       algorithm.learn(completed(course.now + 1 + i, 20, 24));
     }
-    assertThat(algorithm.measuring()).isTrue(); // the window had refusals, and the calm is 30 s ago
+    assertThat(algorithm.isProbing()).isTrue(); // the window had refusals, and the calm is 30 s ago
   }
 
   @Test

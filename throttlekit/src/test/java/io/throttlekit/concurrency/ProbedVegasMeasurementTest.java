@@ -18,14 +18,14 @@ class ProbedVegasMeasurementTest {
   void fiveDecreasesThatDoNotHelpAreABackendThatBecameSlower() {
     ProbedVegasLimit algorithm = course.calm(40, 20);
     for (int i = 0; i < 5; i++) {
-      assertThat(algorithm.measuring()).isFalse();
+      assertThat(algorithm.isProbing()).isFalse();
       course.saturated(algorithm, 60, 40);
     }
-    assertThat(algorithm.measuring()).isTrue();
+    assertThat(algorithm.isProbing()).isTrue();
     int lowered = algorithm.limit();
     course.probed(algorithm, 60, 50);
-    assertThat(algorithm.measuring()).isFalse();
-    assertThat(algorithm.baselineNanos()).isEqualTo(60e6);
+    assertThat(algorithm.isProbing()).isFalse();
+    assertThat(algorithm.baseline.nanos()).isEqualTo(60e6);
     ProbedVegasCourse.assertRestored(algorithm, lowered);
   }
 
@@ -33,11 +33,11 @@ class ProbedVegasMeasurementTest {
   @Test
   void aMeasurementLeavesHalfOfTheBaseline() {
     ProbedVegasLimit algorithm = course.measuring(40, 40);
-    for (int step = 0; step < 8 && algorithm.measuring(); step++) {
+    for (int step = 0; step < 8 && algorithm.isProbing(); step++) {
       course.probed(algorithm, 1, 50);
     }
-    assertThat(algorithm.measuring()).isFalse();
-    assertThat(algorithm.baselineNanos()).isEqualTo(20e6);
+    assertThat(algorithm.isProbing()).isFalse();
+    assertThat(algorithm.baseline.nanos()).isEqualTo(20e6);
   }
 
   /** At a limit of 40, 40 ms instead of 28: half of both would be too high for a long time. */
@@ -46,8 +46,8 @@ class ProbedVegasMeasurementTest {
     ProbedVegasLimit algorithm = course.measuring(40, 40);
     course.probed(algorithm, 28, 50); // throughput is the same
     course.probed(algorithm, 28, 50);
-    assertThat(algorithm.measuring()).isFalse();
-    assertThat(algorithm.baselineNanos()).isEqualTo(28e6);
+    assertThat(algorithm.isProbing()).isFalse();
+    assertThat(algorithm.baseline.nanos()).isEqualTo(28e6);
     assertThat(algorithm.limit()).isEqualTo(28 + 6);
   }
 
@@ -57,7 +57,7 @@ class ProbedVegasMeasurementTest {
     for (int second = 0; second < 20; second++) {
       course.saturated(
           algorithm, algorithm.limit(), algorithm.limit()); // one ms per request in flight
-      assertThat(algorithm.measuring()).isFalse();
+      assertThat(algorithm.isProbing()).isFalse();
     }
     assertThat(algorithm.limit()).isBetween(22, 32); // 20 in service, and a small queue
   }
@@ -69,7 +69,7 @@ class ProbedVegasMeasurementTest {
       course.saturated(algorithm, 60, 40);
     }
     course.probed(algorithm, 39, 50);
-    assertThat(algorithm.baselineNanos()).isEqualTo(39.5e6);
+    assertThat(algorithm.baseline.nanos()).isEqualTo(39.5e6);
   }
 
   @Test
@@ -81,13 +81,13 @@ class ProbedVegasMeasurementTest {
     for (int i = 0; i < 500; i++) {
       algorithm.learn(completed(course.now + 119, 60, 40));
     }
-    assertThat(algorithm.measuring()).isTrue();
+    assertThat(algorithm.isProbing()).isTrue();
     for (int i = 0; i < 49; i++) {
       algorithm.learn(completed(course.now + 120, 60, 20));
     }
-    assertThat(algorithm.measuring()).isTrue();
+    assertThat(algorithm.isProbing()).isTrue();
     algorithm.learn(completed(course.now + 120, 60, 20));
-    assertThat(algorithm.measuring()).isFalse();
+    assertThat(algorithm.isProbing()).isFalse();
   }
 
   @Test
@@ -97,33 +97,33 @@ class ProbedVegasMeasurementTest {
       course.saturated(algorithm, 60, 40);
     }
     course.probed(algorithm, 0, 200);
-    assertThat(algorithm.measuring()).isTrue();
+    assertThat(algorithm.isProbing()).isTrue();
     course.probed(algorithm, 60, 50);
-    assertThat(algorithm.baselineNanos()).isEqualTo(60e6);
+    assertThat(algorithm.baseline.nanos()).isEqualTo(60e6);
   }
 
   @Test
   void aMeasurementWaitsForAGateThatSaysWhenItObeysAndForTheMargin() {
     ProbedVegasLimit algorithm = course.calm(40, 20);
     for (int i = 0; i < 5; i++) {
-      algorithm.inForce(algorithm.limit(), ms(course.now));
+      algorithm.acknowledged(algorithm.limit(), ms(course.now));
       course.saturated(algorithm, 60, 40);
     }
     double lowered = course.now;
     course.probed(algorithm, 60, 200);
-    assertThat(algorithm.measuring()).isTrue();
-    algorithm.inForce(algorithm.limit() + 1, ms(lowered)); // not all of them yet
+    assertThat(algorithm.isProbing()).isTrue();
+    algorithm.acknowledged(algorithm.limit() + 1, ms(lowered)); // not all of them yet
     course.probed(algorithm, 60, 200);
-    assertThat(algorithm.measuring()).isTrue();
-    algorithm.inForce(algorithm.limit(), ms(course.now));
+    assertThat(algorithm.isProbing()).isTrue();
+    algorithm.acknowledged(algorithm.limit(), ms(course.now));
     for (int i = 0; i < 200; i++) {
       algorithm.learn(completed(course.now + 719, 60, 20));
     }
-    assertThat(algorithm.measuring()).isTrue();
+    assertThat(algorithm.isProbing()).isTrue();
     for (int i = 0; i < 50; i++) {
       algorithm.learn(completed(course.now + 720, 60, 20));
     }
-    assertThat(algorithm.measuring()).isFalse();
+    assertThat(algorithm.isProbing()).isFalse();
   }
 
   @Test
@@ -132,7 +132,7 @@ class ProbedVegasMeasurementTest {
     int restored = algorithm.limit();
     course.window(algorithm, 10, 40); // the limiter has not acknowledged the restored limit
     assertThat(algorithm.limit()).isEqualTo(restored);
-    algorithm.inForce(algorithm.limit(), ms(course.now));
+    algorithm.acknowledged(algorithm.limit(), ms(course.now));
     for (int i = 0; i < 500; i++) {
       algorithm.learn(completed(course.now + 9 + i * 4, i * 4 + 10, 40)); // began 1 ms before
     }
@@ -160,11 +160,11 @@ class ProbedVegasMeasurementTest {
       course.saturated(algorithm, 60, 40);
     }
     int lowered = algorithm.limit();
-    assertThat(algorithm.measuring()).isTrue();
+    assertThat(algorithm.isProbing()).isTrue();
     algorithm.refused(ms(course.now + 29_000), 0);
     assertThat(algorithm.limit()).isEqualTo(lowered);
     algorithm.refused(ms(course.now + 30_000), 0);
-    assertThat(algorithm.measuring()).isFalse();
+    assertThat(algorithm.isProbing()).isFalse();
     ProbedVegasCourse.assertRestored(algorithm, lowered);
   }
 
@@ -176,7 +176,7 @@ class ProbedVegasMeasurementTest {
     ProbedVegasLimit algorithm =
         new ProbedVegasLimit(
             new LimitRange(4, 500, 4), ProbedVegasCourse.FIFTY, new SplittableRandom(7));
-    algorithm.inForce(4, 0);
+    algorithm.acknowledged(4, 0);
     for (int i = 0; i < 10; i++) {
       course.window(algorithm, 20, 1);
     }
@@ -185,10 +185,10 @@ class ProbedVegasMeasurementTest {
       course.saturated(algorithm, 40, algorithm.limit()); // a slower backend, and no queue
       if (algorithm.limit() != obeyed) {
         obeyed = algorithm.limit();
-        algorithm.inForce(obeyed, ms(course.now));
+        algorithm.acknowledged(obeyed, ms(course.now));
       }
     }
-    assertThat(algorithm.baselineNanos()).isEqualTo(40e6);
+    assertThat(algorithm.baseline.nanos()).isEqualTo(40e6);
     assertThat(algorithm.limit()).isGreaterThan(20);
   }
 
@@ -199,12 +199,12 @@ class ProbedVegasMeasurementTest {
   @Test
   void noMeasurementBeginsBeforeTheLastOneIsOverForTheGate() {
     ProbedVegasLimit algorithm = course.calm(40, 20);
-    algorithm.inForce(algorithm.limit(), ms(course.now));
+    algorithm.acknowledged(algorithm.limit(), ms(course.now));
     int measured = 0;
     for (int second = 0; second < 600; second++) {
-      boolean before = algorithm.measuring();
+      boolean before = algorithm.isProbing();
       course.saturated(algorithm, 60, algorithm.limit());
-      measured += !before && algorithm.measuring() ? 1 : 0;
+      measured += !before && algorithm.isProbing() ? 1 : 0;
     }
     assertThat(measured).isEqualTo(1);
   }
@@ -213,16 +213,16 @@ class ProbedVegasMeasurementTest {
   void aMeasurementWithoutAnswerIsGivenUp() {
     ProbedVegasLimit algorithm = course.calm(40, 20);
     for (int i = 0; i < 5; i++) {
-      algorithm.inForce(algorithm.limit(), ms(course.now));
+      algorithm.acknowledged(algorithm.limit(), ms(course.now));
       course.saturated(algorithm, 60, 40);
     }
     int lowered = algorithm.limit();
     algorithm.learn(completed(course.now + 29_999, 10, 20));
     assertThat(algorithm.limit()).isEqualTo(lowered);
     algorithm.learn(completed(course.now + 30_000, 10, 20));
-    assertThat(algorithm.measuring()).isFalse();
+    assertThat(algorithm.isProbing()).isFalse();
     ProbedVegasCourse.assertRestored(algorithm, lowered);
-    assertThat(algorithm.baselineNanos()).isEqualTo(20e6);
+    assertThat(algorithm.baseline.nanos()).isEqualTo(20e6);
   }
 
   @Test
@@ -235,9 +235,9 @@ class ProbedVegasMeasurementTest {
     for (int i = 0; i < 50; i++) {
       algorithm.learn(dropped(course.now + 1_000, 1_000, lowered));
     }
-    assertThat(algorithm.measuring()).isFalse();
+    assertThat(algorithm.isProbing()).isFalse();
     assertThat(algorithm.limit()).isBetween(lowered - 2, lowered - 1);
-    assertThat(algorithm.baselineNanos()).isEqualTo(20e6);
+    assertThat(algorithm.baseline.nanos()).isEqualTo(20e6);
   }
 
   /** The second measurement confirms the baseline of the first within a tenth, or does not. */
@@ -250,10 +250,10 @@ class ProbedVegasMeasurementTest {
           new ProbedVegasLimit(
               new LimitRange(4, 500, 40), ProbedVegasCourse.FIFTY, new SplittableRandom(seed));
       course.saturated(algorithm, 20, 10); // the first window: its latency may include a queue
-      assertThat(algorithm.measuring()).isTrue();
+      assertThat(algorithm.isProbing()).isTrue();
       course.probed(algorithm, found, 50);
       double measured = course.now;
-      while (!algorithm.measuring() && course.now - measured < 190_000) {
+      while (!algorithm.isProbing() && course.now - measured < 190_000) {
         course.saturated(algorithm, found, 10);
       }
       assertThat(course.now - measured)

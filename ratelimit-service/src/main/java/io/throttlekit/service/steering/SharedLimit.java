@@ -3,7 +3,6 @@ package io.throttlekit.service.steering;
 import io.throttlekit.concurrency.ConcurrencyLimit;
 import io.throttlekit.concurrency.LimitRange;
 import io.throttlekit.concurrency.LimiterFigures;
-import io.throttlekit.concurrency.ProbedVegasLimit;
 import io.throttlekit.concurrency.Sample;
 import io.throttlekit.descriptors.ConcurrencyRule;
 import io.throttlekit.descriptors.Rule;
@@ -78,7 +77,7 @@ final class SharedLimit {
       algorithm =
           LimitAlgorithms.of(wanted.algorithm(), new LimitRange(range.min(), range.max(), now));
       if (acknowledgedOnce) {
-        algorithm.inForce(letIn, letInNanos);
+        algorithm.acknowledged(letIn, letInNanos);
       }
       offered = now;
       steady = now;
@@ -160,10 +159,9 @@ final class SharedLimit {
 
   /** Returns the limit for Envoys to apply. */
   synchronized int offer(long nowNanos) {
-    algorithm.refused(
-        nowNanos, 0); // passes the time: a measurement must end even if the log is silent
+    algorithm.onTick(nowNanos); // a measurement must end even if the log is silent
     int wanted = algorithm.limit();
-    boolean measuring = algorithm instanceof ProbedVegasLimit probed && probed.measuring();
+    boolean measuring = algorithm.isProbing();
     held = loss.muchIsMissing(nowNanos);
     offered = held ? Math.min(steady, wanted) : wanted;
     if (!measuring) { // a measurement lowers the limit only for a moment and restores it
@@ -177,7 +175,7 @@ final class SharedLimit {
     acknowledgedOnce = true;
     letIn = requests;
     letInNanos = sinceNanos;
-    algorithm.inForce(requests, sinceNanos);
+    algorithm.acknowledged(requests, sinceNanos);
   }
 
   /** Returns the demand of each known Envoy. */

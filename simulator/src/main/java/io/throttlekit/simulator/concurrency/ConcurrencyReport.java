@@ -12,10 +12,10 @@ import java.util.stream.Collectors;
  * except for Netflix's Vegas, which draws random numbers of its own.
  */
 public final class ConcurrencyReport {
-  private final List<ContenderResult> standings;
+  private final List<ContenderResult> results;
 
-  private ConcurrencyReport(List<ContenderResult> standings) {
-    this.standings = standings;
+  private ConcurrencyReport(List<ContenderResult> results) {
+    this.results = results;
   }
 
   /**
@@ -37,7 +37,7 @@ public final class ConcurrencyReport {
    * missed target.
    */
   public String markdown() {
-    List<ContenderResult> firsts = of(standings.getFirst().scenario());
+    List<ContenderResult> firsts = of(results.getFirst().scenario());
     String names =
         firsts.stream().map(one -> one.contender().name()).collect(Collectors.joining(" | "));
     StringBuilder table = new StringBuilder("| target | | " + names + " |\n|---|---|");
@@ -105,10 +105,10 @@ public final class ConcurrencyReport {
   }
 
   private List<Scenario> scenarios() {
-    return standings.stream().map(ContenderResult::scenario).distinct().toList();
+    return results.stream().map(ContenderResult::scenario).distinct().toList();
   }
 
   private List<ContenderResult> of(Scenario scenario) {
-    return standings.stream().filter(one -> one.scenario().equals(scenario)).toList();
+    return results.stream().filter(one -> one.scenario().equals(scenario)).toList();
   }
 }

@@ -4,12 +4,10 @@ import com.netflix.concurrency.limits.Limit;
 import com.netflix.concurrency.limits.limit.AIMDLimit;
 import com.netflix.concurrency.limits.limit.WindowedLimit;
 import io.throttlekit.concurrency.LimitRange;
-import io.throttlekit.concurrency.ProbedVegasLimit;
 import io.throttlekit.descriptors.ConcurrencyRule;
 import io.throttlekit.service.concurrency.LimitAlgorithms;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.random.RandomGenerator;
 
 /** The algorithms that are compared, ours first. All of ours have the same range. */
 final class Contenders {
@@ -44,13 +42,7 @@ final class Contenders {
 
   /** Returns our default algorithm. */
   static Contender probedVegas() {
-    return new Contender(
-        "ProbedVegas",
-        seed -> {
-          ProbedVegasLimit limit =
-              new ProbedVegasLimit(RANGE, ProbedVegasLimit.Settings.defaults(), random(seed));
-          return new OurAlgorithm(limit, limit::measuring);
-        });
+    return ours("ProbedVegas", ConcurrencyRule.LimitAlgorithm.PROBED_VEGAS);
   }
 
   /** Returns our version of failsafe-go's algorithm, with its defaults. */
@@ -69,14 +61,10 @@ final class Contenders {
   private static Contender ours(String name, ConcurrencyRule.LimitAlgorithm algorithm) {
     return new Contender(
         name,
-        seed -> new OurAlgorithm(LimitAlgorithms.of(algorithm, RANGE, random(seed)), () -> false));
+        seed -> new OurAlgorithm(LimitAlgorithms.of(algorithm, RANGE, new SplittableRandom(seed))));
   }
 
   private static NetflixAlgorithm windowed(Limit limit) {
     return new NetflixAlgorithm(WindowedLimit.newBuilder().build(limit));
-  }
-
-  private static RandomGenerator random(long seed) {
-    return new SplittableRandom(seed);
   }
 }

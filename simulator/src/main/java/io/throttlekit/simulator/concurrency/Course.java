@@ -25,7 +25,6 @@ final class Course {
     int offered;
     int refused;
     int ended;
-    int dropped;
     int mostInFlight;
     double limitNanos;
     boolean probed;
@@ -89,27 +88,12 @@ final class Course {
    * @param quantile above 0, up to 1; the nearest rank
    */
   double latency(double quantile, int from, int to) {
-    float[] span = span(from, to);
-    if (span.length == 0) {
+    float[] latencies = latencies(from, to);
+    if (latencies.length == 0) {
       return 0;
     }
-    Arrays.sort(span);
-    return span[(int) Math.ceil(quantile * span.length) - 1];
-  }
-
-  /** Returns the mean latency of admitted requests in ms. */
-  double meanLatency(int from, int to) {
-    double sum = 0;
-    float[] span = span(from, to);
-    for (float rtt : span) {
-      sum += rtt;
-    }
-    return sum / span.length;
-  }
-
-  /** Returns the requests per second that were completed or timed out. */
-  double endedPerSecond(int from, int to) {
-    return (double) span(from, to).length / (to - from);
+    Arrays.sort(latencies);
+    return latencies[(int) Math.ceil(quantile * latencies.length) - 1];
   }
 
   /** Returns the maximum of requests in flight. */
@@ -138,7 +122,8 @@ final class Course {
         .toArray();
   }
 
-  private float[] span(int from, int to) {
+  /** Returns the latencies in ms of the requests that were completed or timed out. */
+  float[] latencies(int from, int to) {
     Second last = seconds[to - 1];
     return Arrays.copyOfRange(rtts, seconds[from].firstEnded, last.firstEnded + last.ended);
   }

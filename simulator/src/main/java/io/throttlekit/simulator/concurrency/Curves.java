@@ -38,11 +38,11 @@ final class Curves {
   private Curves() {}
 
   /** Returns the drawing as SVG. */
-  static String of(Scenario scenario, List<ContenderResult> standings) {
+  static String of(Scenario scenario, List<ContenderResult> results) {
     Curves curves = new Curves();
-    curves.begin(scenario, standings.size());
-    for (int i = 0; i < standings.size(); i++) {
-      curves.row(standings.get(i), TOP + i * (HEIGHT + GAP));
+    curves.begin(scenario, results.size());
+    for (int i = 0; i < results.size(); i++) {
+      curves.row(results.get(i), TOP + i * (HEIGHT + GAP));
     }
     return curves.svg.append("</svg>\n").toString();
   }
@@ -71,24 +71,24 @@ final class Curves {
     }
   }
 
-  private void row(ContenderResult standing, int y) {
-    add("<text x=\"0\" y=\"%d\">%s</text>%n", y + HEIGHT / 2 + 4, standing.contender().name());
+  private void row(ContenderResult result, int y) {
+    add("<text x=\"0\" y=\"%d\">%s</text>%n", y + HEIGHT / 2 + 4, result.contender().name());
     for (int i = 0; i < MEASURES.size(); i++) {
-      panel(standing, MEASURES.get(i), left(i), y);
+      panel(result, MEASURES.get(i), left(i), y);
     }
   }
 
-  private void panel(ContenderResult standing, Measure measure, int x, int y) {
+  private void panel(ContenderResult result, Measure measure, int x, int y) {
     add("<path class=\"b\" d=\"M%d %dv%dh%d", x, y, HEIGHT, WIDTH);
     int end = 0;
-    for (Phase phase : standing.scenario().plan().phases()) {
+    for (Phase phase : result.scenario().plan().phases()) {
       end += phase.seconds();
-      if (end < standing.first().length()) { // marks the start of the next phase
-        add("M%d %dv%d", x + end * WIDTH / standing.first().length(), y, HEIGHT);
+      if (end < result.first().length()) { // marks the start of the next phase
+        add("M%d %dv%d", x + end * WIDTH / result.first().length(), y, HEIGHT);
       }
     }
     add("\"/>%n<path class=\"%s\" d=\"", measure.style());
-    line(standing.first(), measure, x, y);
+    line(result.first(), measure, x, y);
     add("\"/>%n");
   }
 

@@ -46,12 +46,12 @@ final class EnvoyGradient implements SimulatedAlgorithm {
   }
 
   @Override
-  public boolean probing() {
+  public boolean isProbing() {
     return probing;
   }
 
   @Override
-  public void inForce(int requests, long sinceNanos) {
+  public void acknowledged(int requests, long sinceNanos) {
     if (probing && size == 0 && requests == limit) {
       probeSince = sinceNanos;
     }

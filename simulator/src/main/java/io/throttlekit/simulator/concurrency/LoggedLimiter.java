@@ -82,7 +82,7 @@ final class LoggedLimiter implements SimulatedLimiter {
   private void applied(long now) {
     limit = pushed;
     pushedUntil = Long.MAX_VALUE;
-    algorithm.inForce(limit, now);
+    algorithm.acknowledged(limit, now);
     push(now);
   }
 

@@ -2,16 +2,13 @@ package io.throttlekit.simulator.concurrency;
 
 import io.throttlekit.concurrency.ConcurrencyLimit;
 import io.throttlekit.concurrency.Sample;
-import java.util.function.BooleanSupplier;
 
 /**
  * An algorithm of this project.
  *
  * @param algorithm receives all events
- * @param measuring whether it has lowered the limit for a measurement
  */
-record OurAlgorithm(ConcurrencyLimit algorithm, BooleanSupplier measuring)
-    implements SimulatedAlgorithm {
+record OurAlgorithm(ConcurrencyLimit algorithm) implements SimulatedAlgorithm {
 
   @Override
   public int limit() {
@@ -29,12 +26,12 @@ record OurAlgorithm(ConcurrencyLimit algorithm, BooleanSupplier measuring)
   }
 
   @Override
-  public void inForce(int requests, long sinceNanos) {
-    algorithm.inForce(requests, sinceNanos);
+  public void acknowledged(int requests, long sinceNanos) {
+    algorithm.acknowledged(requests, sinceNanos);
   }
 
   @Override
-  public boolean probing() {
-    return measuring.getAsBoolean();
+  public boolean isProbing() {
+    return algorithm.isProbing();
   }
 }

@@ -42,20 +42,17 @@ final class Recorder {
     second.mostInFlight = Math.max(second.mostInFlight, inFlight);
   }
 
-  void ended(long rttNanos, boolean dropped) {
+  void ended(long rttNanos) {
     if (ended == rtts.length) {
       rtts = Arrays.copyOf(rtts, 2 * ended);
     }
     rtts[ended++] = rttNanos / (float) TimeUnit.MILLISECONDS.toNanos(1);
     second.ended++;
-    if (dropped) {
-      second.dropped++;
-    }
   }
 
   /** Sets the limit in effect from now on. */
-  void limit(int inForce, boolean lowered) {
-    limit = inForce;
+  void limit(int applied, boolean lowered) {
+    limit = applied;
     probing = lowered;
     second.probed |= lowered;
   }

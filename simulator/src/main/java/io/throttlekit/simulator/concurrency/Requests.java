@@ -13,7 +13,7 @@ final class Requests {
 
   private long[] starts = new long[ROOM];
   private double[] lengths = new double[ROOM];
-  private int[] companies = new int[ROOM];
+  private int[] inFlights = new int[ROOM];
   private boolean[] over = new boolean[ROOM];
   private long oldest;
   private long nextToServe;
@@ -23,16 +23,16 @@ final class Requests {
    * Adds a request.
    *
    * @param length service time relative to the mean
-   * @param company requests in flight with it, itself included
+   * @param inFlight requests in flight with it, itself included
    */
-  void add(long startNanos, double length, int company) {
+  void add(long startNanos, double length, int inFlight) {
     if (nextToCome - oldest == starts.length) {
       grow();
     }
     int at = at(nextToCome++);
     starts[at] = startNanos;
     lengths[at] = length;
-    companies[at] = company;
+    inFlights[at] = inFlight;
     over[at] = false;
   }
 
@@ -58,8 +58,8 @@ final class Requests {
     return lengths[at(number)];
   }
 
-  int company(long number) {
-    return companies[at(number)];
+  int inFlight(long number) {
+    return inFlights[at(number)];
   }
 
   /** Ends a request that was answered. */
@@ -93,7 +93,7 @@ final class Requests {
     int size = starts.length;
     starts = Arrays.copyOf(starts, 2 * size);
     lengths = Arrays.copyOf(lengths, 2 * size);
-    companies = Arrays.copyOf(companies, 2 * size);
+    inFlights = Arrays.copyOf(inFlights, 2 * size);
     over = Arrays.copyOf(over, 2 * size);
     for (long number = oldest; number < nextToCome; number++) {
       int was = (int) number & (size - 1);
@@ -101,7 +101,7 @@ final class Requests {
       if (is != was) { // moved to the new half, which is empty
         starts[is] = starts[was];
         lengths[is] = lengths[was];
-        companies[is] = companies[was];
+        inFlights[is] = inFlights[was];
         over[is] = over[was];
       }
     }

@@ -21,9 +21,9 @@ record Scenario(String name, String title, Plan plan, boolean logged, List<Targe
   /** Runs the plan with an algorithm in its initial state. */
   Course play(Contender contender, long seed) {
     SimulatedAlgorithm algorithm = contender.algorithm(seed);
-    SimulatedLimiter gate =
+    SimulatedLimiter limiter =
         logged ? new LoggedLimiter(algorithm, Chain.ENVOY, seed) : new InProcessLimiter(algorithm);
-    return Simulation.play(plan, algorithm, gate, seed);
+    return Simulation.play(plan, algorithm, limiter, seed);
   }
 
   @Override

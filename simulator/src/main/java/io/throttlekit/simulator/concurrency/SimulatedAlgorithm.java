@@ -15,10 +15,10 @@ interface SimulatedAlgorithm {
   default void refused(long arrivedNanos, long requests) {}
 
   /** Reports that the limiter applies a limit from now on. */
-  default void inForce(int requests, long sinceNanos) {}
+  default void acknowledged(int requests, long sinceNanos) {}
 
   /** Returns whether the limit is lowered only for a measurement. */
-  default boolean probing() {
+  default boolean isProbing() {
     return false;
   }
 }

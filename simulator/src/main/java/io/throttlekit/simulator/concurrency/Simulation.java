@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class Simulation {
   /** The timeout of clients. */
-  static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
+  static final long CLIENT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private static final double SECOND = TimeUnit.SECONDS.toNanos(1);
   private static final double MILLI = TimeUnit.MILLISECONDS.toNanos(1);
@@ -24,7 +24,7 @@ final class Simulation {
   private static final int LENGTHS = 2;
 
   private final Plan plan;
-  private final SimulatedLimiter gate;
+  private final SimulatedLimiter limiter;
   private final SimulatedAlgorithm algorithm;
   private final Chance arrivals;
   private final Chance lengths;
@@ -35,10 +35,10 @@ final class Simulation {
   private Phase phase;
   private long nextArrival;
 
-  private Simulation(Plan plan, SimulatedAlgorithm algorithm, SimulatedLimiter gate, long seed) {
+  private Simulation(Plan plan, SimulatedAlgorithm algorithm, SimulatedLimiter limiter, long seed) {
     this.plan = plan;
     this.algorithm = algorithm;
-    this.gate = gate;
+    this.limiter = limiter;
     this.arrivals = new Chance(seed, ARRIVALS);
     this.lengths = new Chance(seed, LENGTHS);
     this.recorder = new Recorder(plan.seconds());
@@ -48,14 +48,14 @@ final class Simulation {
   /**
    * Runs the plan. Returns its results.
    *
-   * @param gate applies the limit of {@code algorithm}
+   * @param limiter applies the limit of {@code algorithm}
    */
-  static Course play(Plan plan, SimulatedAlgorithm algorithm, SimulatedLimiter gate, long seed) {
-    return new Simulation(plan, algorithm, gate, seed).play();
+  static Course play(Plan plan, SimulatedAlgorithm algorithm, SimulatedLimiter limiter, long seed) {
+    return new Simulation(plan, algorithm, limiter, seed).play();
   }
 
   private Course play() {
-    recorder.limit(gate.limit(), algorithm.probing());
+    recorder.limit(limiter.limit(), algorithm.isProbing());
     long end = 0;
     List<Phase> phases = plan.phases();
     for (Phase one : phases) {
@@ -72,8 +72,8 @@ final class Simulation {
     while (true) {
       long done = servers.next();
       long oldest = requests.oldestStart();
-      long givenUp = oldest == Long.MAX_VALUE ? oldest : oldest + PATIENCE_NANOS;
-      long woken = gate.next();
+      long givenUp = oldest == Long.MAX_VALUE ? oldest : oldest + CLIENT_TIMEOUT_NANOS;
+      long woken = limiter.next();
       long next = Math.min(Math.min(done, givenUp), Math.min(woken, nextArrival));
       if (next >= end) {
         recorder.advance(end);
@@ -85,21 +85,21 @@ final class Simulation {
       } else if (next == givenUp) {
         giveUp(next);
       } else if (next == woken) {
-        gate.wake();
+        limiter.wake();
       } else {
         arrive(next);
         nextArrival = next + gap();
       }
-      recorder.limit(gate.limit(), algorithm.probing());
+      recorder.limit(limiter.limit(), algorithm.isProbing());
     }
   }
 
   private void arrive(long now) {
     double length = phase.lengths().draw(lengths);
-    boolean admitted = inFlight < gate.limit();
+    boolean admitted = inFlight < limiter.limit();
     recorder.arrived(admitted);
     if (!admitted) {
-      gate.refused(now);
+      limiter.refused(now);
       return;
     }
     inFlight++;
@@ -130,10 +130,10 @@ final class Simulation {
 
   private void end(long number, long now, boolean dropped) {
     long start = requests.start(number);
-    int company = requests.company(number);
+    int inFlightThen = requests.inFlight(number);
     requests.end(number);
-    recorder.ended(now - start, dropped);
-    gate.ended(start, now, company, inFlight, dropped);
+    recorder.ended(now - start);
+    limiter.ended(start, now, inFlightThen, inFlight, dropped);
     inFlight--;
   }
 

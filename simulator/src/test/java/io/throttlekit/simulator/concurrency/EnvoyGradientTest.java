@@ -15,10 +15,10 @@ class EnvoyGradientTest {
 
   @Test
   void beginsWithAProbeAndThenGrowsByTheGradientAndTheRoot() {
-    assertThat(algorithm.probing()).isTrue();
+    assertThat(algorithm.isProbing()).isTrue();
     assertThat(algorithm.limit()).isEqualTo(LEAST);
     many(50, 10);
-    assertThat(algorithm.probing()).isFalse();
+    assertThat(algorithm.isProbing()).isFalse();
     assertThat(algorithm.limit()).isEqualTo(LEAST);
     many(100, 10); // 1.25: 3.75 + 1.94
     assertThat(algorithm.limit()).isEqualTo(5);
@@ -36,7 +36,7 @@ class EnvoyGradientTest {
     many(100, 1_000);
     assertThat(algorithm.limit()).isEqualTo((int) (before / 2.0 + Math.sqrt(before / 2.0)));
     int updates = 0;
-    while (!algorithm.probing()) {
+    while (!algorithm.isProbing()) {
       many(100, 1_000);
       assertThat(updates++).isLessThan(100);
     }
@@ -48,7 +48,7 @@ class EnvoyGradientTest {
     many(50, 10);
     long measured = now;
     int before = 0;
-    while (!algorithm.probing()) {
+    while (!algorithm.isProbing()) {
       before = algorithm.limit();
       many(1, 12.5);
     }

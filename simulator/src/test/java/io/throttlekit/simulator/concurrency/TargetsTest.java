@@ -18,12 +18,12 @@ class TargetsTest {
   @ParameterizedTest(name = "{0}")
   @MethodSource("scenarios")
   void probedVegasReachesEveryTargetOnEverySeed(Scenario scenario) {
-    ContenderResult standing = ContenderResult.of(scenario, Contenders.probedVegas(), SEEDS);
+    ContenderResult result = ContenderResult.of(scenario, Contenders.probedVegas(), SEEDS);
     List<Target> targets = scenario.targets();
     assertThat(targets).isNotEmpty();
     for (int i = 0; i < targets.size(); i++) {
       Target target = targets.get(i);
-      double found = standing.figures().get(i);
+      double found = result.figures().get(i);
       assertThat(target.reachedBy(found))
           .as("%s %s %s, found %s", target.id(), target.what(), target.wanted(), found)
           .isTrue();

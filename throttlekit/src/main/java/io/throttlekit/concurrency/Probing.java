@@ -1,7 +1,9 @@
 package io.throttlekit.concurrency;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * A measurement of the latency without a queue, at a lowered limit.
+ * A measurement of the latency without a queue, at a lowered limit. Not thread-safe.
  *
  * <p>While throughput does not fall, there is a queue, and the limit falls in growing steps. Once
  * throughput falls, servers are idle, and the remaining latency is the backend's own. A request
@@ -11,44 +13,43 @@ package io.throttlekit.concurrency;
  * If two latencies exceed a quarter of the timeout, only requests count that began below the
  * lowered limit.
  */
-final class Descent {
+final class Probing implements ProbedVegasState {
   /** The relative throughput up to which servers count as idle. */
   private static final double LESS = 0.95;
 
   /** The factor of the second step; each later step squares it. */
-  private static final double FURTHER = 0.8;
+  private static final double SECOND_STEP = 0.8;
 
   /** Latencies until the old queue has drained. */
   private static final int DRAINED = 2;
 
   /** The part of the timeout, as a divisor, that may pass until the old queue has drained. */
-  private static final int DRAINED_AT_MOST = 4;
+  private static final int MAX_DRAIN_PART = 4;
 
-  private static final int GIVEN_UP_ONE_IN = 20; // as in SampleWindow: 5 % is overload
+  private static final int DROPPED_ONE_IN = 20; // as in SampleWindow: 5 % is overload
 
+  private final LimitHistory history;
   private final int min;
   private final int samples;
   private final long marginNanos;
-  private final long waitTimeoutNanos;
+  private final long timeoutNanos;
+  private final double initialThroughput;
   private final LatencyQuantiles latencies = new LatencyQuantiles();
-  private int limit;
-  private int letIn;
   private double throughput;
   private double median;
-  private double further = FURTHER;
+  private double factor = SECOND_STEP;
+  private int limit;
+  private int applied;
+  private boolean acknowledged;
   private boolean stepped;
   private int dropped;
   private long loweredNanos;
-  private boolean obeyed;
   private boolean drains;
-  private long obeyedNanos;
+  private long appliedNanos;
   private long countsFromNanos;
 
-  /** The result of a sample. */
+  /** The result of a measurement. */
   sealed interface Outcome {
-
-    /** More samples are needed. */
-    record Continues() implements Outcome {}
 
     /** The latency in ns with idle servers, or at the least limit. */
     record Measured(double nanos) implements Outcome {}
@@ -57,13 +58,11 @@ final class Descent {
     record AtMost(double nanos) implements Outcome {}
 
     /** Requests were dropped even at this limit. */
-    record Overloaded(int limit) implements Outcome {}
+    record Overloaded() implements Outcome {}
 
     /** Too few requests counted in time, or no limiter acknowledged. */
     record Unknown() implements Outcome {}
   }
-
-  private static final Outcome CONTINUES = new Outcome.Continues();
 
   /**
    * Lowers the limit for the first time.
@@ -73,24 +72,26 @@ final class Descent {
    * @param throughput before the measurement, in requests per ns
    * @param median latency before the measurement, in ns
    * @param nowNanos when the limit is lowered, monotonic
-   * @param told whether limiters acknowledge limits; otherwise they apply them at once
+   * @param history the limits that limiters apply
    * @param settings number of requests per measurement, and margin after an acknowledgement
    */
-  Descent(
+  Probing(
       int limit,
       int min,
       double throughput,
       double median,
       long nowNanos,
-      boolean told,
+      LimitHistory history,
       ProbedVegasLimit.Settings settings) {
+    this.history = history;
     this.min = min;
     this.samples = settings.probeSamples();
     this.marginNanos = settings.marginNanos();
-    this.waitTimeoutNanos = settings.probeIntervalNanos() / 2;
+    this.timeoutNanos = settings.probeIntervalNanos() / 2;
+    this.initialThroughput = throughput;
     this.throughput = throughput;
     this.median = median;
-    lower(limit, nowNanos, told);
+    lower(limit, nowNanos);
   }
 
   /** Returns the lowered limit. */
@@ -98,90 +99,94 @@ final class Descent {
     return limit;
   }
 
+  /** Returns the throughput before the measurement, in requests per ns. */
+  double initialThroughput() {
+    return initialThroughput;
+  }
+
   /** Reports the limit that limiters have acknowledged, summed over all. */
-  void inForce(int requests, long sinceNanos) {
-    if (obeyed) {
+  void acknowledged(int requests, long sinceNanos) {
+    if (acknowledged) {
       // Limiters acknowledge one after another: the largest sum below the limit counts.
-      letIn = Math.max(letIn, Math.min(requests, limit));
+      applied = Math.max(applied, Math.min(requests, limit));
     } else if (requests <= limit) {
-      obeyed = true;
-      letIn = Math.max(1, requests);
+      acknowledged = true;
+      applied = Math.max(1, requests);
       // Not before the limit was lowered. Monotonic times are compared by their difference.
       countFrom(Math.max(sinceNanos - loweredNanos, 0) + loweredNanos + marginNanos);
     }
   }
 
-  /**
-   * Adds a request that has ended.
-   *
-   * @param told whether limiters acknowledge limits
-   */
-  Outcome learn(Sample sample, boolean told) {
-    if (obeyed && counts(sample)) {
+  /** Adds a request that has ended. Returns the result, or null if more samples are needed. */
+  @Nullable Outcome learn(Sample sample) {
+    if (acknowledged && counts(sample)) {
       if (sample.dropped()) {
         dropped++;
       } else {
         latencies.add(sample.rttNanos());
       }
     }
-    if (overloaded()) {
-      return new Outcome.Overloaded(limit);
+    if (isOverloaded()) {
+      return new Outcome.Overloaded();
     }
     if (latencies.count() < samples) {
-      return isOver(sample.arrivedNanos()) ? givenUp() : CONTINUES;
+      return isOver(sample.arrivedNanos()) ? timedOut() : null;
     }
     median = latencies.quantile(0.5);
-    double lowered = letIn / median;
+    double lowered = applied / median;
     if (lowered <= LESS * throughput || limit == min) {
       return new Outcome.Measured(median);
     }
     stepped = true;
     throughput = Math.max(throughput, lowered);
-    lower((int) (further * limit), sample.arrivedNanos(), told);
-    further *= further;
-    return CONTINUES;
+    lower((int) (factor * limit), sample.arrivedNanos());
+    factor *= factor;
+    return null;
   }
 
   /** Returns the result of a measurement that {@link #isOver}. */
-  Outcome givenUp() {
+  Outcome timedOut() {
     return stepped ? new Outcome.AtMost(median) : new Outcome.Unknown();
   }
 
   /** Returns whether limiters acknowledged the lowered limit, for one step at least. */
-  boolean isObeyed() {
-    return obeyed || stepped;
+  boolean isAcknowledged() {
+    return acknowledged || stepped;
   }
 
   /** Returns whether the last step has timed out. */
   boolean isOver(long nowNanos) {
-    return nowNanos - loweredNanos >= waitTimeoutNanos;
+    return nowNanos - loweredNanos >= timeoutNanos;
   }
 
   private boolean counts(Sample sample) {
     boolean ended = sample.startNanos() + sample.rttNanos() - countsFromNanos >= 0;
-    return ended && (drains || sample.startNanos() - obeyedNanos >= 0);
+    return ended && (drains || sample.startNanos() - appliedNanos >= 0);
   }
 
-  private boolean overloaded() {
+  private boolean isOverloaded() {
     int ended = latencies.count() + dropped;
     // Only with a whole sample: one early drop is not overload.
-    return ended >= samples && (long) dropped * GIVEN_UP_ONE_IN > ended;
+    return ended >= samples && (long) dropped * DROPPED_ONE_IN > ended;
   }
 
-  private void lower(int to, long nowNanos, boolean told) {
+  private void lower(int to, long nowNanos) {
     limit = Math.max(min, to);
-    letIn = limit;
+    applied = limit;
     loweredNanos = nowNanos;
-    obeyed = !told;
+    acknowledged = !history.acknowledges();
     countFrom(nowNanos);
     latencies.reset();
     dropped = 0;
+    if (!acknowledged) { // limiters do not acknowledge again a limit that is low enough already
+      acknowledged(history.latest(), nowNanos);
+    }
   }
 
   private void countFrom(long nanos) {
-    double most = waitTimeoutNanos / (double) DRAINED_AT_MOST;
-    drains = DRAINED * median <= most;
-    obeyedNanos = nanos;
-    countsFromNanos = nanos + (long) Math.min(DRAINED * median, most);
+    double maxDrain = timeoutNanos / (double) MAX_DRAIN_PART;
+    drains = DRAINED * median <= maxDrain;
+    appliedNanos = nanos;
+    countsFromNanos = nanos + (long) Math.min(DRAINED * median, maxDrain);
   }
 }
