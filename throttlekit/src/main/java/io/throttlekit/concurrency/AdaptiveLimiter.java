@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *   if (permit == null) {
  *     return tooBusy();
  *   }
- *   Answer answer = backend.ask(question);
+ *   Answer answer = backend.call(question);
  *   permit.record(); // or permit.drop() after a timeout; without either, no sample is taken
  *   return answer;
  * }
@@ -51,12 +51,12 @@ public final class AdaptiveLimiter implements AutoCloseable {
   private final TimeSource time;
   private final Timer timer;
   private final DoubleSupplier random;
-  private final CallbackQueue tellings = new CallbackQueue(this::reportRefused);
+  private final CallbackQueue callbacks = new CallbackQueue(this::reportRefused);
 
   private final AtomicLong state = new AtomicLong();
 
   /** Its lock guards the queue, {@code closed}, and the waiting half of the state. */
-  private final PermitQueue line = new PermitQueue();
+  private final PermitQueue queue = new PermitQueue();
 
   private boolean closed;
 
@@ -88,49 +88,43 @@ public final class AdaptiveLimiter implements AutoCloseable {
 
   /** Returns a permit, or null if none is free. Does not wait, whatever {@code request} allows. */
   public @Nullable Permit tryAcquire(PermitRequest request) {
-    int inFlight = enter(request.level());
-    if (inFlight == 0) {
+    Permit permit = enter(request);
+    if (permit == null) {
       refuse(requireNonNullElse(priorityTooLow(request.level()), Refusal.LIMIT_REACHED));
-      return null;
     }
-    return new Permit(this, request.user(), time.monotonicNanos(), inFlight);
+    return permit;
   }
 
   /**
    * Acquires a permit, and waits for one if limiter and request allow it. Timers have a resolution
    * of 1 ms, so a wait may last up to 1 ms longer than its limit.
    *
-   * @param applicant notified exactly once, before this method returns or later
+   * @param callback notified exactly once, before this method returns or later
    * @return cancels the wait, if the request waits
    */
-  public PendingPermit acquire(PermitRequest request, PermitCallback applicant) {
-    int inFlight = enter(request.level());
-    if (inFlight > 0) {
-      admit(new Permit(this, request.user(), time.monotonicNanos(), inFlight), applicant);
-      return PendingPermit.OVER;
+  public PendingPermit acquire(PermitRequest request, PermitCallback callback) {
+    Permit permit = enter(request);
+    if (permit != null) {
+      admit(permit, callback);
+      return PendingPermit.ANSWERED;
     }
-    long wait = longestWait(request);
+    long timeout = waitTimeout(request);
     Refusal refusal = priorityTooLow(request.level());
-    if (refusal == null && wait == 0) {
+    if (refusal == null && timeout == 0) {
       refusal = Refusal.LIMIT_REACHED;
     }
     if (refusal == null) {
-      QueuedRequest waiter = waiter(request, applicant, wait);
-      // A permit may have been released between enter and join: serve() again after joining.
-      refusal = join(waiter);
+      QueuedRequest waiting =
+          new QueuedRequest(this, request, callback, timeout, time.monotonicNanos());
+      refusal = join(waiting);
       if (refusal == null) {
-        serve();
-        return waiter;
+        serve(); // a permit may have been released since enter
+        return waiting;
       }
     }
     refuse(refusal);
-    applicant.refused(refusal);
-    return PendingPermit.OVER;
-  }
-
-  /** Returns whether a request without level or user would get a permit, or wait for one, now. */
-  public boolean canAcquire() {
-    return canAcquire(PermitRequest.PLAIN);
+    callback.refused(refusal);
+    return PendingPermit.ANSWERED;
   }
 
   /**
@@ -141,7 +135,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
     if (!isFull(state.get())) {
       return !isBarred(request.level());
     }
-    return longestWait(request) > 0
+    return waitTimeout(request) > 0
         && (prioritizer == null || request.level() >= prioritizer.threshold())
         && !isQueueFull();
   }
@@ -149,7 +143,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
   /** Adds a sample that was measured elsewhere, of a request whose permit is released. */
   public void learn(Sample sample) {
     if (algorithm.learn(sample)) {
-      serveIfAnyWait();
+      serve();
     }
   }
 
@@ -157,20 +151,18 @@ public final class AdaptiveLimiter implements AutoCloseable {
    * Replaces the limit algorithm, for new settings or a fresh start. Permits in flight stay valid;
    * their samples go to the new algorithm.
    */
-  public void obey(ConcurrencyLimit other) {
+  public void replaceAlgorithm(ConcurrencyLimit other) {
     if (algorithm.replace(other)) {
-      serveIfAnyWait();
+      serve();
     }
   }
 
   /** Returns the current figures. They are not read atomically together. */
   public LimiterFigures figures() {
     long now = state.get();
-    double rate = isFull(now) ? 1 : 0;
-    if (queueing != null) {
-      rate = queueing.figures(algorithm.limit(), queued(now)).rejectionRate();
-    }
-    return new LimiterFigures(algorithm.limit(), inFlight(now), queued(now), rate);
+    QueueFigures queue = queueFigures();
+    double rate = queueing != null ? queue.rejectionRate() : isFull(now) ? 1 : 0;
+    return new LimiterFigures((int) queue.limit(), inFlight(now), queued(now), rate);
   }
 
   /** Returns how full the queue is. Without a queue, all its bounds are 0. */
@@ -188,52 +180,50 @@ public final class AdaptiveLimiter implements AutoCloseable {
   @Override
   public void close() {
     List<QueuedRequest> refused;
-    synchronized (line) {
+    synchronized (queue) {
       closed = true;
-      refused = line.removeAll();
+      refused = queue.removeAll();
       state.addAndGet(-refused.size());
     }
     if (prioritizer != null) {
       prioritizer.leave(this);
     }
-    refused.forEach(waiter -> waiter.refuse(Refusal.CLOSED));
-    tellings.tell(refused);
+    refused.forEach(waiting -> waiting.refuse(Refusal.CLOSED));
+    callbacks.deliver(refused);
   }
 
-  void endedWithSample(Permit permit, boolean dropped) {
+  /**
+   * Ends a permit with a sample.
+   *
+   * @param measuredNanos latency, or {@link Permit#UNMEASURED} for the time since it was acquired
+   */
+  void ended(Permit permit, long measuredNanos, boolean dropped) {
     long now = time.monotonicNanos();
-    end(permit, Math.max(0, now - permit.startNanos()), now, dropped);
-  }
-
-  void endedMeasured(Permit permit, long nanos) {
-    end(permit, nanos, time.monotonicNanos(), false);
-  }
-
-  private void end(Permit permit, long nanos, long now, boolean dropped) {
+    long nanos = measuredNanos >= 0 ? measuredNanos : Math.max(0, now - permit.startNanos);
     try {
-      // Read before the permit is released, because the limit counts as full with this request
-      // included.
+      // Read before the permit is released: the limit is full with this request included.
       boolean full = inFlight(state.get()) >= algorithm.limit();
       // A bug in the algorithm must not leak the permit: it is released in finally.
-      algorithm.learn(permit.startNanos(), nanos, now, permit.inFlight(), full, dropped);
-      String user = permit.user();
+      algorithm.learn(new Sample(permit.startNanos, nanos, now, permit.inFlight, full, dropped));
+      String user = permit.user;
       if (prioritizer != null && user != null) {
         prioritizer.used(user, nanos);
       }
     } finally {
-      endedWithoutSample();
+      released();
     }
   }
 
-  void endedWithoutSample() {
+  /** Ends a permit without a sample. */
+  void released() {
     if (queued(state.addAndGet(-ONE_IN_FLIGHT)) > 0) {
       serve();
     }
   }
 
-  boolean cancel(QueuedRequest waiter) {
-    synchronized (line) {
-      boolean waited = line.remove(waiter);
+  boolean cancel(QueuedRequest waiting) {
+    synchronized (queue) {
+      boolean waited = queue.remove(waiting);
       if (waited) {
         state.addAndGet(-ONE_QUEUED);
       }
@@ -241,20 +231,17 @@ public final class AdaptiveLimiter implements AutoCloseable {
     }
   }
 
-  /**
-   * Takes a permit if one is free and no request waits. Returns the requests in flight, or 0 if
-   * none was taken.
-   */
-  private int enter(int level) {
-    if (isBarred(level)) {
-      return 0;
+  /** Returns a permit if one is free and no request waits, else null. */
+  private @Nullable Permit enter(PermitRequest request) {
+    if (isBarred(request.level())) {
+      return null;
     }
     for (long now = state.get(); !isFull(now); now = state.get()) {
       if (state.compareAndSet(now, now + ONE_IN_FLIGHT)) {
-        return inFlight(now) + 1;
+        return new Permit(this, request.user(), time.monotonicNanos(), inFlight(now) + 1);
       }
     }
-    return 0;
+    return null;
   }
 
   /**
@@ -269,45 +256,38 @@ public final class AdaptiveLimiter implements AutoCloseable {
     if (prioritizer == null) {
       return null;
     }
+    // A request that is refused while permits are free found its limiter not full.
     if (!isBarred(level) || isFull(state.get())) {
-      prioritizer.wanted(level);
+      prioritizer.foundFull(level);
     }
     return level < prioritizer.threshold() ? Refusal.PRIORITY_TOO_LOW : null;
   }
 
-  private long longestWait(PermitRequest request) {
-    return queueing == null ? 0 : Math.min(request.longestWaitNanos(), queueing.longestWaitNanos());
+  private long waitTimeout(PermitRequest request) {
+    return queueing == null ? 0 : Math.min(request.waitTimeoutNanos(), queueing.waitTimeoutNanos());
   }
 
-  private static void admit(Permit permit, PermitCallback applicant) {
+  private static void admit(Permit permit, PermitCallback callback) {
     try {
-      applicant.admitted(permit);
+      callback.admitted(permit);
     } catch (Throwable bug) {
       permit.release();
       throw bug;
     }
   }
 
-  private QueuedRequest waiter(PermitRequest request, PermitCallback applicant, long wait) {
-    // so close to Long.MAX_VALUE the deadline would overflow
-    boolean patient = wait > Queueing.FOR_EVER / 2;
-    // Without a timeout the deadline is never read.
-    long endNanos = time.monotonicNanos() + (patient ? 0 : wait);
-    return new QueuedRequest(this, request, applicant, patient, endNanos);
-  }
-
-  private @Nullable Refusal join(QueuedRequest waiter) {
-    synchronized (line) {
+  private @Nullable Refusal join(QueuedRequest waiting) {
+    synchronized (queue) {
       if (closed) {
         return Refusal.CLOSED;
       }
       if (isQueueFull()) {
         return Refusal.QUEUE_FULL;
       }
-      line.add(waiter);
+      queue.add(waiting);
       state.addAndGet(ONE_QUEUED);
     }
-    algorithm.keptFromBackend();
+    algorithm.refused();
     return null;
   }
 
@@ -332,8 +312,8 @@ public final class AdaptiveLimiter implements AutoCloseable {
     List<QueuedRequest> answered = new ArrayList<>(1);
     long now = time.monotonicNanos();
     long timerNanos;
-    synchronized (line) {
-      for (QueuedRequest due = line.pollDue(now); due != null; due = line.pollDue(now)) {
+    synchronized (queue) {
+      for (QueuedRequest due = queue.pollDue(now); due != null; due = queue.pollDue(now)) {
         state.addAndGet(-ONE_QUEUED);
         due.refuse(Refusal.WAITED_TOO_LONG);
         answered.add(due);
@@ -341,9 +321,9 @@ public final class AdaptiveLimiter implements AutoCloseable {
       for (QueuedRequest next = admitFirst(now); next != null; next = admitFirst(now)) {
         answered.add(next);
       }
-      timerNanos = line.beginTimer(now);
+      timerNanos = queue.beginTimer(now);
     }
-    tellings.tell(answered);
+    callbacks.deliver(answered);
     if (timerNanos > 0) {
       timer.runAfter(timerNanos, () -> timerRan(now + timerNanos));
     }
@@ -355,7 +335,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
         return null;
       }
       if (state.compareAndSet(now, now + ONE_IN_FLIGHT - ONE_QUEUED)) {
-        QueuedRequest first = line.pollFirst();
+        QueuedRequest first = queue.pollFirst();
         if (first != null) { // always: the state counts no more than are queued
           first.admit(nowNanos, inFlight(now) + 1);
         }
@@ -365,21 +345,15 @@ public final class AdaptiveLimiter implements AutoCloseable {
   }
 
   private void timerRan(long dueNanos) {
-    synchronized (line) {
-      line.timerRan(dueNanos);
+    synchronized (queue) {
+      queue.timerRan(dueNanos);
     }
     serve();
   }
 
-  private void serveIfAnyWait() {
-    if (queued(state.get()) > 0) {
-      serve();
-    }
-  }
-
   private void refuse(Refusal why) {
     if (why != Refusal.CLOSED && isFull(state.get())) {
-      algorithm.keptFromBackend();
+      algorithm.refused();
     }
     reportRefused(why);
   }

@@ -21,20 +21,20 @@ final class Ascent {
   /**
    * Adds a window whose limit was full.
    *
-   * @param obeyed limit below which its requests began
+   * @param applied limit below which its requests began
    * @param latency its median, in ns
    * @return a latency in ns that was seen without a queue, or 0
    */
-  double learn(double obeyed, double latency) {
-    boolean risen = limit > 0 && obeyed >= NOTICEABLE * limit;
+  double learn(double applied, double latency) {
+    boolean risen = limit > 0 && applied >= NOTICEABLE * limit;
     // Too small a rise to compare: kept as a further sample of the lower limit.
-    if (limit > 0 && obeyed >= limit && !risen) {
+    if (limit > 0 && applied >= limit && !risen) {
       median = (median + latency) / 2; // averaged: the minimum of noisy medians is too short
       return 0;
     }
-    boolean unqueued = risen && latency < median * (1 + FOLLOWS * (obeyed / limit - 1));
+    boolean unqueued = risen && latency < median * (1 + FOLLOWS * (applied / limit - 1));
     double seen = unqueued ? Math.min(latency, median) : 0;
-    limit = obeyed;
+    limit = applied;
     median = latency;
     return seen;
   }

@@ -14,7 +14,7 @@ final class CallbackQueue {
   private final Consumer<Refusal> refusals;
 
   @SuppressWarnings("ThreadLocalUsage") // one for each limiter; set only while a thread notifies
-  private final ThreadLocal<@Nullable ArrayDeque<QueuedRequest>> untold = new ThreadLocal<>();
+  private final ThreadLocal<@Nullable ArrayDeque<QueuedRequest>> pending = new ThreadLocal<>();
 
   /**
    * @param refusals called for each request that was refused
@@ -23,27 +23,27 @@ final class CallbackQueue {
     this.refusals = refusals;
   }
 
-  void tell(List<QueuedRequest> answered) {
+  void deliver(List<QueuedRequest> answered) {
     if (answered.isEmpty()) {
       return;
     }
-    ArrayDeque<QueuedRequest> outer = untold.get();
+    ArrayDeque<QueuedRequest> outer = pending.get();
     if (outer != null) {
       // This thread is within a callback: the outer loop notifies these, too.
       outer.addAll(answered);
       return;
     }
     ArrayDeque<QueuedRequest> own = new ArrayDeque<>(answered);
-    untold.set(own);
+    pending.set(own);
     try {
       for (QueuedRequest next = own.poll(); next != null; next = own.poll()) {
-        Refusal refusal = next.tell();
+        Refusal refusal = next.notifyCallback();
         if (refusal != null) {
           refusals.accept(refusal);
         }
       }
     } finally {
-      untold.remove();
+      pending.remove();
     }
   }
 

@@ -18,18 +18,25 @@ final class DemandSplit {
    * Returns the share of each id; the sum is exactly {@code slots} unless there is no id.
    *
    * @param slots from 0
-   * @param wants demand of each id, from 0 to 2^31; the order breaks ties
+   * @param demands demand of each id, from 0 to 2^31; the order breaks ties
    */
-  static int[] of(int slots, long[] wants) {
-    int[] shares = new int[wants.length];
+  static int[] of(int slots, long[] demands) {
+    int[] shares = new int[demands.length];
     if (slots <= shares.length) {
       Arrays.fill(shares, 0, slots, 1);
       return shares;
     }
-    long[] claims = new long[wants.length];
-    Arrays.setAll(claims, i -> Math.max(1, wants[i]));
+    long[] claims = new long[demands.length];
+    Arrays.setAll(claims, i -> Math.max(1, demands[i]));
     long unclaimed = slots - Arrays.stream(claims).sum();
-    return unclaimed < 0 ? fill(shares, slots, claims) : spread(shares, unclaimed, claims);
+    if (unclaimed < 0) {
+      return fill(shares, slots, claims);
+    }
+    for (int i = 0; i < shares.length; i++) {
+      shares[i] =
+          (int) (claims[i] + unclaimed / shares.length + (i < unclaimed % shares.length ? 1 : 0));
+    }
+    return shares;
   }
 
   /** Gives each its claim up to a level; the first ones above it take one more if slots remain. */
@@ -49,14 +56,6 @@ final class DemandSplit {
       boolean more = claims[i] > level && extra > 0;
       shares[i] = (int) Math.min(claims[i], level) + (more ? 1 : 0);
       extra -= more ? 1 : 0;
-    }
-    return shares;
-  }
-
-  private static int[] spread(int[] shares, long unclaimed, long[] claims) {
-    for (int i = 0; i < shares.length; i++) {
-      shares[i] =
-          (int) (claims[i] + unclaimed / shares.length + (i < unclaimed % shares.length ? 1 : 0));
     }
     return shares;
   }

@@ -38,7 +38,7 @@ public final class FailsafeLimit implements ConcurrencyLimit {
   final MovingAverage baseline;
   private final CorrelationWindow throughput;
   private final CorrelationWindow latency;
-  private final MaxWindow mostInFlight;
+  private final MaxWindow maxInFlight;
   double estimate;
   private volatile int published;
 
@@ -93,7 +93,7 @@ public final class FailsafeLimit implements ConcurrencyLimit {
     this.baseline = new MovingAverage(settings.baselineAge(), WARM_UP);
     this.throughput = new CorrelationWindow(settings.correlated(), WARM_UP);
     this.latency = new CorrelationWindow(settings.correlated(), WARM_UP);
-    this.mostInFlight = new MaxWindow(settings.stabilizationNanos());
+    this.maxInFlight = new MaxWindow(settings.stabilizationNanos());
     this.estimate = range.initial();
     this.published = range.initial();
   }
@@ -141,8 +141,8 @@ public final class FailsafeLimit implements ConcurrencyLimit {
     } else if (queue < 3.0 * k) {
       next += k;
     }
-    double most = settings.headroom().limitFor(mostInFlight.add(inFlight, nowNanos));
-    double top = most >= 1 ? most : 1; // NaN, too, becomes 1
+    double bound = settings.headroom().limitFor((int) maxInFlight.add(inFlight, nowNanos));
+    double top = bound >= 1 ? bound : 1; // NaN, too, becomes 1
     // An old limit above the bound falls in steps, a new one is cut.
     if (next > top) {
       next = estimate > top ? estimate - k : top;

@@ -97,7 +97,10 @@ final class LatencyQuantiles {
       before += buckets[bucket++];
     }
     double place = (rank - before + 0.5) / buckets[bucket];
-    return Math.clamp(lowEndOf(bucket) + (widthOf(bucket) - 1) * place, (double) min, (double) max);
+    int shift = Math.max(0, bucket / OCTAVE - 1);
+    double low = (double) ((long) (bucket - shift * OCTAVE) << shift);
+    double width = (double) (1L << shift);
+    return Math.clamp(low + (width - 1) * place, (double) min, (double) max);
   }
 
   private static double between(double low, double high, double share) {
@@ -108,18 +111,5 @@ final class LatencyQuantiles {
     // nanos | 1: the logarithm of 0 is not defined.
     int shift = Math.max(0, Long.SIZE - 1 - OCTAVE_BITS - Long.numberOfLeadingZeros(nanos | 1));
     return shift * OCTAVE + (int) (nanos >>> shift);
-  }
-
-  private static double lowEndOf(int bucket) {
-    int shift = shiftOf(bucket);
-    return (double) ((long) (bucket - shift * OCTAVE) << shift);
-  }
-
-  private static double widthOf(int bucket) {
-    return (double) (1L << shiftOf(bucket));
-  }
-
-  private static int shiftOf(int bucket) {
-    return Math.max(0, bucket / OCTAVE - 1);
   }
 }

@@ -44,25 +44,26 @@ public final class LimitShares {
   /**
    * A grant to send to a limiter.
    *
-   * @param gate name of the limiter
+   * @param limiter name of the limiter
    * @param share requests that it may have in flight, from 0
    * @param number of the round of the grant; an acknowledgement names this round or a later one
    */
-  public record Grant(String gate, int share, long number) {}
+  public record Grant(String limiter, int share, long number) {}
 
   private static final long DEMAND_NANOS = 10_000_000_000L; // see reported
-  private static final long MAX_WANTED = 1 << 30; // sums of them are far from overflow
+  private static final long MAX_DEMAND = 1 << 30; // sums of them are far from overflow
 
   /** Ids with recent demand first; among them the id whose last turn is the longest ago. */
   private static final Comparator<Id> FIRST =
-      Comparator.comparing((Id id) -> !id.asked).thenComparingLong(id -> id.lastTurn);
+      Comparator.comparing((Id id) -> !id.active).thenComparingLong(id -> id.lastTurn);
 
   private final long leaseNanos;
   private final long turnNanos;
-  private final Map<String, Gate> gates = new TreeMap<>(); // sorted: same history, same shares
+  private final Map<String, Limiter> limiters =
+      new TreeMap<>(); // sorted: same history, same shares
   private final Map<String, Id> ids = new TreeMap<>();
   private int limit;
-  private long obeyed;
+  private long acknowledged;
   private long lastNumber;
   private long turns;
   private long turnBegan;
@@ -105,30 +106,25 @@ public final class LimitShares {
     return limit;
   }
 
-  /** Connects a limiter that has an id of its own; see {@link #joined(String, String)}. */
-  public void joined(String gate) {
-    joined(gate, gate);
-  }
-
   /**
    * Connects a limiter, for the first time or again. Does nothing while it is connected.
    *
-   * @param gate unique name of the limiter
+   * @param limiter unique name of the limiter
    * @param id shared by the limiters that divide one share; ignored for a known limiter
    */
-  public void joined(String gate, String id) {
-    Gate known = gates.get(gate);
+  public void joined(String limiter, String id) {
+    Limiter known = limiters.get(limiter);
     if (known == null) {
-      known = new Gate(gate, ids.computeIfAbsent(id, _ -> new Id()));
-      known.id.gates.add(known);
-      gates.put(gate, known);
+      known = new Limiter(limiter, ids.computeIfAbsent(id, _ -> new Id()));
+      known.id.limiters.add(known);
+      limiters.put(limiter, known);
     }
     known.present = true;
   }
 
   /** Disconnects a limiter. Does nothing if it is not connected. */
-  public void left(String gate, long nowNanos) {
-    Gate known = gates.get(gate);
+  public void left(String limiter, long nowNanos) {
+    Limiter known = limiters.get(limiter);
     if (known != null && known.present) {
       known.present = false;
       known.leftNanos = nowNanos;
@@ -153,9 +149,9 @@ public final class LimitShares {
       return;
     }
     // No limiter of the id is connected: the report can only release what they held.
-    if (known.gates.stream().noneMatch(gate -> gate.present)) {
+    if (known.limiters.stream().noneMatch(limiter -> limiter.present)) {
       if (inFlight == 0) {
-        List.copyOf(known.gates).forEach(this::forget);
+        List.copyOf(known.limiters).forEach(this::forget);
       }
       return;
     }
@@ -163,10 +159,10 @@ public final class LimitShares {
     long plausible = Math.min(clamp(inFlight), reserved) + clamp(refused);
     long demand = Math.min(plausible, 2 * Math.max(1, reserved));
     // Rounded up, so that a falling demand reaches 0.
-    known.wants = Math.max(demand, known.wants - (known.wants + 3) / 4);
+    known.demand = Math.max(demand, known.demand - (known.demand + 3) / 4);
     if (inFlight > 0 || refused > 0) {
-      known.asked = true;
-      known.sentNanos = nowNanos;
+      known.active = true;
+      known.activeNanos = nowNanos;
     }
   }
 
@@ -176,15 +172,15 @@ public final class LimitShares {
    *
    * @return whether the reservation may have become smaller
    */
-  public boolean acknowledged(String gate, long number) {
-    Gate known = gates.get(gate);
+  public boolean acknowledged(String limiter, long number) {
+    Limiter known = limiters.get(limiter);
     if (known == null || known.acknowledged || number < known.number || number > lastNumber) {
       return false;
     }
     known.acknowledged = true;
     known.reserved = known.granted;
-    obeyed += known.granted - known.obeyed;
-    known.obeyed = known.granted;
+    acknowledged += known.granted - known.acknowledgedShare;
+    known.acknowledgedShare = known.granted;
     return true;
   }
 
@@ -202,24 +198,24 @@ public final class LimitShares {
       throw new IllegalArgumentException(number + " is not above " + lastNumber);
     }
     lastNumber = number;
-    gates.values().stream()
-        .filter(gate -> !gate.present && nowNanos - gate.leftNanos >= leaseNanos)
+    limiters.values().stream()
+        .filter(limiter -> !limiter.present && nowNanos - limiter.leftNanos >= leaseNanos)
         .toList()
         .forEach(this::forget);
     List<Id> order = inOrder(nowNanos);
     aim(order);
-    List<Gate> present = order.stream().flatMap(Id::present).toList();
+    List<Limiter> present = order.stream().flatMap(Id::present).toList();
     List<Grant> grants = new ArrayList<>();
     // Smaller shares go out first: slots become free only when they are acknowledged.
-    grant(present, gate -> gate.granted > gate.next, grants);
+    grant(present, limiter -> limiter.granted > limiter.next, grants);
     raise(present);
-    grant(present, gate -> gate.granted < gate.next, grants);
+    grant(present, limiter -> limiter.granted < limiter.next, grants);
     return grants;
   }
 
   /** Returns the last grant of a limiter; empty before the first one and for an unknown limiter. */
-  public OptionalInt share(String gate) {
-    Gate known = gates.get(gate);
+  public OptionalInt share(String limiter) {
+    Limiter known = limiters.get(limiter);
     return known == null || known.granted < 0 ? OptionalInt.empty() : OptionalInt.of(known.granted);
   }
 
@@ -232,63 +228,49 @@ public final class LimitShares {
 
   /** Returns the sum of all reservations: the most that all limiters may apply by their grants. */
   public long reserved() {
-    return gates.values().stream().mapToLong(gate -> gate.reserved).sum();
+    return limiters.values().stream().mapToLong(limiter -> limiter.reserved).sum();
   }
 
   /**
    * Returns the limit that all limiters apply together, by their last acknowledgements. A limiter
    * that left counts while its reservation lasts.
    */
-  public long obeyed() {
-    return obeyed;
-  }
-
-  /**
-   * Returns whether the limit is in effect: a limiter is connected, all connected ones have
-   * acknowledged their final shares, and no more than the limit is reserved.
-   */
-  public boolean settled() {
-    return present().stream().anyMatch(gate -> gate.granted >= 0)
-        && present().stream().allMatch(gate -> gate.acknowledged && gate.granted == gate.aim)
-        && reserved() <= limit;
+  public long acknowledged() {
+    return acknowledged;
   }
 
   /** Returns how far the limiters have acknowledged their shares. */
-  public Acknowledgements obedience() {
+  public Acknowledgements acknowledgements() {
     int there = 0;
     int unacknowledged = 0;
     long heldBack = 0;
-    for (Gate gate : gates.values()) {
-      int granted = gate.present ? Math.max(0, gate.granted) : 0;
-      heldBack += gate.reserved - granted;
-      there += gate.present ? 1 : 0;
-      unacknowledged += gate.present && !gate.acknowledged ? 1 : 0;
+    for (Limiter limiter : limiters.values()) {
+      int granted = limiter.present ? Math.max(0, limiter.granted) : 0;
+      heldBack += limiter.reserved - granted;
+      there += limiter.present ? 1 : 0;
+      unacknowledged += limiter.present && !limiter.acknowledged ? 1 : 0;
     }
     return new Acknowledgements(there, unacknowledged, heldBack);
   }
 
-  private void forget(Gate gate) {
-    gates.remove(gate.name);
-    gate.id.gates.remove(gate);
-    ids.values().removeIf(id -> id.gates.isEmpty());
-    obeyed -= gate.obeyed;
-  }
-
-  private List<Gate> present() {
-    return gates.values().stream().filter(gate -> gate.present).toList();
+  private void forget(Limiter limiter) {
+    limiters.remove(limiter.name);
+    limiter.id.limiters.remove(limiter);
+    ids.values().removeIf(id -> id.limiters.isEmpty());
+    acknowledged -= limiter.acknowledgedShare;
   }
 
   private long reservedForAbsent() {
-    return gates.values().stream().filter(g -> !g.present).mapToLong(g -> g.reserved).sum();
+    return limiters.values().stream().filter(g -> !g.present).mapToLong(g -> g.reserved).sum();
   }
 
   /** Returns the ids with a connected limiter, in the order of their turns. */
   private List<Id> inOrder(long nowNanos) {
     List<Id> order = new ArrayList<>(ids.size());
     for (Id id : ids.values()) {
-      if (id.asked && nowNanos - id.sentNanos >= DEMAND_NANOS) {
-        id.asked = false;
-        id.wants = 0;
+      if (id.active && nowNanos - id.activeNanos >= DEMAND_NANOS) {
+        id.active = false;
+        id.demand = 0;
       }
       if (id.present().findAny().isPresent()) {
         order.add(id);
@@ -309,7 +291,7 @@ public final class LimitShares {
   }
 
   private void aim(List<Id> order) {
-    int[] shares = DemandSplit.of(slots(), order.stream().mapToLong(id -> id.wants).toArray());
+    int[] shares = DemandSplit.of(slots(), order.stream().mapToLong(id -> id.demand).toArray());
     for (int i = 0; i < shares.length; i++) {
       Id id = order.get(i);
       id.aim = shares[i];
@@ -318,66 +300,67 @@ public final class LimitShares {
   }
 
   /** Divides a share into equal parts; the first ones take one more if there is a remainder. */
-  private static void divide(int share, List<Gate> present) {
+  private static void divide(int share, List<Limiter> present) {
     for (int i = 0; i < present.size(); i++) {
-      Gate gate = present.get(i);
-      gate.aim = share / present.size() + (i < share % present.size() ? 1 : 0);
-      gate.next = gate.granted < 0 ? 0 : Math.min(gate.granted, gate.aim);
+      Limiter limiter = present.get(i);
+      limiter.aim = share / present.size() + (i < share % present.size() ? 1 : 0);
+      limiter.next = limiter.granted < 0 ? 0 : Math.min(limiter.granted, limiter.aim);
     }
   }
 
   /** Grants one slot to each limiter that is to have one, then the rest, smallest shares first. */
-  private void raise(List<Gate> present) {
+  private void raise(List<Limiter> present) {
     long room = limit - reserved();
-    List<Gate> order = present.stream().sorted(Comparator.comparingInt(gate -> gate.next)).toList();
-    for (int most : new int[] {1, Integer.MAX_VALUE}) {
-      for (Gate gate : order) {
+    List<Limiter> order =
+        present.stream().sorted(Comparator.comparingInt(limiter -> limiter.next)).toList();
+    for (int max : new int[] {1, Integer.MAX_VALUE}) {
+      for (Limiter limiter : order) {
         // A limiter may rise up to its own reservation even when no other slot is free.
-        long reach = gate.reserved + Math.max(0, room);
-        int next = (int) Math.min(Math.min(gate.aim, most), reach);
-        if (next > gate.next) {
-          gate.next = next;
-          room -= Math.max(0, next - gate.reserved);
-          gate.reserved = Math.max(gate.reserved, next);
+        long reach = limiter.reserved + Math.max(0, room);
+        int next = (int) Math.min(Math.min(limiter.aim, max), reach);
+        if (next > limiter.next) {
+          limiter.next = next;
+          room -= Math.max(0, next - limiter.reserved);
+          limiter.reserved = Math.max(limiter.reserved, next);
         }
       }
     }
   }
 
-  private void grant(List<Gate> present, Predicate<Gate> which, List<Grant> grants) {
-    for (Gate gate : present) {
-      if (which.test(gate)) {
-        gate.granted = gate.next;
-        gate.number = lastNumber;
-        gate.acknowledged = false;
-        grants.add(new Grant(gate.name, gate.granted, gate.number));
+  private void grant(List<Limiter> present, Predicate<Limiter> which, List<Grant> grants) {
+    for (Limiter limiter : present) {
+      if (which.test(limiter)) {
+        limiter.granted = limiter.next;
+        limiter.number = lastNumber;
+        limiter.acknowledged = false;
+        grants.add(new Grant(limiter.name, limiter.granted, limiter.number));
       }
     }
   }
 
   private static long clamp(long requests) {
-    return Math.clamp(requests, 0, MAX_WANTED);
+    return Math.clamp(requests, 0, MAX_DEMAND);
   }
 
   /** The limiters that divide one share, and their demand. */
   private static final class Id {
-    final List<Gate> gates = new ArrayList<>(1);
-    boolean asked;
-    long sentNanos;
-    long wants;
+    final List<Limiter> limiters = new ArrayList<>(1);
+    boolean active;
+    long activeNanos;
+    long demand;
     long lastTurn;
     int aim;
 
-    Stream<Gate> present() {
-      return gates.stream().filter(gate -> gate.present);
+    Stream<Limiter> present() {
+      return limiters.stream().filter(limiter -> limiter.present);
     }
 
     long reserved() {
-      return gates.stream().mapToLong(gate -> gate.reserved).sum();
+      return limiters.stream().mapToLong(limiter -> limiter.reserved).sum();
     }
   }
 
-  private static final class Gate {
+  private static final class Limiter {
     final String name;
     final Id id;
     boolean present;
@@ -385,12 +368,12 @@ public final class LimitShares {
     int granted = -1;
     long number = Long.MAX_VALUE; // nothing to acknowledge before the first grant
     boolean acknowledged;
-    int obeyed;
+    int acknowledgedShare;
     int reserved;
     int aim;
     int next;
 
-    Gate(String name, Id id) {
+    Limiter(String name, Id id) {
       this.name = name;
       this.id = id;
     }

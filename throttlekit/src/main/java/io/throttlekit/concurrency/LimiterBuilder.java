@@ -15,7 +15,8 @@ public final class LimiterBuilder {
   @Nullable Prioritizer prioritizer;
   LimiterListener listener = LimiterListener.NONE;
   TimeSource time = TimeSource.system();
-  Timer timer = LimiterBuilder::runAfter;
+  Timer timer =
+      (nanos, task) -> CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(task);
   DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
 
   LimiterBuilder(ConcurrencyLimit algorithm) {
@@ -64,9 +65,5 @@ public final class LimiterBuilder {
       prioritizer.join(limiter);
     }
     return limiter;
-  }
-
-  private static void runAfter(long nanos, Runnable task) {
-    CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(task);
   }
 }

@@ -2,29 +2,32 @@ package io.throttlekit.concurrency;
 
 import java.util.ArrayDeque;
 
-/** The maximum over a span of time: only values that can still become the maximum are kept. */
+/**
+ * The maximum over a span of positions: nanoseconds, or the numbers of the values. Only values that
+ * can still become the maximum are kept, so that adding takes O(1) amortized.
+ */
 final class MaxWindow {
-  private final long spanNanos;
+  private final long span;
   private final ArrayDeque<Entry> falling = new ArrayDeque<>();
 
-  private record Entry(long nanos, int value) {}
+  private record Entry(long position, long value) {}
 
   /**
-   * @param spanNanos length of the span; with 0 the newest value is the maximum
+   * @param span length of the span; with 0 the newest value is the maximum
    */
-  MaxWindow(long spanNanos) {
-    this.spanNanos = spanNanos;
+  MaxWindow(long span) {
+    this.span = span;
   }
 
   /** Returns the maximum, this value included. */
-  int add(int value, long nowNanos) {
+  long add(long value, long position) {
     while (!falling.isEmpty() && falling.getLast().value() <= value) {
       falling.removeLast();
     }
-    while (!falling.isEmpty() && nowNanos - falling.getFirst().nanos() >= spanNanos) {
+    while (!falling.isEmpty() && position - falling.getFirst().position() >= span) {
       falling.removeFirst();
     }
-    falling.addLast(new Entry(nowNanos, value));
+    falling.addLast(new Entry(position, value));
     return falling.getFirst().value();
   }
 }

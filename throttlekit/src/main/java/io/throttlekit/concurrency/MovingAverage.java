@@ -8,7 +8,9 @@ final class MovingAverage {
   private final double share;
   private final int warmUp;
   private int count;
-  private double value;
+
+  /** The average, or 0 before the first value. */
+  double value;
 
   /**
    * @param age average age of the values by their weight, from 1
@@ -27,11 +29,6 @@ final class MovingAverage {
     } else {
       value += share * (latest - value);
     }
-    return value;
-  }
-
-  /** Returns the average, or 0 before the first value. */
-  double value() {
     return value;
   }
 }

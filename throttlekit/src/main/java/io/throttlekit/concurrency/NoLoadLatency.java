@@ -7,10 +7,15 @@ import org.jspecify.annotations.Nullable;
  * the last latencies, optionally measured again at a lowered limit. Not thread-safe.
  */
 final class NoLoadLatency {
-  final WindowedMinimum recent;
+  /** The latency without load in ns, or 0 if none is known. */
+  long nanos;
+
   private final @Nullable SampleWindow window;
   private final @Nullable Recalibration recalibration;
+  private final int samples;
   private final LatencyQuantiles probe = new LatencyQuantiles();
+  private MaxWindow recent;
+  private long count;
   private boolean timed;
   private long sinceNanos;
   private boolean probing;
@@ -32,7 +37,8 @@ final class NoLoadLatency {
           "probeLimit must be from %s to %s as the limit, was %s"
               .formatted(range.min(), range.max(), recalibration.probeLimit()));
     }
-    this.recent = new WindowedMinimum(samples);
+    this.samples = samples;
+    this.recent = new MaxWindow(samples);
     this.window = settings == null ? null : new SampleWindow(settings);
     this.recalibration = recalibration;
   }
@@ -43,8 +49,8 @@ final class NoLoadLatency {
    * @param rttNanos of a request that was not dropped, from 1
    */
   long with(long rttNanos) {
-    recent.add(rttNanos);
-    return recent.least();
+    nanos = -recent.add(-rttNanos, ++count); // the minimum, as a maximum of negated values
+    return nanos;
   }
 
   boolean probing() {
@@ -92,9 +98,9 @@ final class NoLoadLatency {
       probe.add(sample.rttNanos());
     }
     if (probe.count() >= settings.samples()) {
-      recent.reset();
+      recent = new MaxWindow(samples);
       // Medians are compared with a median.
-      recent.add(window == null ? probe.min() : (long) probe.quantile(0.5));
+      with(window == null ? probe.min() : (long) probe.quantile(0.5));
       probing = false;
     } else if (dropped >= settings.samples() || now - sinceNanos >= settings.intervalNanos()) {
       probing = false; // abandoned: the old minimum stays

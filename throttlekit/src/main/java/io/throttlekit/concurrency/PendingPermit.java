@@ -5,7 +5,7 @@ package io.throttlekit.concurrency;
 public interface PendingPermit {
 
   /** The handle of a request that was answered at once. */
-  PendingPermit OVER = () -> false;
+  PendingPermit ANSWERED = () -> false;
 
   /**
    * Cancels the wait.

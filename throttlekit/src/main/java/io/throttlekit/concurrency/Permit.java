@@ -1,7 +1,6 @@
 package io.throttlekit.concurrency;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,23 +10,19 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. A permit that is never ended occupies its slot for ever.
  */
 public final class Permit implements AutoCloseable {
-  private static final VarHandle ENDED;
+  private static final AtomicIntegerFieldUpdater<Permit> ENDED = // no object per permit
+      AtomicIntegerFieldUpdater.newUpdater(Permit.class, "ended");
 
-  static {
-    try {
-      ENDED = MethodHandles.lookup().findVarHandle(Permit.class, "ended", boolean.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  /** The latency of a permit that is ended without a measured one. */
+  static final long UNMEASURED = -1;
 
   private final AdaptiveLimiter limiter;
-  private final @Nullable String user;
-  private final long startNanos;
-  private final int inFlight;
+  final @Nullable String user;
+  final long startNanos;
+  final int inFlight;
 
   @SuppressWarnings("UnusedVariable") // read and written through ENDED
-  private volatile boolean ended;
+  private volatile int ended;
 
   Permit(AdaptiveLimiter limiter, @Nullable String user, long startNanos, int inFlight) {
     this.limiter = limiter;
@@ -38,9 +33,7 @@ public final class Permit implements AutoCloseable {
 
   /** Ends the permit after a response, and records the time since it was acquired as a sample. */
   public void record() {
-    if (end()) {
-      limiter.endedWithSample(this, false);
-    }
+    end(UNMEASURED, false);
   }
 
   /**
@@ -52,20 +45,16 @@ public final class Permit implements AutoCloseable {
    */
   public void record(long nanos) {
     if (nanos < 0) {
-      throw new IllegalArgumentException("nobody answers before being asked, was " + nanos);
+      throw new IllegalArgumentException("nanos must not be negative, was " + nanos);
     }
-    if (end()) {
-      limiter.endedMeasured(this, nanos);
-    }
+    end(nanos, false);
   }
 
   /**
    * Ends the permit of a request that timed out or was cancelled, which is evidence of overload.
    */
   public void drop() {
-    if (end()) {
-      limiter.endedWithSample(this, true);
-    }
+    end(UNMEASURED, true);
   }
 
   /**
@@ -73,8 +62,8 @@ public final class Permit implements AutoCloseable {
    * of its own.
    */
   public void release() {
-    if (end()) {
-      limiter.endedWithoutSample();
+    if (ENDED.compareAndSet(this, 0, 1)) {
+      limiter.released();
     }
   }
 
@@ -87,19 +76,9 @@ public final class Permit implements AutoCloseable {
     release();
   }
 
-  @Nullable String user() {
-    return user;
-  }
-
-  long startNanos() {
-    return startNanos;
-  }
-
-  int inFlight() {
-    return inFlight;
-  }
-
-  private boolean end() {
-    return ENDED.compareAndSet(this, false, true);
+  private void end(long nanos, boolean dropped) {
+    if (ENDED.compareAndSet(this, 0, 1)) {
+      limiter.ended(this, nanos, dropped);
+    }
   }
 }

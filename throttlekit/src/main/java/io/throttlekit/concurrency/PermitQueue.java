@@ -12,33 +12,30 @@ import org.jspecify.annotations.Nullable;
 final class PermitQueue {
   private static final long RESOLUTION_NANOS = 1_000_000; // resolution of the timers
 
-  private final TreeSet<QueuedRequest> waiters = new TreeSet<>(QueuedRequest::compareOrders);
-  private final TreeSet<QueuedRequest> impatient = new TreeSet<>(QueuedRequest::compareEnds);
+  private final TreeSet<QueuedRequest> inOrder = new TreeSet<>(QueuedRequest::compareOrders);
+  private final TreeSet<QueuedRequest> byDeadline = new TreeSet<>(QueuedRequest::compareDeadlines);
   private final Wakeups wakeups = new Wakeups(RESOLUTION_NANOS);
   private long joined;
 
-  void add(QueuedRequest waiter) {
-    waiter.joined(joined++);
-    waiters.add(waiter);
-    if (!waiter.isPatient()) {
-      impatient.add(waiter);
+  void add(QueuedRequest request) {
+    request.joined(joined++);
+    inOrder.add(request);
+    if (request.hasDeadline) {
+      byDeadline.add(request);
     }
   }
 
-  /** Removes {@code waiter}, which was added here. Returns whether it was still queued. */
-  boolean remove(QueuedRequest waiter) {
-    if (!waiters.remove(waiter)) {
-      return false;
-    }
-    forget(waiter);
-    return true;
+  /** Removes {@code request}, which was added here. Returns whether it was still queued. */
+  boolean remove(QueuedRequest request) {
+    byDeadline.remove(request);
+    return inOrder.remove(request);
   }
 
   /** Removes and returns the request that has waited longest, or null if none waits. */
   @Nullable QueuedRequest pollFirst() {
-    QueuedRequest first = waiters.pollFirst();
+    QueuedRequest first = inOrder.pollFirst();
     if (first != null) {
-      forget(first);
+      byDeadline.remove(first);
     }
     return first;
   }
@@ -46,35 +43,29 @@ final class PermitQueue {
   /** Removes and returns a request whose deadline has passed, or null if there is none. */
   @Nullable QueuedRequest pollDue(long nowNanos) {
     // The difference of monotonic times is safe against overflow.
-    if (impatient.isEmpty() || impatient.first().endNanos() - nowNanos > 0) {
+    if (byDeadline.isEmpty() || byDeadline.first().deadlineNanos - nowNanos > 0) {
       return null;
     }
-    QueuedRequest due = impatient.removeFirst();
-    waiters.remove(due);
+    QueuedRequest due = byDeadline.removeFirst();
+    inOrder.remove(due);
     return due;
   }
 
   /** Removes and returns all. */
   List<QueuedRequest> removeAll() {
-    List<QueuedRequest> all = List.copyOf(waiters);
-    waiters.clear();
-    impatient.clear();
+    List<QueuedRequest> all = List.copyOf(inOrder);
+    inOrder.clear();
+    byDeadline.clear();
     return all;
   }
 
   /** Returns in how many ns a further timer must run, or 0 if none is needed. */
   long beginTimer(long nowNanos) {
-    return impatient.isEmpty() ? 0 : wakeups.begin(impatient.first().endNanos(), nowNanos);
+    return byDeadline.isEmpty() ? 0 : wakeups.begin(byDeadline.first().deadlineNanos, nowNanos);
   }
 
   /** Notes that the timer due at {@code dueNanos} has run. */
   void timerRan(long dueNanos) {
     wakeups.ran(dueNanos);
-  }
-
-  private void forget(QueuedRequest waiter) {
-    if (!waiter.isPatient()) {
-      impatient.remove(waiter);
-    }
   }
 }

@@ -117,7 +117,7 @@ public final class Prioritizer {
   }
 
   /** Counts the level of a request that found its limiter full. */
-  void wanted(int level) {
+  void foundFull(int level) {
     levels.add(level);
   }
 

@@ -45,16 +45,10 @@ public enum Priority {
 
   /** Parses a level in decimal digits. Returns -1 if the text is not a level. */
   public static int level(String text) {
-    if (text.isEmpty() || text.length() > MAX_DIGITS) {
-      return -1;
-    }
-    int number = 0;
-    for (int i = 0; i < text.length(); i++) {
+    int number = text.isEmpty() || text.length() > MAX_DIGITS ? -1 : 0;
+    for (int i = 0; i < text.length() && number >= 0; i++) {
       int digit = text.charAt(i) - '0';
-      if (digit < 0 || digit > 9) {
-        return -1;
-      }
-      number = number * 10 + digit;
+      number = digit < 0 || digit > 9 ? -1 : number * 10 + digit;
     }
     return number <= MAX_LEVEL ? number : -1;
   }

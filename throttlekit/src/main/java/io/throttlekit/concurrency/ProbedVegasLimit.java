@@ -5,6 +5,7 @@ import io.throttlekit.concurrency.ProbedVegasState.Steady;
 import io.throttlekit.concurrency.Probing.Outcome;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps a queue of about a tenth of the limit at the backend, inferred from the median latency and
@@ -141,12 +142,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     long now = sample.arrivedNanos();
     switch (state) {
       case Steady steady -> learn(steady, sample);
-      case Probing probing -> {
-        Outcome outcome = probing.learn(sample);
-        if (outcome != null) {
-          end(probing, outcome, now);
-        }
-      }
+      case Probing probing -> endIfOver(probing, probing.learn(sample), now);
       case Restoring restoring when restoring.isOver(now) -> {
         state = restoring.next;
         learn(restoring.next, sample);
@@ -169,8 +165,8 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   @Override
   public void onTick(long nowNanos) {
     window.at(nowNanos);
-    if (state instanceof Probing probing && probing.isOver(nowNanos)) {
-      end(probing, probing.timedOut(), nowNanos);
+    if (state instanceof Probing probing) {
+      endIfOver(probing, probing.timedOut(nowNanos), nowNanos);
       publish(nowNanos);
     }
   }
@@ -198,12 +194,12 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private void learn(Steady steady, Sample sample) {
     long now = sample.arrivedNanos();
     window.add(sample);
-    // Without acknowledgements the limiter is in this process, and times begin at the arrival.
+    // Unacknowledged limits are recorded when samples arrive, so start times are derived from that.
     history.began(history.acknowledges() ? sample.startNanos() : now - sample.rttNanos());
     if (window.ripe(now)) {
       if (window.overloaded()) {
         steady.ascent.forget();
-        giveWay(estimate);
+        estimate = range.clamp(Log10.afterDrops(estimate));
       } else {
         step(steady, now);
       }
@@ -239,14 +235,17 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
   }
 
-  private void end(Probing probing, Outcome outcome, long nowNanos) {
+  private void endIfOver(Probing probing, @Nullable Outcome outcome, long nowNanos) {
+    if (outcome == null) {
+      return;
+    }
     boolean confirmed =
         outcome instanceof Outcome.Measured(double nanos) && baseline.isConfirmedBy(nanos);
     switch (outcome) {
       case Outcome.Measured(double nanos) -> apply(nanos, probing.initialThroughput());
       case Outcome.AtMost(double nanos) when nanos < baseline.nanos() ->
           apply(nanos, probing.initialThroughput());
-      case Outcome.Overloaded _ -> giveWay(probing.limit());
+      case Outcome.Overloaded _ -> estimate = range.clamp(Log10.afterDrops(probing.limit()));
       case Outcome.AtMost _, Outcome.Unknown _ -> {}
     }
     boolean ignored = !probing.isAcknowledged();
@@ -269,10 +268,6 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     baseline.measure(measuredNanos);
     double inService = throughput * baseline.nanos();
     estimate = range.clamp(Math.min(estimate, inService + QueueStep.beta(inService)));
-  }
-
-  private void giveWay(double from) {
-    estimate = range.clamp(Log10.afterDrops(from));
   }
 
   private void nextWindow(long nowNanos) {

@@ -30,8 +30,7 @@ final class Probing implements ProbedVegasState {
 
   private final LimitHistory history;
   private final int min;
-  private final int samples;
-  private final long marginNanos;
+  private final ProbedVegasLimit.Settings settings;
   private final long timeoutNanos;
   private final double initialThroughput;
   private final LatencyQuantiles latencies = new LatencyQuantiles();
@@ -85,8 +84,7 @@ final class Probing implements ProbedVegasState {
       ProbedVegasLimit.Settings settings) {
     this.history = history;
     this.min = min;
-    this.samples = settings.probeSamples();
-    this.marginNanos = settings.marginNanos();
+    this.settings = settings;
     this.timeoutNanos = settings.probeIntervalNanos() / 2;
     this.initialThroughput = throughput;
     this.throughput = throughput;
@@ -113,7 +111,7 @@ final class Probing implements ProbedVegasState {
       acknowledged = true;
       applied = Math.max(1, requests);
       // Not before the limit was lowered. Monotonic times are compared by their difference.
-      countFrom(Math.max(sinceNanos - loweredNanos, 0) + loweredNanos + marginNanos);
+      countFrom(Math.max(sinceNanos - loweredNanos, 0) + loweredNanos + settings.marginNanos());
     }
   }
 
@@ -129,8 +127,8 @@ final class Probing implements ProbedVegasState {
     if (isOverloaded()) {
       return new Outcome.Overloaded();
     }
-    if (latencies.count() < samples) {
-      return isOver(sample.arrivedNanos()) ? timedOut() : null;
+    if (latencies.count() < settings.probeSamples()) {
+      return timedOut(sample.arrivedNanos());
     }
     median = latencies.quantile(0.5);
     double lowered = applied / median;
@@ -144,19 +142,17 @@ final class Probing implements ProbedVegasState {
     return null;
   }
 
-  /** Returns the result of a measurement that {@link #isOver}. */
-  Outcome timedOut() {
+  /** Returns the result if the last step has timed out, else null. */
+  @Nullable Outcome timedOut(long nowNanos) {
+    if (nowNanos - loweredNanos < timeoutNanos) {
+      return null;
+    }
     return stepped ? new Outcome.AtMost(median) : new Outcome.Unknown();
   }
 
   /** Returns whether limiters acknowledged the lowered limit, for one step at least. */
   boolean isAcknowledged() {
     return acknowledged || stepped;
-  }
-
-  /** Returns whether the last step has timed out. */
-  boolean isOver(long nowNanos) {
-    return nowNanos - loweredNanos >= timeoutNanos;
   }
 
   private boolean counts(Sample sample) {
@@ -167,7 +163,7 @@ final class Probing implements ProbedVegasState {
   private boolean isOverloaded() {
     int ended = latencies.count() + dropped;
     // Only with a whole sample: one early drop is not overload.
-    return ended >= samples && (long) dropped * DROPPED_ONE_IN > ended;
+    return ended >= settings.probeSamples() && (long) dropped * DROPPED_ONE_IN > ended;
   }
 
   private void lower(int to, long nowNanos) {

@@ -11,27 +11,28 @@ import org.jspecify.annotations.Nullable;
 final class QueuedRequest implements PendingPermit {
   private final AdaptiveLimiter limiter;
   private final PermitRequest request;
-  private final PermitCallback applicant;
-  private final boolean patient;
-  private final long endNanos;
+  private final PermitCallback callback;
+  final boolean hasDeadline;
+  final long deadlineNanos;
   private long order;
   private @Nullable Permit permit;
   private @Nullable Refusal refusal;
 
   /**
-   * @param patient whether it waits without a timeout; {@code endNanos} is not used then
+   * @param timeoutNanos wait timeout, or {@link Queueing#NO_TIMEOUT}
    */
   QueuedRequest(
       AdaptiveLimiter limiter,
       PermitRequest request,
-      PermitCallback applicant,
-      boolean patient,
-      long endNanos) {
+      PermitCallback callback,
+      long timeoutNanos,
+      long nowNanos) {
     this.limiter = limiter;
     this.request = request;
-    this.applicant = applicant;
-    this.patient = patient;
-    this.endNanos = endNanos;
+    this.callback = callback;
+    // So close to Long.MAX_VALUE the deadline would overflow.
+    this.hasDeadline = timeoutNanos <= Queueing.NO_TIMEOUT / 2;
+    this.deadlineNanos = nowNanos + (hasDeadline ? timeoutNanos : 0);
   }
 
   @Override
@@ -52,12 +53,12 @@ final class QueuedRequest implements PendingPermit {
   }
 
   /** Notifies the callback. Returns the reason if the request was refused, else null. */
-  @Nullable Refusal tell() {
+  @Nullable Refusal notifyCallback() {
     try {
       if (permit != null) {
-        applicant.admitted(permit);
+        callback.admitted(permit);
       } else {
-        applicant.refused(requireNonNull(refusal));
+        callback.refused(requireNonNull(refusal));
       }
     } catch (Throwable bug) {
       if (permit != null) {
@@ -69,23 +70,15 @@ final class QueuedRequest implements PendingPermit {
     return refusal;
   }
 
-  boolean isPatient() {
-    return patient;
-  }
-
-  long endNanos() {
-    return endNanos;
-  }
-
   /** Orders by arrival in the queue. */
   int compareOrders(QueuedRequest other) {
     return Long.compare(order, other.order);
   }
 
   /** Orders by deadline, then by arrival. */
-  int compareEnds(QueuedRequest other) {
+  int compareDeadlines(QueuedRequest other) {
     // Deadlines are monotonic times: only their difference is safe against overflow.
-    int byEnd = Long.signum(endNanos - other.endNanos);
-    return byEnd != 0 ? byEnd : compareOrders(other);
+    int byDeadline = Long.signum(deadlineNanos - other.deadlineNanos);
+    return byDeadline != 0 ? byDeadline : compareOrders(other);
   }
 }

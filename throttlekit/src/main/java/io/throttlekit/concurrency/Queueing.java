@@ -7,28 +7,28 @@ package io.throttlekit.concurrency;
  * @param initialFactor multiple of the limit that may wait before any request is refused, from 1
  * @param maxFactor multiple of the limit that may wait at most, from {@code initialFactor}; between
  *     the two, requests are refused at random, with a probability that grows with the queue
- * @param longestWaitNanos wait timeout in ns, from 1; {@link #FOR_EVER} for none
+ * @param waitTimeoutNanos wait timeout in ns, from 1; {@link #NO_TIMEOUT} for none
  */
-public record Queueing(double initialFactor, double maxFactor, long longestWaitNanos) {
+public record Queueing(double initialFactor, double maxFactor, long waitTimeoutNanos) {
 
   /** No wait timeout. */
-  public static final long FOR_EVER = Long.MAX_VALUE;
+  public static final long NO_TIMEOUT = Long.MAX_VALUE;
 
   /**
    * @throws IllegalArgumentException when a number is out of range
    */
   public Queueing {
-    if (!(initialFactor >= 1 && maxFactor >= initialFactor) || longestWaitNanos < 1) {
+    if (!(initialFactor >= 1 && maxFactor >= initialFactor) || waitTimeoutNanos < 1) {
       throw new IllegalArgumentException(
-          "a queue needs 1 <= initialFactor <= maxFactor and longestWaitNanos of at least 1,"
+          "a queue needs 1 <= initialFactor <= maxFactor and waitTimeoutNanos of at least 1,"
               + " but they are %s, %s and %s"
-                  .formatted(initialFactor, maxFactor, longestWaitNanos));
+                  .formatted(initialFactor, maxFactor, waitTimeoutNanos));
     }
   }
 
   /** Creates a queue without a wait timeout. */
   public static Queueing of(double initialFactor, double maxFactor) {
-    return new Queueing(initialFactor, maxFactor, FOR_EVER);
+    return new Queueing(initialFactor, maxFactor, NO_TIMEOUT);
   }
 
   QueueFigures figures(int limit, int queued) {

@@ -30,4 +30,11 @@ public record Sample(
               .formatted(rttNanos, inFlight));
     }
   }
+
+  /** Returns this sample with another time of arrival, or itself if it has that. */
+  Sample arrivedAt(long nanos) {
+    return nanos == arrivedNanos
+        ? this
+        : new Sample(startNanos, rttNanos, nanos, inFlight, full, dropped);
+  }
 }

@@ -118,11 +118,8 @@ final class SampleWindow {
   void next(long nowNanos) {
     beganNanos = nowNanos;
     if (measured()) {
-      // Compared before it is doubled: the product could overflow.
-      spanNanos =
-          latencies.min() > settings.maxNanos() / 2
-              ? settings.maxNanos()
-              : Math.max(settings.minNanos(), 2 * latencies.min());
+      long twice = 2 * Math.min(latencies.min(), Long.MAX_VALUE / 2); // may not overflow
+      spanNanos = Math.clamp(twice, settings.minNanos(), settings.maxNanos());
     }
     latencies.reset();
     dropped = 0;

@@ -15,7 +15,7 @@ final class SynchronizedLimit {
   private long newestNanos;
 
   /** Requests that the limit kept from the backend, not yet passed to the algorithm. */
-  private final AtomicLong kept = new AtomicLong();
+  private final AtomicLong refused = new AtomicLong();
 
   SynchronizedLimit(ConcurrencyLimit algorithm, LimiterListener listener, long nowNanos) {
     this.algorithm = algorithm;
@@ -31,36 +31,27 @@ final class SynchronizedLimit {
    * Counts a refused request. It reaches the algorithm with the next sample, so that a refusal
    * takes no lock.
    */
-  void keptFromBackend() {
-    kept.getAndIncrement();
+  void refused() {
+    refused.getAndIncrement();
   }
 
   /** Adds a sample. Returns whether the limit changed. */
-  boolean learn(
-      long startNanos, long rttNanos, long nowNanos, int inFlight, boolean full, boolean dropped) {
+  boolean learn(Sample sample) {
     int before;
     int now;
     synchronized (lock) {
-      if (nowNanos - newestNanos > 0) { // threads may arrive out of order
-        newestNanos = nowNanos;
+      if (sample.arrivedNanos() - newestNanos > 0) {
+        newestNanos = sample.arrivedNanos();
       }
       before = algorithm.limit();
-      reportKept(newestNanos);
-      algorithm.learn(new Sample(startNanos, rttNanos, newestNanos, inFlight, full, dropped));
+      // A plain read first: an unconditional swap would contend with threads that refuse.
+      if (refused.get() > 0) {
+        algorithm.refused(newestNanos, refused.getAndSet(0));
+      }
+      algorithm.learn(sample.arrivedAt(newestNanos)); // threads may arrive out of order
       now = algorithm.limit();
     }
-    return moved(before, now);
-  }
-
-  /** Adds a sample that was measured elsewhere. Returns whether the limit changed. */
-  boolean learn(Sample sample) {
-    return learn(
-        sample.startNanos(),
-        sample.rttNanos(),
-        sample.arrivedNanos(),
-        sample.inFlight(),
-        sample.full(),
-        sample.dropped());
+    return notifyIfChanged(before, now);
   }
 
   /** Replaces the algorithm. Returns whether the limit changed. */
@@ -72,18 +63,10 @@ final class SynchronizedLimit {
       algorithm = other;
       now = other.limit();
     }
-    return moved(before, now);
+    return notifyIfChanged(before, now);
   }
 
-  private void reportKept(long nowNanos) {
-    // A plain read first: an unconditional swap would contend with threads that refuse.
-    long requests = kept.get() == 0 ? 0 : kept.getAndSet(0);
-    if (requests > 0) {
-      algorithm.refused(nowNanos, requests);
-    }
-  }
-
-  private boolean moved(int before, int now) {
+  private boolean notifyIfChanged(int before, int now) {
     if (before == now) {
       return false;
     }

@@ -20,9 +20,9 @@ public final class UsageTracker {
   private final int maxUsers;
 
   /** Guarded by this; in the order of their last usage. */
-  private final LinkedHashMap<String, User> users = new LinkedHashMap<>();
+  final LinkedHashMap<String, User> users = new LinkedHashMap<>();
 
-  private static final class User {
+  static final class User {
     private final UsageWindow window;
     private long lastNanos;
 
@@ -113,11 +113,6 @@ public final class UsageTracker {
         .mapToLong(user -> user.window.total(now))
         .filter(usage -> usage > 0)
         .toArray();
-  }
-
-  /** Returns the number of users. */
-  public synchronized int size() {
-    return users.size();
   }
 
   /** Returns the share of {@code sorted} that is less than {@code usage}, in hundredths. */

@@ -40,9 +40,9 @@ class AdaptiveLimiterQueueTest {
     asking.ask("in flight");
     asking.ask("1");
     asking.ask("2");
-    assertThat(limiter.canAcquire()).isTrue();
+    assertThat(limiter.canAcquire(PermitRequest.PLAIN)).isTrue();
     asking.ask("3");
-    assertThat(limiter.canAcquire()).isFalse();
+    assertThat(limiter.canAcquire(PermitRequest.PLAIN)).isFalse();
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(1, 1, 3, 1));
     assertThat(asking.told()).containsExactly("in flight");
     asking.ask("4");

@@ -28,10 +28,10 @@ class AdaptiveLimiterTest {
     Permit permit = taken(limiter.tryAcquire());
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(1, 1, 0, 1));
     assertThat(limiter.tryAcquire()).isNull();
-    assertThat(limiter.canAcquire()).isFalse();
+    assertThat(limiter.canAcquire(PermitRequest.PLAIN)).isFalse();
     permit.record();
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(1, 0, 0, 0));
-    assertThat(limiter.canAcquire()).isTrue();
+    assertThat(limiter.canAcquire(PermitRequest.PLAIN)).isTrue();
     assertThat(limiter.tryAcquire()).isNotNull();
   }
 
@@ -44,7 +44,7 @@ class AdaptiveLimiterTest {
     assertThat(limiter.figures().limit()).isEqualTo(50);
     Permit permit = taken(limiter.tryAcquire());
     events.clear();
-    limiter.obey(movable(5, 100, 10));
+    limiter.replaceAlgorithm(movable(5, 100, 10));
     assertThat(events).containsExactly("50 -> 10");
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(10, 1, 0, 0));
     permit.drop();
@@ -62,8 +62,8 @@ class AdaptiveLimiterTest {
     assertThatThrownBy(() -> Queueing.of(Double.NaN, 1)).hasMessageContaining("NaN");
     assertThatThrownBy(() -> Queueing.of(1, Double.NaN)).hasMessageContaining("NaN");
     assertThatThrownBy(() -> new Queueing(1, 1, 0)).hasMessageEndingWith("and 0");
-    assertThatThrownBy(() -> PermitRequest.of(500)).hasMessageContaining("500");
-    assertThatThrownBy(() -> PermitRequest.of(-1)).hasMessageContaining("-1");
+    assertThatThrownBy(() -> request(500)).hasMessageContaining("500");
+    assertThatThrownBy(() -> request(-1)).hasMessageContaining("-1");
     assertThatThrownBy(() -> new PermitRequest(0, null, -1)).hasMessageContaining("-1");
   }
 
@@ -77,7 +77,7 @@ class AdaptiveLimiterTest {
     assertThat(asking.told()).containsExactly("first");
     limiter.learn(GROW);
     assertThat(asking.told()).containsExactly("second");
-    limiter.obey(fixed(3));
+    limiter.replaceAlgorithm(fixed(3));
     assertThat(asking.told()).containsExactly("third");
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(3, 3, 0, 0));
   }
@@ -143,7 +143,7 @@ class AdaptiveLimiterTest {
     assertThat(algorithm.limit()).as("1 of 4").isEqualTo(4);
     second.record();
     assertThat(algorithm.limit()).as("2 of 4").isEqualTo(5);
-    limiter.obey(new AimdLimit(new LimitRange(1, 9, 1), .5, 2 * MILLI));
+    limiter.replaceAlgorithm(new AimdLimit(new LimitRange(1, 9, 1), .5, 2 * MILLI));
     PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("holds");
     asking.ask("waits");
@@ -212,5 +212,9 @@ class AdaptiveLimiterTest {
                 events.add(before + " -> " + now);
               }
             });
+  }
+
+  private static PermitRequest request(int level) {
+    return new PermitRequest(level, null, Queueing.NO_TIMEOUT);
   }
 }

@@ -97,6 +97,7 @@ class AimdLimitTest {
     AimdLimit limit = comparing(100, new Recalibration(Samples.ms(1_000), 2, 3));
     limit.learn(Samples.completed(0, 10, 1));
     limit.learn(Samples.completed(1_000, 10, 1));
+    assertThat(limit.isProbing()).isTrue();
     assertThat(limit.limit()).isEqualTo(2);
     for (int i = 0; i < 3; i++) {
       limit.learn(Samples.completed(1_001, 50, 2));

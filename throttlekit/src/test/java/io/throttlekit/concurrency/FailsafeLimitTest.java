@@ -65,7 +65,7 @@ class FailsafeLimitTest {
     for (double rtt : new double[] {100, 300, 200, 200, 250}) {
       after(algorithm, rtt, 5);
     }
-    assertThat(algorithm.smoothed.value()).isCloseTo(200e6, within(1.0));
+    assertThat(algorithm.smoothed.value).isCloseTo(200e6, within(1.0));
   }
 
   @Test
@@ -143,6 +143,7 @@ class FailsafeLimitTest {
     assertThat(thrice.limitFor(100)).isEqualTo(300);
     assertThat(Headroom.times(5).limitFor(100)).isEqualTo(500);
     Headroom decaying = Headroom.times(5, 1, 1.2);
+    assertThat(decaying).isEqualTo(Headroom.times(5, 1, 1.2)); // unchanged by a reload
     assertThat(decaying.limitFor(10)).isEqualTo(40);
     assertThat(decaying.limitFor(100)).isEqualTo(300);
     assertThat(decaying.limitFor(200)).isCloseTo(540, within(1.0));
@@ -188,7 +189,7 @@ class FailsafeLimitTest {
     assertThat(algorithm.limit()).isEqualTo(20);
     algorithm.learn(dropped(1_000.001, 9_000, 10));
     assertThat(algorithm.limit()).isEqualTo(21);
-    assertThat(algorithm.smoothed.value()).isEqualTo(1_000e6);
+    assertThat(algorithm.smoothed.value).isEqualTo(1_000e6);
   }
 
   @Test
@@ -252,7 +253,7 @@ class FailsafeLimitTest {
     now += 2_000;
     algorithm.learn(dropped(now, 5_000, 20));
     assertThat(algorithm.limit()).isEqualTo(18);
-    assertThat(algorithm.baseline.value()).isEqualTo(1_000e6);
+    assertThat(algorithm.baseline.value).isEqualTo(1_000e6);
   }
 
   @Test
@@ -288,14 +289,14 @@ class FailsafeLimitTest {
             new Settings(
                 new WindowSettings(ms(1_000), ms(30_000), 1), .9, 10, 50, Headroom.times(5), 0));
     algorithm.learn(completed(1_001, rttMillis, 10));
-    double recent = algorithm.smoothed.value();
+    double recent = algorithm.smoothed.value;
     double span = 0;
     do { // a request that changes the limit changes the recent latency
       span += 100;
       algorithm.learn(completed(1_001 + span, 3 * rttMillis, 10));
-      assertThat(algorithm.smoothed.value()).isEqualTo(recent);
+      assertThat(algorithm.smoothed.value).isEqualTo(recent);
       algorithm.learn(completed(1_001 + span + .001, 3 * rttMillis, 10));
-    } while (algorithm.smoothed.value() == recent && span < 60_000);
+    } while (algorithm.smoothed.value == recent && span < 60_000);
     return span;
   }
 
@@ -325,7 +326,7 @@ class FailsafeLimitTest {
     now += 2_000;
     double before = algorithm.estimate;
     algorithm.learn(ended(rttMillis, inFlight, full));
-    queue = Math.ceil(before * (1 - algorithm.baseline.value() / algorithm.smoothed.value()));
+    queue = Math.ceil(before * (1 - algorithm.baseline.value / algorithm.smoothed.value));
     return algorithm.limit();
   }
 

@@ -35,7 +35,7 @@ class LimitSharesPropertyTest {
         String done = fleet.step();
         String where = "seed " + seed + " step " + step + ": " + done;
         assertThat(fleet.obeyed()).as(where).isLessThanOrEqualTo(fleet.shares.reserved());
-        assertThat(fleet.shares.obeyed()).as(where).isBetween(0L, fleet.shares.reserved());
+        assertThat(fleet.shares.acknowledged()).as(where).isBetween(0L, fleet.shares.reserved());
         assertThat(fleet.shares.reserved())
             .as(where)
             .isBetween(0L, Math.max(fleet.shares.limit(), before));
@@ -53,9 +53,9 @@ class LimitSharesPropertyTest {
       fleet.comeBack();
       int rounds = fleet.answerAll();
       String where = "seed " + seed;
-      assertThat(fleet.shares.settled()).as(where).isTrue();
+      assertThat(fleet.shares.acknowledgements().unacknowledged()).as(where).isZero();
       assertThat(fleet.obeyed()).as(where).isEqualTo(fleet.shares.limit());
-      assertThat(fleet.shares.obeyed()).as(where).isEqualTo(fleet.shares.limit());
+      assertThat(fleet.shares.acknowledged()).as(where).isEqualTo(fleet.shares.limit());
       assertThat(rounds).as(where).isLessThanOrEqualTo(3); // lower, raise, no change
       if (fleet.shares.limit() >= fleet.gates.size()) {
         assertThat(fleet.obeyedById().values()).as(where).allMatch(share -> share > 0);
@@ -285,7 +285,7 @@ class LimitSharesPropertyTest {
     private void round() {
       int before = known();
       for (Grant grant : shares.due(now, ++number)) {
-        ModelGate gate = gate(grant.gate());
+        ModelGate gate = gate(grant.limiter());
         if (gate.connected) {
           gate.toGate.add(grant);
         }
@@ -322,7 +322,7 @@ class LimitSharesPropertyTest {
         if (grants.isEmpty()) {
           return rounds;
         }
-        grants.forEach(grant -> gate(grant.gate()).toGate.add(grant));
+        grants.forEach(grant -> gate(grant.limiter()).toGate.add(grant));
       }
     }
   }

@@ -29,23 +29,18 @@ class MovingStatisticsTest {
   }
 
   @Test
-  void row27MovingSpread() {
-    MovingSpread spread = new MovingSpread(3);
-    spread.add(10);
-    assertThat(spread.coefficientOfVariation()).isNaN();
-    spread.add(20);
-    spread.add(30);
-    assertThat(spread.coefficientOfVariation()).isCloseTo(.4082, within(5e-5));
-    spread.add(40);
-    assertThat(spread.coefficientOfVariation()).isCloseTo(.2722, within(5e-5));
-    spread.add(0);
-    assertThat(spread.coefficientOfVariation()).isCloseTo(.2722, within(5e-5));
-    assertThat(spread.size()).isEqualTo(3);
-    spread = new MovingSpread(3);
-    for (double value : new double[] {5, 0, 10}) {
-      spread.add(value);
-    }
-    assertThat(spread.coefficientOfVariation()).isCloseTo(.3333, within(5e-5));
+  void row27CoefficientOfVariation() {
+    CorrelationWindow window = new CorrelationWindow(3, 0);
+    assertThat(variation(window, 10)).isZero();
+    variation(window, 20);
+    assertThat(variation(window, 30)).isCloseTo(.4082, within(5e-5));
+    assertThat(variation(window, 40)).isCloseTo(.2722, within(5e-5));
+    variation(window, 0); // does not count
+    assertThat(variation(window, 20)).isCloseTo(.2722, within(5e-5)); // again 20, 30 and 40
+    window = new CorrelationWindow(3, 0);
+    variation(window, 5);
+    variation(window, 0);
+    assertThat(variation(window, 10)).isCloseTo(.3333, within(5e-5));
   }
 
   @Test
@@ -128,6 +123,10 @@ class MovingStatisticsTest {
     window.add(1, 30);
     window.add(2, 20);
     assertThat(window.add(3, 10).correlation()).isCloseTo(-1, within(1e-9));
+  }
+
+  private static double variation(CorrelationWindow window, double value) {
+    return window.add(value, value).xVariation();
   }
 
   private static double last(MovingAverage average, double... values) {

@@ -26,7 +26,7 @@ class PrioritizerTest {
     asking.ask("in flight");
     for (double own : new double[] {.1, .4, .2, .3}) {
       lot = own;
-      asking.ask("low", PermitRequest.of(prioritizer.level(Priority.LOW)));
+      asking.ask("low", request(prioritizer.level(Priority.LOW)));
     }
     assertThat(limiter.figures().queued()).isEqualTo(4);
     asking.permit().record();
@@ -43,9 +43,9 @@ class PrioritizerTest {
     PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");
     lot = .2;
-    asking.ask("low", PermitRequest.of(prioritizer.level(Priority.LOW)));
+    asking.ask("low", request(prioritizer.level(Priority.LOW)));
     lot = .7;
-    asking.ask("low", PermitRequest.of(prioritizer.level(Priority.LOW)));
+    asking.ask("low", request(prioritizer.level(Priority.LOW)));
     prioritizer.calibrate();
     assertThat(prioritizer.rejectionRate()).isEqualTo(1);
     assertThat(prioritizer.threshold()).isEqualTo(170);
@@ -60,10 +60,10 @@ class PrioritizerTest {
   void row37BelowTheThresholdNobodyWaits() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(1, 2));
     PermitCallbacks asking = withThreshold(limiter, 200);
-    asking.ask("low", PermitRequest.of(199));
-    asking.ask("high", PermitRequest.of(300));
+    asking.ask("low", request(199));
+    asking.ask("high", request(300));
     assertThat(asking.told()).containsExactly("low PRIORITY_TOO_LOW");
-    assertThat(limiter.canAcquire(PermitRequest.of(199))).isFalse();
+    assertThat(limiter.canAcquire(request(199))).isFalse();
     assertThat(limiter.figures().queued()).isEqualTo(1);
   }
 
@@ -72,10 +72,10 @@ class PrioritizerTest {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(1, 2));
     PermitCallbacks asking = withThreshold(limiter, 200);
     asking.permit().release();
-    assertThat(limiter.canAcquire(PermitRequest.of(0))).isTrue();
-    asking.ask("low", PermitRequest.of(0));
+    assertThat(limiter.canAcquire(request(0))).isTrue();
+    asking.ask("low", request(0));
     asking.permit().release();
-    asking.ask("high", PermitRequest.of(300));
+    asking.ask("high", request(300));
     assertThat(asking.told()).containsExactly("low", "high");
   }
 
@@ -85,15 +85,15 @@ class PrioritizerTest {
     withThreshold(limiter, 200);
     AdaptiveLimiter other = limiter(1, Queueing.of(1, 2));
     PermitCallbacks asking = new PermitCallbacks(other);
-    asking.ask("low", PermitRequest.of(100));
-    assertThat(other.tryAcquire(PermitRequest.of(100))).isNull();
-    assertThat(other.canAcquire(PermitRequest.of(100))).isFalse();
-    assertThat(other.canAcquire(PermitRequest.of(200))).isTrue();
-    asking.ask("high", PermitRequest.of(200));
+    asking.ask("low", request(100));
+    assertThat(other.tryAcquire(request(100))).isNull();
+    assertThat(other.canAcquire(request(100))).isFalse();
+    assertThat(other.canAcquire(request(200))).isTrue();
+    asking.ask("high", request(200));
     assertThat(asking.told()).containsExactly("low PRIORITY_TOO_LOW", "high");
     limiter.close();
     asking.permit().release();
-    asking.ask("low", PermitRequest.of(100));
+    asking.ask("low", request(100));
     assertThat(asking.told()).as("alone now").containsExactly("low");
   }
 
@@ -102,10 +102,10 @@ class PrioritizerTest {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(1, 1));
     PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");
-    asking.ask("waits", PermitRequest.of(100));
+    asking.ask("waits", request(100));
     prioritizer.calibrate();
     assertThat(prioritizer.threshold()).isEqualTo(100);
-    asking.ask("high", PermitRequest.of(399));
+    asking.ask("high", request(399));
     assertThat(asking.told()).containsExactly("in flight", "high QUEUE_FULL");
   }
 
@@ -150,7 +150,7 @@ class PrioritizerTest {
     AdaptiveLimiter other = limiter(1, Queueing.of(1, 2));
     PermitCallbacks asking = new PermitCallbacks(limiter);
     for (int i = 0; i < 9; i++) {
-      asking.ask("" + i, PermitRequest.of(499));
+      asking.ask("" + i, request(499));
     }
     assertThat(limiter.figures().queued()).isEqualTo(2);
     assertThat(asking.told())
@@ -173,7 +173,7 @@ class PrioritizerTest {
     asking.ask("in flight");
     List<PendingPermit> queue = new ArrayList<>();
     for (int i = 0; i < 200; i++) {
-      queue.add(asking.ask("waits", PermitRequest.of(i % 100)));
+      queue.add(asking.ask("waits", request(i % 100)));
     }
     for (int second = 0; second < 10; second++) {
       prioritizer.calibrate();
@@ -182,9 +182,9 @@ class PrioritizerTest {
       for (int i = 0; i < 100; i++) {
         if (i >= prioritizer.threshold()) {
           assertThat(queue.removeFirst().cancel()).isTrue();
-          queue.add(asking.ask("waits", PermitRequest.of(i)));
+          queue.add(asking.ask("waits", request(i)));
         } else {
-          asking.ask("low", PermitRequest.of(i));
+          asking.ask("low", request(i));
         }
       }
     }
@@ -197,7 +197,7 @@ class PrioritizerTest {
     asking.ask("in flight");
     List<PendingPermit> queue = new ArrayList<>();
     for (int i = 0; i < 2; i++) {
-      queue.add(asking.ask("waits", PermitRequest.of(level)));
+      queue.add(asking.ask("waits", request(level)));
     }
     prioritizer.calibrate();
     assertThat(prioritizer.threshold()).isEqualTo(level);
@@ -207,7 +207,7 @@ class PrioritizerTest {
   }
 
   private PermitRequest of(String user) {
-    return new PermitRequest(prioritizer.level(Priority.MEDIUM, user), user, Queueing.FOR_EVER);
+    return new PermitRequest(prioritizer.level(Priority.MEDIUM, user), user, Queueing.NO_TIMEOUT);
   }
 
   private AdaptiveLimiter limiter(int limit, Queueing queueing) {
@@ -216,5 +216,9 @@ class PrioritizerTest {
         .prioritizer(prioritizer)
         .time(time, new ManualTimer(time))
         .build();
+  }
+
+  private static PermitRequest request(int level) {
+    return new PermitRequest(level, null, Queueing.NO_TIMEOUT);
   }
 }

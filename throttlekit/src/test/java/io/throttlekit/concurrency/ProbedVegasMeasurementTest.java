@@ -161,9 +161,9 @@ class ProbedVegasMeasurementTest {
     }
     int lowered = algorithm.limit();
     assertThat(algorithm.isProbing()).isTrue();
-    algorithm.refused(ms(course.now + 29_000), 0);
+    algorithm.onTick(ms(course.now + 29_000));
     assertThat(algorithm.limit()).isEqualTo(lowered);
-    algorithm.refused(ms(course.now + 30_000), 0);
+    algorithm.onTick(ms(course.now + 30_000));
     assertThat(algorithm.isProbing()).isFalse();
     ProbedVegasCourse.assertRestored(algorithm, lowered);
   }

@@ -36,6 +36,6 @@ class QueueFiguresTest {
   @Test
   void bothBoundsFollowTheLimitAndAreWholeRequests() {
     assertThat(Queueing.of(1.5, 2.9).figures(3, 2)).isEqualTo(new QueueFigures(3, 2, 4, 8));
-    assertThat(Queueing.of(2, 3).figures(Integer.MAX_VALUE, 0).most()).isEqualTo(Integer.MAX_VALUE);
+    assertThat(Queueing.of(2, 3).figures(Integer.MAX_VALUE, 0).max()).isEqualTo(Integer.MAX_VALUE);
   }
 }

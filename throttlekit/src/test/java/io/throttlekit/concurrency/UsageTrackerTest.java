@@ -61,7 +61,7 @@ class UsageTrackerTest {
     assertThat(usage.usage("user3")).isEqualTo(300);
     usage.used("user4", 400);
     assertThat(usage.usage("user1")).isZero();
-    assertThat(usage.size()).isEqualTo(2);
+    assertThat(usage.users).hasSize(2);
   }
 
   @Test
@@ -102,10 +102,10 @@ class UsageTrackerTest {
     assertThat(usage.level("user2", Priority.LOW)).as("has used nothing lately").isEqualTo(199);
     time.advance(60_001);
     usage.calibrate();
-    assertThat(usage.size()).isEqualTo(1);
+    assertThat(usage.users).hasSize(1);
     time.advance(60_000);
     usage.calibrate();
-    assertThat(usage.size()).isZero();
+    assertThat(usage.users).isEmpty();
   }
 
   @Test

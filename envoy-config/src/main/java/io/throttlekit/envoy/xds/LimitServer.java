@@ -357,7 +357,7 @@ public final class LimitServer {
     roundNanos = now;
     Set<String> news = new LinkedHashSet<>();
     for (Offered offered : limits.values()) {
-      offered.shares.due(now, round).stream().map(Grant::gate).forEach(news::add);
+      offered.shares.due(now, round).stream().map(Grant::limiter).forEach(news::add);
       offered.look(now); // a round also ends reservations of streams that left
     }
     // After the shares are up to date: a part is kept while something is reserved for it.
@@ -374,7 +374,7 @@ public final class LimitServer {
     ungreeted.clear();
     first.forEach(DiscoveryStream::greet);
     Map<ClusterLimit, Acknowledgements> obeyed = HashMap.newHashMap(limits.size());
-    limits.forEach((limit, offered) -> obeyed.put(limit, offered.shares.obedience()));
+    limits.forEach((limit, offered) -> obeyed.put(limit, offered.shares.acknowledgements()));
     obedience = obeyed;
     limits.forEach(this::notify);
   }

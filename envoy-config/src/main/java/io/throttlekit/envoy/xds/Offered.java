@@ -15,8 +15,8 @@ final class Offered {
 
   /** Records a change of the acknowledged value. */
   void look(long nowNanos) {
-    if (shares.obeyed() != obeyed) {
-      obeyed = shares.obeyed();
+    if (shares.acknowledged() != obeyed) {
+      obeyed = shares.acknowledged();
       changedNanos = nowNanos;
     }
   }

@@ -93,7 +93,7 @@ final class PinnedLimit {
       algorithm = algorithm(wanted);
       terms = new ConcurrencyRule(wanted.algorithm(), wanted.range(), terms.gate());
     }
-    limiter.obey(algorithm); // outside the lock: it may admit queued requests
+    limiter.replaceAlgorithm(algorithm); // outside the lock: it may admit queued requests
   }
 
   /** Counts one use less, under the lock of the key, and returns whether none is left. */

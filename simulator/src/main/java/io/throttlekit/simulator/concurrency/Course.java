@@ -25,7 +25,7 @@ final class Course {
     int offered;
     int refused;
     int ended;
-    int mostInFlight;
+    int maxInFlight;
     double limitNanos;
     boolean probed;
 
@@ -97,12 +97,12 @@ final class Course {
   }
 
   /** Returns the maximum of requests in flight. */
-  int mostInFlight(int from, int to) {
-    int most = 0;
+  int maxInFlight(int from, int to) {
+    int max = 0;
     for (int at = from; at < to; at++) {
-      most = Math.max(most, seconds[at].mostInFlight);
+      max = Math.max(max, seconds[at].maxInFlight);
     }
-    return most;
+    return max;
   }
 
   /** Returns the mean limit in effect. */

@@ -20,7 +20,7 @@ final class Curves {
   private static final List<Measure> MEASURES =
       List.of(
           new Measure("limit, to 100", 100, "c", Course::limit),
-          new Measure("most in flight, to 100", 100, "f", Course::mostInFlight),
+          new Measure("most in flight, to 100", 100, "f", Course::maxInFlight),
           new Measure("goodput, to 1", 1, "g", Course::goodput),
           new Measure("p99, to 200 ms", 200, "p", (run, from, to) -> run.latency(0.99, from, to)));
 

@@ -39,7 +39,7 @@ final class Recorder {
   }
 
   void inFlight(int inFlight) {
-    second.mostInFlight = Math.max(second.mostInFlight, inFlight);
+    second.maxInFlight = Math.max(second.maxInFlight, inFlight);
   }
 
   void ended(long rttNanos) {

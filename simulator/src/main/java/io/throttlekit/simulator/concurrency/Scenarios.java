@@ -42,7 +42,7 @@ final class Scenarios {
             step(5),
             atLeast("T1", 0.97, "goodput at 5×", run -> run.goodput(120, 180)),
             atLeast("T3", 0.95, "goodput, first 10 s of 5×", run -> run.goodput(60, 70)),
-            atMost("T3", 3 * SERVERS, "most in flight", run -> run.mostInFlight(60, 70)),
+            atMost("T3", 3 * SERVERS, "most in flight", run -> run.maxInFlight(60, 70)),
             atMost("T3", 6 * MEAN, "p99, first 10 s of 5×, ms", run -> run.latency(0.99, 60, 70)),
             atMost("T10", 0.1, "deviation of the limit at 5×", run -> wobble(run, 120, 180))));
   }

@@ -14,7 +14,7 @@ import java.util.function.ToDoubleFunction;
  */
 record Target(
     String id, String what, double bound, boolean atLeast, ToDoubleFunction<Course> figure) {
-  private static final double LEAST = 0.00005; // smaller figures print as 0
+  private static final double MIN_SHOWN = 0.00005; // smaller figures print as 0
   private static final double ROUNDING = 1e-9; // of sums of doubles
 
   static Target atLeast(String id, double bound, String what, ToDoubleFunction<Course> figure) {
@@ -42,7 +42,7 @@ record Target(
 
   /** Formats a figure with as few digits as are meaningful. */
   static String shown(double figure) {
-    if (Math.abs(figure) >= LEAST && Math.abs(figure) < 0.01) {
+    if (Math.abs(figure) >= MIN_SHOWN && Math.abs(figure) < 0.01) {
       return String.format(Locale.ROOT, "%.4f", figure);
     }
     return String.format(Locale.ROOT, Math.abs(figure) >= 10 ? "%.0f" : "%.3f", figure);

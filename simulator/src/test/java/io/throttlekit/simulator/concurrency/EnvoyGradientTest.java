@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 /** Compares the model with the documentation of the filter. */
 class EnvoyGradientTest {
-  private static final int LEAST = 3;
+  private static final int MIN = 3;
 
   private final EnvoyGradient algorithm = new EnvoyGradient(1);
   private long now;
@@ -16,10 +16,10 @@ class EnvoyGradientTest {
   @Test
   void beginsWithAProbeAndThenGrowsByTheGradientAndTheRoot() {
     assertThat(algorithm.isProbing()).isTrue();
-    assertThat(algorithm.limit()).isEqualTo(LEAST);
+    assertThat(algorithm.limit()).isEqualTo(MIN);
     many(50, 10);
     assertThat(algorithm.isProbing()).isFalse();
-    assertThat(algorithm.limit()).isEqualTo(LEAST);
+    assertThat(algorithm.limit()).isEqualTo(MIN);
     many(100, 10); // 1.25: 3.75 + 1.94
     assertThat(algorithm.limit()).isEqualTo(5);
     many(100, 10); // 6.25 + 2.5
@@ -40,7 +40,7 @@ class EnvoyGradientTest {
       many(100, 1_000);
       assertThat(updates++).isLessThan(100);
     }
-    assertThat(algorithm.limit()).isEqualTo(LEAST);
+    assertThat(algorithm.limit()).isEqualTo(MIN);
   }
 
   @Test
@@ -53,7 +53,7 @@ class EnvoyGradientTest {
       many(1, 12.5);
     }
     assertThat(TimeUnit.NANOSECONDS.toMillis(now - measured)).isBetween(60_000L, 69_100L);
-    assertThat(algorithm.limit()).isEqualTo(LEAST);
+    assertThat(algorithm.limit()).isEqualTo(MIN);
     now += TimeUnit.SECONDS.toNanos(1);
     many(50, 12.5);
     assertThat(algorithm.limit()).isEqualTo(before);

@@ -25,7 +25,7 @@ class SimulationTest {
     Course course = play(plan(0.9, lengths), new FixedAlgorithm(20));
     assertThat(lossOf(20, 18)).isEqualTo(0.1092, within(0.00005));
     assertThat(course.refused(SETTLED, END)).isEqualTo(0.1092, within(0.002));
-    assertThat(course.mostInFlight(0, END)).isEqualTo(20);
+    assertThat(course.maxInFlight(0, END)).isEqualTo(20);
   }
 
   @Test
@@ -60,7 +60,7 @@ class SimulationTest {
     assertThat(course.goodput(5, 20)).isZero();
     assertThat(course.latency(1, 5, 20)).isEqualTo(1_000);
     assertThat(endedPerSecond(course, 5, 20)).isEqualTo(3_000, within(60.0));
-    assertThat(course.mostInFlight(5, 20)).isBetween(2_900, 3_200);
+    assertThat(course.maxInFlight(5, 20)).isBetween(2_900, 3_200);
   }
 
   @Test
