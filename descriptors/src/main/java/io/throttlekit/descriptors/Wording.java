@@ -6,7 +6,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Formats messages: quoted input and suggestions. */
-final class Wording {
+public final class Wording {
   // Keeps a message on one line, and bounds the cost of the distance.
   private static final int MAX_QUOTED = 60;
 
@@ -37,7 +37,7 @@ final class Wording {
   /**
    * Returns the word that {@code written} probably stands for; {@code null} when none is similar.
    */
-  static @Nullable String nearest(String written, Collection<String> words) {
+  public static @Nullable String nearest(String written, Collection<String> words) {
     if (written.length() > MAX_QUOTED) {
       return null;
     }
