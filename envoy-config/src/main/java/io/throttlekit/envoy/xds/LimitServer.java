@@ -20,6 +20,7 @@ import io.throttlekit.envoy.NodeId;
 import io.throttlekit.envoy.NodeIds;
 import io.throttlekit.envoy.xds.ClusterLimit.Priority;
 import io.throttlekit.envoy.xds.Parts.Part;
+import io.throttlekit.tier.Timer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -29,7 +30,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,7 +58,7 @@ public final class LimitServer {
   private final TimeSource time;
   private final String epoch;
   private final LimitServerListener listener;
-  private final Delay delay;
+  private final Timer timer;
   private final Notices notices = new Notices();
   private final SynchronizationContext one =
       new SynchronizationContext((_, e) -> LOG.error("a limit could not be distributed", e));
@@ -81,20 +81,15 @@ public final class LimitServer {
    *
    * @param epoch unique to this start of the server; part of the versions that Envoys see
    * @param listener notified of acknowledged limits
+   * @param timer ends the pauses; on any thread
    */
-  public LimitServer(
-      LimitServerSettings settings, TimeSource time, String epoch, LimitServerListener listener) {
-    this(settings, time, epoch, listener, Delay.ofJdk());
-  }
-
-  /** Creates a server with a timer of the caller's, which ends the pauses. */
   public LimitServer(
       LimitServerSettings settings,
       TimeSource time,
       String epoch,
       LimitServerListener listener,
-      Delay delay) {
-    this.delay = delay;
+      Timer timer) {
+    this.timer = timer;
     this.settings = settings;
     this.time = time;
     this.epoch = epoch;
@@ -120,7 +115,10 @@ public final class LimitServer {
     within(() -> {
       Offered offered = limits.get(limit);
       if (offered == null) {
-        limits.put(limit, begin(requests));
+        LimitShares shares =
+            new LimitShares(requests, settings.lease().toNanos(), settings.turn().toNanos());
+        parts.forEachOpen(part -> shares.joined(part.name(), part.node()));
+        limits.put(limit, new Offered(shares));
       } else if (offered.shares.limit() == requests) {
         return; // unchanged: limits are offered again at each tick
       } else {
@@ -135,7 +133,9 @@ public final class LimitServer {
     within(() -> {
       if (limits.remove(new ClusterLimit(cluster, priority)) != null) {
         goRound();
-        forEachStream(DiscoveryStream::push);
+        List<Part> open = new ArrayList<>(parts.open());
+        parts.forEachOpen(open::add);
+        open.forEach(part -> Objects.requireNonNull(part.stream()).push());
       }
     });
   }
@@ -160,7 +160,9 @@ public final class LimitServer {
       unsettled.clear();
       waiting.forEach(stream -> stream.settle(nowNanos()));
       goRound();
-      reserved = reservedNow();
+      Map<ClusterLimit, Map<String, Long>> all = HashMap.newHashMap(limits.size());
+      limits.forEach((limit, offered) -> all.put(limit, offered.shares.reservedById()));
+      reserved = all;
     });
     notices.write();
   }
@@ -184,12 +186,6 @@ public final class LimitServer {
    */
   public Map<String, Long> reserved(ClusterLimit limit) {
     return reserved.getOrDefault(limit, Map.of());
-  }
-
-  private Map<ClusterLimit, Map<String, Long>> reservedNow() {
-    Map<ClusterLimit, Map<String, Long>> all = HashMap.newHashMap(limits.size());
-    limits.forEach((limit, offered) -> all.put(limit, offered.shares.reservedById()));
-    return all;
   }
 
   /** Runs an action when no other action runs in this server. */
@@ -239,7 +235,7 @@ public final class LimitServer {
     if (settings.pause().isZero()) {
       stream.readMore();
     } else if (read.add(stream) && read.size() == 1) {
-      delay.run(() -> within(this::readMore), settings.pause().toNanos());
+      timer.runAfter(settings.pause().toNanos(), () -> within(this::readMore));
     }
   }
 
@@ -320,19 +316,6 @@ public final class LimitServer {
     due.forEach(DiscoveryStream::readMore);
   }
 
-  private void forEachStream(Consumer<DiscoveryStream<?, ?>> action) {
-    List<DiscoveryStream<?, ?>> open = new ArrayList<>(parts.open());
-    parts.forEachOpen(part -> open.add(Objects.requireNonNull(part.stream())));
-    open.forEach(action);
-  }
-
-  private Offered begin(int requests) {
-    LimitShares shares =
-        new LimitShares(requests, settings.lease().toNanos(), settings.turn().toNanos());
-    parts.forEachOpen(part -> shares.joined(part.name(), part.node()));
-    return new Offered(shares);
-  }
-
   /** Starts a round at once if a pause has passed since the last one, else when it has. */
   private void goRoundSoon() {
     // The first round is due at once; later ones gather for a pause.
@@ -341,13 +324,13 @@ public final class LimitServer {
       goRound();
     } else if (!roundIsDue) {
       roundIsDue = true;
-      delay.run(
+      timer.runAfter(
+          wait,
           () ->
               within(() -> {
                 roundIsDue = false;
                 goRound();
-              }),
-          wait);
+              }));
     }
   }
 
@@ -376,15 +359,7 @@ public final class LimitServer {
     Map<ClusterLimit, Acknowledgements> obeyed = HashMap.newHashMap(limits.size());
     limits.forEach((limit, offered) -> obeyed.put(limit, offered.shares.acknowledgements()));
     obedience = obeyed;
-    limits.forEach(this::notify);
-  }
-
-  private void notify(ClusterLimit limit, Offered offered) {
-    try {
-      offered.notify(limit, listener);
-    } catch (Throwable e) { // a listener's error must not stop the distribution
-      notices.add(() -> LOG.error("the listener failed for {}", limit, e));
-    }
+    limits.forEach((limit, offered) -> offered.notify(limit, listener, notices));
   }
 
   private <Q, A> StreamObserver<Q> open(Wire<Q, A> wire, StreamObserver<A> answers) {

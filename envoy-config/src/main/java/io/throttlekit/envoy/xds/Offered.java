@@ -1,9 +1,13 @@
 package io.throttlekit.envoy.xds;
 
 import io.throttlekit.concurrency.LimitShares;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** One limit, and the value its listener was last notified of. For one thread at a time. */
 final class Offered {
+  private static final Logger LOG = LoggerFactory.getLogger(LimitServer.class);
+
   final LimitShares shares;
   private long obeyed;
   private long changedNanos;
@@ -21,11 +25,16 @@ final class Offered {
     }
   }
 
-  /** Notifies the listener of the last change. */
-  void notify(ClusterLimit limit, LimitServerListener listener) {
-    if (obeyed != notified) {
-      notified = obeyed;
+  /** Notifies the listener of the last change; an error of the listener is only logged. */
+  void notify(ClusterLimit limit, LimitServerListener listener, Notices notices) {
+    if (obeyed == notified) {
+      return;
+    }
+    notified = obeyed;
+    try {
       listener.obeyed(limit, (int) Math.min(obeyed, Integer.MAX_VALUE), changedNanos);
+    } catch (Throwable e) { // must not stop the distribution
+      notices.add(() -> LOG.error("the listener failed for {}", limit, e));
     }
   }
 }

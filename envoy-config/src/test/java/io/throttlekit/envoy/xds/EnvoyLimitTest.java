@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -156,7 +157,10 @@ class EnvoyLimitTest {
             LimitServerSettings.DEFAULT,
             TimeSource.system(),
             epoch,
-            (_, requests, _) -> obeyed.add(requests));
+            (_, requests, _) -> obeyed.add(requests),
+            (nanos, task) ->
+                CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run)
+                    .execute(task));
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
             .directExecutor();

@@ -38,7 +38,7 @@ final class ServedLimits implements AutoCloseable {
   }
 
   ServedLimits(LimitServerSettings settings, ServerInterceptor... interceptors) {
-    limits = new LimitServer(settings, time, "e1", new Hearing(), (task, _) -> later.add(task));
+    limits = new LimitServer(settings, time, "e1", new Hearing(), (_, task) -> later.add(task));
     String name = UUID.randomUUID().toString();
     InProcessServerBuilder builder = InProcessServerBuilder.forName(name).directExecutor();
     for (BindableService service : limits.services()) {

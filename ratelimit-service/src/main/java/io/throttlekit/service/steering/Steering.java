@@ -218,7 +218,7 @@ public final class Steering implements OutcomeListener, AutoCloseable {
         + (limit.priority() == Priority.HIGH ? " for high priority" : "");
   }
 
-  private void later(Runnable task, long nanos) {
+  private void later(long nanos, Runnable task) {
     var _ = timer.schedule(task, nanos, TimeUnit.NANOSECONDS);
   }
 

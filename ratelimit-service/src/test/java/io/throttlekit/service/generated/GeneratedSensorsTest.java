@@ -38,6 +38,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Timeout;
@@ -118,7 +120,13 @@ class GeneratedSensorsTest {
     List<Integer> obeyed = new ArrayList<>();
     LimitServer server =
         new LimitServer(
-            LimitServerSettings.DEFAULT, time, "e", (_, requests, _) -> obeyed.add(requests));
+            LimitServerSettings.DEFAULT,
+            time,
+            "e",
+            (_, requests, _) -> obeyed.add(requests),
+            (nanos, task) ->
+                CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run)
+                    .execute(task));
     server.offer("up", Priority.DEFAULT, LIMIT);
     List<Attack<?>> attacks =
         List.of(

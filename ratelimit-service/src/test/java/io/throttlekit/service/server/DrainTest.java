@@ -61,6 +61,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -237,7 +238,14 @@ class DrainTest {
   @Test
   void anEnvoyThatAsksForItsLimitsDoesNotHoldUpTheDrain() throws Exception {
     LimitServer limits =
-        new LimitServer(LimitServerSettings.DEFAULT, TimeSource.system(), "e1", (_, _, _) -> {});
+        new LimitServer(
+            LimitServerSettings.DEFAULT,
+            TimeSource.system(),
+            "e1",
+            (_, _, _) -> {},
+            (nanos, task) ->
+                CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run)
+                    .execute(task));
     limits.offer("up", Priority.DEFAULT, 10);
     GrpcServer server =
         setup.serve(

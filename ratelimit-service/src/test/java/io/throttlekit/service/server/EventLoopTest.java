@@ -46,6 +46,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -189,7 +190,15 @@ class EventLoopTest {
     LimitServerSettings eager =
         new LimitServerSettings(
             "concurrency_limits", 9, Duration.ofSeconds(15), Duration.ofSeconds(1), Duration.ZERO);
-    LimitServer limits = new LimitServer(eager, TimeSource.system(), "e1", obeyed);
+    LimitServer limits =
+        new LimitServer(
+            eager,
+            TimeSource.system(),
+            "e1",
+            obeyed,
+            (nanos, task) ->
+                CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run)
+                    .execute(task));
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
     GrpcServer server = setup.serve(Setup.loopback(), limits.services());
     ManagedChannel channel = Channels.to(server);
