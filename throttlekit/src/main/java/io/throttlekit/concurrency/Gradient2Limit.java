@@ -59,6 +59,11 @@ public final class Gradient2Limit implements ConcurrencyLimit {
     public static Settings defaults() {
       return new Settings(2, 0.2, 100, WindowSettings.defaults(), null);
     }
+
+    /** Returns these settings with other measurements; null for none. */
+    public Settings with(@Nullable Recalibration other) {
+      return new Settings(tolerance, smoothing, baseline, window, other);
+    }
   }
 
   /**
